@@ -1,0 +1,1 @@
+//! The nouns that the node, the controller and the operator share.
