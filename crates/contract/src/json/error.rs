@@ -1,0 +1,147 @@
+//! What can be wrong with a document, and where.
+
+use std::fmt;
+
+/// A refusal at a byte offset. It never quotes the document: a value may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// Where in the document, in bytes from its beginning.
+    pub offset: usize,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Not JSON; the text says what was expected.
+    Syntax(&'static str),
+    /// The document stops in the middle of a value.
+    UnexpectedEnd,
+    /// Text in a string is not UTF-8.
+    NotUtf8,
+    /// Good JSON of the wrong type.
+    WrongType {
+        /// What the field takes.
+        expected: &'static str,
+        /// What the document holds.
+        found: &'static str,
+    },
+    /// Not a number, or one that the field's type cannot hold.
+    OutOfRange {
+        /// What the field takes.
+        expected: &'static str,
+    },
+    /// The same field twice, by whichever of its names, or the same map key twice.
+    Duplicate,
+    /// More nested than any reader of this contract accepts.
+    TooDeep,
+    /// More bytes than a reader of this contract accepts.
+    TooLarge {
+        /// The document's size.
+        bytes: usize,
+        /// The largest size accepted.
+        limit: usize,
+    },
+}
+
+impl Problem {
+    /// A short, stable word for labels and conditions.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Syntax(_) | Self::UnexpectedEnd | Self::NotUtf8 => "MalformedJson",
+            Self::WrongType { .. } => "WrongType",
+            Self::OutOfRange { .. } => "OutOfRange",
+            Self::Duplicate => "DuplicateField",
+            Self::TooDeep => "TooDeep",
+            Self::TooLarge { .. } => "TooLarge",
+        }
+    }
+
+    /// This problem at a byte offset.
+    #[must_use]
+    pub fn at(self, offset: usize) -> Error {
+        Error { offset, problem: self }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(expected) => write!(f, "malformed JSON: expected {expected}"),
+            Self::UnexpectedEnd => f.write_str("malformed JSON: the text ends in the middle"),
+            Self::NotUtf8 => f.write_str("malformed JSON: the text is not UTF-8"),
+            Self::WrongType { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Self::OutOfRange { expected } => {
+                write!(f, "expected {expected}; this value is not one")
+            }
+            Self::Duplicate => f.write_str("stands here a second time"),
+            Self::TooDeep => f.write_str("nested too deeply"),
+            Self::TooLarge { bytes, limit } => {
+                write!(f, "{bytes} bytes are more than the {limit} accepted")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (byte {})", self.problem, self.offset)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A place that an editor can jump to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
+}
+
+impl Position {
+    /// The position of a byte offset in a text; an offset beyond the end counts as the end.
+    #[must_use]
+    pub fn of(offset: usize, text: &[u8]) -> Self {
+        PositionCursor::default().advance(offset, text)
+    }
+}
+
+/// Finds the positions of ascending offsets in one pass over a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PositionCursor {
+    offset: usize,
+    position: Position,
+}
+
+impl Default for PositionCursor {
+    fn default() -> Self {
+        Self { offset: 0, position: Position { line: 1, column: 1 } }
+    }
+}
+
+impl PositionCursor {
+    /// The position of `offset`, which must not lie before the one asked for last.
+    pub(crate) fn advance(&mut self, offset: usize, text: &[u8]) -> Position {
+        for &byte in text.get(self.offset..offset.min(text.len())).unwrap_or_default() {
+            if byte == b'\n' {
+                self.position = Position { line: self.position.line + 1, column: 1 };
+            } else if byte & 0xC0 != 0x80 {
+                // Not a continuation byte: a character begins here.
+                self.position.column += 1;
+            }
+        }
+        self.offset = offset.max(self.offset);
+        self.position
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}

@@ -1,0 +1,19 @@
+//! A JSON reader and writer, small enough for the node agent.
+//!
+//! The reader pulls one value at a time, never recurses, and knows the two dialects that the node's
+//! files are written for ([`Dialect`]). It exists because the contract demands more than a general
+//! library offers: the exact acceptance rules of Go's protobuf parser, errors with a position, and
+//! start-up and size that do not show on a booting node.
+
+mod error;
+mod number;
+mod reader;
+mod string;
+mod writer;
+
+pub use error::{Error, Position, Problem};
+pub use reader::{Dialect, Elements, Kind, MAX_DEPTH, Members, Name, Reader};
+pub use writer::{Escape, Layout, Writer, escape_into};
+
+pub(crate) use error::PositionCursor;
+pub(crate) use number::{read_double, read_int32};

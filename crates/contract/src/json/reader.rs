@@ -1,0 +1,338 @@
+//! A pull reader that never recurses.
+
+use std::borrow::Cow;
+
+use super::number::{continues_token, token_len};
+use super::{Error, Problem, string};
+
+/// How deep a document may nest, in either dialect.
+pub const MAX_DEPTH: usize = 10_000;
+
+/// Whose acceptance rules apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Go's `protojson`, which reads the node config.
+    Protobuf,
+    /// Go's `encoding/json`, which reads every other file on the node.
+    Go,
+}
+
+/// What kind of value comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number.
+    Number,
+    /// A string.
+    String,
+    /// `[…]`
+    Array,
+    /// `{…}`
+    Object,
+}
+
+impl Kind {
+    /// With its article, for messages.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// Reads a document front to back.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    input: &'a [u8],
+    at: usize,
+    dialect: Dialect,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the beginning of a document.
+    #[must_use]
+    pub fn new(input: &'a [u8], dialect: Dialect) -> Self {
+        let mut reader = Self { input, at: 0, dialect };
+        reader.skip_white_space();
+        reader
+    }
+
+    /// Where the next token begins, in bytes.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// What kind of value comes next; consumes nothing.
+    pub fn peek(&self) -> Result<Kind, Error> {
+        match self.input.get(self.at) {
+            None => Err(Problem::UnexpectedEnd.at(self.at)),
+            Some(b'n') => Ok(Kind::Null),
+            Some(b't' | b'f') => Ok(Kind::Bool),
+            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
+            Some(b'"') => Ok(Kind::String),
+            Some(b'[') => Ok(Kind::Array),
+            Some(b'{') => Ok(Kind::Object),
+            Some(_) => Err(self.expected("a value")),
+        }
+    }
+
+    /// Reads `null`.
+    pub fn null(&mut self) -> Result<(), Error> {
+        self.require(Kind::Null)?;
+        self.literal("null")
+    }
+
+    /// Reads `true` or `false`.
+    pub fn boolean(&mut self) -> Result<bool, Error> {
+        self.require(Kind::Bool)?;
+        let value = self.input[self.at] == b't';
+        self.literal(if value { "true" } else { "false" })?;
+        Ok(value)
+    }
+
+    /// Reads a number and returns its text.
+    pub fn number(&mut self) -> Result<&'a str, Error> {
+        self.require(Kind::Number)?;
+        let rest = &self.input[self.at..];
+        let len = token_len(rest, self.dialect).ok_or_else(|| self.expected("a number"))?;
+        let text = std::str::from_utf8(&rest[..len]).map_err(|_| self.expected("a number"))?;
+        self.advance(len);
+        Ok(text)
+    }
+
+    /// Reads a string.
+    pub fn string(&mut self) -> Result<Cow<'a, str>, Error> {
+        self.require(Kind::String)?;
+        let (text, behind) = string::read(self.input, self.at, self.dialect)?;
+        self.advance(behind - self.at);
+        Ok(text)
+    }
+
+    /// Enters an object; the result walks its members.
+    pub fn object(&mut self) -> Result<Members, Error> {
+        self.require(Kind::Object)?;
+        self.advance(1);
+        Ok(Members { first: true })
+    }
+
+    /// Enters an array; the result walks its elements.
+    pub fn array(&mut self) -> Result<Elements, Error> {
+        self.require(Kind::Array)?;
+        self.advance(1);
+        Ok(Elements { first: true })
+    }
+
+    /// Passes over one value of any kind, at most `max_depth` levels deep.
+    pub fn skip(&mut self, max_depth: usize) -> Result<(), Error> {
+        let mut open: Vec<Container> = Vec::new();
+        loop {
+            match self.peek()? {
+                Kind::Null => self.null()?,
+                Kind::Bool => drop(self.boolean()?),
+                Kind::Number => drop(self.number()?),
+                Kind::String => drop(self.string()?),
+                Kind::Array | Kind::Object if open.len() == max_depth => {
+                    return Err(Problem::TooDeep.at(self.at));
+                }
+                Kind::Array => open.push(Container::Array(self.array()?)),
+                Kind::Object => open.push(Container::Object(self.object()?)),
+            }
+            // Climb out of everything that ends here; stop before the next value.
+            loop {
+                let more = match open.last_mut() {
+                    None => return Ok(()),
+                    Some(Container::Array(elements)) => elements.next(self)?,
+                    Some(Container::Object(members)) => members.next(self)?.is_some(),
+                };
+                if more {
+                    break;
+                }
+                open.pop();
+            }
+        }
+    }
+
+    /// Accepts nothing but white space to the end.
+    pub fn end(&self) -> Result<(), Error> {
+        if self.at == self.input.len() { Ok(()) } else { Err(self.expected("the end of the text")) }
+    }
+
+    /// The error for a value of the wrong kind at the current place.
+    #[must_use]
+    pub fn wrong_type(&self, expected: &'static str) -> Error {
+        match self.peek() {
+            Ok(kind) => Problem::WrongType { expected, found: kind.describe() }.at(self.at),
+            Err(error) => error,
+        }
+    }
+
+    fn require(&self, kind: Kind) -> Result<(), Error> {
+        if self.peek()? == kind { Ok(()) } else { Err(self.wrong_type(kind.describe())) }
+    }
+
+    fn literal(&mut self, word: &'static str) -> Result<(), Error> {
+        let rest = &self.input[self.at..];
+        let ends = rest.get(word.len()).is_none_or(|&next| !continues_token(next));
+        if !rest.starts_with(word.as_bytes()) || !ends {
+            return Err(self.expected("a value"));
+        }
+        self.advance(word.len());
+        Ok(())
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let there = self.input.get(self.at) == Some(&byte);
+        if there {
+            self.advance(1);
+        }
+        there
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.at += bytes;
+        self.skip_white_space();
+    }
+
+    fn skip_white_space(&mut self) {
+        let rest = &self.input[self.at..];
+        self.at += rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).count();
+    }
+
+    fn expected(&self, what: &'static str) -> Error {
+        if self.at == self.input.len() {
+            Problem::UnexpectedEnd.at(self.at)
+        } else {
+            Problem::Syntax(what).at(self.at)
+        }
+    }
+}
+
+enum Container {
+    Array(Elements),
+    Object(Members),
+}
+
+/// A member's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name<'a> {
+    /// Where it stands, in bytes.
+    pub offset: usize,
+    /// The name, unescaped.
+    pub text: Cow<'a, str>,
+}
+
+/// The place inside an object.
+#[derive(Debug)]
+pub struct Members {
+    first: bool,
+}
+
+impl Members {
+    /// The next member's name, with the reader before its value; `None` behind the last.
+    pub fn next<'a>(&mut self, reader: &mut Reader<'a>) -> Result<Option<Name<'a>>, Error> {
+        let first = std::mem::take(&mut self.first);
+        if reader.eat(b'}') {
+            return Ok(None);
+        }
+        if !first && !reader.eat(b',') {
+            return Err(reader.expected("`,` or `}`"));
+        }
+        if reader.input.get(reader.at) != Some(&b'"') {
+            return Err(reader.expected("a member's name in quotes"));
+        }
+        let name = Name { offset: reader.at, text: reader.string()? };
+        if reader.eat(b':') { Ok(Some(name)) } else { Err(reader.expected("`:`")) }
+    }
+}
+
+/// The place inside an array.
+#[derive(Debug)]
+pub struct Elements {
+    first: bool,
+}
+
+impl Elements {
+    /// True with the reader before the next element; false behind the last.
+    pub fn next(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
+        let first = std::mem::take(&mut self.first);
+        if reader.eat(b']') {
+            Ok(false)
+        } else if first || reader.eat(b',') {
+            // `[1,]` fails when the element is read: `]` begins no value.
+            Ok(true)
+        } else {
+            Err(reader.expected("`,` or `]`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skip(text: &str) -> Result<(), Problem> {
+        let mut reader = Reader::new(text.as_bytes(), Dialect::Protobuf);
+        reader.skip(MAX_DEPTH).and_then(|()| reader.end()).map_err(|e| e.problem)
+    }
+
+    #[test]
+    fn good_json_passes() {
+        for text in [
+            "null",
+            " true ",
+            "[]",
+            "{}",
+            "[1,2,[3,{\"a\":[]}]]",
+            "{\"a\":{\"b\":null},\"a\":1}",
+            "\t\r\n1e5",
+        ] {
+            assert_eq!(skip(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn bad_json_does_not() {
+        for text in [
+            "",
+            "[1,]",
+            "{\"a\":1,}",
+            "{,}",
+            "[,]",
+            "{a:1}",
+            "{\"a\" 1}",
+            "{\"a\":}",
+            "[1 2]",
+            "truex",
+            "nul",
+            "[}",
+            "{]",
+            "1 1",
+            "\u{feff}1",
+            "// c\n1",
+            "[\"\u{1}\"]",
+            "'a'",
+            "{\"a\":1 \"b\":2}",
+            "NaN",
+        ] {
+            assert!(skip(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn nesting_has_a_limit_and_needs_no_stack() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(skip(&nested(MAX_DEPTH)), Ok(()));
+        assert_eq!(skip(&nested(MAX_DEPTH + 1)), Err(Problem::TooDeep));
+        assert_eq!(skip(&"[".repeat(1_000_000)), Err(Problem::TooDeep));
+    }
+}

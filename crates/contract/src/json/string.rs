@@ -1,0 +1,165 @@
+//! Strings: escapes, surrogates and UTF-8.
+
+use std::borrow::Cow;
+
+use super::{Dialect, Error, Problem};
+
+const REPLACEMENT: char = '\u{FFFD}';
+
+/// Reads the string whose opening quote stands at `start`; returns it and the offset behind the
+/// closing quote.
+pub(super) fn read(
+    input: &[u8],
+    start: usize,
+    dialect: Dialect,
+) -> Result<(Cow<'_, str>, usize), Error> {
+    let mut at = start + 1;
+    let mut owned: Option<String> = None;
+    loop {
+        let run_start = at;
+        at += input[at..]
+            .iter()
+            .position(|&b| b == b'"' || b == b'\\' || b < b' ')
+            .unwrap_or(input.len() - at);
+        let run = decode_utf8(&input[run_start..at], run_start, dialect)?;
+        match input.get(at) {
+            None => return Err(Problem::UnexpectedEnd.at(at)),
+            Some(b'"') => {
+                let text = match owned {
+                    None => run,
+                    Some(before) => Cow::Owned(before + &run),
+                };
+                return Ok((text, at + 1));
+            }
+            Some(b'\\') => {
+                let text = owned.get_or_insert_default();
+                text.push_str(&run);
+                let (character, behind) = read_escape(input, at, dialect)?;
+                text.push(character);
+                at = behind;
+            }
+            Some(_) => {
+                return Err(Problem::Syntax("no raw control character inside a string").at(at));
+            }
+        }
+    }
+}
+
+fn decode_utf8(run: &[u8], offset: usize, dialect: Dialect) -> Result<Cow<'_, str>, Error> {
+    match (std::str::from_utf8(run), dialect) {
+        (Ok(text), _) => Ok(Cow::Borrowed(text)),
+        (Err(error), Dialect::Protobuf) => Err(Problem::NotUtf8.at(offset + error.valid_up_to())),
+        (Err(_), Dialect::Go) => Ok(one_replacement_per_byte(run)),
+    }
+}
+
+/// Go replaces every byte that is not part of a character, where Rust's own lossy conversion
+/// replaces a cut character once.
+fn one_replacement_per_byte(run: &[u8]) -> Cow<'_, str> {
+    let mut text = String::with_capacity(run.len());
+    for chunk in run.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| REPLACEMENT));
+    }
+    Cow::Owned(text)
+}
+
+/// Reads the escape whose backslash stands at `at`.
+fn read_escape(input: &[u8], at: usize, dialect: Dialect) -> Result<(char, usize), Error> {
+    let simple = match input.get(at + 1) {
+        None => return Err(Problem::UnexpectedEnd.at(input.len())),
+        Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{C}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return read_unicode_escape(input, at, dialect),
+        Some(_) => return Err(Problem::Syntax("a known escape after the backslash").at(at)),
+    };
+    Ok((simple, at + 2))
+}
+
+fn read_unicode_escape(input: &[u8], at: usize, dialect: Dialect) -> Result<(char, usize), Error> {
+    let unit = hex_unit(input, at)?;
+    let behind = at + 6;
+    if let Some(character) = char::from_u32(unit) {
+        return Ok((character, behind));
+    }
+    // Half of a surrogate pair: the other half must follow at once.
+    let low = match input.get(behind..behind + 2) {
+        Some(b"\\u") => hex_unit(input, behind).ok(),
+        _ => None,
+    };
+    match (low, dialect) {
+        (Some(low @ 0xDC00..=0xDFFF), _) if unit < 0xDC00 => {
+            let code = 0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+            Ok((char::from_u32(code).unwrap_or(REPLACEMENT), behind + 6))
+        }
+        (_, Dialect::Go) => Ok((REPLACEMENT, behind)),
+        (_, Dialect::Protobuf) => {
+            Err(Problem::Syntax("a pair of surrogate escapes, not half of one").at(at))
+        }
+    }
+}
+
+/// The four hexadecimal digits of the `\u` at `at`.
+fn hex_unit(input: &[u8], at: usize) -> Result<u32, Error> {
+    let digits = input.get(at + 2..at + 6).ok_or_else(|| Problem::UnexpectedEnd.at(input.len()))?;
+    digits.iter().try_fold(0, |unit, &byte| {
+        let digit = char::from(byte)
+            .to_digit(16)
+            .ok_or_else(|| Problem::Syntax("four hexadecimal digits after \\u").at(at))?;
+        Ok(unit * 16 + digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn protobuf(text: &[u8]) -> Result<String, Problem> {
+        read(text, 0, Dialect::Protobuf).map(|(s, _)| s.into_owned()).map_err(|e| e.problem)
+    }
+
+    fn go(text: &[u8]) -> Result<String, Problem> {
+        read(text, 0, Dialect::Go).map(|(s, _)| s.into_owned()).map_err(|e| e.problem)
+    }
+
+    #[test]
+    fn a_plain_string_is_borrowed() {
+        assert!(matches!(read(b"\"abc\"", 0, Dialect::Protobuf), Ok((Cow::Borrowed("abc"), 5))));
+    }
+
+    #[test]
+    fn escapes_and_surrogate_pairs_are_decoded() {
+        assert_eq!(
+            protobuf(br#""a\"\\\/\b\f\n\r\t\u0041\ud83d\ude00\u0000""#).unwrap(),
+            "a\"\\/\u{8}\u{c}\n\r\tA\u{1F600}\0"
+        );
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_an_error_in_one_dialect_and_replaced_in_the_other() {
+        for half in [r#""\ud800""#, r#""\udc00""#, r#""\ud800\u0041""#, r#""\ud800x12345""#] {
+            assert!(matches!(protobuf(half.as_bytes()), Err(Problem::Syntax(_))), "{half}");
+        }
+        assert_eq!(go(br#""\ud800""#).unwrap(), "\u{FFFD}");
+        assert_eq!(go(br#""\ud800\u0041""#).unwrap(), "\u{FFFD}A");
+        assert_eq!(go(br#""\ud800\ud83d\ude00""#).unwrap(), "\u{FFFD}\u{1F600}");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_an_error_in_one_dialect_and_replaced_in_the_other() {
+        assert_eq!(protobuf(b"\"a\xff\""), Err(Problem::NotUtf8));
+        assert_eq!(go(b"\"a\xe2\x82b\"").unwrap(), "a\u{FFFD}\u{FFFD}b");
+    }
+
+    #[test]
+    fn a_string_that_does_not_end_is_told_as_such() {
+        for cut in ["\"", "\"a", "\"a\\", "\"\\u12", "\"\\ud800"] {
+            let problem = protobuf(cut.as_bytes()).unwrap_err();
+            assert!(matches!(problem, Problem::UnexpectedEnd | Problem::Syntax(_)), "{cut}");
+        }
+    }
+}

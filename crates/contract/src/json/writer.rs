@@ -1,0 +1,255 @@
+//! Writing JSON whose bytes are part of an interface.
+
+use std::fmt::Write as _;
+
+/// Which characters are escaped beyond what JSON demands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Escape {
+    /// Only what JSON demands.
+    Minimal,
+    /// `<`, `>`, `&`, U+2028 and U+2029 too, as Go's `encoding/json` does.
+    Html,
+}
+
+/// How members and elements are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Everything on one line, without blanks.
+    Compact,
+    /// Each member and element on its own line, indented by this many blanks a level.
+    Indented(usize),
+}
+
+/// Appends JSON to a text.
+///
+/// The caller opens and closes what it opens; commas, line ends and indentation follow by
+/// themselves.
+#[derive(Debug)]
+pub struct Writer {
+    text: String,
+    layout: Layout,
+    escape: Escape,
+    depth: usize,
+    needs_comma: bool,
+    after_name: bool,
+}
+
+impl Writer {
+    /// An empty text.
+    #[must_use]
+    pub fn new(layout: Layout, escape: Escape) -> Self {
+        Self {
+            text: String::new(),
+            layout,
+            escape,
+            depth: 0,
+            needs_comma: false,
+            after_name: false,
+        }
+    }
+
+    /// The text written so far.
+    #[must_use]
+    pub fn finish(self) -> String {
+        self.text
+    }
+
+    /// Opens an object; [`Self::close_object`] ends it.
+    pub fn open_object(&mut self) {
+        self.open('{');
+    }
+
+    /// Ends the innermost object.
+    pub fn close_object(&mut self) {
+        self.close('}');
+    }
+
+    /// Opens an array; [`Self::close_array`] ends it.
+    pub fn open_array(&mut self) {
+        self.open('[');
+    }
+
+    /// Ends the innermost array.
+    pub fn close_array(&mut self) {
+        self.close(']');
+    }
+
+    /// A member's name; its value must follow.
+    pub fn name(&mut self, name: &str) {
+        self.begin_item();
+        self.quote(name);
+        self.text.push(':');
+        if self.layout != Layout::Compact {
+            self.text.push(' ');
+        }
+        self.after_name = true;
+    }
+
+    /// A string.
+    pub fn string(&mut self, value: &str) {
+        self.begin_item();
+        self.quote(value);
+        self.needs_comma = true;
+    }
+
+    /// A boolean.
+    pub fn boolean(&mut self, value: bool) {
+        self.raw(if value { "true" } else { "false" });
+    }
+
+    /// An integer.
+    pub fn integer(&mut self, value: i64) {
+        self.begin_item();
+        // Writing to a `String` cannot fail.
+        let _ = write!(self.text, "{value}");
+        self.needs_comma = true;
+    }
+
+    /// A value that is JSON already.
+    pub fn raw(&mut self, json: &str) {
+        self.begin_item();
+        self.text.push_str(json);
+        self.needs_comma = true;
+    }
+
+    fn open(&mut self, bracket: char) {
+        self.begin_item();
+        self.text.push(bracket);
+        self.depth += 1;
+        self.needs_comma = false;
+    }
+
+    fn close(&mut self, bracket: char) {
+        self.depth -= 1;
+        // An empty container stays on one line.
+        if self.needs_comma {
+            self.break_line();
+        }
+        self.text.push(bracket);
+        self.needs_comma = true;
+    }
+
+    fn begin_item(&mut self) {
+        if std::mem::take(&mut self.after_name) {
+            return;
+        }
+        if self.needs_comma {
+            self.text.push(',');
+        }
+        if self.depth > 0 {
+            self.break_line();
+        }
+    }
+
+    fn break_line(&mut self) {
+        if let Layout::Indented(blanks) = self.layout {
+            self.text.push('\n');
+            self.text.extend(std::iter::repeat_n(' ', blanks * self.depth));
+        }
+    }
+
+    fn quote(&mut self, value: &str) {
+        self.text.push('"');
+        escape_into(&mut self.text, value, self.escape);
+        self.text.push('"');
+    }
+}
+
+/// Appends `value` with its JSON escapes, without quotes.
+pub fn escape_into(text: &mut String, value: &str, escape: Escape) {
+    for character in value.chars() {
+        match escape_of(character, escape) {
+            Escaped::No => text.push(character),
+            Escaped::Short(letter) => text.extend(['\\', letter]),
+            Escaped::Unicode => {
+                // Writing to a `String` cannot fail.
+                let _ = write!(text, "\\u{:04x}", u32::from(character));
+            }
+        }
+    }
+}
+
+/// How many bytes one character takes inside a string.
+pub(crate) fn escaped_len(character: char, escape: Escape) -> usize {
+    match escape_of(character, escape) {
+        Escaped::No => character.len_utf8(),
+        Escaped::Short(_) => 2,
+        Escaped::Unicode => 6,
+    }
+}
+
+enum Escaped {
+    No,
+    Short(char),
+    Unicode,
+}
+
+fn escape_of(character: char, escape: Escape) -> Escaped {
+    match character {
+        '"' | '\\' => Escaped::Short(character),
+        '\u{8}' => Escaped::Short('b'),
+        '\u{C}' => Escaped::Short('f'),
+        '\n' => Escaped::Short('n'),
+        '\r' => Escaped::Short('r'),
+        '\t' => Escaped::Short('t'),
+        '\0'..='\u{1F}' => Escaped::Unicode,
+        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' if escape == Escape::Html => Escaped::Unicode,
+        _ => Escaped::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(layout: Layout) -> String {
+        let mut writer = Writer::new(layout, Escape::Minimal);
+        writer.open_object();
+        writer.name("a");
+        writer.open_array();
+        writer.integer(1);
+        writer.string("x");
+        writer.close_array();
+        writer.name("b");
+        writer.open_object();
+        writer.close_object();
+        writer.name("c");
+        writer.boolean(true);
+        writer.close_object();
+        writer.finish()
+    }
+
+    #[test]
+    fn layouts_differ_only_in_white_space() {
+        assert_eq!(sample(Layout::Compact), r#"{"a":[1,"x"],"b":{},"c":true}"#);
+        assert_eq!(
+            sample(Layout::Indented(2)),
+            "{\n  \"a\": [\n    1,\n    \"x\"\n  ],\n  \"b\": {},\n  \"c\": true\n}"
+        );
+    }
+
+    #[test]
+    fn escapes_are_what_go_writes() {
+        let escaped = |escape| {
+            let mut text = String::new();
+            escape_into(&mut text, "\"\\\u{8}\u{c}\n\r\t\u{1}<>&\u{2028}\u{7f}ü/", escape);
+            text
+        };
+        assert_eq!(escaped(Escape::Minimal), "\\\"\\\\\\b\\f\\n\\r\\t\\u0001<>&\u{2028}\u{7f}ü/");
+        assert_eq!(
+            escaped(Escape::Html),
+            "\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u003c\\u003e\\u0026\\u2028\u{7f}ü/"
+        );
+    }
+
+    #[test]
+    fn a_character_is_as_long_as_it_is_written() {
+        for character in ['a', '"', '\n', '\u{1}', '<', 'ü', '\u{2028}', '\u{1F600}'] {
+            for escape in [Escape::Minimal, Escape::Html] {
+                let mut text = String::new();
+                escape_into(&mut text, &character.to_string(), escape);
+                assert_eq!(escaped_len(character, escape), text.len(), "{character:?}");
+            }
+        }
+    }
+}

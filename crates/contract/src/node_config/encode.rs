@@ -1,0 +1,102 @@
+//! Writing messages of the contract as JSON.
+
+use std::collections::BTreeMap;
+
+use super::schema::{Field, Message, Value};
+use crate::json::{Escape, Layout, Writer};
+
+/// Which of a field's two names is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// `kube_binary_config`, as node configs are written.
+    Proto,
+    /// `kubeBinaryConfig`, as the kubelet's config file wants them.
+    Json,
+}
+
+/// A writer that knows the contract's types.
+#[derive(Debug)]
+pub(crate) struct Encoder {
+    writer: Writer,
+    names: Names,
+}
+
+impl Encoder {
+    /// The text of a whole document.
+    pub(super) fn document<M: Message>(
+        message: &M,
+        names: Names,
+        layout: Layout,
+        escape: Escape,
+    ) -> String {
+        let mut encoder = Self { writer: Writer::new(layout, escape), names };
+        encoder.message(message);
+        encoder.writer.finish()
+    }
+
+    pub(super) fn message<M: Message>(&mut self, message: &M) {
+        self.writer.open_object();
+        message.write_fields(self);
+        self.writer.close_object();
+    }
+
+    pub(super) fn field(&mut self, name: &str, json_name: &str, field: &impl Field) {
+        if field.is_unset() {
+            return;
+        }
+        self.writer.name(match self.names {
+            Names::Proto => name,
+            Names::Json => json_name,
+        });
+        field.write(self);
+    }
+
+    pub(super) fn string(&mut self, value: &str) {
+        self.writer.string(value);
+    }
+
+    pub(super) fn boolean(&mut self, value: bool) {
+        self.writer.boolean(value);
+    }
+
+    pub(super) fn integer(&mut self, value: i32) {
+        self.writer.integer(i64::from(value));
+    }
+
+    /// The shortest text that reads back as the same number.
+    pub(super) fn double(&mut self, value: f64) {
+        if value.is_nan() {
+            self.writer.string("NaN");
+        } else if value.is_infinite() {
+            self.writer.string(if value > 0.0 { "Infinity" } else { "-Infinity" });
+        } else if value == 0.0 || (1e-6..1e21).contains(&value.abs()) {
+            self.writer.raw(&format!("{value}"));
+        } else {
+            self.writer.raw(&format!("{value:e}"));
+        }
+    }
+
+    pub(super) fn enum_value(&mut self, name: Option<&str>, number: i32) {
+        match name {
+            Some(name) => self.writer.string(name),
+            None => self.integer(number),
+        }
+    }
+
+    pub(super) fn list<T: Value>(&mut self, values: &[T]) {
+        self.writer.open_array();
+        for value in values {
+            value.write(self);
+        }
+        self.writer.close_array();
+    }
+
+    pub(super) fn map<T: Value>(&mut self, entries: &BTreeMap<String, T>) {
+        self.writer.open_object();
+        for (key, value) in entries {
+            self.writer.name(key);
+            value.write(self);
+        }
+        self.writer.close_object();
+    }
+}

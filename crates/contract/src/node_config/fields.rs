@@ -1,0 +1,178 @@
+//! The types that fields of the contract have.
+
+use std::collections::BTreeMap;
+
+use super::decode::Decoder;
+use super::encode::Encoder;
+use super::error::ParseError;
+use super::schema::{Field, Label, Value, implicit_field};
+use crate::{ProxyUrl, Secret};
+
+impl Value for String {
+    const TYPE: &'static str = "string";
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+        decoder.string().map(|text| Some(text.into_owned()))
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.string(self);
+    }
+}
+
+impl Value for Secret {
+    const TYPE: &'static str = "string";
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+        decoder.string().map(|text| Some(Self::from(text)))
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.string(self.expose());
+    }
+
+    fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+        visit(self.expose());
+    }
+}
+
+impl Value for ProxyUrl {
+    const TYPE: &'static str = "string";
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+        decoder.string().map(|text| Some(Self::from(text)))
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.string(self.expose());
+    }
+
+    fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+        self.secrets().for_each(visit);
+    }
+}
+
+impl Value for bool {
+    const TYPE: &'static str = "bool";
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+        decoder.boolean().map(Some)
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.boolean(*self);
+    }
+}
+
+impl Value for i32 {
+    const TYPE: &'static str = "int32";
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+        decoder.int32().map(Some)
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.integer(*self);
+    }
+}
+
+impl Value for f64 {
+    const TYPE: &'static str = "double";
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError> {
+        decoder.double().map(Some)
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.double(*self);
+    }
+}
+
+implicit_field!(String);
+implicit_field!(Secret);
+implicit_field!(ProxyUrl);
+implicit_field!(bool);
+implicit_field!(i32);
+
+impl<T: Value> Field for Option<T> {
+    const TYPE: &'static str = T::TYPE;
+    const LABEL: Label = Label::Optional;
+
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
+        *self = T::read(decoder)?;
+        Ok(())
+    }
+
+    fn is_unset(&self) -> bool {
+        self.is_none()
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        if let Some(value) = self {
+            value.write(encoder);
+        }
+    }
+
+    fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+        if let Some(value) = self {
+            value.visit_secrets(visit);
+        }
+    }
+}
+
+impl<T: Value> Field for Vec<T> {
+    const TYPE: &'static str = T::TYPE;
+    const LABEL: Label = Label::Repeated;
+
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
+        decoder.elements(|decoder| {
+            self.extend(T::read(decoder)?);
+            Ok(())
+        })
+    }
+
+    fn is_unset(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.list(self);
+    }
+
+    fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+        for value in self {
+            value.visit_secrets(visit);
+        }
+    }
+}
+
+impl<T: Value> Field for BTreeMap<String, T> {
+    const TYPE: &'static str = T::TYPE;
+    const LABEL: Label = Label::Map;
+
+    fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
+        decoder.entries(|decoder, key| {
+            if self.contains_key(key) {
+                return Ok(false);
+            }
+            if let Some(value) = T::read(decoder)? {
+                self.insert(key.to_owned(), value);
+            }
+            Ok(true)
+        })
+    }
+
+    fn is_unset(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn write(&self, encoder: &mut Encoder) {
+        encoder.map(self);
+    }
+
+    fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+        for value in self.values() {
+            value.visit_secrets(visit);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Who the node is, and how it proves it.
+
+use super::enums::{BootstrappingAuthMethod, ClusterJoinMethod};
+use crate::Secret;
+use crate::node_config::schema::message;
+
+message! {
+    /// The identity that the node uses towards Azure.
+    pub struct AuthConfig = "AuthConfig" {
+        /// Entra tenant
+        1 tenant_id "tenantId": String,
+        /// Azure subscription
+        2 subscription_id "subscriptionId": String,
+        /// Client id of the service principal
+        3 service_principal_id "servicePrincipalId": String,
+        /// Secret; HEAD passes it as is (producer must already have base64 encoded it),
+        /// `v0.20251120.0` base64 encoded it
+        4 service_principal_secret "servicePrincipalSecret": Secret,
+        /// Client id of the managed identity
+        5 assigned_identity_id "assignedIdentityId": String,
+        /// Use managed identity instead of a service principal
+        6 use_managed_identity_extension "useManagedIdentityExtension": bool,
+    }
+}
+
+message! {
+    /// How the kubelet gets its first credential.
+    pub struct BootstrappingConfig = "BootstrappingConfig" {
+        /// First-credential method; only `SECURE_TLS_BOOTSTRAPPING` changes the output
+        1 bootstrapping_auth_method "bootstrappingAuthMethod": BootstrappingAuthMethod,
+        /// How the node joins after authentication; parsed, no effect
+        2 cluster_join_method "clusterJoinMethod": ClusterJoinMethod,
+        /// Kubernetes bootstrap token
+        3 tls_bootstrapping_token "tlsBootstrappingToken": Option<Secret>,
+        /// Entra resource for the token of the secure bootstrap client
+        6 secure_tls_bootstrapping_aad_resource "secureTlsBootstrappingAadResource": Option<String>,
+        /// Client id of the identity used by the secure bootstrap client
+        7 secure_tls_bootstrapping_user_assigned_identity_id "secureTlsBootstrappingUserAssignedIdentityId": Option<String>,
+        /// Alternative download of the secure bootstrap client
+        8 secure_tls_bootstrapping_custom_client_download_url "secureTlsBootstrappingCustomClientDownloadUrl": Option<String>,
+        /// Time allowed to check the kubeconfig
+        10 secure_tls_bootstrapping_validate_kubeconfig_timeout "secureTlsBootstrappingValidateKubeconfigTimeout": Option<String>,
+        /// Time allowed to get an access token
+        11 secure_tls_bootstrapping_get_access_token_timeout "secureTlsBootstrappingGetAccessTokenTimeout": Option<String>,
+        /// Time allowed to read instance data
+        12 secure_tls_bootstrapping_get_instance_data_timeout "secureTlsBootstrappingGetInstanceDataTimeout": Option<String>,
+        /// Time allowed to get a nonce
+        13 secure_tls_bootstrapping_get_nonce_timeout "secureTlsBootstrappingGetNonceTimeout": Option<String>,
+        /// Time allowed to get attested data
+        14 secure_tls_bootstrapping_get_attested_data_timeout "secureTlsBootstrappingGetAttestedDataTimeout": Option<String>,
+        /// Time allowed to get the credential
+        15 secure_tls_bootstrapping_get_credential_timeout "secureTlsBootstrappingGetCredentialTimeout": Option<String>,
+    }
+}
+
+message! {
+    /// Pulling images with a service account's identity.
+    pub struct ServiceAccountImagePullProfile = "ServiceAccountImagePullProfile" {
+        /// Switch
+        1 enabled "enabled": bool,
+        /// Client id
+        2 default_client_id "defaultClientId": String,
+        /// Tenant id
+        3 default_tenant_id "defaultTenantId": String,
+        /// SNI of the local authority
+        4 local_authority_sni "localAuthoritySni": String,
+    }
+}
+
+message! {
+    /// Keeping pods away from the instance metadata service.
+    pub struct ImdsRestrictionConfig = "ImdsRestrictionConfig" {
+        /// Block pods from IMDS
+        1 enable_imds_restriction "enableImdsRestriction": bool,
+        /// Use the mangle table for the rule
+        2 insert_imds_restriction_rule_to_mangle_table "insertImdsRestrictionRuleToMangleTable": bool,
+    }
+}

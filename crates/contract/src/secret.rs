@@ -1,0 +1,130 @@
+//! Values that must not print.
+//!
+//! Neither type has `Display`, `Serialize` or `Deref`: the only way to the text is a call of
+//! `expose()`, which is easy to find in a review.
+//!
+//! ```compile_fail
+//! let token = mooring_contract::Secret::from("abcdef.0123456789abcdef");
+//! println!("{token}");
+//! ```
+
+use std::fmt;
+
+/// What stands in place of a secret wherever it could be printed.
+pub const MASK: &str = "[secret]";
+
+/// A secret text, such as a bootstrap token or a private key.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The text itself. Never pass it to a log, an error, an event or a command line.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// True if there is no secret at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: Into<String>> From<T> for Secret {
+    fn from(text: T) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+/// A proxy's address, whose user information (`user:password@`) is a secret.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct ProxyUrl(String);
+
+impl ProxyUrl {
+    /// The whole address, user information included.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// True if no proxy is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The secret part, if there is one.
+    ///
+    /// A password may hold an unescaped `/` or `@`, so everything from the scheme to the *last*
+    /// `@` counts: hiding too much is harmless, hiding too little is not.
+    #[must_use]
+    pub fn expose_user_info(&self) -> Option<&str> {
+        self.split().map(|(_, user_info, _)| user_info)
+    }
+
+    /// Everything that must be redacted: the user information as a whole and its password alone.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let user_info = self.expose_user_info();
+        let password =
+            user_info.and_then(|both| both.split_once(':')).map(|(_, password)| password);
+        user_info.into_iter().chain(password)
+    }
+
+    /// (scheme with `://`, user information, rest with `@`)
+    fn split(&self) -> Option<(&str, &str, &str)> {
+        let from = self.0.find("://").map_or(0, |at| at + "://".len());
+        let at = self.0[from..].rfind('@')? + from;
+        Some((&self.0[..from], &self.0[from..at], &self.0[at..]))
+    }
+}
+
+impl<T: Into<String>> From<T> for ProxyUrl {
+    fn from(text: T) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Debug for ProxyUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.split() {
+            Some((scheme, _, rest)) => write!(f, "{:?}", format_args!("{scheme}{MASK}{rest}")),
+            None => write!(f, "{:?}", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_prints_as_a_mask() {
+        assert_eq!(format!("{:?}", Secret::from("hunter2")), "[secret]");
+        assert_eq!(format!("{:#?}", Some(Secret::from("hunter2"))), "Some(\n    [secret],\n)");
+    }
+
+    #[test]
+    fn a_proxy_url_prints_without_its_user_information() {
+        let debug = |url: &str| format!("{:?}", ProxyUrl::from(url));
+        assert_eq!(debug("http://u:p@proxy:3128/"), "http://[secret]@proxy:3128/");
+        assert_eq!(debug("http://u:p/a@b@proxy:3128"), "http://[secret]@proxy:3128");
+        assert_eq!(debug("u:p@proxy:3128"), "[secret]@proxy:3128");
+        assert_eq!(debug("http://proxy:3128"), "\"http://proxy:3128\"");
+        assert_eq!(debug(""), "\"\"");
+    }
+
+    #[test]
+    fn the_password_alone_is_a_secret_too() {
+        let url = ProxyUrl::from("https://user:pa:ss@proxy");
+        assert_eq!(url.secrets().collect::<Vec<_>>(), ["user:pa:ss", "pa:ss"]);
+        assert_eq!(ProxyUrl::from("https://user@proxy").secrets().collect::<Vec<_>>(), ["user"]);
+        assert_eq!(ProxyUrl::from("https://proxy").secrets().count(), 0);
+    }
+}
