@@ -1,7 +1,9 @@
 //! The nouns that the node, the controller and the operator share.
+pub mod cse_status;
 pub mod json;
 pub mod node_config;
 mod secret;
 
+pub use cse_status::CseStatus;
 pub use node_config::NodeConfig;
 pub use secret::{MASK, ProxyUrl, Secret};

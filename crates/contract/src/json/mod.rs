@@ -17,3 +17,4 @@ pub use writer::{Escape, Layout, Writer, escape_into};
 
 pub(crate) use error::PositionCursor;
 pub(crate) use number::{read_double, read_int32};
+pub(crate) use writer::escaped_len;

@@ -119,7 +119,7 @@ message! {
         38 allowed_unsafe_sysctls "allowedUnsafeSysctls": Vec<String>,
         /// Pull one image at a time
         39 serialize_image_pulls "serializeImagePulls": Option<bool>,
-        /// RuntimeDefault seccomp for all workloads
+        /// `RuntimeDefault` seccomp for all workloads
         40 seccomp_default "seccompDefault": bool,
     }
 }
@@ -165,7 +165,7 @@ message! {
 message! {
     /// What callers of the kubelet may do.
     pub struct KubeletAuthorization = "KubeletAuthorization" {
-        /// AlwaysAllow or Webhook
+        /// `AlwaysAllow` or Webhook
         1 mode "mode": String,
         /// Cache times
         2 webhook "webhook": Option<KubeletWebhookAuthorization>,

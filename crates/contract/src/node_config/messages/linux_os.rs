@@ -85,9 +85,9 @@ message! {
 message! {
     /// Limits of the containerd service.
     pub struct UlimitConfig = "UlimitConfig" {
-        /// LimitNOFILE of the containerd unit
+        /// `LimitNOFILE` of the containerd unit
         1 no_file "noFile": Option<String>,
-        /// LimitMEMLOCK of the containerd unit
+        /// `LimitMEMLOCK` of the containerd unit
         2 max_locked_memory "maxLockedMemory": Option<String>,
     }
 }

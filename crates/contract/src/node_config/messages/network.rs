@@ -60,7 +60,7 @@ message! {
         /// Per-domain settings for traffic from the node and `dnsPolicy` default pods; key is the
         /// DNS zone
         4 vnet_dns_overrides "vnetDnsOverrides": BTreeMap<String, LocalDnsOverrides>,
-        /// Per-domain settings for ClusterFirst pods; key is the DNS zone
+        /// Per-domain settings for `ClusterFirst` pods; key is the DNS zone
         5 kube_dns_overrides "kubeDnsOverrides": BTreeMap<String, LocalDnsOverrides>,
         /// Use the hosts plugin (only with local DNS on)
         6 enable_hosts_plugin "enableHostsPlugin": bool,
@@ -76,11 +76,11 @@ message! {
     pub struct LocalDnsOverrides = "LocalDnsOverrides" {
         /// Log, Error or anything else for none
         1 query_logging "queryLogging": String,
-        /// ForceTCP, PreferUDP or anything else for neither
+        /// `ForceTCP`, `PreferUDP` or anything else for neither
         2 protocol "protocol": String,
-        /// ClusterCoreDNS sends to CoreDNS, anything else to Azure DNS
+        /// `ClusterCoreDNS` sends to CoreDNS, anything else to Azure DNS
         3 forward_destination "forwardDestination": String,
-        /// RoundRobin, Random, anything else = sequential
+        /// `RoundRobin`, Random, anything else = sequential
         4 forward_policy "forwardPolicy": String,
         /// Concurrent upstream queries
         5 max_concurrent "maxConcurrent": Option<i32>,

@@ -1,0 +1,48 @@
+//! Writing a report: fixed order, strings only, escaped as Go escapes.
+
+use super::{CseStatus, Timings, each_timing};
+use crate::json::{Escape, Layout, Writer};
+
+/// The escapes that the Go program writes, and the extension handler after it.
+pub(super) const ESCAPE: Escape = Escape::Html;
+
+impl CseStatus {
+    /// The report as one line without a line end. `ExitCode`, `Error` and `Output` always stand,
+    /// in this order; what else is empty is left out.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut writer = Writer::new(Layout::Compact, ESCAPE);
+        writer.open_object();
+        write_member(&mut writer, "ExitCode", &self.exit_code);
+        write_member(&mut writer, "Error", &self.error);
+        write_member(&mut writer, "Output", &self.output);
+        if !self.diagnosis.is_empty() {
+            write_member(&mut writer, "Diagnosis", &self.diagnosis);
+        }
+        write_timings(&mut writer, &self.timings);
+        writer.close_object();
+        writer.finish()
+    }
+}
+
+fn write_timings(writer: &mut Writer, timings: &Timings) {
+    macro_rules! write_each {
+        ($($name:literal $field:ident,)+) => {
+            $( if let Some(value) = &timings.$field { write_member(writer, $name, value); } )+
+        };
+    }
+    each_timing!(write_each);
+    if !timings.boot_datapoints.is_empty() {
+        writer.name("BootDatapoints");
+        writer.open_object();
+        for (name, value) in &timings.boot_datapoints {
+            write_member(writer, name, value);
+        }
+        writer.close_object();
+    }
+}
+
+fn write_member(writer: &mut Writer, name: &str, value: &str) {
+    writer.name(name);
+    writer.string(value);
+}

@@ -1,0 +1,44 @@
+//! The 119 configs with which the Go program was observed.
+
+use std::sync::LazyLock;
+
+use mooring_contract::json::{Dialect, Reader};
+use mooring_contract::node_config::parse;
+
+/// One object a line: `name` and `config`, the raw text.
+const LINES: &str = include_str!("../fixtures/golden_configs.jsonl");
+
+/// (name, config)
+pub(crate) static CONFIGS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    LINES
+        .lines()
+        .map(|line| {
+            let mut reader = Reader::new(line.as_bytes(), Dialect::Go);
+            let mut members = reader.object().unwrap();
+            let mut next = || {
+                members.next(&mut reader).unwrap().unwrap();
+                reader.string().unwrap().into_owned()
+            };
+            (next(), next())
+        })
+        .collect()
+});
+
+#[test]
+fn every_config_that_the_go_program_was_observed_with_parses() {
+    assert_eq!(CONFIGS.len(), 119);
+    for (name, config) in &*CONFIGS {
+        let parsed = parse(config.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(matches!(parsed.config.version.as_str(), "v1" | "v0" | ""), "{name}");
+    }
+}
+
+#[test]
+fn every_config_survives_being_written_and_read_again() {
+    for (name, config) in &*CONFIGS {
+        let first = parse(config.as_bytes()).unwrap().config;
+        let again = parse(first.to_json_with_secrets().as_bytes()).unwrap();
+        assert_eq!(format!("{first:?}"), format!("{:?}", again.config), "{name}");
+        assert_eq!(again.warnings, [], "{name}");
+    }
+}

@@ -1,0 +1,56 @@
+//! Required fields.
+
+use mooring_contract::node_config::{Fault, validate};
+
+use super::config;
+
+const COMPLETE: &str = r#"{"version": "v1", "auth_config": {"subscription_id": "s"},
+    "api_server_config": {"api_server_name": "n"},
+    "cluster_config": {"resource_group": "g", "location": "l", "cluster_network_config": {"vnet_name": "v", "route_table": "t"}}}"#;
+
+#[test]
+fn a_complete_config_passes() {
+    assert_eq!(validate(&config(COMPLETE)), Ok(()));
+}
+
+#[test]
+fn all_faults_are_told_at_once_each_with_its_path() {
+    let invalid = validate(&config("{}")).unwrap_err();
+    let paths: Vec<_> = invalid.faults.iter().map(Fault::path).collect();
+    assert_eq!(
+        paths,
+        [
+            "version",
+            "api_server_config.api_server_name",
+            "cluster_config.cluster_network_config.vnet_name",
+            "cluster_config.cluster_network_config.route_table",
+            "cluster_config.resource_group",
+            "cluster_config.location",
+            "auth_config.subscription_id",
+        ]
+    );
+    assert!(invalid.to_string().starts_with("required field version is missing; required field "));
+}
+
+#[test]
+fn each_required_field_is_told_alone_when_it_alone_is_missing() {
+    for (value, path) in [
+        ("\"v1\"", "version"),
+        ("\"s\"", "auth_config.subscription_id"),
+        ("\"n\"", "api_server_config.api_server_name"),
+        ("\"g\"", "cluster_config.resource_group"),
+        ("\"l\"", "cluster_config.location"),
+        ("\"v\"", "cluster_config.cluster_network_config.vnet_name"),
+        ("\"t\"", "cluster_config.cluster_network_config.route_table"),
+    ] {
+        let invalid = validate(&config(&COMPLETE.replace(value, "\"\""))).unwrap_err();
+        assert_eq!(invalid.faults, [Fault::Missing { path }]);
+    }
+}
+
+#[test]
+fn a_version_that_the_node_would_refuse_is_told() {
+    let invalid = validate(&config(&COMPLETE.replace("\"v1\"", "\"v2\""))).unwrap_err();
+    assert_eq!(invalid.faults, [Fault::UnsupportedVersion]);
+    assert_eq!(validate(&config(&COMPLETE.replace("\"v1\"", "\"v0\""))), Ok(()));
+}
