@@ -1,5 +1,6 @@
 //! The nouns that the node, the controller and the operator share.
 pub mod cse_status;
+pub mod custom_data;
 pub mod json;
 pub mod node_config;
 mod secret;

@@ -1,0 +1,92 @@
+//! The line that separates the parts of a multipart document.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// 30 bytes, two digits each.
+const DIGITS: usize = 60;
+
+/// A MIME boundary: 60 lower-case hexadecimal digits.
+///
+/// Randomness belongs to the caller; nothing here draws any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Boundary(String);
+
+impl Boundary {
+    /// The boundary that spells `random` in hexadecimal digits.
+    #[must_use]
+    pub fn from_random(random: [u8; DIGITS / 2]) -> Self {
+        const HEX: [char; 16] =
+            ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+        let nibbles = random.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
+        Self(nibbles.map(|nibble| HEX[usize::from(nibble)]).collect())
+    }
+
+    /// The 60 digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl FromStr for Boundary {
+    type Err = NotABoundary;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.len() != DIGITS {
+            return Err(NotABoundary::Length { bytes: text.len() });
+        }
+        match text.bytes().position(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+            Some(at) => Err(NotABoundary::Digit { at }),
+            None => Ok(Self(text.to_owned())),
+        }
+    }
+}
+
+/// The text is not 60 lower-case hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotABoundary {
+    /// Too short or too long.
+    #[error("a boundary has {DIGITS} digits, this text has {bytes} bytes")]
+    Length {
+        /// The length of the text.
+        bytes: usize,
+    },
+    /// The right length, but something else than `0`-`9` and `a`-`f`.
+    #[error("a boundary has lower-case hexadecimal digits only, the byte at {at} is none")]
+    Digit {
+        /// The offset of the first wrong byte.
+        at: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Boundary, NotABoundary};
+
+    #[test]
+    fn thirty_random_bytes_become_sixty_lower_case_digits() {
+        let mut random = [0; 30];
+        random[0] = 0x0f;
+        random[29] = 0xa9;
+        let boundary = Boundary::from_random(random);
+        assert_eq!(boundary.as_str(), format!("0f{}a9", "0".repeat(56)));
+        assert_eq!(boundary.as_str().parse(), Ok(boundary));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let refused = |text: &str| text.parse::<Boundary>().unwrap_err();
+        assert_eq!(refused(""), NotABoundary::Length { bytes: 0 });
+        assert_eq!(refused(&"a".repeat(61)), NotABoundary::Length { bytes: 61 });
+        assert_eq!(refused(&"A".repeat(60)), NotABoundary::Digit { at: 0 });
+        assert_eq!(refused(&format!("{}\r\n", "a".repeat(58))), NotABoundary::Digit { at: 58 });
+        assert_eq!(refused(&"é".repeat(30)), NotABoundary::Digit { at: 0 });
+    }
+}

@@ -1,0 +1,52 @@
+//! Custom data: how a node config travels to a new VM, and what starts there.
+//!
+//! A control plane renders the node config into a document that Azure hands to the VM at its first
+//! boot. The document leaves the config in a file and starts the agent. Three forms exist:
+//!
+//! | [`Format`] | read by | carries feature toggles |
+//! |---|---|---|
+//! | `boothook` | cloud-init, before anything else; the current form | yes |
+//! | `cloud-config` | cloud-init, as `write_files`; the form of November 2025 | no |
+//! | `ignition` | Ignition 3.4.0, on Flatcar | no |
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
+//!
+//! let features = Features::from(BTreeMap::from([("NOT-A-NAME".into(), "true".into())]));
+//! let boundary = Boundary::from_random([7; 30]); // drawn by the caller
+//! let data = CustomData::render(Format::Boothook, b"{}", &features, &boundary)?;
+//!
+//! assert_eq!(data.dropped()[0].key(), "NOT-A-NAME"); // nothing is lost in silence
+//! assert!(!data.expose_base64().is_empty()); // what Azure's `customData` field takes
+//! # Ok::<(), mooring_contract::custom_data::TooLarge>(())
+//! ```
+//!
+//! The node config holds secrets, so the rendered document cannot be printed: [`CustomData`] masks
+//! it, and the accessors say `expose`.
+
+// What goes in.
+mod boundary;
+mod features;
+mod format;
+
+// The three documents, each as the text around the encoded config.
+mod boothook;
+mod cloud_config;
+mod frame;
+mod ignition;
+mod multipart;
+
+// What comes out.
+mod rendered;
+mod size;
+
+mod paths;
+mod shown;
+
+pub use boundary::{Boundary, NotABoundary};
+pub use features::{DropReason, DroppedFeature, Features};
+pub use format::{Format, UnknownFormat};
+pub use paths::{CONFIG_PATH, CSE_COMMAND, FEATURES_PATH};
+pub use rendered::CustomData;
+pub use size::{MAX_BASE64_CHARS, MAX_RAW_BYTES, TooLarge};

@@ -1,0 +1,62 @@
+//! Azure's limit, to the byte.
+
+use mooring_contract::custom_data::{
+    CustomData, Features, Format, MAX_BASE64_CHARS, MAX_RAW_BYTES, TooLarge,
+};
+
+use crate::samples::{boundary, features};
+
+fn render(format: Format, config: usize, features: &Features) -> Result<CustomData, TooLarge> {
+    CustomData::render(format, &vec![b'x'; config], features, &boundary())
+}
+
+/// A toggle with a value of `length` bytes; base64 grows in fours, this grows by one.
+fn padding(length: usize) -> Features {
+    features(&[("PAD", &"p".repeat(length))])
+}
+
+#[test]
+fn exactly_65535_bytes_pass_and_one_more_is_refused() {
+    let room = MAX_RAW_BYTES - render(Format::Boothook, 30_000, &padding(0)).unwrap().raw_bytes();
+    let full = render(Format::Boothook, 30_000, &padding(room)).unwrap();
+    assert_eq!(full.expose_raw().len(), 65_535);
+    assert_eq!(full.expose_base64().len(), MAX_BASE64_CHARS);
+
+    let refused = render(Format::Boothook, 30_000, &padding(room + 1)).unwrap_err();
+    assert_eq!(refused.raw_bytes(), 65_536);
+    assert_eq!(refused.excess(), 1);
+}
+
+#[test]
+fn in_every_format_the_size_that_the_error_allows_is_the_largest_that_passes() {
+    for format in Format::ALL {
+        let refused = render(format, 100_000, &Features::none()).unwrap_err();
+        let fits = refused.largest_config_that_fits().unwrap();
+        let data = render(format, fits, &Features::none()).unwrap();
+        assert!((MAX_RAW_BYTES - 3..=MAX_RAW_BYTES).contains(&data.raw_bytes()));
+        assert!(render(format, fits + 1, &Features::none()).is_err());
+    }
+}
+
+#[test]
+fn the_error_says_how_large_how_much_too_large_and_what_to_do() {
+    let refused = render(Format::Ignition, 60_000, &Features::none()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "ignition custom data would be 80249 bytes (107000 in base64), 14714 more than Azure's \
+         limit of 65535 (87380 in base64)\n\
+         hint: the node config is the largest part (60000 bytes, 80000 in base64); bring it down \
+         to 48963 bytes, for example by leaving out certificates or files that the image can hold"
+    );
+    assert_eq!(refused.config_bytes(), 60_000);
+    assert_eq!(TooLarge::REASON, "CustomDataTooLarge");
+}
+
+#[test]
+fn toggles_that_a_format_does_not_carry_do_not_count() {
+    for format in [Format::CloudConfig, Format::Ignition] {
+        assert!(render(format, 1_000, &padding(100_000)).is_ok());
+    }
+    let refused = render(Format::Boothook, 1_000, &padding(100_000)).unwrap_err();
+    assert!(refused.hint().starts_with("the feature toggles alone "), "{}", refused.hint());
+}
