@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::format::Format;
 use super::paths::FEATURES_PATH;
-use super::shown::shown;
+use crate::shown;
 
 /// Feature toggles, sifted: those that a node can read, and a note about each of the others.
 ///

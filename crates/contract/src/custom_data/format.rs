@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::shown::shown;
+use crate::shown;
 
 /// A form of custom data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

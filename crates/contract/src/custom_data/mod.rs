@@ -42,7 +42,6 @@ mod rendered;
 mod size;
 
 mod paths;
-mod shown;
 
 pub use boundary::{Boundary, NotABoundary};
 pub use features::{DropReason, DroppedFeature, Features};

@@ -1,6 +1,7 @@
 //! The types that fields of the contract have.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::decode::Decoder;
 use super::encode::Encoder;
@@ -152,11 +153,9 @@ impl<T: Value> Field for BTreeMap<String, T> {
 
     fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError> {
         decoder.entries(|decoder, key| {
-            if self.contains_key(key) {
-                return Ok(false);
-            }
+            let Entry::Vacant(slot) = self.entry(key.to_owned()) else { return Ok(false) };
             if let Some(value) = T::read(decoder)? {
-                self.insert(key.to_owned(), value);
+                slot.insert(value);
             }
             Ok(true)
         })

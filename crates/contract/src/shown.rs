@@ -4,7 +4,8 @@
 const SHOWN_CHARS: usize = 64;
 
 /// `text` in printable ASCII, cut after [`SHOWN_CHARS`] characters.
-pub(super) fn shown(text: &str) -> String {
+#[must_use]
+pub fn shown(text: &str) -> String {
     let mut safe = String::new();
     for character in text.chars() {
         let escaped = character.escape_default();
