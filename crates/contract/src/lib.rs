@@ -1,4 +1,5 @@
 //! The nouns that the node, the controller and the operator share.
+pub mod catalogue;
 pub mod cse_status;
 pub mod custom_data;
 pub mod json;

@@ -1,0 +1,127 @@
+//! One row of the catalogue.
+
+use std::fmt;
+
+use super::{Category, Date, Os, Owner, Reach, Status, Transient};
+
+/// A number with a name, meaning, category, owner and advice, valid for a range of image dates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExitCode {
+    /// The operating system whose scripts use the number.
+    pub os: Os,
+    /// The number in the report. Only the extension handler's -1 is negative.
+    pub number: i32,
+    /// The constant's name as the scripts spell it; a few words for a raw code.
+    pub name: &'static str,
+    /// Where the meaning stands in the life of its number.
+    pub status: Status,
+    /// How far the exit gets.
+    pub reach: Reach,
+    /// What kind of trouble it is.
+    pub category: Category,
+    /// Who acts first.
+    pub owner: Owner,
+    /// Whether another try can succeed.
+    pub transient: Transient,
+    /// What has happened.
+    pub meaning: &'static str,
+    /// What is usually behind it.
+    pub cause: &'static str,
+    /// What to do first.
+    pub action: &'static str,
+    /// The script, function or tool that exits with it.
+    pub origin: &'static str,
+    /// Since when the number has this meaning.
+    pub introduced: Since,
+    /// From this day on (inclusive) the constant was withdrawn, until the second day (exclusive).
+    pub away: Option<(Date, Date)>,
+    /// The first day without the constant.
+    pub removed: Option<Date>,
+    /// Number and name of the row that took this meaning over, if one did.
+    pub became: Option<(i32, &'static str)>,
+    /// The names that AKS itself is known to use for it.
+    pub aks_names: &'static [&'static str],
+    /// Microsoft's own page.
+    pub doc_url: Option<&'static str>,
+}
+
+impl ExitCode {
+    /// What the tables' rows start from; every row says at least its number, name and texts.
+    pub(super) const EMPTY: Self = Self {
+        os: Os::Linux,
+        number: 0,
+        name: "",
+        status: Status::Current,
+        reach: Reach::None,
+        category: Category::Unknown,
+        owner: Owner::Image,
+        transient: Transient::Maybe,
+        meaning: "",
+        cause: "",
+        action: "",
+        origin: "",
+        introduced: Since::Unrecorded,
+        away: None,
+        removed: None,
+        became: None,
+        aks_names: &[],
+        doc_url: None,
+    };
+
+    /// The place among the meanings of one number: what a node of today can report comes first.
+    pub(super) const fn rank(&self) -> u8 {
+        match (self.status, self.reach) {
+            (Status::Agent, _) => 0,
+            (Status::Current, Reach::Node | Reach::Wrapper) => 1,
+            (Status::Raw, _) => 2,
+            (Status::ImageBuildOnly, _) | (Status::Current, Reach::ImageBuild) => 5,
+            (Status::Current, _) => 3,
+            (Status::Removed, _) => 4,
+            (Status::Proposed, _) => 6,
+        }
+    }
+}
+
+impl fmt::Display for ExitCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.number, self.name)
+    }
+}
+
+/// Since when a number has a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// From this day on.
+    On(Date),
+    /// On this day at the latest: the recorded history begins there.
+    By(Date),
+    /// Nobody wrote it down.
+    Unrecorded,
+}
+
+impl Since {
+    /// The recorded day.
+    #[must_use]
+    pub const fn date(self) -> Option<Date> {
+        match self {
+            Self::On(date) | Self::By(date) => Some(date),
+            Self::Unrecorded => None,
+        }
+    }
+
+    /// Whether the meaning may be older than the recorded day.
+    #[must_use]
+    pub const fn is_lower_bound(self) -> bool {
+        matches!(self, Self::By(_))
+    }
+}
+
+impl fmt::Display for Since {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::On(date) => write!(f, "{date}"),
+            Self::By(date) => write!(f, "{date} or earlier"),
+            Self::Unrecorded => f.write_str("an unrecorded day"),
+        }
+    }
+}

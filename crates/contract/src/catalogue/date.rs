@@ -1,0 +1,70 @@
+//! A calendar day, without a clock and without a time zone.
+
+use std::fmt;
+
+/// A day of the Gregorian calendar; the order is the order of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+impl Date {
+    /// The day, if the calendar has it. Years run from 1 to 9999.
+    #[must_use]
+    pub const fn new(year: u16, month: u8, day: u8) -> Option<Self> {
+        if year == 0 || year > 9999 || day == 0 || day > days_in(year, month) {
+            return None;
+        }
+        Some(Self { year, month, day })
+    }
+
+    /// The year, 1 to 9999.
+    #[must_use]
+    pub const fn year(self) -> u16 {
+        self.year
+    }
+
+    /// The month, 1 to 12.
+    #[must_use]
+    pub const fn month(self) -> u8 {
+        self.month
+    }
+
+    /// The day of the month, from 1.
+    #[must_use]
+    pub const fn day(self) -> u8 {
+        self.day
+    }
+
+    /// The day as one number, `20260127`, which sorts as the days do.
+    pub(super) const fn digits(self) -> u32 {
+        self.year as u32 * 10_000 + self.month as u32 * 100 + self.day as u32
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+/// A day in a table; a day that the calendar lacks does not compile.
+pub(super) const fn date(year: u16, month: u8, day: u8) -> Date {
+    assert!(Date::new(year, month, day).is_some(), "no such day");
+    Date { year, month, day }
+}
+
+/// 0 for a month that does not exist.
+const fn days_in(year: u16, month: u8) -> u8 {
+    match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
+        2 => 28,
+        _ => 0,
+    }
+}

@@ -1,0 +1,201 @@
+//! From a number to its meanings.
+
+use std::fmt;
+use std::iter::Take;
+use std::{array, slice};
+
+use super::{Date, ExitCode, Os, Since, Status, index};
+
+/// No number and no name has more meanings; a test counts them.
+const MOST: usize = 6;
+
+/// None, one or several meanings, the most useful first. A value of 56 bytes; nothing is allocated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Meanings {
+    /// Those from `len` on are fillers.
+    rows: [&'static ExitCode; MOST],
+    len: usize,
+}
+
+/// What a number means.
+///
+/// Without a date every meaning is given: first what can end a node's bootstrap today (what
+/// Mooring's agent writes, then the scripts' constants), then raw codes, constants that the scripts
+/// have but do not let through, removed ones (the newest first), those of the image build, and
+/// proposals.
+///
+/// With the date of the node image, only what held on that day:
+///
+/// * raw codes always hold;
+/// * a constant holds from the day it was introduced until the day before it was removed;
+/// * if no constant held on that day: one whose recorded history begins later than it did; failing
+///   that, what is not dated, that is, the agent's own codes and the image build's;
+/// * a proposal never holds: no image carries it.
+///
+/// So an unnamed 232 is told as the scripts' `ERR_SYSEXT_VERSION_ID_NOT_FOUND` for an image of
+/// 2026-03-23 or later and as the agent's `ERR_ORAS_BINARY_NOT_FOUND` before, and as both when the
+/// date is unknown. The agent's report always names itself: give its text to [`lookup_named`].
+#[must_use]
+pub fn lookup(os: Os, number: i32, when: Option<Date>) -> Meanings {
+    let rows = index::rows(os, number);
+    let Some(date) = when else {
+        return rows.iter().copied().collect();
+    };
+    let best = rows.iter().filter_map(|row| claim(row, date)).filter(|c| *c != Claim::Raw).min();
+    rows.iter()
+        .copied()
+        .filter(|row| match claim(row, date) {
+            Some(Claim::Raw) => true,
+            claim => claim.is_some() && claim == best,
+        })
+        .collect()
+}
+
+/// What a number means in a report that may name its constant.
+///
+/// `text` is the report's `Error` (Linux) or `Output` (Windows). If it starts with the name of one
+/// of the number's meanings, that meaning alone is given, whatever the date; else it is [`lookup`].
+#[must_use]
+pub fn lookup_named(os: Os, number: i32, text: &str, when: Option<Date>) -> Meanings {
+    let text = text.trim_start();
+    let named: Meanings = index::rows(os, number)
+        .iter()
+        .copied()
+        .filter(|row| row.status != Status::Raw && starts_with_word(text, row.name))
+        .take(1)
+        .collect();
+    if named.is_empty() { lookup(os, number, when) } else { named }
+}
+
+fn starts_with_word(text: &str, word: &str) -> bool {
+    text.strip_prefix(word).is_some_and(|rest| {
+        !rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_')
+    })
+}
+
+/// How well founded it is that a row held its number on a day; the best founded come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Claim {
+    Raw,
+    Dated,
+    BeforeRecords,
+    Undated,
+}
+
+fn claim(row: &ExitCode, date: Date) -> Option<Claim> {
+    match (row.status, row.introduced) {
+        (Status::Raw, _) => Some(Claim::Raw),
+        (Status::Proposed, _) => None,
+        (_, Since::Unrecorded) => Some(Claim::Undated),
+        (_, Since::By(first)) if date < first => Some(Claim::BeforeRecords),
+        (_, Since::On(first) | Since::By(first)) => {
+            let gone = row.removed.is_some_and(|removed| removed <= date);
+            let away = row.away.is_some_and(|(from, until)| from <= date && date < until);
+            (first <= date && !gone && !away).then_some(Claim::Dated)
+        }
+    }
+}
+
+impl Meanings {
+    /// The meanings, the most useful first.
+    #[must_use]
+    pub fn as_slice(&self) -> &[&'static ExitCode] {
+        &self.rows[..self.len]
+    }
+
+    /// The most useful meaning.
+    #[must_use]
+    pub fn first(&self) -> Option<&'static ExitCode> {
+        self.as_slice().first().copied()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The meanings one by one.
+    pub fn iter(&self) -> slice::Iter<'_, &'static ExitCode> {
+        self.as_slice().iter()
+    }
+
+    /// Puts a row behind those of the same rank and before those of a higher one.
+    pub(super) fn insert_by_rank(&mut self, row: &'static ExitCode) {
+        let place = self.as_slice().partition_point(|other| other.rank() <= row.rank());
+        if self.len < MOST {
+            self.len += 1;
+            self.rows[place..self.len].rotate_right(1);
+            self.rows[place] = row;
+        }
+    }
+
+    pub(super) fn none() -> Self {
+        Self { rows: [&ExitCode::EMPTY; MOST], len: 0 }
+    }
+}
+
+impl FromIterator<&'static ExitCode> for Meanings {
+    fn from_iter<I: IntoIterator<Item = &'static ExitCode>>(rows: I) -> Self {
+        let mut meanings = Self::none();
+        for row in rows.into_iter().take(MOST) {
+            meanings.rows[meanings.len] = row;
+            meanings.len += 1;
+        }
+        meanings
+    }
+}
+
+impl IntoIterator for Meanings {
+    type Item = &'static ExitCode;
+    type IntoIter = Take<array::IntoIter<&'static ExitCode, MOST>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.into_iter().take(self.len)
+    }
+}
+
+impl<'a> IntoIterator for &'a Meanings {
+    type Item = &'a &'static ExitCode;
+    type IntoIter = slice::Iter<'a, &'static ExitCode>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Meanings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(ToString::to_string)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_and_no_name_has_more_meanings_than_a_value_can_hold() {
+        for row in index::all() {
+            assert!(index::rows(row.os, row.number).len() < MOST, "{row}");
+            assert!(super::super::by_name(row.name).len() < MOST, "{row}");
+        }
+    }
+
+    #[test]
+    fn the_index_is_sorted_by_number_and_then_by_rank() {
+        for os in Os::ALL {
+            let keys: Vec<_> = index::all()
+                .filter(|row| row.os == *os)
+                .map(|row| (row.number, row.rank()))
+                .collect();
+            assert!(keys.is_sorted());
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! From a name, in any spelling that Azure's texts use, to its meanings.
+
+use super::{ExitCode, Meanings, Os, Status, index};
+
+/// What AKS puts before (or, in older texts, behind) a name.
+const AKS: &str = "VMExtensionError";
+
+/// What a name means: a constant (`ERR_OUTBOUND_CONN_FAIL`, with or without `ERR_`), a Windows one,
+/// or the name that AKS makes of a Linux constant (`VMExtensionError_OutboundConnFail`,
+/// `OutboundConnFailVMExtensionError`, `OutBoundConnFail`). Case, `_` and `-` do not matter.
+///
+/// A name that moved from one number to another gives both, today's first. Raw codes have no names
+/// to be found by.
+#[must_use]
+pub fn by_name(name: &str) -> Meanings {
+    let name = name.trim();
+    let mut meanings = Meanings::none();
+    let core = core(name);
+    if letters(core).next().is_none() {
+        return meanings;
+    }
+    for row in index::all().filter(|row| row.status != Status::Raw) {
+        if is_named(row, name, core) {
+            meanings.insert_by_rank(row);
+        }
+    }
+    meanings
+}
+
+fn is_named(row: &ExitCode, name: &str, core: &str) -> bool {
+    match row.os {
+        Os::Linux => {
+            let own = row.name.strip_prefix("ERR_").unwrap_or(row.name);
+            same(own, core) || row.aks_names.iter().any(|alias| same(alias, name))
+        }
+        Os::Windows => same(row.name, name),
+    }
+}
+
+/// The name without the affixes that say only "this is an error".
+fn core(name: &str) -> &str {
+    strip_prefix(name, AKS)
+        .or_else(|| strip_suffix(name, AKS))
+        .or_else(|| strip_prefix(name, "ERR_"))
+        .unwrap_or(name)
+}
+
+fn strip_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+fn strip_suffix<'a>(text: &'a str, suffix: &str) -> Option<&'a str> {
+    let (rest, tail) = text.split_at_checked(text.len().checked_sub(suffix.len())?)?;
+    tail.eq_ignore_ascii_case(suffix).then_some(rest)
+}
+
+fn same(one: &str, other: &str) -> bool {
+    letters(one).eq(letters(other))
+}
+
+fn letters(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().filter(|b| !matches!(b, b'_' | b'-')).map(|b| b.to_ascii_lowercase())
+}
