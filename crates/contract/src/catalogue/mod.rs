@@ -13,6 +13,7 @@
 //! | `lookup` | number → [`Meanings`] |
 //! | `names` | name → [`Meanings`] |
 //! | `history` | who held a number, period by period |
+//! | `page` | the page that an operator reads |
 //! | `data` | the rows themselves |
 //!
 //! The facts were read from the public AgentBaker repository as of 2026-08-21.
@@ -25,6 +26,7 @@ mod image_date;
 mod index;
 mod lookup;
 mod names;
+mod page;
 mod words;
 
 pub use code::{ExitCode, Since};
@@ -34,4 +36,5 @@ pub use image_date::{ImageDateError, image_date};
 pub use index::all;
 pub use lookup::{Meanings, lookup, lookup_named};
 pub use names::by_name;
+pub use page::page;
 pub use words::{Category, Os, Owner, Reach, Status, Transient};
