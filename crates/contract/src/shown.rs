@@ -3,7 +3,7 @@
 /// How much of a foreign text is shown; a longer one is cut and says its length.
 const SHOWN_CHARS: usize = 64;
 
-/// `text` in printable ASCII, cut after [`SHOWN_CHARS`] characters.
+/// `text` in printable ASCII, cut after 64 characters.
 #[must_use]
 pub fn shown(text: &str) -> String {
     let mut safe = String::new();
