@@ -1,0 +1,3 @@
+//! The node agent: a drop-in for AgentBaker's `aks-node-controller`.
+
+pub mod environment;
