@@ -1,3 +1,138 @@
 //! The node agent: a drop-in for AgentBaker's `aks-node-controller`.
+//!
+//! The library is the whole agent, so that a test or another program can embed it; the binary is a
+//! few lines around [`run`].
+//!
+//! | module | idea |
+//! |---|---|
+//! | `cli` | the command line, as the Go program reads it |
+//! | `provision` | from the node config to a bootstrapped node, or to a report |
+//! | `wait` | sleeping until that is over |
+//! | `render` | showing what would be handed over |
+//! | [`environment`] | the variables for the scripts, without I/O |
+//! | [`redact`], `secrets` | what never leaves the node |
+//! | [`nbc`], [`compare`] | a ready command, and how it differs from the config |
+//! | `report`, `running` | the files by which processes tell each other of results |
+//! | `log`, `event`, `time`, `go_text` | the texts that others read |
+//! | [`world`], `paths` | everything outside the process, and where it lies |
 
+mod agent;
+mod cli;
+pub mod compare;
 pub mod environment;
+mod event;
+mod go_text;
+mod log;
+pub mod nbc;
+mod paths;
+mod provision;
+pub mod redact;
+mod render;
+mod report;
+mod running;
+mod secrets;
+mod time;
+mod wait;
+pub mod world;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use agent::Agent;
+use cli::{Command, Invocation, Topic, UsageError};
+use log::Log;
+use paths::Layout;
+use world::{Host, Stream, World};
+
+/// The version that the build was stamped with.
+pub const VERSION: &str = match option_env!("AKS_NODE_CONTROLLER_VERSION") {
+    Some(version) => version,
+    None => "dev",
+};
+
+/// Names the folder in which the node's fixed paths lie, like `--root`.
+const ROOT_VARIABLE: &str = "AKS_NODE_ROOT";
+
+/// Runs the agent with the words behind the program's name; the result is the exit code.
+pub fn run(words: &[OsString], world: &mut dyn World) -> u8 {
+    let root = world.environment().into_iter().find(|(name, _)| name == ROOT_VARIABLE);
+    let Invocation { root, command } = cli::read(words, root.map(|(_, value)| value));
+    let layout = Layout::new(root.map(absolute));
+    if let Ok(Command::Render(flags)) = &command {
+        return render::render(world, &layout, flags);
+    }
+    let log = match Log::open(world, &layout) {
+        Ok(log) => log,
+        Err(error) => {
+            world.print(Stream::Out, format!("{error}\n").as_bytes());
+            if asks_for_provision(&command) {
+                provision::leave_early_result(world, &layout, &error);
+            }
+            return 1;
+        }
+    };
+    match command {
+        Err(error) => refuse(world, &layout, &error),
+        Ok(command) => obey(&mut Agent::new(world, layout, log), &command),
+    }
+}
+
+fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
+    let print = |agent: &mut Agent<'_>, text: &str| {
+        agent.world.print(Stream::Out, text.as_bytes());
+        0
+    };
+    match command {
+        Command::Provision(flags) => {
+            leave_result_on_panic(agent);
+            provision::provision(agent, flags)
+        }
+        Command::ProvisionWait { timeout } => wait::provision_wait(agent, *timeout),
+        Command::Version => print(agent, &format!("{VERSION}\n")),
+        Command::VersionFlag => print(agent, &format!("aks-node-controller version {VERSION}\n")),
+        Command::Help(topic) => print(agent, &cli::help_text(*topic)),
+        Command::Hotfix(name) => {
+            agent.info(&format!("{name} is not supported"), &[]);
+            0
+        }
+        // Done before there was a log.
+        Command::Render(flags) => render::render(agent.world, &agent.layout, flags),
+    }
+}
+
+/// A panic is a failure with a report, never a success. The shipped build aborts on a panic, so the
+/// report is written before that, by a world of its own.
+fn leave_result_on_panic(agent: &mut Agent<'_>) {
+    let layout = agent.layout.clone();
+    agent.world.on_panic(Box::new(move |place| {
+        let mut world = Host::default();
+        let error = format!("panic during provisioning at {place}");
+        world.print(Stream::Err, format!("{error}\n").as_bytes());
+        provision::leave_last_result(&mut world, &layout, &error);
+    }));
+}
+
+/// Says what is wrong with a command line. Someone may be waiting for the result of a `provision`
+/// that was started wrongly, so that gets one.
+fn refuse(world: &mut dyn World, layout: &Layout, error: &UsageError) -> u8 {
+    world.print(Stream::Err, error.text.as_bytes());
+    if error.with_help {
+        world.print(Stream::Out, cli::help_text(Topic::General).as_bytes());
+    }
+    if error.of_provision {
+        provision::leave_early_result(world, layout, error.text.trim_end());
+    }
+    error.exit_code
+}
+
+fn asks_for_provision(command: &Result<Command, UsageError>) -> bool {
+    match command {
+        Ok(command) => matches!(command, Command::Provision(_)),
+        Err(error) => error.of_provision,
+    }
+}
+
+/// Children may change their folder, so a root is made independent of ours.
+fn absolute(root: PathBuf) -> PathBuf {
+    std::path::absolute(&root).unwrap_or(root)
+}

@@ -9,9 +9,9 @@ use mooring_agent::environment::{self, Built, ContainerdFlavour, Environment, Gp
 use mooring_contract::{NodeConfig, node_config};
 use serde_json::Value;
 
-const NAMED: &str = include_str!("fixtures/golden/named.jsonl");
-const RANDOM: &str = include_str!("fixtures/golden/random.jsonl");
-const COMPONENTS: &[u8] = include_bytes!("fixtures/golden/components.json");
+const NAMED: &str = include_str!("../../../fixtures/golden/named.jsonl");
+const RANDOM: &str = include_str!("../../../fixtures/golden/random.jsonl");
+const COMPONENTS: &[u8] = include_bytes!("../../../fixtures/golden/components.json");
 
 struct Case {
     name: String,

@@ -3,6 +3,7 @@
 use mooring_contract::json::{self, Dialect, Kind, MAX_DEPTH, Reader};
 
 use super::case;
+use crate::go_text::json_error;
 
 /// A container image with a GPU driver.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,15 +27,16 @@ pub struct GpuImages {
     pub grid_v20: GpuImage,
 }
 
-/// The file is not what it should be. The text is the Go program's up to the colon.
+/// The file is not what it should be, in the Go program's words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("failed to unmarshal components.json: {0}")]
-pub struct ComponentsError(json::Error);
+pub struct ComponentsError(String);
 
 impl GpuImages {
     /// Reads the file. Whatever else it lists is passed over.
     pub fn from_components(document: &[u8]) -> Result<Self, ComponentsError> {
-        let entries = read(document).map_err(ComponentsError)?;
+        let entries =
+            read(document).map_err(|error| ComponentsError(json_error(document, &error)))?;
         let mut images = Self::default();
         // Of several entries for one image, the last wins.
         for entry in entries {
@@ -220,7 +222,7 @@ mod tests {
         }
         assert_eq!(
             images("[]").unwrap_err().to_string(),
-            "failed to unmarshal components.json: expected an object, found an array (byte 0)"
+            "failed to unmarshal components.json: expected an object, found an array"
         );
     }
 

@@ -12,8 +12,12 @@ pub(super) fn variables(config: &NodeConfig, out: &mut Environment) {
     pods(config, out);
     proxy(config.http_proxy_config.or_unset(), out);
     search_domain(config, out);
-    out.text("OUTBOUND_COMMAND", &config.outbound_command)
-        .text("PRIVATE_EGRESS_PROXY_ADDRESS", &config.private_egress_proxy_address);
+    let egress = &config.private_egress_proxy_address;
+    out.text("OUTBOUND_COMMAND", &config.outbound_command).proxies(
+        "PRIVATE_EGRESS_PROXY_ADDRESS",
+        egress.expose(),
+        &[egress],
+    );
 }
 
 fn pods(config: &NodeConfig, out: &mut Environment) {

@@ -4,7 +4,7 @@ use super::{CseStatus, Timings, each_timing};
 use crate::json::{Escape, Layout, Writer};
 
 /// The escapes that the Go program writes, and the extension handler after it.
-pub(super) const ESCAPE: Escape = Escape::Html;
+pub(super) const ESCAPE: Escape = Escape::HtmlReplaced;
 
 impl CseStatus {
     /// The report as one line without a line end. `ExitCode`, `Error` and `Output` always stand,

@@ -13,6 +13,7 @@ mod writer;
 
 pub use error::{Error, Position, Problem};
 pub use reader::{Dialect, Elements, Kind, MAX_DEPTH, Members, Name, Reader};
+pub use string::lossy;
 pub use writer::{Escape, Layout, Writer, escape_into};
 
 pub(crate) use error::PositionCursor;

@@ -46,18 +46,23 @@ pub(super) fn read(
 }
 
 fn decode_utf8(run: &[u8], offset: usize, dialect: Dialect) -> Result<Cow<'_, str>, Error> {
-    match (std::str::from_utf8(run), dialect) {
-        (Ok(text), _) => Ok(Cow::Borrowed(text)),
-        (Err(error), Dialect::Protobuf) => Err(Problem::NotUtf8.at(offset + error.valid_up_to())),
-        (Err(_), Dialect::Go) => Ok(one_replacement_per_byte(run)),
+    match dialect {
+        Dialect::Go => Ok(lossy(run)),
+        Dialect::Protobuf => std::str::from_utf8(run)
+            .map(Cow::Borrowed)
+            .map_err(|error| Problem::NotUtf8.at(offset + error.valid_up_to())),
     }
 }
 
-/// Go replaces every byte that is not part of a character, where Rust's own lossy conversion
-/// replaces a cut character once.
-fn one_replacement_per_byte(run: &[u8]) -> Cow<'_, str> {
-    let mut text = String::with_capacity(run.len());
-    for chunk in run.utf8_chunks() {
+/// Bytes as text, with U+FFFD for every byte that is not part of a character, as Go does it. (Rust's
+/// own lossy conversion replaces a cut character once.)
+#[must_use]
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         text.extend(chunk.invalid().iter().map(|_| REPLACEMENT));
     }

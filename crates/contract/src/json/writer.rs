@@ -9,6 +9,11 @@ pub enum Escape {
     Minimal,
     /// `<`, `>`, `&`, U+2028 and U+2029 too, as Go's `encoding/json` does.
     Html,
+    /// As `Html`, and U+FFFD too: Go writes a byte that is no text as `\ufffd`, and a text with such
+    /// bytes reaches this writer with U+FFFD in their place.
+    HtmlReplaced,
+    /// U+2028, U+2029 and U+FFFD too, and fewer short escapes, as Go's `log/slog` does.
+    Log,
 }
 
 /// How members and elements are laid out.
@@ -187,13 +192,17 @@ enum Escaped {
 fn escape_of(character: char, escape: Escape) -> Escaped {
     match character {
         '"' | '\\' => Escaped::Short(character),
-        '\u{8}' => Escaped::Short('b'),
-        '\u{C}' => Escaped::Short('f'),
+        '\u{8}' if escape != Escape::Log => Escaped::Short('b'),
+        '\u{C}' if escape != Escape::Log => Escaped::Short('f'),
         '\n' => Escaped::Short('n'),
         '\r' => Escaped::Short('r'),
         '\t' => Escaped::Short('t'),
         '\0'..='\u{1F}' => Escaped::Unicode,
-        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' if escape == Escape::Html => Escaped::Unicode,
+        '<' | '>' | '&' if matches!(escape, Escape::Html | Escape::HtmlReplaced) => {
+            Escaped::Unicode
+        }
+        '\u{2028}' | '\u{2029}' if escape != Escape::Minimal => Escaped::Unicode,
+        '\u{FFFD}' if matches!(escape, Escape::HtmlReplaced | Escape::Log) => Escaped::Unicode,
         _ => Escaped::No,
     }
 }
@@ -232,20 +241,31 @@ mod tests {
     fn escapes_are_what_go_writes() {
         let escaped = |escape| {
             let mut text = String::new();
-            escape_into(&mut text, "\"\\\u{8}\u{c}\n\r\t\u{1}<>&\u{2028}\u{7f}ü/", escape);
+            escape_into(&mut text, "\"\\\u{8}\u{c}\n\r\t\u{1}<>&\u{2028}\u{fffd}\u{7f}ü/", escape);
             text
         };
-        assert_eq!(escaped(Escape::Minimal), "\\\"\\\\\\b\\f\\n\\r\\t\\u0001<>&\u{2028}\u{7f}ü/");
+        assert_eq!(
+            escaped(Escape::Minimal),
+            "\\\"\\\\\\b\\f\\n\\r\\t\\u0001<>&\u{2028}\u{fffd}\u{7f}ü/"
+        );
         assert_eq!(
             escaped(Escape::Html),
-            "\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u003c\\u003e\\u0026\\u2028\u{7f}ü/"
+            "\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u003c\\u003e\\u0026\\u2028\u{fffd}\u{7f}ü/"
+        );
+        assert_eq!(
+            escaped(Escape::HtmlReplaced),
+            "\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u003c\\u003e\\u0026\\u2028\\ufffd\u{7f}ü/"
+        );
+        assert_eq!(
+            escaped(Escape::Log),
+            "\\\"\\\\\\u0008\\u000c\\n\\r\\t\\u0001<>&\\u2028\\ufffd\u{7f}ü/"
         );
     }
 
     #[test]
     fn a_character_is_as_long_as_it_is_written() {
-        for character in ['a', '"', '\n', '\u{1}', '<', 'ü', '\u{2028}', '\u{1F600}'] {
-            for escape in [Escape::Minimal, Escape::Html] {
+        for character in ['a', '"', '\n', '\u{1}', '<', 'ü', '\u{2028}', '\u{fffd}', '\u{1F600}'] {
+            for escape in [Escape::Minimal, Escape::Html, Escape::HtmlReplaced, Escape::Log] {
                 let mut text = String::new();
                 escape_into(&mut text, &character.to_string(), escape);
                 assert_eq!(escaped_len(character, escape), text.len(), "{character:?}");

@@ -2,27 +2,32 @@
 
 use std::sync::LazyLock;
 
-use mooring_contract::json::{Dialect, Reader};
+use mooring_contract::json::{Dialect, MAX_DEPTH, Reader};
 use mooring_contract::node_config::parse;
 
-/// One object a line: `name` and `config`, the raw text.
-const LINES: &str = include_str!("../fixtures/golden_configs.jsonl");
+/// One object a line, with `name` and `config`, the raw text, among its members.
+const LINES: [&str; 2] = [
+    include_str!("../../../../fixtures/golden/named.jsonl"),
+    include_str!("../../../../fixtures/golden/random.jsonl"),
+];
 
 /// (name, config)
-pub(crate) static CONFIGS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-    LINES
-        .lines()
-        .map(|line| {
-            let mut reader = Reader::new(line.as_bytes(), Dialect::Go);
-            let mut members = reader.object().unwrap();
-            let mut next = || {
-                members.next(&mut reader).unwrap().unwrap();
-                reader.string().unwrap().into_owned()
-            };
-            (next(), next())
-        })
-        .collect()
-});
+pub(crate) static CONFIGS: LazyLock<Vec<(String, String)>> =
+    LazyLock::new(|| LINES.iter().flat_map(|lines| lines.lines()).map(read_case).collect());
+
+fn read_case(line: &str) -> (String, String) {
+    let mut case = (String::new(), String::new());
+    let mut reader = Reader::new(line.as_bytes(), Dialect::Go);
+    let mut members = reader.object().unwrap();
+    while let Some(member) = members.next(&mut reader).unwrap() {
+        match &*member.text {
+            "name" => case.0 = reader.string().unwrap().into_owned(),
+            "config" => case.1 = reader.string().unwrap().into_owned(),
+            _ => reader.skip(MAX_DEPTH).unwrap(),
+        }
+    }
+    case
+}
 
 #[test]
 fn every_config_that_the_go_program_was_observed_with_parses() {

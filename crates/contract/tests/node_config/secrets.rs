@@ -7,16 +7,18 @@ const DOCUMENT: &str = r#"{
     "auth_config": {"service_principal_secret": "canary-principal"},
     "kubelet_config": {"kubelet_client_key": "canary-key"},
     "custom_search_domain_config": {"realm_password": "canary-realm"},
-    "http_proxy_config": {"http_proxy": "http://user:canary-http@proxy:3128", "https_proxy": "https://canary-https@proxy"}
+    "http_proxy_config": {"http_proxy": "http://user:canary-http@proxy:3128", "https_proxy": "https://canary-https@proxy"},
+    "private_egress_proxy_address": "http://user:canary-egress@proxy"
 }"#;
 
-const CANARIES: [&str; 6] = [
+const CANARIES: [&str; 7] = [
     "canary-token",
     "canary-principal",
     "canary-key",
     "canary-realm",
     "canary-http",
     "canary-https",
+    "canary-egress",
 ];
 
 #[test]

@@ -11,6 +11,7 @@ use super::enums::WorkloadRuntime;
 use super::kubelet::KubeletConfig;
 use super::linux_os::CustomLinuxOsConfig;
 use super::network::{CustomSearchDomainConfig, HttpProxyConfig, LocalDnsProfile, NetworkConfig};
+use crate::ProxyUrl;
 use crate::node_config::schema::message;
 
 message! {
@@ -81,7 +82,7 @@ message! {
         /// Host of a private registry
         32 azure_private_registry_server "azurePrivateRegistryServer": String,
         /// Address of the private egress proxy
-        33 private_egress_proxy_address "privateEgressProxyAddress": String,
+        33 private_egress_proxy_address "privateEgressProxyAddress": ProxyUrl,
         /// Use overlaybd artifact streaming for images
         34 enable_artifact_streaming "enableArtifactStreaming": bool,
         /// Node hosts Kata (pod sandboxing) runtimes

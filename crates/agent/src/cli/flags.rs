@@ -1,0 +1,142 @@
+//! Flags as Go's `flag` package reads them: one or two dashes, `=` or the next word, anywhere among
+//! the words, the last one wins, `--` ends them.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+
+use mooring_contract::shown;
+
+/// What a flag takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// A value.
+    Value,
+    /// Nothing, or `=true` and the like.
+    Switch,
+}
+
+/// A flag that a command knows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flag {
+    pub(super) name: &'static str,
+    pub(super) takes: Takes,
+}
+
+/// What stood on the command line behind the command.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    values: Vec<(&'static str, OsString)>,
+    switches: Vec<(&'static str, bool)>,
+    /// Everything that is no flag.
+    pub(super) others: Vec<OsString>,
+}
+
+impl Words {
+    /// The value of a flag; an empty one counts as not given.
+    pub(super) fn value(&self, name: &str) -> Option<&OsStr> {
+        let last = self.values.iter().rev().find(|(flag, _)| *flag == name);
+        last.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Whether a switch is on.
+    pub(super) fn switch(&self, name: &str) -> bool {
+        self.switches.iter().rev().find(|(flag, _)| *flag == name).is_some_and(|(_, on)| *on)
+    }
+}
+
+/// Sorts words into flags and others. The error is what a person is told.
+pub(super) fn read(words: &[OsString], known: &[Flag]) -> Result<Words, String> {
+    let mut read = Words::default();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            read.others.extend(rest.cloned());
+            break;
+        }
+        let Some((name, value)) = split(word) else {
+            read.others.push(word.clone());
+            continue;
+        };
+        let Some(flag) = known.iter().find(|flag| flag.name.as_bytes() == name) else {
+            let name = shown(&String::from_utf8_lossy(name));
+            return Err(format!("flag provided but not defined: -{name}"));
+        };
+        match (flag.takes, value) {
+            (Takes::Value, Some(value)) => read.values.push((flag.name, value)),
+            (Takes::Value, None) => {
+                let next = rest.next().ok_or_else(|| {
+                    format!("flag needs an argument: {}", shown(&word.to_string_lossy()))
+                })?;
+                read.values.push((flag.name, next.clone()));
+            }
+            (Takes::Switch, None) => read.switches.push((flag.name, true)),
+            (Takes::Switch, Some(value)) => {
+                let on = boolean(&value).ok_or_else(|| {
+                    let value = shown(&value.to_string_lossy());
+                    format!("invalid value \"{value}\" for flag -{}: parse error", flag.name)
+                })?;
+                read.switches.push((flag.name, on));
+            }
+        }
+    }
+    Ok(read)
+}
+
+/// A flag's name and, behind `=`, its value; `None` for a word that is no flag.
+fn split(word: &OsStr) -> Option<(&[u8], Option<OsString>)> {
+    let bytes = word.as_bytes();
+    let name = bytes.strip_prefix(b"--").or_else(|| bytes.strip_prefix(b"-"))?;
+    if name.is_empty() {
+        return None;
+    }
+    Some(match name.iter().position(|&byte| byte == b'=') {
+        None => (name, None),
+        Some(at) => (&name[..at], Some(OsString::from_vec(name[at + 1..].to_vec()))),
+    })
+}
+
+fn boolean(value: &OsStr) -> Option<bool> {
+    match value.to_str()? {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &[Flag] =
+        &[Flag { name: "config", takes: Takes::Value }, Flag { name: "dry", takes: Takes::Switch }];
+
+    fn read_words(words: &[&str]) -> Result<Words, String> {
+        read(&words.iter().map(OsString::from).collect::<Vec<_>>(), KNOWN)
+    }
+
+    #[test]
+    fn every_spelling_of_a_flag_is_read() {
+        for words in [
+            &["--config=a", "-dry"][..],
+            &["-config", "a", "--dry=true"],
+            &["x", "--config", "a", "y", "--dry=T"],
+            &["--config=b", "--config=a", "--dry=false", "--dry"],
+            &["--dry", "--config=a", "--", "--config=b"],
+        ] {
+            let read = read_words(words).unwrap();
+            assert_eq!(read.value("config"), Some(OsStr::new("a")), "{words:?}");
+            assert!(read.switch("dry"), "{words:?}");
+        }
+        assert_eq!(read_words(&["--config="]).unwrap().value("config"), None);
+        assert_eq!(read_words(&["-", "a"]).unwrap().others, ["-", "a"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_in_the_words_of_go() {
+        let told = |words: &[&str]| read_words(words).unwrap_err();
+        assert_eq!(told(&["--nosuch"]), "flag provided but not defined: -nosuch");
+        assert_eq!(told(&["--config"]), "flag needs an argument: --config");
+        assert_eq!(told(&["--dry=maybe"]), "invalid value \"maybe\" for flag -dry: parse error");
+        assert_eq!(told(&["--a\u{1b}b=c"]), "flag provided but not defined: -a\\u{1b}b");
+    }
+}

@@ -1,0 +1,153 @@
+//! What `help` prints.
+
+use crate::VERSION;
+
+/// What help is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Topic {
+    General,
+    Provision,
+    ProvisionWait,
+    Version,
+    Render,
+    CheckHotfix,
+    DownloadHotfix,
+}
+
+impl Topic {
+    /// The command with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "provision" => Self::Provision,
+            "provision-wait" => Self::ProvisionWait,
+            "version" => Self::Version,
+            "render" => Self::Render,
+            "check-hotfix" => Self::CheckHotfix,
+            "download-hotfix" => Self::DownloadHotfix,
+            "help" | "h" => Self::General,
+            _ => return None,
+        })
+    }
+}
+
+/// The help, with its line ends.
+pub(crate) fn text(topic: Topic) -> String {
+    match topic {
+        Topic::General => format!("{GENERAL_BEFORE}{VERSION}{GENERAL_AFTER}"),
+        Topic::Provision => PROVISION.to_owned(),
+        Topic::ProvisionWait => PROVISION_WAIT.to_owned(),
+        Topic::Version => VERSION_HELP.to_owned(),
+        Topic::Render => RENDER.to_owned(),
+        Topic::CheckHotfix => HOTFIX.replace("NAME_OF_COMMAND", "check-hotfix"),
+        Topic::DownloadHotfix => HOTFIX.replace("NAME_OF_COMMAND", "download-hotfix"),
+    }
+}
+
+const GENERAL_BEFORE: &str = "\
+NAME:
+   aks-node-controller - bootstrap this node from its config, and say why it failed
+
+USAGE:
+   aks-node-controller [global options] [command [command options]]
+
+VERSION:
+   ";
+
+const GENERAL_AFTER: &str = "
+
+COMMANDS:
+   provision        build the environment from the node config and run the bootstrap scripts
+   provision-wait   wait for the result, print the report, exit with its code
+   render           show what would be handed to the scripts, or to Azure
+   version          print the version
+   check-hotfix     accepted, not supported
+   download-hotfix  accepted, not supported
+   help, h          list the commands, or show the help of one
+
+GLOBAL OPTIONS:
+   --root DIR     put DIR before the node's fixed paths (or set AKS_NODE_ROOT)
+   --help, -h     show help
+   --version, -v  print the version
+";
+
+const PROVISION: &str = "\
+NAME:
+   aks-node-controller provision - build the environment and run the bootstrap scripts
+
+USAGE:
+   aks-node-controller provision --provision-config FILE [--dry-run]
+   aks-node-controller provision --nbc-cmd FILE [--provision-config FILE] [--dry-run]
+
+OPTIONS:
+   --provision-config FILE  the node config (AKSNodeConfig v1, JSON)
+   --nbc-cmd FILE           a ready command, run by bash; with --provision-config, both
+                            environments are compared and the differences logged
+   --dry-run                read and check everything, log the command, start nothing
+   --help, -h               show help
+
+RESULT:
+   On failure the report /var/log/azure/aks/provision.json and then the sentinel
+   /opt/azure/containers/provision.complete are written where the scripts left none.
+
+EXIT CODE:
+   that of the scripts; 1 when they could not be started; 255 when a signal ended them
+";
+
+const PROVISION_WAIT: &str = "\
+NAME:
+   aks-node-controller provision-wait - wait for the result and print the report
+
+USAGE:
+   aks-node-controller provision-wait [--timeout DURATION]
+
+OPTIONS:
+   --timeout DURATION  give up after this time (15m, 90s, 1h30m); without it, wait for ever
+   --help, -h          show help
+
+RESULT:
+   Standard output gets the report, cut to the 4,096 bytes that the Custom Script Extension keeps.
+   A `provision` that died without a result is noticed and reported as 240.
+
+EXIT CODE:
+   the report's ExitCode when it is 0 to 255, otherwise 1; 124 when the time is up
+";
+
+const VERSION_HELP: &str = "\
+NAME:
+   aks-node-controller version - print the version
+
+USAGE:
+   aks-node-controller version
+";
+
+const RENDER: &str = "\
+NAME:
+   aks-node-controller render - show what would be handed over, without doing anything
+
+USAGE:
+   aks-node-controller render env --provision-config FILE [--components FILE] [-0]
+   aks-node-controller render custom-data --provision-config FILE [--format FORMAT]
+   aks-node-controller render cse
+
+OPTIONS:
+   --provision-config FILE  the node config (AKSNodeConfig v1, JSON)
+   --components FILE        the image's component list (default: /opt/azure/components.json)
+   --format FORMAT          boothook (default), cloud-config or ignition
+   --validate               refuse a config that lacks required fields
+   --show-secrets           do not mask secrets
+   -0                       end each variable with NUL instead of a line end
+   --help, -h               show help
+
+EXIT CODE:
+   0, or 1 with a sentence that says what is wrong
+";
+
+const HOTFIX: &str = "\
+NAME:
+   aks-node-controller NAME_OF_COMMAND - accepted for the launcher's sake, not supported
+
+USAGE:
+   aks-node-controller NAME_OF_COMMAND
+
+   Says so and exits with 0, so that a launcher that calls it goes on to provision.
+";

@@ -1,0 +1,312 @@
+//! The command line.
+
+mod flags;
+mod help;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mooring_contract::custom_data::Format;
+use mooring_contract::shown;
+
+use crate::time::parse_duration;
+use flags::{Flag, Takes, Words};
+
+pub(crate) use help::{Topic, text as help_text};
+
+/// What this process was asked to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Provision(ProvisionFlags),
+    ProvisionWait {
+        timeout: Option<Duration>,
+    },
+    Version,
+    /// `--version`: with the program's name.
+    VersionFlag,
+    Help(Topic),
+    /// A command of the Go program that is not supported, but must not break the launcher.
+    Hotfix(&'static str),
+    Render(RenderFlags),
+}
+
+/// How to provision.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ProvisionFlags {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) nbc_command: Option<PathBuf>,
+    pub(crate) dry_run: bool,
+}
+
+/// What to render, and from what.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RenderFlags {
+    pub(crate) what: Rendered,
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) components: Option<PathBuf>,
+    pub(crate) validate: bool,
+    pub(crate) show_secrets: bool,
+}
+
+/// What to render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rendered {
+    Environment { nul_separated: bool },
+    CustomData(Format),
+    CseCommand,
+}
+
+/// A command line that means nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct UsageError {
+    /// What a person is told, line by line.
+    pub(crate) text: String,
+    /// Whether the general help follows on standard output.
+    pub(crate) with_help: bool,
+    /// Whether it was `provision` that was asked for: then someone waits for a result.
+    pub(crate) of_provision: bool,
+    pub(crate) exit_code: u8,
+}
+
+/// A command line, read.
+#[derive(Debug)]
+pub(crate) struct Invocation {
+    /// `--root`, from any place among the words, or the environment.
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) command: Result<Command, UsageError>,
+}
+
+const PROVISION: &[Flag] = &[
+    Flag { name: "provision-config", takes: Takes::Value },
+    Flag { name: "nbc-cmd", takes: Takes::Value },
+    Flag { name: "dry-run", takes: Takes::Switch },
+];
+const PROVISION_WAIT: &[Flag] = &[Flag { name: "timeout", takes: Takes::Value }];
+const RENDER: &[Flag] = &[
+    Flag { name: "provision-config", takes: Takes::Value },
+    Flag { name: "components", takes: Takes::Value },
+    Flag { name: "format", takes: Takes::Value },
+    Flag { name: "validate", takes: Takes::Switch },
+    Flag { name: "show-secrets", takes: Takes::Switch },
+    Flag { name: "0", takes: Takes::Switch },
+];
+const HELP: &[Flag] =
+    &[Flag { name: "help", takes: Takes::Switch }, Flag { name: "h", takes: Takes::Switch }];
+
+/// Reads the words behind the program's name. `root` is what the environment says.
+pub(crate) fn read(words: &[OsString], root: Option<OsString>) -> Invocation {
+    match take_root(words) {
+        Ok((flag, words)) => {
+            Invocation { root: flag.or(root).map(PathBuf::from), command: read_command(&words) }
+        }
+        Err(error) => Invocation { root: root.map(PathBuf::from), command: Err(error) },
+    }
+}
+
+/// `--root DIR` may stand anywhere, since it is ours and not the Go program's.
+fn take_root(words: &[OsString]) -> Result<(Option<OsString>, Vec<OsString>), UsageError> {
+    let mut root = None;
+    let mut others = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            others.push(word.clone());
+            others.extend(rest.by_ref().cloned());
+        } else if word == "--root" || word == "-root" {
+            let Some(value) = rest.next() else {
+                return Err(incorrect("flag needs an argument: --root", words));
+            };
+            root = Some(value.clone());
+        } else if let Some(value) = word.to_str().and_then(|word| word.strip_prefix("--root=")) {
+            root = Some(value.into());
+        } else {
+            others.push(word.clone());
+        }
+    }
+    Ok((root, others))
+}
+
+fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
+    let Some((first, behind)) = words.split_first() else {
+        return Err(unknown("missing command"));
+    };
+    let name = first.to_string_lossy();
+    match &*name {
+        "--help" | "-h" | "-help" | "--h" | "help" | "h" => read_help(behind),
+        "--version" | "-v" | "-version" | "--v" => Ok(Command::VersionFlag),
+        "version" => Ok(Command::Version),
+        "provision" => with_flags(words, Topic::Provision, PROVISION, |words| {
+            Ok(Command::Provision(ProvisionFlags {
+                config: words.value("provision-config").map(PathBuf::from),
+                nbc_command: words.value("nbc-cmd").map(PathBuf::from),
+                dry_run: words.switch("dry-run"),
+            }))
+        }),
+        "provision-wait" => with_flags(words, Topic::ProvisionWait, PROVISION_WAIT, read_wait),
+        "render" => with_flags(words, Topic::Render, RENDER, read_render),
+        "check-hotfix" => {
+            with_flags(words, Topic::CheckHotfix, &[], |_| Ok(Command::Hotfix("check-hotfix")))
+        }
+        "download-hotfix" => {
+            with_flags(words, Topic::DownloadHotfix, &[], |words| match words.others.first() {
+                None => Ok(Command::Hotfix("download-hotfix")),
+                Some(_) => Err("download-hotfix takes no words".to_owned()),
+            })
+        }
+        flag if flag.starts_with('-') && flag.len() > 1 => {
+            let name = flag.trim_start_matches('-');
+            let name = shown(name.split_once('=').map_or(name, |(name, _)| name));
+            let text = format!("flag provided but not defined: -{name}");
+            Err(UsageError { with_help: true, ..incorrect(&text, words) })
+        }
+        other => Err(unknown(&format!("unknown command `{}`", shown(other)))),
+    }
+}
+
+/// Reads a command's flags, unless help was asked for.
+fn with_flags(
+    words: &[OsString],
+    topic: Topic,
+    known: &[Flag],
+    command: impl FnOnce(&Words) -> Result<Command, String>,
+) -> Result<Command, UsageError> {
+    let known: Vec<Flag> = known.iter().chain(HELP).copied().collect();
+    let read = flags::read(&words[1..], &known).map_err(|text| incorrect(&text, words))?;
+    let asks_help = read.others.first().is_some_and(|word| word == "help" || word == "h");
+    if asks_help || read.switch("help") || read.switch("h") {
+        return Ok(Command::Help(topic));
+    }
+    command(&read).map_err(|text| incorrect(&text, words))
+}
+
+fn read_help(words: &[OsString]) -> Result<Command, UsageError> {
+    let Some(name) = words.iter().find(|word| !word.to_string_lossy().starts_with('-')) else {
+        return Ok(Command::Help(Topic::General));
+    };
+    Topic::named(&name.to_string_lossy()).map(Command::Help).ok_or_else(|| UsageError {
+        exit_code: 3,
+        ..unknown(&format!("no help for `{}`", shown(&name.to_string_lossy())))
+    })
+}
+
+fn read_wait(words: &Words) -> Result<Command, String> {
+    let timeout = words
+        .value("timeout")
+        .map(|value| {
+            let value = value.to_string_lossy();
+            parse_duration(&value).ok_or_else(|| {
+                let value = shown(&value);
+                format!(
+                    "invalid value \"{value}\" for flag -timeout: write it as 15m, 90s or 1h30m"
+                )
+            })
+        })
+        .transpose()?;
+    Ok(Command::ProvisionWait { timeout })
+}
+
+fn read_render(words: &Words) -> Result<Command, String> {
+    const WHAT: &str = "say what to render: env, custom-data or cse";
+    let what = match words.others.first().and_then(|word| word.to_str()) {
+        Some("env") => Rendered::Environment { nul_separated: words.switch("0") },
+        Some("custom-data") => Rendered::CustomData(match words.value("format") {
+            None => Format::Boothook,
+            Some(format) => {
+                format.to_string_lossy().parse::<Format>().map_err(|e| e.to_string())?
+            }
+        }),
+        Some("cse") => Rendered::CseCommand,
+        _ => return Err(WHAT.to_owned()),
+    };
+    Ok(Command::Render(RenderFlags {
+        what,
+        config: words.value("provision-config").map(PathBuf::from),
+        components: words.value("components").map(PathBuf::from),
+        validate: words.switch("validate"),
+        show_secrets: words.switch("show-secrets"),
+    }))
+}
+
+/// A bad flag: the first words are the Go program's.
+fn incorrect(text: &str, words: &[OsString]) -> UsageError {
+    UsageError {
+        text: format!("Incorrect Usage: {text}\n\n"),
+        with_help: false,
+        of_provision: words.first().is_some_and(|word| word == "provision"),
+        exit_code: 1,
+    }
+}
+
+/// No command, or none that we know. The Go program says nothing at all here.
+fn unknown(text: &str) -> UsageError {
+    UsageError {
+        text: format!("{text}\nhint: `aks-node-controller help` lists the commands\n"),
+        with_help: false,
+        of_provision: false,
+        exit_code: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_words(words: &[&str]) -> Invocation {
+        read(&words.iter().map(OsString::from).collect::<Vec<_>>(), None)
+    }
+
+    #[test]
+    fn a_root_may_stand_anywhere() {
+        for words in [
+            &["--root", "/r", "provision", "--dry-run"][..],
+            &["provision", "--root=/r", "--dry-run"],
+            &["provision", "--dry-run", "--root", "/r"],
+        ] {
+            let invocation = read_words(words);
+            assert_eq!(invocation.root, Some("/r".into()), "{words:?}");
+            let flags = ProvisionFlags { dry_run: true, ..ProvisionFlags::default() };
+            assert_eq!(invocation.command, Ok(Command::Provision(flags)));
+        }
+        let from_environment = read(&["version".into()], Some("/e".into()));
+        assert_eq!(from_environment.root, Some("/e".into()));
+        assert!(read_words(&["provision", "--root"]).command.unwrap_err().of_provision);
+    }
+
+    #[test]
+    fn help_is_found_wherever_it_is_asked_for() {
+        for words in [
+            &["help", "provision"][..],
+            &["h", "provision"],
+            &["provision", "--help"],
+            &["provision", "-h"],
+            &["provision", "help"],
+            &["provision", "h"],
+            &["--help", "provision"],
+        ] {
+            assert_eq!(read_words(words).command, Ok(Command::Help(Topic::Provision)), "{words:?}");
+        }
+        assert_eq!(read_words(&["help"]).command, Ok(Command::Help(Topic::General)));
+        assert_eq!(read_words(&["help", "nosuch"]).command.unwrap_err().exit_code, 3);
+    }
+
+    #[test]
+    fn usage_errors_say_what_is_wrong() {
+        for (words, told) in [
+            (&[][..], "missing command\nhint: "),
+            (&["unknown"], "unknown command `unknown`\nhint: "),
+            (&["Provision"], "unknown command `Provision`\n"),
+            (&["--foo"], "Incorrect Usage: flag provided but not defined: -foo\n\n"),
+            (
+                &["provision-wait", "--timeout=x"],
+                "Incorrect Usage: invalid value \"x\" for flag -timeout",
+            ),
+            (&["render"], "Incorrect Usage: say what to render"),
+            (&["render", "custom-data", "--format=x"], "Incorrect Usage: "),
+        ] {
+            let error = read_words(words).command.unwrap_err();
+            assert!(error.text.starts_with(told), "{words:?}: {}", error.text);
+            assert_eq!(error.exit_code, 1);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The log: one JSON object a line, in a file and on standard error.
+
+use std::path::PathBuf;
+
+use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
+
+use crate::go_text::path_error;
+use crate::paths::{FALLBACK_LOG_FILE, LOG_FILE, Layout};
+use crate::redact::Redactor;
+use crate::time::Clock;
+use crate::world::{Stream, World};
+
+/// How much a record matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Info,
+    Warn,
+    Error,
+}
+
+impl Level {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "INFO",
+            Self::Warn => "WARN",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+/// The value of an attribute.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Text(&'a str),
+    Number(i64),
+    Null,
+}
+
+impl<'a> From<Option<&'a str>> for Value<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Null, Self::Text)
+    }
+}
+
+/// Where records go.
+pub(crate) struct Log {
+    file: PathBuf,
+}
+
+impl Log {
+    /// Opens the log; the error is what a person is told.
+    pub(crate) fn open(world: &mut dyn World, layout: &Layout) -> Result<Self, String> {
+        let wanted = layout.at(LOG_FILE);
+        let folder = wanted.parent().unwrap_or(&wanted);
+        let file = match world.create_dir_all(folder) {
+            Ok(()) => wanted.clone(),
+            Err(_) => PathBuf::from(FALLBACK_LOG_FILE),
+        };
+        // Nothing is written, but the file is made, with the mode it shall have.
+        world.append(&file, b"").map_err(|error| {
+            let shown = if file == wanted { LOG_FILE } else { FALLBACK_LOG_FILE };
+            format!("failed to open log file: {}", path_error("open", shown.as_ref(), &error))
+        })?;
+        Ok(Self { file })
+    }
+
+    /// Writes a record. A full disk must not end a bootstrap: standard error has it, too.
+    pub(crate) fn write(
+        &self,
+        world: &mut dyn World,
+        clock: &Clock,
+        redactor: &Redactor,
+        level: Level,
+        message: &str,
+        attributes: &[(&str, Value<'_>)],
+    ) {
+        let mut record = Writer::new(JsonLayout::Compact, Escape::Log);
+        record.open_object();
+        record.name("time");
+        record.string(&clock.log_stamp(world.now()));
+        record.name("level");
+        record.string(level.as_str());
+        record.name("msg");
+        record.string(&redactor.redact(message));
+        for (name, value) in attributes {
+            record.name(name);
+            match value {
+                Value::Text(text) => record.string(&redactor.redact(text)),
+                Value::Number(number) => record.integer(*number),
+                Value::Null => record.raw("null"),
+            }
+        }
+        record.close_object();
+        let line = record.finish() + "\n";
+        let _ = world.append(&self.file, line.as_bytes());
+        world.print(Stream::Err, line.as_bytes());
+    }
+}

@@ -1,0 +1,77 @@
+//! The fixed paths of a node, and a root under which a whole node can live in a folder.
+
+use std::path::{Path, PathBuf};
+
+/// Every record of the agent, one JSON object a line.
+pub(crate) const LOG_FILE: &str = "/var/log/azure/aks-node-controller.log";
+/// Where the log goes when its folder cannot be made: the working directory.
+pub(crate) const FALLBACK_LOG_FILE: &str = "aks-node-controller.log";
+/// Events for the guest agent, a file each.
+pub(crate) const EVENTS_DIR: &str = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events";
+/// The node's report.
+pub(crate) const REPORT: &str = "/var/log/azure/aks/provision.json";
+/// Where an older report is kept when a new attempt begins.
+pub(crate) const PREVIOUS_REPORT: &str = "/var/log/azure/aks/provision.json.previous";
+/// The folder in which results appear.
+pub(crate) const CONTAINERS_DIR: &str = "/opt/azure/containers";
+/// Appears when the bootstrap is over, for better or worse.
+pub(crate) const SENTINEL: &str = "/opt/azure/containers/provision.complete";
+/// Appears instead when an image is baked: there is nothing more to wait for.
+pub(crate) const BASE_PREP_SENTINEL: &str = "/opt/azure/containers/base_prep.complete";
+/// The facts that the image ships about itself.
+pub(crate) const COMPONENTS: &str = "/opt/azure/components.json";
+/// Where custom data leaves the node config.
+pub(crate) const NODE_CONFIG: &str = "/opt/azure/containers/aks-node-controller-config.json";
+/// Where custom data leaves the NBC command.
+pub(crate) const NBC_COMMAND: &str = "/opt/azure/containers/aks-node-controller-nbc-cmd.sh";
+/// What a running `provision` writes about itself; gone with the boot.
+pub(crate) const RUN_DIR: &str = "/run/aks-node-controller";
+/// Who is provisioning: pid, start time, boot id.
+pub(crate) const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
+/// Held by a running `provision`.
+pub(crate) const RUN_LOCK: &str = "/run/aks-node-controller/provision.lock";
+
+/// Where the fixed paths lie on this machine.
+///
+/// Messages always show the fixed path; only the file system sees the root.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Layout {
+    root: Option<PathBuf>,
+}
+
+impl Layout {
+    /// A node below `root`, or the machine itself.
+    #[must_use]
+    pub(crate) fn new(root: Option<PathBuf>) -> Self {
+        Self { root: root.filter(|root| !root.as_os_str().is_empty() && root != Path::new("/")) }
+    }
+
+    /// Where a fixed path really lies.
+    #[must_use]
+    pub(crate) fn at(&self, fixed: &str) -> PathBuf {
+        match &self.root {
+            Some(root) if fixed.starts_with('/') => root.join(fixed.trim_start_matches('/')),
+            _ => PathBuf::from(fixed),
+        }
+    }
+
+    /// The root, unless it is the machine's own.
+    #[must_use]
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_goes_before_fixed_paths_only() {
+        let layout = Layout::new(Some("/tmp/node".into()));
+        assert_eq!(layout.at(REPORT), Path::new("/tmp/node/var/log/azure/aks/provision.json"));
+        assert_eq!(layout.at(FALLBACK_LOG_FILE), Path::new("aks-node-controller.log"));
+        assert_eq!(Layout::new(Some("/".into())).at(REPORT), Path::new(REPORT));
+        assert_eq!(Layout::new(Some("".into())).at(REPORT), Path::new(REPORT));
+    }
+}

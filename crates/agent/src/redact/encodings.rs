@@ -1,0 +1,214 @@
+//! The forms in which a secret value may stand in a text.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use mooring_contract::json::{Escape, escape_into};
+
+use super::pieces::Pieces;
+
+/// Shorter base64 is found in too many words; the five characters of a four-byte secret are.
+const MIN_BASE64: usize = 6;
+
+/// Where `openssl` and `base64` break lines.
+const WRAPPED_AT: [usize; 2] = [64, 76];
+
+/// Collects the forms of all values.
+#[derive(Default)]
+pub(super) struct Patterns {
+    pieces: Pieces,
+}
+
+impl Patterns {
+    /// Adds every form of a value. Most values look the same in most of them, and count once.
+    pub(super) fn add(&mut self, value: &[u8]) {
+        let mut forms: Vec<Vec<u8>> = vec![value.to_vec()];
+        let mut add = |form: Vec<u8>| {
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        };
+        for encoded in base64(value) {
+            add(translate(&encoded, |byte| match byte {
+                b'+' => b'-',
+                b'/' => b'_',
+                other => other,
+            }));
+            add(encoded);
+        }
+        for digits in [LOWER, UPPER] {
+            add(hex_encoded(value, digits));
+            add(percent_encoded(value, digits, b"%20"));
+            if value.contains(&b' ') {
+                add(percent_encoded(value, digits, b"+"));
+            }
+        }
+        if let Ok(value) = std::str::from_utf8(value) {
+            text_forms(value).into_iter().map(String::into_bytes).for_each(add);
+        }
+        for form in forms {
+            self.pieces.add(&form);
+        }
+        for columns in WRAPPED_AT {
+            for line in STANDARD_NO_PAD.encode(value).as_bytes().chunks_exact(columns) {
+                self.pieces.add(line);
+            }
+        }
+    }
+
+    /// The forms of all values, ready to be found.
+    pub(super) fn into_pieces(mut self) -> Pieces {
+        self.pieces.finish();
+        self.pieces
+    }
+}
+
+const LOWER: &[u8; 16] = b"0123456789abcdef";
+const UPPER: &[u8; 16] = b"0123456789ABCDEF";
+
+/// The characters that the value's bytes determine when it stands inside a longer encoded text,
+/// for each of the three ways to fall on groups of three bytes.
+fn base64(value: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    (0..3).filter_map(move |bytes_before: usize| {
+        let padded = [&[0; 2][..bytes_before], value].concat();
+        // A character stands for 6 bits. The first that lies wholly behind what comes before, and
+        // the last that ends before what comes after:
+        let first = (bytes_before * 8).div_ceil(6);
+        let end = padded.len() * 8 / 6;
+        let core = STANDARD_NO_PAD.encode(&padded).into_bytes().get(first..end)?.to_vec();
+        (core.len() >= MIN_BASE64).then_some(core)
+    })
+}
+
+fn translate(text: &[u8], byte: impl Fn(u8) -> u8) -> Vec<u8> {
+    text.iter().copied().map(byte).collect()
+}
+
+fn hex(byte: u8, digits: &[u8; 16]) -> [u8; 2] {
+    [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]
+}
+
+fn hex_encoded(value: &[u8], digits: &[u8; 16]) -> Vec<u8> {
+    let mut encoded = Vec::with_capacity(value.len() * 2);
+    for &byte in value {
+        encoded.extend_from_slice(&hex(byte, digits));
+    }
+    encoded
+}
+
+/// Everything but RFC 3986's unreserved characters as `%41`; a blank as `%20`, or `+` in forms.
+fn percent_encoded(value: &[u8], digits: &[u8; 16], blank: &[u8]) -> Vec<u8> {
+    let mut encoded = Vec::with_capacity(value.len() * 3);
+    for &byte in value {
+        match byte {
+            b' ' => encoded.extend_from_slice(blank),
+            b'-' | b'.' | b'_' | b'~' => encoded.push(byte),
+            _ if byte.is_ascii_alphanumeric() => encoded.push(byte),
+            _ => {
+                encoded.push(b'%');
+                encoded.extend_from_slice(&hex(byte, digits));
+            }
+        }
+    }
+    encoded
+}
+
+/// The ways to quote a text: JSON, Go, shells, and our own `shown`.
+fn text_forms(value: &str) -> Vec<String> {
+    let slashes_escaped = |text: &str| text.replace('/', "\\/");
+    if value.bytes().all(|byte| byte == b'/' || is_never_escaped(byte)) {
+        return vec![slashes_escaped(value)];
+    }
+    let json = |escape| {
+        let mut text = String::with_capacity(value.len() + 16);
+        escape_into(&mut text, value, escape);
+        text
+    };
+    let (minimal, html) = (json(Escape::Minimal), json(Escape::Html));
+    vec![
+        slashes_escaped(&minimal),
+        slashes_escaped(&html),
+        minimal,
+        html,
+        go_quoted(value),
+        value.replace('\'', r"'\''"),
+        shell_double_quoted(value),
+        ansi_c_quoted(value),
+        value.escape_default().to_string(),
+    ]
+}
+
+/// True for characters that no way of quoting changes: those of tokens, base64 and most keys.
+fn is_never_escaped(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b" -._~+=:@,;%".contains(&byte)
+}
+
+/// What stands between the quotes of Go's `%q`.
+fn go_quoted(value: &str) -> String {
+    let mut quoted = String::with_capacity(value.len() + 16);
+    for character in value.chars() {
+        match (short_escape(character), u32::from(character)) {
+            (Some(letter), _) => quoted.extend(['\\', letter]),
+            (None, 0x22 | 0x5C) => quoted.extend(['\\', character]),
+            (None, code @ (..0x20 | 0x7F)) => push_escape(&mut quoted, format_args!("x{code:02x}")),
+            (None, code) if code > 0x7F && is_invisible(character) => {
+                push_escape(&mut quoted, format_args!("u{code:04x}"));
+            }
+            _ => quoted.push(character),
+        }
+    }
+    quoted
+}
+
+/// What stands between the quotes of `$'...'`, which `bash -x` uses for control characters.
+fn ansi_c_quoted(value: &str) -> String {
+    let mut quoted = String::with_capacity(value.len() + 16);
+    for character in value.chars() {
+        match (short_escape(character), u32::from(character)) {
+            (Some(letter), _) => quoted.extend(['\\', letter]),
+            (None, 0x27 | 0x5C) => quoted.extend(['\\', character]),
+            (None, 0x1B) => quoted.push_str("\\E"),
+            (None, code @ (..0x20 | 0x7F)) => push_escape(&mut quoted, format_args!("{code:03o}")),
+            _ => quoted.push(character),
+        }
+    }
+    quoted
+}
+
+/// What stands between the quotes of `"..."` in the output of `export -p`.
+fn shell_double_quoted(value: &str) -> String {
+    let mut quoted = String::with_capacity(value.len() + 16);
+    for character in value.chars() {
+        if matches!(character, '\\' | '"' | '$' | '`') {
+            quoted.push('\\');
+        }
+        quoted.push(character);
+    }
+    quoted
+}
+
+/// The control characters that Go and bash abbreviate alike.
+fn short_escape(character: char) -> Option<char> {
+    Some(match character {
+        '\u{7}' => 'a',
+        '\u{8}' => 'b',
+        '\u{C}' => 'f',
+        '\n' => 'n',
+        '\r' => 'r',
+        '\t' => 't',
+        '\u{B}' => 'v',
+        _ => return None,
+    })
+}
+
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || character.is_whitespace()
+        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+}
+
+fn push_escape(text: &mut String, escape: std::fmt::Arguments<'_>) {
+    // Writing to a `String` cannot fail.
+    let _ = write!(text, "\\{escape}");
+}

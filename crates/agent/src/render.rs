@@ -1,0 +1,128 @@
+//! `render`: what would be handed to the scripts, or to Azure. Nothing is run or left behind.
+
+use std::path::PathBuf;
+
+use mooring_contract::NodeConfig;
+use mooring_contract::custom_data::{Boundary, CSE_COMMAND, CustomData, Features, Format};
+use mooring_contract::node_config::{self, validate};
+
+use crate::cli::{RenderFlags, Rendered};
+use crate::environment;
+use crate::go_text::read_failure;
+use crate::paths::{COMPONENTS, Layout};
+use crate::provision::{probe_containerd, read_components};
+use crate::secrets::{self, MAX_FILE_BYTES};
+use crate::world::{Stream, World};
+
+/// Runs the command; the result is the process's exit code.
+pub(crate) fn render(world: &mut dyn World, layout: &Layout, flags: &RenderFlags) -> u8 {
+    match rendered(world, layout, flags) {
+        Ok(bytes) => {
+            world.print(Stream::Out, &bytes);
+            0
+        }
+        Err(error) => {
+            world.print(Stream::Err, format!("aks-node-controller: {error}\n").as_bytes());
+            1
+        }
+    }
+}
+
+fn rendered(
+    world: &mut dyn World,
+    layout: &Layout,
+    flags: &RenderFlags,
+) -> Result<Vec<u8>, String> {
+    if flags.what == Rendered::CseCommand && flags.config.is_none() {
+        return Ok(format!("{CSE_COMMAND}\n").into_bytes());
+    }
+    let config = read_config(world, flags)?;
+    match flags.what {
+        Rendered::CseCommand => Ok(format!("{CSE_COMMAND}\n").into_bytes()),
+        Rendered::CustomData(format) => custom_data(world, &config, format, flags.show_secrets),
+        Rendered::Environment { nul_separated } => {
+            let components = flags.components.clone();
+            environment_text(world, layout, &config, components, flags.show_secrets, nul_separated)
+        }
+    }
+}
+
+fn read_config(world: &mut dyn World, flags: &RenderFlags) -> Result<NodeConfig, String> {
+    let Some(path) = &flags.config else {
+        return Err(
+            "--provision-config FILE is required\nhint: `aks-node-controller render --help`"
+                .to_owned(),
+        );
+    };
+    let shown = path.display();
+    let text = world.read(path, MAX_FILE_BYTES).map_err(|failure| {
+        format!("cannot read the node config: {}", read_failure(path, &failure))
+    })?;
+    let parsed = node_config::parse(&text).map_err(|error| format!("{shown}: {error}"))?;
+    for warning in &parsed.warnings {
+        world.print(Stream::Err, format!("warning: {shown}: {warning}\n").as_bytes());
+    }
+    if flags.validate {
+        validate(&parsed.config).map_err(|invalid| format!("{shown}: {invalid}"))?;
+    }
+    Ok(parsed.config)
+}
+
+fn environment_text(
+    world: &mut dyn World,
+    layout: &Layout,
+    config: &NodeConfig,
+    components: Option<PathBuf>,
+    show_secrets: bool,
+    nul_separated: bool,
+) -> Result<Vec<u8>, String> {
+    let gpu_images = match components {
+        Some(typed) => read_components(world, &typed, &typed.display().to_string()),
+        None => read_components(world, &layout.at(COMPONENTS), COMPONENTS),
+    };
+    let gpu_images = gpu_images.map_err(|error| {
+        format!("{error}\nhint: give the image's component list with --components FILE")
+    })?;
+    let containerd = probe_containerd(world);
+    let built = environment::build(config, &gpu_images, containerd).map_err(|e| e.to_string())?;
+    let end = if nul_separated { '\0' } else { '\n' };
+    let line = |(name, value): (&str, &str)| format!("{name}={value}{end}");
+    let text: String = if show_secrets {
+        built.environment.expose_all().map(line).collect()
+    } else {
+        built.environment.masked().map(line).collect()
+    };
+    Ok(text.into_bytes())
+}
+
+fn custom_data(
+    world: &mut dyn World,
+    config: &NodeConfig,
+    format: Format,
+    show_secrets: bool,
+) -> Result<Vec<u8>, String> {
+    let mut json = config.to_json_with_secrets();
+    if !show_secrets {
+        json = secrets::of_config(config).redact(&json).into_owned();
+        world.print(
+            Stream::Err,
+            b"note: secrets are masked; --show-secrets renders the real thing\n",
+        );
+    }
+    let mut random = [0; 30];
+    world.random(&mut random).map_err(|error| format!("no random numbers: {error}"))?;
+    let features = Features::from(config.enabled_features.clone());
+    let data =
+        CustomData::render(format, json.as_bytes(), &features, &Boundary::from_random(random))
+            .map_err(|error| error.to_string())?;
+    for dropped in data.dropped() {
+        world.print(Stream::Err, format!("warning: {dropped}\n").as_bytes());
+    }
+    for key in features.altered_keys() {
+        let text = format!(
+            "warning: feature toggle `{key}` arrives changed: its value is not plain ASCII\n"
+        );
+        world.print(Stream::Err, text.as_bytes());
+    }
+    Ok(format!("{}\n", data.expose_base64()).into_bytes())
+}

@@ -1,0 +1,154 @@
+//! What a report means to those who wait for it: the Go program's rules and words.
+
+use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
+
+use crate::go_text::{json_error, quote};
+
+/// A report's verdict.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// What went wrong; `None` for a node that was bootstrapped.
+    pub(super) error: Option<String>,
+    /// The process's exit code.
+    pub(super) exit_code: u8,
+}
+
+impl Verdict {
+    pub(super) fn failed(error: String) -> Self {
+        Self { error: Some(error), exit_code: 1 }
+    }
+}
+
+/// Reads the verdict out of a report.
+pub(super) fn evaluate(report: &[u8]) -> Verdict {
+    let members = match read_members(report) {
+        Ok(members) => members,
+        Err(error) => return Verdict::failed(format!("parse provision.json: {error}")),
+    };
+    let text = members.exit_code;
+    if text.is_empty() {
+        return Verdict::failed("missing ExitCode in provision.json".to_owned());
+    }
+    match text.parse::<i64>() {
+        Err(_) => Verdict::failed(format!("invalid ExitCode in provision.json: {text}")),
+        Ok(0) => Verdict { error: None, exit_code: 0 },
+        Ok(code) => Verdict {
+            error: Some(format!(
+                "provision failed: exitCode={code} error={} output={}",
+                members.error,
+                quote(&members.output)
+            )),
+            exit_code: u8::try_from(code).unwrap_or(1),
+        },
+    }
+}
+
+#[derive(Default)]
+struct Members {
+    exit_code: String,
+    error: String,
+    output: String,
+}
+
+/// Strings only: a number is not taken for an exit code, as in the Go program. Names are matched in
+/// any case, the last one wins, null leaves what is there.
+fn read_members(report: &[u8]) -> Result<Members, String> {
+    // Go checks the whole text before it looks at any type.
+    let mut reader = Reader::new(report, Dialect::Go);
+    reader
+        .skip(MAX_DEPTH)
+        .and_then(|()| reader.end())
+        .map_err(|error| json_error(report, &error))?;
+
+    let mut reader = Reader::new(report, Dialect::Go);
+    let mut members = Members::default();
+    match reader.peek().map_err(|error| json_error(report, &error))? {
+        Kind::Object => {}
+        Kind::Null => return Ok(members),
+        other => {
+            let found = go_kind(other);
+            return Err(format!(
+                "json: cannot unmarshal {found} into Go value of type main.ProvisionResult"
+            ));
+        }
+    }
+    let mut wrong_type = None;
+    let mut read = || {
+        let mut object = reader.object()?;
+        while let Some(name) = object.next(&mut reader)? {
+            let named = [
+                ("ExitCode", &mut members.exit_code),
+                ("Error", &mut members.error),
+                ("Output", &mut members.output),
+            ]
+            .into_iter()
+            .find(|(wanted, _)| name.text.eq_ignore_ascii_case(wanted));
+            match (named, reader.peek()?) {
+                (Some((_, member)), Kind::String) => *member = reader.string()?.into_owned(),
+                (Some((wanted, _)), kind) if kind != Kind::Null => {
+                    wrong_type.get_or_insert((wanted, kind));
+                    reader.skip(MAX_DEPTH)?;
+                }
+                _ => reader.skip(MAX_DEPTH)?,
+            }
+        }
+        Ok(())
+    };
+    read().map_err(|error| json_error(report, &error))?;
+    match wrong_type {
+        None => Ok(members),
+        Some((wanted, kind)) => Err(format!(
+            "json: cannot unmarshal {} into Go struct field ProvisionResult.{wanted} of type string",
+            go_kind(kind)
+        )),
+    }
+}
+
+fn go_kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Null => "null",
+        Kind::Bool => "bool",
+        Kind::Number => "number",
+        Kind::String => "string",
+        Kind::Array => "array",
+        Kind::Object => "object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_that_of_the_report() {
+        let exit_code =
+            |code: &str| evaluate(format!("{{\"ExitCode\":\"{code}\"}}").as_bytes()).exit_code;
+        assert_eq!(exit_code("0"), 0);
+        assert_eq!(exit_code("50"), 50);
+        assert_eq!(exit_code("+5"), 5);
+        assert_eq!(exit_code("255"), 255);
+        for odd in ["256", "-1", "99999999999999999999", " 7", "x", ""] {
+            assert_eq!(exit_code(odd), 1, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_report_that_cannot_be_read_is_a_failure_with_a_reason() {
+        for (report, told) in [
+            ("", "parse provision.json: unexpected end of JSON input"),
+            (
+                "[]",
+                "parse provision.json: json: cannot unmarshal array into Go value of type main.ProvisionResult",
+            ),
+            ("null", "missing ExitCode in provision.json"),
+            ("{\"ExitCode\":null}", "missing ExitCode in provision.json"),
+            (
+                "{\"Output\":true,\"ExitCode\":7}",
+                "parse provision.json: json: cannot unmarshal bool into Go struct field ProvisionResult.Output of type string",
+            ),
+        ] {
+            let verdict = evaluate(report.as_bytes());
+            assert_eq!((verdict.error.as_deref(), verdict.exit_code), (Some(told), 1));
+        }
+    }
+}

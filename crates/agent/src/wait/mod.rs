@@ -1,0 +1,200 @@
+//! `provision-wait`: sleep until the bootstrap is over, print its report, exit with its code.
+
+mod evaluate;
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use mooring_contract::cse_status::EXTENSION_WINDOW;
+use mooring_contract::json::lossy;
+use mooring_contract::{CseStatus, node_config};
+
+use crate::agent::Agent;
+use crate::event::Task;
+use crate::go_text::{os_error, path_error, read_failure};
+use crate::log::Value;
+use crate::paths::{
+    BASE_PREP_SENTINEL, CONTAINERS_DIR, NBC_COMMAND, NODE_CONFIG, REPORT, RUN_DIR, SENTINEL,
+};
+use crate::provision::NOT_STARTED;
+use crate::secrets::{self, MAX_FILE_BYTES};
+use crate::world::{Stream, Watch, WatchFailure, Woken};
+use crate::{nbc, running};
+use evaluate::{Verdict, evaluate};
+
+/// The report's code for "the time is up", as the scripts use it.
+const TIMED_OUT: i32 = 124;
+
+/// How the waiting came to its end.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The bootstrap is over.
+    Complete,
+    /// An image was baked; there will be no node.
+    BasePrepComplete,
+    /// The process that provisioned is gone and has left no result.
+    ProcessGone(u32),
+    /// The time is up.
+    TimedOut(Duration),
+}
+
+/// What is printed, and what it means.
+struct Result {
+    /// The report's bytes, without the line end that follows them.
+    printed: Vec<u8>,
+    verdict: Verdict,
+}
+
+/// Runs the command; the result is the process's exit code.
+pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -> u8 {
+    let start = agent.started(Task::ProvisionWait);
+    let outcome = wait(agent, start, timeout);
+    agent.redactor = secrets::of_node(agent.world, &agent.layout, None, None);
+    let Result { printed, verdict } = match outcome {
+        Ok(outcome) => result(agent, &outcome),
+        Err(error) => Result { printed: Vec::new(), verdict: Verdict::failed(error) },
+    };
+    agent.finished(Task::ProvisionWait, start, verdict.error.as_deref());
+    let printed = fit(agent.redactor.redact_bytes(&printed).into_owned());
+    let shown = lossy(&printed).into_owned();
+    agent.info("provision-wait finished", &[("provisionOutput", Value::Text(&shown))]);
+    agent.world.print(Stream::Out, &printed);
+    agent.world.print(Stream::Out, b"\n");
+    verdict.exit_code
+}
+
+/// Sleeps until there is an outcome. The watch exists before the first look, so nothing is missed.
+fn wait(
+    agent: &mut Agent<'_>,
+    start: SystemTime,
+    timeout: Option<Duration>,
+) -> std::result::Result<Outcome, String> {
+    let mut watch = watch(agent)?;
+    let baked_before = is_baked(agent) && !bakes_an_image(agent);
+    loop {
+        if let Some(outcome) = look(agent, baked_before) {
+            return Ok(outcome);
+        }
+        let left = match timeout {
+            None => None,
+            Some(timeout) => {
+                let waited = agent.world.now().duration_since(start).unwrap_or_default();
+                match timeout.checked_sub(waited).filter(|left| !left.is_zero()) {
+                    None => return Ok(Outcome::TimedOut(timeout)),
+                    left => left,
+                }
+            }
+        };
+        let pid = running::read(agent.world, &agent.layout).map(|running| running.pid);
+        match watch.wait(pid, left) {
+            Ok(Woken::Changed | Woken::ProcessEnded | Woken::TimedOut) => {}
+            Err(error) => return Err(format!("error watching file: {}", os_error(&error))),
+        }
+    }
+}
+
+fn watch(agent: &mut Agent<'_>) -> std::result::Result<Box<dyn Watch>, String> {
+    let results = agent.layout.at(CONTAINERS_DIR);
+    agent.world.create_dir_all(&results).map_err(|error| {
+        let error = path_error("mkdir", CONTAINERS_DIR.as_ref(), &error);
+        format!("failed to create directory {CONTAINERS_DIR}: {error}")
+    })?;
+    // Who provisions may be recorded later, or never, where this folder cannot be made.
+    let records = agent.layout.at(RUN_DIR);
+    let mut folders: Vec<&Path> = vec![&results];
+    if agent.world.create_dir_all(&records).is_ok() {
+        folders.push(&records);
+    }
+    agent.world.watch(&folders).map_err(|failure| match failure {
+        WatchFailure::Create(error) => format!("failed to create watcher: {}", os_error(&error)),
+        WatchFailure::Folder(error) => format!("failed to watch directory: {}", os_error(&error)),
+    })
+}
+
+/// Looks at the node once. On a node whose image was baked before, the mark of that says nothing.
+fn look(agent: &mut Agent<'_>, baked_before: bool) -> Option<Outcome> {
+    // The process first, then the sentinel: a result that it left in its last moment is seen.
+    let running = running::read(agent.world, &agent.layout);
+    let gone = running.filter(|running| !running.is_alive(agent.world)).map(|gone| gone.pid);
+    if agent.world.kind(&agent.layout.at(SENTINEL)).is_ok() {
+        return Some(Outcome::Complete);
+    }
+    if !baked_before && is_baked(agent) {
+        return Some(Outcome::BasePrepComplete);
+    }
+    gone.map(Outcome::ProcessGone)
+}
+
+fn is_baked(agent: &mut Agent<'_>) -> bool {
+    agent.world.kind(&agent.layout.at(BASE_PREP_SENTINEL)).is_ok()
+}
+
+/// Whether this machine's job is to bake an image, as far as custom data tells. (A node made from a
+/// baked image still has the mark of the baking.)
+fn bakes_an_image(agent: &mut Agent<'_>) -> bool {
+    if let Ok(text) = agent.world.read(&agent.layout.at(NODE_CONFIG), MAX_FILE_BYTES) {
+        return node_config::parse(&text).is_ok_and(|parsed| parsed.config.pre_provision_only);
+    }
+    if let Ok(text) = agent.world.read(&agent.layout.at(NBC_COMMAND), MAX_FILE_BYTES) {
+        return nbc::assignments(&text).expose("PRE_PROVISION_ONLY") == Some(b"true");
+    }
+    true
+}
+
+fn result(agent: &mut Agent<'_>, outcome: &Outcome) -> Result {
+    match outcome {
+        Outcome::Complete => match agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES) {
+            Ok(report) => Result { verdict: evaluate(&report), printed: report },
+            Err(failure) => Result {
+                printed: Vec::new(),
+                verdict: Verdict::failed(format!(
+                    "failed to read provision.json: {}. One reason could be that AKSNodeConfig is \
+                     not properly set",
+                    read_failure(REPORT.as_ref(), &failure)
+                )),
+            },
+        },
+        Outcome::BasePrepComplete => {
+            let note = "base_prep.complete is there: an image was baked, no node is provisioned";
+            agent.info(note, &[("path", Value::Text(BASE_PREP_SENTINEL))]);
+            let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
+            let verdict = Verdict { error: None, exit_code: 0 };
+            Result { printed: report.unwrap_or_default(), verdict }
+        }
+        Outcome::ProcessGone(pid) => own_report(
+            NOT_STARTED,
+            &format!(
+                "provision (pid {pid}) ended without leaving a result; see \
+                 /var/log/azure/aks-node-controller.log and the journal for why it was killed"
+            ),
+        ),
+        Outcome::TimedOut(timeout) => {
+            let seconds = timeout.as_secs_f64();
+            own_report(TIMED_OUT, &format!("deadline exceeded: no result after {seconds} s"))
+        }
+    }
+}
+
+/// A result that is ours alone; no file is written, since the bootstrap may still come to its end.
+fn own_report(code: i32, error: &str) -> Result {
+    let status =
+        CseStatus { exit_code: code.to_string(), error: error.to_owned(), ..CseStatus::default() };
+    let verdict =
+        Verdict { error: Some(error.to_owned()), exit_code: u8::try_from(code).unwrap_or(1) };
+    Result { printed: status.to_json().into_bytes(), verdict }
+}
+
+/// The report within the extension's window, the line end that follows it included. One that is no
+/// report at all keeps its end.
+fn fit(mut report: Vec<u8>) -> Vec<u8> {
+    const ROOM: usize = EXTENSION_WINDOW - 1;
+    if report.len() <= ROOM {
+        return report;
+    }
+    if let Ok(status) = CseStatus::read(&report) {
+        let mut line = status.fit(EXTENSION_WINDOW).into_bytes();
+        line.pop();
+        return line;
+    }
+    report.split_off(report.len() - ROOM)
+}

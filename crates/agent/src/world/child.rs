@@ -1,0 +1,198 @@
+//! Running the bootstrap, and being there until it has really ended.
+
+use std::io::{self, Read as _};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, kill_process_group};
+
+use super::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Signal, Stream};
+
+/// How long a process that the bootstrap left behind may hold its output open after the bootstrap
+/// itself has ended. Long enough for a last line, short enough not to delay a verdict.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The caught signals, each with a socket that becomes readable when it arrives.
+#[derive(Debug)]
+pub(super) struct Signals {
+    terminate: UnixStream,
+    interrupt: UnixStream,
+    child_ended: UnixStream,
+}
+
+impl Signals {
+    pub(super) fn catch() -> io::Result<Self> {
+        use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM};
+        let arrivals = |signal| {
+            let (ours, handlers) = UnixStream::pair()?;
+            ours.set_nonblocking(true)?;
+            signal_hook::low_level::pipe::register(signal, handlers)?;
+            Ok::<_, io::Error>(ours)
+        };
+        Ok(Self {
+            terminate: arrivals(SIGTERM)?,
+            interrupt: arrivals(SIGINT)?,
+            child_ended: arrivals(SIGCHLD)?,
+        })
+    }
+
+    /// SIGTERM or SIGINT, if one has arrived since the last time.
+    pub(super) fn take(&mut self) -> Option<Signal> {
+        if arrived(&mut self.terminate) {
+            Some(Signal::Terminate)
+        } else if arrived(&mut self.interrupt) {
+            Some(Signal::Interrupt)
+        } else {
+            None
+        }
+    }
+}
+
+fn arrived(socket: &mut UnixStream) -> bool {
+    let mut bytes = [0; 64];
+    let mut any = false;
+    while socket.read(&mut bytes).is_ok_and(|count| count > 0) {
+        any = true;
+    }
+    any
+}
+
+/// Runs a program to its end, forwarding signals to it and its output through `filter`.
+pub(super) fn run(
+    spec: &ChildSpec,
+    signals: &mut Signals,
+    filter: &mut dyn OutputFilter,
+    print: &mut dyn FnMut(Stream, &[u8]),
+) -> io::Result<ChildEnd> {
+    let mut child = Command::new(spec.program)
+        .args(&spec.arguments)
+        .envs(spec.variables.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // A group of its own, so that a signal reaches what the shell has started, too.
+        .process_group(0)
+        .spawn()?;
+    let mut out = Pipe { source: child.stdout.take(), stream: Stream::Out };
+    let mut err = Pipe { source: child.stderr.take(), stream: Stream::Err };
+    let mut ended: Option<(ExitStatus, Instant)> = None;
+    let mut forwarded = None;
+    loop {
+        if let Some(signal) = signals.take() {
+            forward(&child, signal);
+            forwarded = Some(signal);
+        }
+        arrived(&mut signals.child_ended);
+        if ended.is_none() {
+            ended = child.try_wait()?.map(|status| (status, now() + GRACE));
+        }
+        let all_read = out.source.is_none() && err.source.is_none();
+        let patience = ended.map(|(_, until)| until.saturating_duration_since(now()));
+        if let (Some((status, _)), Some(left)) = (ended, patience)
+            && (all_read || left.is_zero())
+        {
+            out.close(filter, print);
+            err.close(filter, print);
+            let status = child_status(status);
+            return Ok(ChildEnd { status, forwarded, output_left_open: !all_read });
+        }
+        let (out_ready, err_ready) = wait(&out, &err, signals, patience)?;
+        if out_ready {
+            out.read(filter, print);
+        }
+        if err_ready {
+            err.read(filter, print);
+        }
+    }
+}
+
+/// Sleeps until there is output, a signal, or no more patience.
+fn wait<O: AsFd, E: AsFd>(
+    out: &Pipe<O>,
+    err: &Pipe<E>,
+    signals: &Signals,
+    patience: Option<Duration>,
+) -> io::Result<(bool, bool)> {
+    let timeout = patience.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+    let mut ready = vec![
+        PollFd::new(&signals.terminate, PollFlags::IN),
+        PollFd::new(&signals.interrupt, PollFlags::IN),
+        PollFd::new(&signals.child_ended, PollFlags::IN),
+    ];
+    let out_at = out.source.as_ref().map(|source| {
+        ready.push(PollFd::new(source, PollFlags::IN));
+        ready.len() - 1
+    });
+    let err_at = err.source.as_ref().map(|source| {
+        ready.push(PollFd::new(source, PollFlags::IN));
+        ready.len() - 1
+    });
+    match poll(&mut ready, timeout.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let is_ready = |at: Option<usize>| at.is_some_and(|at| !ready[at].revents().is_empty());
+    Ok((is_ready(out_at), is_ready(err_at)))
+}
+
+/// One stream of the program's output, until it is closed.
+struct Pipe<S> {
+    source: Option<S>,
+    stream: Stream,
+}
+
+impl<S: io::Read> Pipe<S> {
+    fn read(&mut self, filter: &mut dyn OutputFilter, print: &mut dyn FnMut(Stream, &[u8])) {
+        let Some(source) = &mut self.source else { return };
+        let mut piece = [0; 16 * 1024];
+        match source.read(&mut piece) {
+            Ok(0) => self.close(filter, print),
+            Ok(count) => {
+                let mut printed = Vec::new();
+                filter.push(self.stream, &piece[..count], &mut printed);
+                print(self.stream, &printed);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.close(filter, print),
+        }
+    }
+
+    fn close(&mut self, filter: &mut dyn OutputFilter, print: &mut dyn FnMut(Stream, &[u8])) {
+        if self.source.take().is_some() {
+            let mut printed = Vec::new();
+            filter.finish(self.stream, &mut printed);
+            print(self.stream, &printed);
+        }
+    }
+}
+
+fn forward(child: &Child, signal: Signal) {
+    let signal = match signal {
+        Signal::Terminate => rustix::process::Signal::TERM,
+        Signal::Interrupt => rustix::process::Signal::INT,
+    };
+    // The group has the child's number. It may have ended in the meantime, which is no failure.
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+fn child_status(status: ExitStatus) -> ChildStatus {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => ChildStatus::Exited(code),
+        (None, number) => ChildStatus::Signaled {
+            number: number.unwrap_or_default(),
+            core_dumped: status.core_dumped(),
+        },
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
+fn now() -> Instant {
+    Instant::now()
+}

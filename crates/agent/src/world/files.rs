@@ -1,0 +1,84 @@
+//! The real file system.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::{CWD, FlockOperation, flock};
+
+use super::{FileKind, ReadFailure, Replace};
+
+pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
+    let file = File::open(path).map_err(ReadFailure::Open)?;
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells a file of the limit's size from a larger one; the size that
+    // the file system states is not asked, since a pipe or a growing file has none.
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(ReadFailure::Read)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > limit) {
+        return Err(ReadFailure::TooLarge { limit });
+    }
+    Ok(bytes)
+}
+
+pub(super) fn kind(path: &Path) -> io::Result<FileKind> {
+    let kind = fs::metadata(path)?.file_type();
+    Ok(if kind.is_file() {
+        FileKind::File
+    } else if kind.is_dir() {
+        FileKind::Folder
+    } else {
+        FileKind::Other
+    })
+}
+
+pub(super) fn create_dir_all(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o755).create(path)
+}
+
+pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().append(true).create(true).mode(0o644).open(path)?.write_all(bytes)
+}
+
+pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    // `create_new` is O_CREAT | O_EXCL: a link in this place is an error, not followed.
+    OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?.write_all(bytes)
+}
+
+pub(super) fn rename(from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
+    match replace {
+        Replace::Yes => fs::rename(from, to),
+        Replace::No => rename_new(from, to),
+    }
+}
+
+/// Fails if something stands at `to`, in the same instant as it renames where the file system can.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            if fs::symlink_metadata(to).is_ok() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            fs::rename(from, to)
+        }
+        result => Ok(result?),
+    }
+}
+
+pub(super) fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Opens and locks a file; `None` if another process has the lock. Dropping the file unlocks it, and
+/// so does the end of the process, however it ends.
+pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
+    let file =
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,134 @@
+//! The real world.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::{
+    ChildEnd, ChildSpec, FileKind, OutputFilter, ReadFailure, Replace, Signal, Stream, Watch,
+    WatchFailure, World, child, files, process, watch,
+};
+
+/// The machine that this process runs on.
+#[derive(Debug, Default)]
+pub struct Host {
+    signals: Option<child::Signals>,
+    locks: Vec<File>,
+}
+
+impl World for Host {
+    #[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
+    fn now(&mut self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        std::env::vars_os().collect()
+    }
+
+    fn print(&mut self, stream: Stream, bytes: &[u8]) {
+        print(stream, bytes);
+    }
+
+    fn random(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        File::open("/dev/urandom")?.read_exact(bytes)
+    }
+
+    fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
+        files::read(path, limit)
+    }
+
+    fn kind(&mut self, path: &Path) -> io::Result<FileKind> {
+        files::kind(path)
+    }
+
+    fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
+        files::create_dir_all(path)
+    }
+
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        files::append(path, bytes)
+    }
+
+    fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+        files::write_new(path, bytes, mode)
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
+        files::rename(from, to, replace)
+    }
+
+    fn sync(&mut self, path: &Path) -> io::Result<()> {
+        files::sync(path)
+    }
+
+    fn remove(&mut self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn lock(&mut self, path: &Path) -> io::Result<bool> {
+        let lock = files::lock(path)?;
+        let taken = lock.is_some();
+        self.locks.extend(lock);
+        Ok(taken)
+    }
+
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn process_start(&mut self, pid: u32) -> Option<u64> {
+        process::start(pid)
+    }
+
+    fn boot_id(&mut self) -> Option<String> {
+        process::boot_id()
+    }
+
+    fn probe(&mut self, program: &str, argument: &str) -> Option<Vec<u8>> {
+        process::probe(program, argument)
+    }
+
+    fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>) {
+        std::panic::set_hook(Box::new(move |panic| {
+            let place = panic.location().map_or_else(String::new, ToString::to_string);
+            last_words(&place);
+        }));
+    }
+
+    fn catch_signals(&mut self) -> io::Result<()> {
+        if self.signals.is_none() {
+            self.signals = Some(child::Signals::catch()?);
+        }
+        Ok(())
+    }
+
+    fn caught_signal(&mut self) -> Option<Signal> {
+        self.signals.as_mut().and_then(child::Signals::take)
+    }
+
+    fn run(&mut self, spec: &ChildSpec, filter: &mut dyn OutputFilter) -> io::Result<ChildEnd> {
+        let signals = match &mut self.signals {
+            Some(signals) => signals,
+            none => none.insert(child::Signals::catch()?),
+        };
+        child::run(spec, signals, filter, &mut print)
+    }
+
+    fn watch(&mut self, folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure> {
+        watch::watch(folders)
+    }
+}
+
+/// A reader that has gone away is nobody's problem: the log and the report still tell everything.
+fn print(stream: Stream, bytes: &[u8]) {
+    let _ = match stream {
+        Stream::Out => {
+            let mut out = io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush())
+        }
+        Stream::Err => io::stderr().lock().write_all(bytes),
+    };
+}

@@ -1,0 +1,210 @@
+//! Everything outside the process, behind one seam.
+//!
+//! The agent's commands see the machine only through [`World`], so that a test can turn the clock,
+//! fill the disk or cut a write in half. [`Host`] is the real one.
+
+mod child;
+mod files;
+mod host;
+mod process;
+mod watch;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+pub use host::Host;
+
+/// Everything that a command of the agent can see or change.
+pub trait World {
+    /// The time of day.
+    fn now(&mut self) -> SystemTime;
+    /// The environment that this process was started with.
+    fn environment(&self) -> Vec<(OsString, OsString)>;
+    /// Writes to a standard stream; a closed one is nobody's problem.
+    fn print(&mut self, stream: Stream, bytes: &[u8]);
+    /// Bytes that nobody can guess.
+    fn random(&mut self, bytes: &mut [u8]) -> io::Result<()>;
+
+    /// Reads a file of at most `limit` bytes.
+    fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
+    /// What a path leads to, links followed.
+    fn kind(&mut self, path: &Path) -> io::Result<FileKind>;
+    /// Makes a folder and its parents, mode 0755.
+    fn create_dir_all(&mut self, path: &Path) -> io::Result<()>;
+    /// Appends to a file, which is created with mode 0644.
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Creates a file that was not there. A crash or an error may leave a part of it.
+    fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()>;
+    /// Renames in one instant, never following a link at `to`.
+    fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()>;
+    /// Puts a file's content, or a folder's names, on the disk.
+    fn sync(&mut self, path: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&mut self, path: &Path) -> io::Result<()>;
+    /// Takes a lock that lasts as long as this process; `false` if another process has it.
+    fn lock(&mut self, path: &Path) -> io::Result<bool>;
+
+    /// The process that this is.
+    fn pid(&self) -> u32;
+    /// When a process started, in ticks since the boot; `None` if there is no such process.
+    fn process_start(&mut self, pid: u32) -> Option<u64>;
+    /// Which boot this is; `None` where the system does not tell.
+    fn boot_id(&mut self) -> Option<String>;
+    /// The standard output of a short command, if it could be run at all.
+    fn probe(&mut self, program: &str, argument: &str) -> Option<Vec<u8>>;
+    /// From now on a panic calls `last_words` with the place where it happened, and prints nothing
+    /// else: a panic's own text may quote a secret.
+    fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>);
+    /// From now on SIGTERM and SIGINT do not end this process; [`Self::run`] forwards them.
+    fn catch_signals(&mut self) -> io::Result<()>;
+    /// A signal that was caught and not yet asked for.
+    fn caught_signal(&mut self) -> Option<Signal>;
+    /// Runs a program to its end; `filter` sees its output and says what is printed of it.
+    fn run(&mut self, child: &ChildSpec, filter: &mut dyn OutputFilter) -> io::Result<ChildEnd>;
+    /// Begins to watch folders; what happens from now on is not missed.
+    fn watch(&mut self, folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure>;
+}
+
+/// A standard stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Data.
+    Out,
+    /// Everything else.
+    Err,
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// Anything else.
+    Other,
+}
+
+/// Whether a rename may replace what stands at its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replace {
+    /// It may.
+    Yes,
+    /// It fails with [`io::ErrorKind::AlreadyExists`].
+    No,
+}
+
+/// Why a file could not be read; Go tells the two apart, and so do its messages.
+#[derive(Debug)]
+pub enum ReadFailure {
+    /// It could not be opened.
+    Open(io::Error),
+    /// It could be opened, but not read.
+    Read(io::Error),
+    /// It is larger than the limit.
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+}
+
+/// A signal that the agent forwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// SIGTERM.
+    Terminate,
+    /// SIGINT.
+    Interrupt,
+}
+
+impl Signal {
+    /// Its name, as `kill -l` has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Terminate => "SIGTERM",
+            Self::Interrupt => "SIGINT",
+        }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn number(self) -> i32 {
+        match self {
+            Self::Terminate => 15,
+            Self::Interrupt => 2,
+        }
+    }
+}
+
+/// A program to run.
+#[derive(Clone)]
+pub struct ChildSpec {
+    /// The program.
+    pub program: &'static str,
+    /// Its arguments. They never hold a secret: everybody on the node can read them.
+    pub arguments: Vec<OsString>,
+    /// Variables that beat the inherited ones.
+    pub variables: Vec<(String, String)>,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChildEnd {
+    /// By itself, or by a signal.
+    pub status: ChildStatus,
+    /// A signal that was forwarded to it.
+    pub forwarded: Option<Signal>,
+    /// True if a process that it left behind kept its output open, and was not waited for.
+    pub output_left_open: bool,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildStatus {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal.
+    Signaled {
+        /// Its number.
+        number: i32,
+        /// Whether a core was dumped.
+        core_dumped: bool,
+    },
+}
+
+/// Sees a program's output as it comes, and decides what is printed.
+pub trait OutputFilter {
+    /// Takes a piece of output; appends to `printed` what may be printed now.
+    fn push(&mut self, stream: Stream, piece: &[u8], printed: &mut Vec<u8>);
+    /// The stream is over; appends what was held back.
+    fn finish(&mut self, stream: Stream, printed: &mut Vec<u8>);
+}
+
+/// A watch over folders.
+pub trait Watch {
+    /// Sleeps until a name appears in a watched folder, `pid` ends, or `deadline` passes.
+    fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<Woken>;
+}
+
+/// Why a sleeper woke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Woken {
+    /// Something appeared; look again.
+    Changed,
+    /// The process ended.
+    ProcessEnded,
+    /// The time is up.
+    TimedOut,
+}
+
+/// Why a watch could not be set up.
+#[derive(Debug)]
+pub enum WatchFailure {
+    /// The system gives no watcher.
+    Create(io::Error),
+    /// A folder cannot be watched.
+    Folder(io::Error),
+}

@@ -1,0 +1,120 @@
+//! Sleeping until something happens to a folder or a process.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Watch, WatchFailure, Woken};
+
+#[cfg(target_os = "linux")]
+pub(super) use inotify::watch;
+#[cfg(not(target_os = "linux"))]
+pub(super) use polling::watch;
+
+/// Linux: no polling, no thread; the kernel wakes us.
+#[cfg(target_os = "linux")]
+mod inotify {
+    use std::io;
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsFd as _, OwnedFd};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+    use rustix::io::Errno;
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+    use super::{Duration, Path, Watch, WatchFailure, Woken};
+
+    struct Inotify {
+        queue: OwnedFd,
+    }
+
+    pub(in super::super) fn watch(folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure> {
+        let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)
+            .map_err(|error| WatchFailure::Create(error.into()))?;
+        for folder in folders {
+            inotify::add_watch(&queue, *folder, WatchFlags::CREATE | WatchFlags::MOVED_TO)
+                .map_err(|error| WatchFailure::Folder(error.into()))?;
+        }
+        Ok(Box::new(Inotify { queue }))
+    }
+
+    impl Watch for Inotify {
+        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<Woken> {
+            let process = match pid.and_then(open_process) {
+                Some(Err(Errno::SRCH)) => return Ok(Woken::ProcessEnded),
+                // Kernels before 5.3 have no pidfd: such a process is only seen to be gone when
+                // something else wakes us.
+                process => process.and_then(Result::ok),
+            };
+            let timeout = deadline.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+            let mut ready = vec![PollFd::new(&self.queue, PollFlags::IN)];
+            ready.extend(process.as_ref().map(|process| PollFd::new(process, PollFlags::IN)));
+            match poll(&mut ready, timeout.as_ref()) {
+                Ok(0) => return Ok(Woken::TimedOut),
+                Ok(_) => {}
+                // A signal that did not end us: look again.
+                Err(Errno::INTR) => return Ok(Woken::Changed),
+                Err(error) => return Err(error.into()),
+            }
+            if ready[0].revents().is_empty() {
+                return Ok(Woken::ProcessEnded);
+            }
+            drop(ready);
+            self.drain()
+        }
+    }
+
+    impl Inotify {
+        /// Empties the queue. Which name appeared does not matter, only that one did.
+        fn drain(&mut self) -> io::Result<Woken> {
+            let mut buffer = [MaybeUninit::uninit(); 4096];
+            let mut events = Reader::new(self.queue.as_fd(), &mut buffer);
+            loop {
+                match events.next() {
+                    Ok(event) if event.events().contains(ReadFlags::QUEUE_OVERFLOW) => {
+                        return Err(io::Error::other("fsnotify: queue or buffer overflow"));
+                    }
+                    Ok(_) => {}
+                    Err(Errno::AGAIN) => return Ok(Woken::Changed),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+
+    fn open_process(pid: u32) -> Option<Result<OwnedFd, Errno>> {
+        let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+        Some(pidfd_open(pid, PidfdFlags::empty()))
+    }
+}
+
+/// Elsewhere (a developer's Mac): look again a few times a second.
+#[cfg(not(target_os = "linux"))]
+mod polling {
+    use std::io;
+
+    use super::super::process;
+    use super::{Duration, Path, Watch, WatchFailure, Woken};
+
+    const PERIOD: Duration = Duration::from_millis(200);
+
+    struct Polling;
+
+    pub(in super::super) fn watch(_folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure> {
+        Ok(Box::new(Polling))
+    }
+
+    impl Watch for Polling {
+        #[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
+        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<Woken> {
+            if pid.is_some_and(|pid| process::start(pid).is_none()) {
+                return Ok(Woken::ProcessEnded);
+            }
+            if deadline.is_some_and(|left| left.is_zero()) {
+                return Ok(Woken::TimedOut);
+            }
+            std::thread::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
+            Ok(Woken::Changed)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The 60 recorded runs of the Go program, each repeated with the built agent.
+//!
+//! What differs is listed in `differences.rs`, case by case, and nothing else may.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and sees the real clock and disk"
+)]
+
+mod differences;
+mod recorded;
+#[allow(dead_code, reason = "these cases need only a part of it")]
+#[path = "../node/support.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+use std::process::Output;
+use std::thread;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Trial};
+use recorded::Recorded;
+use support::{COMPONENTS, EVENTS, Node, text};
+
+const CASES: &str = include_str!("../../../../fixtures/golden/cli.jsonl");
+
+fn main() {
+    let trials = CASES
+        .lines()
+        .map(|line| {
+            let case = Recorded::read(line);
+            Trial::test(case.name.clone(), move || {
+                check(case);
+                Ok(())
+            })
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Repeats a case, and compares all that can be seen of it.
+fn check(mut case: Recorded) {
+    let (node, output) = repeat(&case);
+    differences::apply(&mut case);
+    let seen = |bytes: &[u8]| masked(&node, &text(bytes));
+    let exit_code = output.as_ref().map(|output| output.status.code().unwrap().to_string());
+    assert_eq!(exit_code.as_deref().unwrap_or("TIMEOUT"), case.exit_code, "exit code");
+    if let Some(output) = &output {
+        if case.stdout_contains.is_empty() {
+            assert_eq!(seen(&output.stdout), case.stdout, "standard output");
+        }
+        for part in &case.stdout_contains {
+            assert!(text(&output.stdout).contains(part), "`{part}` in standard output");
+        }
+        let lines: Vec<String> = seen(&output.stderr).lines().map(str::to_owned).collect();
+        assert_eq!(lines, case.stderr, "standard error");
+    }
+    compare_files(&case, &node);
+    let events: Vec<_> = events(&node).iter().map(|event| masked_event(&node, event)).collect();
+    let expected: Vec<_> = case.events.iter().map(|event| masked_event(&node, event)).collect();
+    assert_eq!(events, expected, "events");
+}
+
+fn compare_files(case: &Recorded, node: &Node) {
+    let mut files: BTreeMap<String, Vec<u8>> = node.files();
+    files.retain(|path, _| !path.starts_with(EVENTS) && path != "/opt/azure/components.json");
+    for (path, expected) in &case.files_after {
+        let content = files.remove(path).unwrap_or_else(|| panic!("{path} is missing"));
+        let content = masked(node, &text(&content));
+        match expected.content.as_str() {
+            "<date,hostname line>" => assert!(content.contains(','), "{path}: {content}"),
+            expected => assert_eq!(content, expected, "{path}"),
+        }
+        assert_eq!(format!("{:o}", node.mode(path)), expected.mode, "mode of {path}");
+    }
+    for path in &case.other_files {
+        assert!(files.remove(path).is_some(), "{path} is missing");
+    }
+    files.retain(|path, _| !case.input_files.contains_key(path));
+    assert_eq!(files.keys().collect::<Vec<_>>(), [""; 0], "files that nobody expects");
+}
+
+/// Sets a node up as recorded and runs the agent on it; no output if it was still waiting.
+fn repeat(case: &Recorded) -> (Node, Option<Output>) {
+    let node = Node::new();
+    node.write("/opt/azure/components.json", COMPONENTS);
+    // Recorded with these folders in place, but for the one case that says otherwise.
+    if !case.name.ends_with("no-opt-dir") {
+        std::fs::create_dir_all(node.at("/opt/azure/containers")).unwrap();
+    }
+    let put = |path: &str, content: &str| match path.strip_prefix("/run/anc-w/") {
+        Some(name) => drop(node.write_typed(name, content)),
+        None => node.write(path, content),
+    };
+    for (path, content) in &case.input_files {
+        put(path, content);
+    }
+    let typed = node.typed("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let words: Vec<String> =
+        case.args.iter().map(|word| word.replace("/run/anc-w", &typed)).collect();
+    let mut command = node.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut child = command.envs(&case.env).spawn().unwrap();
+    if !case.later_files.is_empty() || case.exit_code == "TIMEOUT" {
+        // Long enough to be asleep; too short would only make the test weaker, not wrong.
+        thread::sleep(Duration::from_millis(300));
+    }
+    for (path, content) in &case.later_files {
+        put(path, content);
+    }
+    if case.exit_code == "TIMEOUT" {
+        assert_eq!(child.try_wait().unwrap(), None, "the agent does not wait");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return (node, None);
+    }
+    let output = child.wait_with_output().unwrap();
+    (node, Some(output))
+}
+
+/// Hides what differs from run to run.
+fn masked(node: &Node, seen: &str) -> String {
+    let typed = node.typed("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let seen = seen.replace(&typed, "/run/anc-w");
+    let mut masked = String::new();
+    let mut rest = seen.as_str();
+    while let Some((before, behind)) = rest.split_once("{\"time\":\"") {
+        let (_, behind) = behind.split_once('"').unwrap();
+        masked.push_str(before);
+        masked.push_str("{\"time\":\"<TIME>\"");
+        rest = behind;
+    }
+    masked + rest
+}
+
+/// The events, in order.
+fn events(node: &Node) -> Vec<serde_json::Value> {
+    let files = node.files();
+    let events = files.iter().filter(|(path, _)| path.starts_with(EVENTS));
+    events.map(|(_, content)| serde_json::from_slice(content).unwrap()).collect()
+}
+
+/// An event without its times, whose form is checked here.
+fn masked_event(node: &Node, event: &serde_json::Value) -> serde_json::Value {
+    let mut event = event.clone();
+    for stamp in ["Timestamp", "OperationId"] {
+        event[stamp] = "<TS>".into();
+    }
+    let message = event["Message"].as_str().unwrap();
+    let at = message.rfind("startTime=").unwrap();
+    assert!(message[at..].contains(" endTime=") && message[at..].contains(" durationMs="));
+    event["Message"] = masked(node, &message[..at]).into();
+    event
+}

@@ -1,0 +1,107 @@
+//! A whole bootstrap in a folder: custom data's config in, scripts run, the verdict out.
+
+use std::process::{Child, Output};
+
+use crate::support::{LOG, Node, REPORT, SENTINEL, eventually, text};
+
+const START: &str = include_str!("../fixtures/provision_start.sh");
+const CONFIG: &str =
+    r#"{"version": "v1", "cse_timeout": 1, "cluster_config": {"location": "eastus"}}"#;
+
+/// Starts a wait, provisions with this work, and returns both ends.
+fn bootstrap(node: &Node, config: &str, work: &str) -> (Output, Output) {
+    let wait = start_wait(node);
+    let config = node.write_typed("config.json", config);
+    let words = ["provision", "--provision-config", &config];
+    let provision = node.command(&words).env("WORK", work).output().unwrap();
+    (provision, wait.wait_with_output().unwrap())
+}
+
+fn start_wait(node: &Node) -> Child {
+    let wait = node.start(&["provision-wait"]);
+    eventually("the wait's first record", || {
+        node.read(LOG).is_some_and(|log| log.contains("started"))
+    });
+    wait
+}
+
+fn exit_codes((provision, wait): &(Output, Output)) -> (Option<i32>, Option<i32>) {
+    (provision.status.code(), wait.status.code())
+}
+
+#[test]
+fn a_bootstrap_that_succeeds_is_told_as_success() {
+    let node = Node::with_script(START);
+    let ends = bootstrap(&node, CONFIG, "echo \"$LOCATION $ADMINUSER\"");
+    assert_eq!(exit_codes(&ends), (Some(0), Some(0)), "{}", text(&ends.0.stderr));
+    let printed = text(&ends.1.stdout);
+    assert!(printed.starts_with(r#"{"ExitCode": "0""#) && printed.ends_with("}\n\n"), "{printed}");
+    let log = node.read("/var/log/azure/cluster-provision.log").unwrap();
+    assert_eq!(log, "eastus azureuser\n");
+}
+
+#[test]
+fn a_bootstrap_that_fails_is_told_with_its_own_code() {
+    let node = Node::with_script(START);
+    let ends = bootstrap(&node, CONFIG, "echo no way out; exit 50");
+    assert_eq!(exit_codes(&ends), (Some(50), Some(50)));
+    assert!(text(&ends.1.stdout).starts_with(r#"{"ExitCode": "50""#));
+    assert!(text(&ends.1.stderr).contains("provision failed: exitCode=50"));
+    // The scripts' own report is theirs.
+    assert_eq!(node.read(REPORT).unwrap().trim_end(), text(&ends.1.stdout).trim_end());
+}
+
+#[test]
+fn a_bootstrap_that_takes_too_long_is_told_as_a_time_out() {
+    let node = Node::with_script(START);
+    let ends = bootstrap(&node, CONFIG, "sleep 60");
+    assert_eq!(exit_codes(&ends), (Some(124), Some(124)));
+}
+
+#[test]
+fn baking_an_image_releases_those_who_wait() {
+    let node = Node::with_script(START);
+    let config = r#"{"version": "v1", "pre_provision_only": true}"#;
+    let ends = bootstrap(&node, config, "true");
+    assert_eq!(exit_codes(&ends), (Some(0), Some(0)));
+    assert!(text(&ends.1.stderr).contains("an image was baked"));
+    assert!(!node.exists(SENTINEL));
+}
+
+#[test]
+fn a_node_made_from_a_baked_image_is_not_taken_for_ready() {
+    let node = Node::with_script(START);
+    node.write("/opt/azure/containers/base_prep.complete", "");
+    node.write("/opt/azure/containers/aks-node-controller-config.json", CONFIG);
+    let ends = bootstrap(&node, CONFIG, "exit 51");
+    assert_eq!(exit_codes(&ends), (Some(51), Some(51)));
+}
+
+#[test]
+fn the_scripts_see_the_whole_environment_below_the_root() {
+    let node = Node::with_script("env -0 > \"$(dirname \"$0\")/seen\"");
+    let config = node.write_typed("config.json", CONFIG);
+    let inherited = node
+        .command(&["provision", "--provision-config", &config])
+        .env("LOCATION", "zzz")
+        .env("MINE", "1")
+        .output();
+    assert_eq!(inherited.unwrap().status.code(), Some(0));
+    let seen = node.read("/opt/azure/containers/seen").unwrap();
+    let value = |name: &str| {
+        seen.split('\0').find_map(|pair| pair.strip_prefix(&format!("{name}="))).map(str::to_owned)
+    };
+    // A computed variable beats an inherited one, whichever sorts later.
+    assert_eq!(value("LOCATION").as_deref(), Some("eastus"));
+    assert_eq!(value("MINE").as_deref(), Some("1"));
+    let helpers = node.at("/opt/azure/containers/provision_source.sh");
+    assert_eq!(value("CSE_HELPERS_FILEPATH"), Some(helpers.to_str().unwrap().to_owned()));
+    // `render env` shows the same variables, without the root.
+    let rendered = text(&node.run(&["render", "env", "-0", "--provision-config", &config]).stdout);
+    for pair in rendered.split_terminator('\0') {
+        let name = pair.split_once('=').unwrap().0;
+        assert!(value(name).is_some(), "{name} is rendered, but the scripts do not see it");
+    }
+    assert_eq!(rendered.split_terminator('\0').count(), 164);
+    assert!(rendered.contains("CSE_HELPERS_FILEPATH=/opt/azure/containers/provision_source.sh\0"));
+}

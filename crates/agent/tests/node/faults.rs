@@ -1,0 +1,271 @@
+//! Bad inputs and a failing machine: a clear message, the right exit code, and a result wherever the
+//! file system allows.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::faulty::{EACCES, EIO, ENOSPC, EROFS, Faulty};
+use crate::support::{LOG, Node, REPORT, SENTINEL, text};
+
+const CONFIG: &str = r#"{"version": "v1"}"#;
+
+/// Provisions with a rule; returns the exit code and everything told on standard error.
+fn provision(node: &Node, rule: impl FnMut(&str, &Path) -> Option<i32> + 'static) -> (u8, String) {
+    let config = node.write_typed("config.json", CONFIG);
+    let mut rule = rule;
+    let mut world = Faulty::new(&node.root(), move |operation, path| match operation {
+        // This is not the process whose panics or signals count.
+        "on_panic" => Some(EIO),
+        "caught_signal" => None,
+        _ => rule(operation, path),
+    });
+    let exit_code = world.run(&["provision", "--provision-config", &config]);
+    (exit_code, text(&world.err))
+}
+
+fn report(node: &Node) -> serde_json::Value {
+    serde_json::from_str(&node.read(REPORT).expect("a report")).expect("whole JSON")
+}
+
+#[test]
+fn bad_inputs_end_in_a_sentence_that_names_the_file() {
+    let deep = format!("{{\"x\":{}", "[".repeat(100_000));
+    let large = format!("{{\"version\":\"v1\"}}{}", " ".repeat(10 << 20));
+    for (content, told) in [
+        (None, "open provision file CONFIG: open CONFIG: no such file or directory"),
+        (
+            Some(&b""[..]),
+            "parse provision file CONFIG: malformed JSON: the text ends in the middle (line 1, column 1)",
+        ),
+        (
+            Some(b"\xff\xfe{}"),
+            "parse provision file CONFIG: malformed JSON: expected a value (line 1, column 1)",
+        ),
+        (
+            Some(b"{\"vm_size\": \"\xff\"}"),
+            "parse provision file CONFIG: vm_size: malformed JSON: the text is not UTF-8 (line 1, column 14)",
+        ),
+        (
+            Some(deep.as_bytes()),
+            "parse provision file CONFIG: x: nested too deeply (line 1, column 10005)",
+        ),
+        (
+            Some(large.as_bytes()),
+            "open provision file CONFIG: read CONFIG: the file is larger than the 4194304 bytes accepted",
+        ),
+        (Some(b"{\"version\":\"v9\"}"), "unsupported version: v9"),
+    ] {
+        let node = Node::with_script("exit 0");
+        let config = match content {
+            Some(content) => node.write_typed("config.json", content),
+            None => node.typed("config.json").to_str().unwrap().to_owned(),
+        };
+        let output = node.run(&["provision", "--provision-config", &config]);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(report(&node)["ExitCode"], "240");
+        assert_eq!(report(&node)["Error"], told.replace("CONFIG", &config));
+        assert!(text(&output.stderr).contains("aks-node-controller failed"));
+        assert!(node.exists(SENTINEL));
+    }
+}
+
+#[test]
+fn a_folder_in_place_of_a_config_is_told_as_such() {
+    let node = Node::with_script("exit 0");
+    let folder = node.typed("").to_str().unwrap().trim_end_matches('/').to_owned();
+    assert_eq!(node.run(&["provision", "--provision-config", &folder]).status.code(), Some(1));
+    let told = format!("open provision file {folder}: read {folder}: is a directory");
+    assert_eq!(report(&node)["Error"], told);
+}
+
+#[test]
+fn a_component_list_that_is_missing_or_broken_is_told_as_such() {
+    for (content, told) in [
+        (
+            None,
+            "failed to load GPU config: read /opt/azure/components.json: open /opt/azure/components.json: no such file or directory",
+        ),
+        (
+            Some("[]"),
+            "failed to load GPU config: parse /opt/azure/components.json: failed to unmarshal components.json: expected an object, found an array",
+        ),
+    ] {
+        let node = Node::new();
+        if let Some(content) = content {
+            node.write("/opt/azure/components.json", content);
+        }
+        let (exit_code, _) = provision(&node, |_, _| None);
+        assert_eq!(exit_code, 1);
+        assert_eq!(report(&node)["Error"], told);
+        assert!(node.exists(SENTINEL));
+    }
+}
+
+#[test]
+fn a_config_that_may_not_be_read_is_told_as_such() {
+    let node = Node::with_script("exit 0");
+    let (exit_code, _) = provision(&node, |operation, path| {
+        (operation == "open" && path.ends_with("config.json")).then_some(EACCES)
+    });
+    assert_eq!(exit_code, 1);
+    assert!(report(&node)["Error"].as_str().unwrap().ends_with("config.json: permission denied"));
+}
+
+#[test]
+fn a_report_is_whole_or_absent_whatever_fails() {
+    // Every operation that leaving a result takes fails in turn, with every error.
+    for number in [EIO, EACCES, ENOSPC, EROFS] {
+        for failing in 0.. {
+            let node = Node::with_script("echo gone wrong; exit 50");
+            let mut count = 0;
+            let (exit_code, told) = provision(&node, move |operation, path| {
+                let ours = path.to_string_lossy().contains("provision.json")
+                    || path.to_string_lossy().contains("provision.complete");
+                let writes = matches!(operation, "mkdir" | "write" | "sync" | "rename");
+                let hit = ours && writes && !path.to_string_lossy().contains("/run/");
+                count += usize::from(hit);
+                (hit && count == failing + 1).then_some(number)
+            });
+            assert_eq!(exit_code, 50, "the scripts' code stands");
+            if node.exists(REPORT) {
+                assert_eq!(report(&node)["ExitCode"], "50");
+            }
+            let names: Vec<_> = node.files().into_keys().collect();
+            assert!(
+                !names.iter().any(|name| name.contains("/.provision")),
+                "left behind: {names:?}"
+            );
+            if !told.contains("failed to write") {
+                assert!(node.exists(REPORT) && node.exists(SENTINEL));
+                assert!(failing > 0, "no operation failed at all");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_is_on_the_disk_before_the_sentinel_appears() {
+    let node = Node::with_script("exit 50");
+    let config = node.write_typed("config.json", CONFIG);
+    let mut world =
+        Faulty::new(&node.root(), |operation, _| (operation == "on_panic").then_some(EIO));
+    assert_eq!(world.run(&["provision", "--provision-config", &config]), 50);
+    let trace = world.trace.borrow();
+    let root = node.root().display().to_string();
+    let writes: Vec<String> = trace
+        .iter()
+        .filter(|line| !line.contains("/run/") && !line.contains("/events"))
+        .filter(|line| ["write ", "sync ", "rename "].iter().any(|op| line.starts_with(op)))
+        .map(|line| line.replace(&root, ""))
+        .collect();
+    let pid = std::process::id();
+    assert_eq!(
+        writes,
+        [
+            format!("write /var/log/azure/aks/.provision.json.{pid}"),
+            format!("sync /var/log/azure/aks/.provision.json.{pid}"),
+            "rename /var/log/azure/aks/provision.json".to_owned(),
+            "sync /var/log/azure/aks".to_owned(),
+            format!("write /opt/azure/containers/.provision.complete.{pid}"),
+            format!("sync /opt/azure/containers/.provision.complete.{pid}"),
+            "rename /opt/azure/containers/provision.complete".to_owned(),
+            "sync /opt/azure/containers".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn links_in_the_place_of_results_are_not_followed() {
+    let node = Node::with_script("exit 50");
+    let (report_target, sentinel_target) = (node.typed("stolen.json"), node.typed("stolen"));
+    std::fs::create_dir_all(node.at("/var/log/azure/aks")).unwrap();
+    symlink(&report_target, node.at(REPORT)).unwrap();
+    symlink(&sentinel_target, node.at(SENTINEL)).unwrap();
+    assert_eq!(provision(&node, |_, _| None).0, 50);
+    assert!(!report_target.exists() && !sentinel_target.exists());
+    assert_eq!(report(&node)["ExitCode"], "50");
+    assert!(!node.at(REPORT).is_symlink() && !node.at(SENTINEL).is_symlink());
+    assert_eq!((node.mode(REPORT), node.mode(SENTINEL)), (0o600, 0o600));
+}
+
+#[test]
+fn a_log_that_cannot_be_opened_still_ends_in_a_result() {
+    let node = Node::with_script("exit 0");
+    let config = node.write_typed("config.json", CONFIG);
+    let mut world =
+        Faulty::new(&node.root(), |operation, _| (operation == "append").then_some(EROFS));
+    assert_eq!(world.run(&["provision", "--provision-config", &config]), 1);
+    let told = format!("failed to open log file: open {LOG}: read-only file system");
+    assert_eq!(text(&world.out), format!("{told}\n"));
+    assert_eq!(report(&node)["Error"], told);
+    assert!(node.exists(SENTINEL));
+}
+
+#[test]
+fn a_full_disk_under_the_log_does_not_stop_a_bootstrap() {
+    let node = Node::with_script("exit 0");
+    let mut appends = 0;
+    let (exit_code, told) = provision(&node, move |operation, _| {
+        appends += usize::from(operation == "append");
+        (operation == "append" && appends > 1 || operation == "write").then_some(ENOSPC)
+    });
+    assert_eq!(exit_code, 0);
+    assert!(told.contains("aks-node-controller finished successfully."));
+    assert!(told.contains("failed to write event file"));
+    assert!(told.contains("failed to record this provision"));
+}
+
+#[test]
+fn a_shell_that_cannot_be_started_is_told_as_such() {
+    let node = Node::with_script("exit 0");
+    let (exit_code, _) = provision(&node, |operation, _| (operation == "run").then_some(2));
+    assert_eq!(exit_code, 1);
+    assert_eq!(report(&node)["ExitCode"], "-1");
+    assert_eq!(report(&node)["Error"], "fork/exec /bin/bash: no such file or directory");
+}
+
+#[test]
+fn a_signal_before_the_start_ends_in_a_result() {
+    let node = Node::with_script("exit 0");
+    let config = node.write_typed("config.json", CONFIG);
+    let mut world = Faulty::new(&node.root(), |operation, _| {
+        matches!(operation, "on_panic" | "caught_signal").then_some(EIO)
+    });
+    assert_eq!(world.run(&["provision", "--provision-config", &config]), 1);
+    assert_eq!(report(&node)["Error"], "interrupted by SIGTERM before the scripts were started");
+}
+
+#[test]
+fn a_wait_that_cannot_watch_says_why() {
+    for (operation, told) in [
+        ("inotify", "failed to create watcher: input/output error"),
+        ("watch", "failed to watch directory: input/output error"),
+        (
+            "mkdir",
+            "failed to create directory /opt/azure/containers: mkdir /opt/azure/containers: input/output error",
+        ),
+    ] {
+        let node = Node::with_script("");
+        let mut world = Faulty::new(&node.root(), move |op, path| {
+            (op == operation && !path.ends_with("log/azure") && !path.ends_with("events"))
+                .then_some(EIO)
+        });
+        assert_eq!(world.run(&["provision-wait"]), 1);
+        assert!(text(&world.err).contains(told), "{}", text(&world.err));
+        assert_eq!(text(&world.out), "\n");
+    }
+}
+
+#[test]
+fn a_stale_report_makes_room_only_while_nothing_is_complete() {
+    let node = Node::with_script("exit 50");
+    node.write(REPORT, "old");
+    node.write(SENTINEL, "");
+    assert_eq!(provision(&node, |_, _| None).0, 50);
+    assert_eq!(node.read(REPORT).unwrap(), "old", "a node that is complete is not touched");
+    std::fs::remove_file(node.at(SENTINEL)).unwrap();
+    assert_eq!(provision(&node, |_, _| None).0, 50);
+    assert_eq!(report(&node)["ExitCode"], "50");
+    assert_eq!(node.read("/var/log/azure/aks/provision.json.previous").unwrap(), "old");
+}

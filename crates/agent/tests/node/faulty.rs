@@ -1,0 +1,177 @@
+//! The real world, but for what a rule says.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::SystemTime;
+
+use mooring_agent::world::{
+    ChildEnd, ChildSpec, FileKind, Host, OutputFilter, ReadFailure, Replace, Signal, Stream, Watch,
+    WatchFailure, World,
+};
+
+/// Decides, for an operation on a path, whether it fails, and with which error number.
+pub(crate) type Rule = Box<dyn FnMut(&str, &Path) -> Option<i32>>;
+
+pub(crate) const EIO: i32 = 5;
+pub(crate) const EACCES: i32 = 13;
+pub(crate) const ENOSPC: i32 = 28;
+pub(crate) const EROFS: i32 = 30;
+
+/// Operations on the world, as they happened.
+pub(crate) type Trace = Rc<RefCell<Vec<String>>>;
+
+pub(crate) struct Faulty {
+    host: Host,
+    rule: Rule,
+    root: OsString,
+    pub(crate) trace: Trace,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: Vec<u8>,
+}
+
+impl Faulty {
+    pub(crate) fn new(root: &Path, rule: impl FnMut(&str, &Path) -> Option<i32> + 'static) -> Self {
+        Self {
+            host: Host::default(),
+            rule: Box::new(rule),
+            root: root.into(),
+            trace: Trace::default(),
+            out: Vec::new(),
+            err: Vec::new(),
+        }
+    }
+
+    /// Runs the agent in this world.
+    pub(crate) fn run(&mut self, words: &[&str]) -> u8 {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        mooring_agent::run(&words, self)
+    }
+
+    fn check(&mut self, operation: &str, path: &Path) -> io::Result<()> {
+        self.trace.borrow_mut().push(format!("{operation} {}", path.display()));
+        match (self.rule)(operation, path) {
+            None => Ok(()),
+            Some(number) => Err(io::Error::from_raw_os_error(number)),
+        }
+    }
+}
+
+impl World for Faulty {
+    fn now(&mut self) -> SystemTime {
+        self.host.now()
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        vec![("AKS_NODE_ROOT".into(), self.root.clone())]
+    }
+
+    fn print(&mut self, stream: Stream, bytes: &[u8]) {
+        match stream {
+            Stream::Out => self.out.extend_from_slice(bytes),
+            Stream::Err => self.err.extend_from_slice(bytes),
+        }
+    }
+
+    fn random(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        self.host.random(bytes)
+    }
+
+    fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
+        self.check("open", path).map_err(ReadFailure::Open)?;
+        self.check("read", path).map_err(ReadFailure::Read)?;
+        self.host.read(path, limit)
+    }
+
+    fn kind(&mut self, path: &Path) -> io::Result<FileKind> {
+        self.check("stat", path)?;
+        self.host.kind(path)
+    }
+
+    fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
+        self.check("mkdir", path)?;
+        self.host.create_dir_all(path)
+    }
+
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.check("append", path)?;
+        self.host.append(path, bytes)
+    }
+
+    fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+        if let Err(error) = self.check("write", path) {
+            // A disk that fills up has taken a part.
+            let _ = self.host.write_new(path, &bytes[..bytes.len() / 2], mode);
+            return Err(error);
+        }
+        self.host.write_new(path, bytes, mode)
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
+        self.check("rename", to)?;
+        self.host.rename(from, to, replace)
+    }
+
+    fn sync(&mut self, path: &Path) -> io::Result<()> {
+        self.check("sync", path)?;
+        self.host.sync(path)
+    }
+
+    fn remove(&mut self, path: &Path) -> io::Result<()> {
+        self.check("remove", path)?;
+        self.host.remove(path)
+    }
+
+    fn lock(&mut self, path: &Path) -> io::Result<bool> {
+        self.check("lock", path)?;
+        self.host.lock(path)
+    }
+
+    fn pid(&self) -> u32 {
+        self.host.pid()
+    }
+
+    fn process_start(&mut self, pid: u32) -> Option<u64> {
+        self.host.process_start(pid)
+    }
+
+    fn boot_id(&mut self) -> Option<String> {
+        self.host.boot_id()
+    }
+
+    fn probe(&mut self, program: &str, argument: &str) -> Option<Vec<u8>> {
+        self.check("probe", Path::new(program)).ok()?;
+        self.host.probe(program, argument)
+    }
+
+    fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>) {
+        if self.check("on_panic", Path::new("")).is_ok() {
+            self.host.on_panic(last_words);
+        }
+    }
+
+    fn catch_signals(&mut self) -> io::Result<()> {
+        self.check("catch_signals", Path::new(""))?;
+        self.host.catch_signals()
+    }
+
+    fn caught_signal(&mut self) -> Option<Signal> {
+        match self.check("caught_signal", Path::new("")) {
+            Ok(()) => self.host.caught_signal(),
+            Err(_) => Some(Signal::Terminate),
+        }
+    }
+
+    fn run(&mut self, child: &ChildSpec, filter: &mut dyn OutputFilter) -> io::Result<ChildEnd> {
+        self.check("run", Path::new(child.program))?;
+        self.host.run(child, filter)
+    }
+
+    fn watch(&mut self, folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure> {
+        self.check("inotify", Path::new("")).map_err(WatchFailure::Create)?;
+        self.check("watch", folders[0]).map_err(WatchFailure::Folder)?;
+        self.host.watch(folders)
+    }
+}

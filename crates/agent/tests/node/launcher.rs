@@ -1,0 +1,203 @@
+//! The launcher that a boothook or the unit starts, with an agent that writes down how it was called.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+const LAUNCHER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/aks-node-controller-launcher.sh");
+
+/// Writes down its words, and fails where `FAIL` says so.
+const AGENT: &str = "#!/bin/bash\necho \"$(basename \"$0\") $*\" >> \"$CALLS\"\n[ \"$1\" = \"${FAIL:-}\" ] && exit 9\nexit ${AGENT_CODE:-0}\n";
+
+struct Machine {
+    folder: TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let machine = Self { folder: tempfile::tempdir().unwrap() };
+        machine.program("agent", AGENT);
+        machine
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(&self, name: &str, content: &str) -> &Self {
+        fs::write(self.at(name), content).unwrap();
+        self
+    }
+
+    fn program(&self, name: &str, content: &str) {
+        self.file(name, content);
+        fs::set_permissions(self.at(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("/bin/bash");
+        command
+            .arg(LAUNCHER)
+            .env("BIN_PATH", self.at("agent"))
+            .env("HOTFIX_JSON", self.at("hotfix.json"))
+            .env("CONFIG_PATH", self.at("config.json"))
+            .env("NBC_CMD_PATH", self.at("nbc.sh"))
+            .env("FEATURES_PATH", self.at("features"))
+            .env("HOSTNAME_PATH", self.at("no-hostname"))
+            .env("CALLS", self.at("calls"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        command
+    }
+
+    fn run(&self) -> Output {
+        self.command().output().unwrap()
+    }
+
+    /// How the agent was called, without the folder.
+    fn calls(&self) -> Vec<String> {
+        let calls = fs::read_to_string(self.at("calls")).unwrap_or_default();
+        calls
+            .lines()
+            .map(|call| call.replace(&format!("{}/", self.folder.path().display()), ""))
+            .collect()
+    }
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn without_inputs_there_is_nothing_to_do() {
+    let machine = Machine::new();
+    let output = machine.run();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        printed(&output)
+            .contains("Gracefully exit aks-node-controller without provision config or nbc cmd")
+    );
+    assert_eq!(machine.calls(), [""; 0]);
+}
+
+#[test]
+fn the_inputs_that_are_there_are_passed_on_in_order() {
+    for (files, call) in [
+        (&["config.json"][..], "agent provision --provision-config=config.json"),
+        (&["nbc.sh"], "agent provision --nbc-cmd=nbc.sh"),
+        (
+            &["config.json", "nbc.sh"],
+            "agent provision --provision-config=config.json --nbc-cmd=nbc.sh",
+        ),
+    ] {
+        let machine = Machine::new();
+        for file in files {
+            machine.file(file, "");
+        }
+        assert_eq!(machine.run().status.code(), Some(0));
+        assert_eq!(machine.calls(), [call]);
+    }
+}
+
+#[test]
+fn the_agents_exit_code_is_the_launchers() {
+    let machine = Machine::new();
+    machine.file("config.json", "");
+    let output = machine.command().env("AGENT_CODE", "50").output().unwrap();
+    assert_eq!(output.status.code(), Some(50));
+    assert!(printed(&output).contains("Spawned aks-node-controller (pid "));
+}
+
+#[test]
+fn a_hotfix_is_looked_for_only_when_the_gate_is_exactly_true() {
+    for (features, checks) in [
+        ("", false),
+        ("ENABLE_PROVISIONING_HOTFIX=1\n", false),
+        ("OTHER=true\n", false),
+        ("ENABLE_PROVISIONING_HOTFIX=true\n", true),
+        ("# comment\n\nX=1\nENABLE_PROVISIONING_HOTFIX=true", true),
+    ] {
+        let machine = Machine::new();
+        machine.file("config.json", "").file("features", features);
+        assert_eq!(machine.run().status.code(), Some(0));
+        assert_eq!(
+            machine.calls().contains(&"agent check-hotfix".to_owned()),
+            checks,
+            "{features}"
+        );
+    }
+}
+
+#[test]
+fn check_download_and_provision_come_in_this_order_whatever_fails() {
+    for fail in ["", "check-hotfix", "download-hotfix"] {
+        let machine = Machine::new();
+        machine
+            .file("config.json", "")
+            .file("hotfix.json", "{}")
+            .file("features", "ENABLE_PROVISIONING_HOTFIX=true\n");
+        let output = machine.command().env("FAIL", fail).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let calls = machine.calls();
+        assert_eq!(
+            calls,
+            [
+                "agent check-hotfix",
+                "agent download-hotfix",
+                "agent provision --provision-config=config.json"
+            ]
+        );
+        assert_eq!(printed(&output).contains("continuing (fail-open)"), !fail.is_empty());
+    }
+}
+
+#[test]
+fn a_hotfix_binary_is_preferred_when_it_can_be_run() {
+    let machine = Machine::new();
+    machine.file("config.json", "").file("agent-hotfix", AGENT);
+    machine.run();
+    machine.program("agent-hotfix", AGENT);
+    let output = machine.run();
+    assert!(printed(&output).contains("Using hotfix binary: "));
+    let calls = machine.calls();
+    assert_eq!(
+        calls,
+        [
+            "agent provision --provision-config=config.json",
+            "agent-hotfix provision --provision-config=config.json"
+        ]
+    );
+}
+
+#[test]
+fn features_are_data_and_never_run() {
+    let machine = Machine::new();
+    let hostile = format!(
+        "A=$(touch {0}/hit)\nB=`touch {0}/hit`\n; touch {0}/hit\nC=1; touch {0}/hit\n1X=2\n",
+        machine.folder.path().display()
+    );
+    machine.file("config.json", "").file("features", &hostile);
+    machine.program("agent", "#!/bin/bash\necho \"C=$C\" > \"$CALLS\"\n");
+    assert_eq!(machine.run().status.code(), Some(0));
+    assert!(!machine.at("hit").exists());
+    assert!(machine.calls()[0].starts_with("C=1; touch "), "{:?}", machine.calls());
+}
+
+#[test]
+fn a_stop_reaches_the_agent_and_its_last_word_is_waited_for() {
+    let machine = Machine::new();
+    machine.file("config.json", "");
+    machine.program("agent", "#!/bin/bash\ntrap 'sleep 0.2; echo stopped >> \"$CALLS\"; exit 143' TERM\ntouch \"$CALLS.ready\"\nwhile :; do sleep 0.05; done\n");
+    let launcher = machine.command().spawn().unwrap();
+    while !Path::new(&machine.at("calls.ready")).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let pid = launcher.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert_eq!(launcher.wait_with_output().unwrap().status.code(), Some(143));
+    assert_eq!(machine.calls(), ["stopped"]);
+}

@@ -1,0 +1,17 @@
+//! The agent on a node that lives in a folder.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and sees the real clock and disk"
+)]
+
+mod faulty;
+mod support;
+
+mod bootstrap;
+mod canary;
+mod faults;
+mod launcher;
+mod processes;

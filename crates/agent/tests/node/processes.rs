@@ -1,0 +1,207 @@
+//! Processes that are killed, that outlive their parent, that come twice.
+
+use std::process::{Child, Command};
+
+use crate::support::{LOG, Node, REPORT, SENTINEL, eventually, text};
+
+const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
+
+fn provision(node: &Node, script: &str) -> Child {
+    let script = node.write_typed("nbc.sh", script);
+    node.start(&["provision", "--nbc-cmd", &script])
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+fn report(node: &Node) -> serde_json::Value {
+    serde_json::from_str(&node.read(REPORT).expect("a report")).expect("whole JSON")
+}
+
+#[test]
+fn a_signal_reaches_the_scripts_and_ends_in_a_report() {
+    for (name, told) in [("-TERM", "SIGTERM"), ("-INT", "SIGINT")] {
+        let node = Node::with_script("");
+        let provision = provision(
+            &node,
+            "trap 'echo stopping; exit 9' TERM INT; touch \"$0.ready\"; while :; do sleep 0.05; done",
+        );
+        eventually("the script's start", || node.typed("nbc.sh.ready").exists());
+        signal(&provision, name);
+        let output = provision.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(9), "{told}");
+        assert_eq!(report(&node)["ExitCode"], "9");
+        assert_eq!(report(&node)["Error"], format!("exit status 9 (interrupted by {told})"));
+        assert!(report(&node)["Output"].as_str().unwrap().starts_with("stopping\n"));
+        assert!(node.exists(SENTINEL));
+    }
+}
+
+#[test]
+fn scripts_that_end_well_when_told_to_stop_have_not_bootstrapped_the_node() {
+    let node = Node::with_script("");
+    let provision =
+        provision(&node, "trap 'exit 0' TERM; touch \"$0.ready\"; while :; do sleep 0.05; done");
+    eventually("the script's start", || node.typed("nbc.sh.ready").exists());
+    signal(&provision, "-TERM");
+    assert_eq!(provision.wait_with_output().unwrap().status.code(), Some(143));
+    assert_eq!(report(&node)["Error"], "interrupted by SIGTERM");
+}
+
+#[test]
+fn a_process_left_behind_with_the_output_does_not_delay_the_verdict_for_ever() {
+    let node = Node::with_script("");
+    let provision = provision(&node, "echo before; sleep 300 & exit 7");
+    let output = provision.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(report(&node)["Output"], "before\n\n");
+    assert!(text(&output.stderr).contains("keeps their output open"));
+}
+
+#[test]
+fn a_last_line_of_a_process_left_behind_is_not_lost() {
+    let node = Node::with_script("");
+    let provision = provision(&node, "(sleep 0.3; echo late) & exit 7");
+    provision.wait_with_output().unwrap();
+    assert_eq!(report(&node)["Output"], "late\n\n");
+}
+
+#[test]
+fn memory_does_not_grow_with_what_the_scripts_print() {
+    let node = Node::with_script("");
+    // 64 MiB of output; the report keeps its end.
+    let provision =
+        provision(&node, "head -c 67108864 /dev/zero | tr '\\0' x; echo; echo the end; exit 3");
+    let pid = provision.id();
+    let mut peak = 0;
+    let output = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| provision.wait_with_output().unwrap());
+        while !reader.is_finished() {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+            let kib =
+                line.and_then(|line| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok());
+            peak = peak.max(kib.unwrap_or(0));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        reader.join().unwrap()
+    });
+    assert_eq!(output.stdout.len(), 67_108_864 + "\nthe end\n".len());
+    let kept = report(&node)["Output"].as_str().unwrap().to_owned();
+    assert!(kept.ends_with("x\nthe end\n\n") && kept.len() < 20_000, "{} bytes", kept.len());
+    assert!(peak > 0 && peak < 20_000, "{peak} KiB");
+}
+
+#[test]
+fn a_second_provision_names_the_first_and_writes_no_result() {
+    let node = Node::with_script("");
+    let mut first = provision(&node, "touch \"$0.ready\"; sleep 60");
+    eventually("the first's start", || node.typed("nbc.sh.ready").exists());
+    let second = node.run(&["provision", "--nbc-cmd", node.typed("nbc.sh").to_str().unwrap()]);
+    assert_eq!(second.status.code(), Some(1));
+    let told = format!("another provision is already running (pid {})", first.id());
+    assert!(text(&second.stderr).contains(&told), "{}", text(&second.stderr));
+    // A wrong command line does not disturb it, either.
+    assert_eq!(node.run(&["provision", "--nosuch"]).status.code(), Some(1));
+    assert!(!node.exists(REPORT) && !node.exists(SENTINEL));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // Now nobody provisions, so whoever waits gets a result.
+    assert_eq!(node.run(&["provision", "--nosuch"]).status.code(), Some(1));
+    assert!(node.exists(REPORT) && node.exists(SENTINEL));
+}
+
+#[test]
+fn a_provision_that_is_killed_does_not_leave_others_waiting() {
+    let node = Node::with_script("");
+    let wait = node.start(&["provision-wait"]);
+    eventually("the wait's start", || {
+        node.read(LOG).is_some_and(|log| log.contains("ProvisionWait"))
+    });
+    let mut provision = provision(&node, "touch \"$0.ready\"; sleep 60");
+    eventually("the script's start", || node.typed("nbc.sh.ready").exists());
+    let pid = provision.id();
+    provision.kill().unwrap();
+    provision.wait().unwrap();
+    let output = wait.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(240));
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["ExitCode"], "240");
+    let told = format!("provision (pid {pid}) ended without leaving a result");
+    assert!(printed["Error"].as_str().unwrap().starts_with(&told), "{printed}");
+    assert!(!node.exists(SENTINEL), "nothing is decided for a later attempt");
+}
+
+#[test]
+fn a_record_of_another_boot_or_of_a_number_used_again_is_of_a_dead_process() {
+    for record in [
+        format!(r#"{{"pid":{},"startTime":"1","bootId":"{}"}}"#, std::process::id(), boot_id()),
+        r#"{"pid":1,"startTime":"1","bootId":"another"}"#.to_owned(),
+    ] {
+        let node = Node::with_script("");
+        node.write(RUN_RECORD, record);
+        let output = node.run(&["provision-wait"]);
+        assert_eq!(output.status.code(), Some(240), "{}", text(&output.stderr));
+    }
+}
+
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_wait_with_a_deadline_ends() {
+    let node = Node::with_script("");
+    let output = node.run(&["provision-wait", "--timeout=100ms"]);
+    assert_eq!(output.status.code(), Some(124));
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["Error"], "deadline exceeded: no result after 0.1 s");
+    assert!(!node.exists(SENTINEL) && !node.exists(REPORT));
+}
+
+#[test]
+fn a_wait_is_one_sleeping_thread() {
+    let node = Node::with_script("");
+    let mut wait = node.start(&["provision-wait"]);
+    let status =
+        || std::fs::read_to_string(format!("/proc/{}/status", wait.id())).unwrap_or_default();
+    eventually("sleep", || status().contains("State:\tS"));
+    assert!(status().contains("Threads:\t1\n"), "{}", status());
+    wait.kill().unwrap();
+    wait.wait().unwrap();
+}
+
+#[test]
+fn a_sentinel_that_is_renamed_or_linked_into_place_counts() {
+    for how in ["mv", "ln", "ln -s"] {
+        let node = Node::with_script("");
+        node.write(REPORT, r#"{"ExitCode":"0"}"#);
+        let other = node.at("/opt/azure/containers/other");
+        node.write("/opt/azure/containers/other", "");
+        let wait = node.start(&["provision-wait"]);
+        eventually("the wait's start", || {
+            node.read(LOG).is_some_and(|log| log.contains("started"))
+        });
+        let command = format!("{how} '{}' '{}'", other.display(), node.at(SENTINEL).display());
+        assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        assert_eq!(wait.wait_with_output().unwrap().status.code(), Some(0), "{how}");
+    }
+}
+
+#[test]
+fn a_report_that_is_too_long_for_the_extension_is_fitted() {
+    let node = Node::with_script("");
+    let long =
+        format!(r#"{{"ExitCode":"50","Output":"{}the end","Error":""}}"#, "<x>".repeat(3000));
+    node.write(REPORT, &long);
+    node.write(SENTINEL, "");
+    let output = node.run(&["provision-wait"]);
+    assert_eq!(output.status.code(), Some(50));
+    assert!(output.stdout.len() <= 4096, "{}", output.stdout.len());
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["ExitCode"], "50");
+    assert!(printed["Output"].as_str().unwrap().ends_with("<x>the end"));
+    assert_eq!(node.read(REPORT).unwrap(), long, "the file is the scripts'");
+}

@@ -1,0 +1,145 @@
+//! A node in a temporary folder, and the built agent on it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// The image's component list, as the recorded cases had it.
+pub(crate) const COMPONENTS: &str = r#"{"GPUContainerImages": [
+    {"downloadURL": "mcr.microsoft.com/aks/aks-gpu-cuda-lts:*", "gpuVersion": {"latestVersion": "580.1.2-20260101000000"}},
+    {"downloadURL": "mcr.microsoft.com/aks/aks-gpu-grid:*", "gpuVersion": {"latestVersion": "550.1.2-20260102000000"}}]}"#;
+
+pub(crate) const SENTINEL: &str = "/opt/azure/containers/provision.complete";
+pub(crate) const REPORT: &str = "/var/log/azure/aks/provision.json";
+pub(crate) const LOG: &str = "/var/log/azure/aks-node-controller.log";
+pub(crate) const EVENTS: &str = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events";
+pub(crate) const START_SCRIPT: &str = "/opt/azure/containers/provision_start.sh";
+
+/// A node: a root for fixed paths, and a folder for typed ones.
+pub(crate) struct Node {
+    folder: TempDir,
+}
+
+impl Node {
+    pub(crate) fn new() -> Self {
+        let node = Self { folder: tempfile::tempdir().unwrap() };
+        for part in ["root", "typed"] {
+            fs::create_dir(node.folder.path().join(part)).unwrap();
+        }
+        node
+    }
+
+    /// A node with a component list and a bootstrap script.
+    pub(crate) fn with_script(script: &str) -> Self {
+        let node = Self::new();
+        node.write("/opt/azure/components.json", COMPONENTS);
+        node.write(START_SCRIPT, script);
+        // The first word of the command writes here, and nobody makes the folder.
+        fs::create_dir_all(node.at("/var/log/azure")).unwrap();
+        node
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    /// Where a fixed path lies.
+    pub(crate) fn at(&self, fixed: &str) -> PathBuf {
+        self.root().join(fixed.trim_start_matches('/'))
+    }
+
+    /// A path to type on the command line.
+    pub(crate) fn typed(&self, name: &str) -> PathBuf {
+        self.folder.path().join("typed").join(name)
+    }
+
+    pub(crate) fn write(&self, fixed: &str, content: impl AsRef<[u8]>) {
+        write(&self.at(fixed), content.as_ref());
+    }
+
+    /// Writes a typed file and returns its path.
+    pub(crate) fn write_typed(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.typed(name);
+        write(&path, content.as_ref());
+        path.to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn read(&self, fixed: &str) -> Option<String> {
+        fs::read(self.at(fixed)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    pub(crate) fn exists(&self, fixed: &str) -> bool {
+        self.at(fixed).symlink_metadata().is_ok()
+    }
+
+    pub(crate) fn mode(&self, fixed: &str) -> u32 {
+        fs::metadata(self.at(fixed)).unwrap().permissions().mode() & 0o777
+    }
+
+    /// Every file below the root, by fixed path.
+    pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.root()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let fixed = format!("/{}", path.strip_prefix(self.root()).unwrap().display());
+                    files.insert(fixed, fs::read(&path).unwrap_or_default());
+                }
+            }
+        }
+        files
+    }
+
+    /// The agent, ready to be started with nothing inherited but a search path.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_aks-node-controller"));
+        command
+            .args(words)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("AKS_NODE_ROOT", self.root())
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the agent to its end.
+    pub(crate) fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Starts the agent.
+    pub(crate) fn start(&self, words: &[&str]) -> Child {
+        self.command(words).spawn().unwrap()
+    }
+}
+
+fn write(path: &Path, content: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Waits for something that another process does; fails after ten seconds.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..1000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("{what} did not happen within ten seconds");
+}

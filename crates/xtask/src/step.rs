@@ -1,0 +1,61 @@
+//! Steps of a chore: commands whose output is the user's to see.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// A chore that did not come to its end, and why.
+#[derive(Debug)]
+pub(crate) struct Failed(pub(crate) String);
+
+impl Failed {
+    #[expect(clippy::print_stderr, reason = "a chore talks to the person who started it")]
+    pub(crate) fn report(&self) -> ExitCode {
+        eprintln!("xtask: {}", self.0);
+        ExitCode::FAILURE
+    }
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// The workspace's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs a command in the workspace's root.
+pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), Failed> {
+    let line = format!("`{program} {}`", arguments.join(" "));
+    match Command::new(program).args(arguments).current_dir(root()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failed(format!("{line} ended with {status}"))),
+        Err(error) => Err(Failed(format!("cannot start {line}: {error}"))),
+    }
+}
+
+/// Makes sure that a program is there; on Debian and Ubuntu by installing its package.
+pub(crate) fn need(program: &str, package: &str) -> Result<(), Failed> {
+    let is_there = || Command::new(program).arg("--version").output().is_ok();
+    if is_there() {
+        return Ok(());
+    }
+    say(&format!("xtask: installing {package}, which has {program}\n"));
+    // The list of packages may be too old to name files that still exist.
+    let installed = run("apt-get", &["update", "-qq"]).and_then(|()| {
+        run("apt-get", &["install", "-qq", "-y", "--no-install-recommends", package])
+    });
+    match installed {
+        Ok(()) if is_there() => Ok(()),
+        _ => Err(Failed(format!(
+            "{program} is needed and could not be installed\nhint: install the package that has it ({package} on Debian), then try again"
+        ))),
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "a chore talks to the person who started it")]
+pub(crate) fn say(text: &str) {
+    print!("{text}");
+}

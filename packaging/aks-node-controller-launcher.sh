@@ -1,0 +1,91 @@
+#!/bin/bash
+# Starts the node agent: by a boothook early in the boot, or by its unit. Every path can be set from outside, for tests.
+set -uo pipefail
+
+BIN_PATH=${BIN_PATH:-/opt/azure/containers/aks-node-controller}
+HOTFIX_JSON=${HOTFIX_JSON:-/opt/azure/containers/aks-node-controller-hotfix.json}
+CONFIG_PATH=${CONFIG_PATH:-/opt/azure/containers/aks-node-controller-config.json}
+NBC_CMD_PATH=${NBC_CMD_PATH:-/opt/azure/containers/aks-node-controller-nbc-cmd.sh}
+FEATURES_PATH=${FEATURES_PATH:-/opt/azure/containers/enabled_features.sh}
+HOSTNAME_PATH=${HOSTNAME_PATH:-/etc/hostname}
+
+log() {
+    logger -t aks-node-controller-launcher "$1" 2>/dev/null
+    echo "$1"
+}
+
+# The node registers under its host name, which cloud-init may still be about to set.
+wait_for_hostname() {
+    [ -f "$HOSTNAME_PATH" ] || return
+    while [ "$(hostname)" != "$(cat "$HOSTNAME_PATH")" ]; do
+        sleep 1
+    done
+}
+
+# KEY=VALUE a line. Read, never sourced: a value is data, whatever it looks like.
+read_features() {
+    [ -f "$FEATURES_PATH" ] || return
+    log "Reading feature flags from $FEATURES_PATH"
+    local line
+    while IFS= read -r line || [ -n "$line" ]; do
+        if [[ $line =~ ^([a-zA-Z_][a-zA-Z0-9_]*)=(.*)$ ]]; then
+            export "${BASH_REMATCH[1]}=${BASH_REMATCH[2]}"
+        fi
+    done <"$FEATURES_PATH"
+}
+
+# Whatever comes of a hotfix, the node is provisioned.
+fetch_hotfix() {
+    if [ "${ENABLE_PROVISIONING_HOTFIX:-}" = true ]; then
+        log "running check-hotfix"
+        if "$BIN_PATH" check-hotfix; then
+            log "ANC check-hotfix completed"
+        else
+            log "ANC check-hotfix failed; continuing (fail-open)"
+        fi
+    fi
+    if [ -f "$HOTFIX_JSON" ]; then
+        "$BIN_PATH" download-hotfix || log "ANC download-hotfix failed; continuing (fail-open)"
+    fi
+}
+
+wait_for_hostname
+
+if [ ! -f "$CONFIG_PATH" ] && [ ! -f "$NBC_CMD_PATH" ]; then
+    log "Gracefully exit aks-node-controller without provision config or nbc cmd"
+    exit 0
+fi
+
+read_features
+fetch_hotfix
+
+if [ -x "$BIN_PATH-hotfix" ]; then
+    BIN_PATH="$BIN_PATH-hotfix"
+    log "Using hotfix binary: $BIN_PATH"
+else
+    log "Using VHD-baked binary: $BIN_PATH"
+fi
+
+arguments=(provision)
+if [ -f "$CONFIG_PATH" ]; then
+    log "Launching aks-node-controller with config $CONFIG_PATH"
+    arguments+=("--provision-config=$CONFIG_PATH")
+fi
+if [ -f "$NBC_CMD_PATH" ]; then
+    log "Launching aks-node-controller with nbc cmd $NBC_CMD_PATH"
+    arguments+=("--nbc-cmd=$NBC_CMD_PATH")
+fi
+
+# In the background, so that a stop reaches the agent at once and not when it has ended.
+"$BIN_PATH" "${arguments[@]}" &
+agent=$!
+log "Spawned aks-node-controller (pid $agent)"
+trap 'kill -TERM "$agent" 2>/dev/null' TERM INT
+wait "$agent"
+code=$?
+# A signal ends the wait, not the agent: wait for what it has to say.
+while kill -0 "$agent" 2>/dev/null; do
+    wait "$agent"
+    code=$?
+done
+exit "$code"
