@@ -76,11 +76,16 @@ if [ -f "$NBC_CMD_PATH" ]; then
     arguments+=("--nbc-cmd=$NBC_CMD_PATH")
 fi
 
-# In the background, so that a stop reaches the agent at once and not when it has ended.
+# In the background, so that a stop reaches the agent at once and not when it has ended. The trap stands before the agent
+# is started, and `$!` names it from its first instant: a stop is never lost in between.
+stopped=false
+trap 'stopped=true; [ -z "${!:-}" ] || kill -TERM "$!" 2>/dev/null' TERM INT
 "$BIN_PATH" "${arguments[@]}" &
 agent=$!
+if [ "$stopped" = true ]; then
+    kill -TERM "$agent" 2>/dev/null
+fi
 log "Spawned aks-node-controller (pid $agent)"
-trap 'kill -TERM "$agent" 2>/dev/null' TERM INT
 wait "$agent"
 code=$?
 # A signal ends the wait, not the agent: wait for what it has to say.

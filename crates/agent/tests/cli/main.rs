@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
 use recorded::Recorded;
-use support::{COMPONENTS, EVENTS, Node, text};
+use support::{COMPONENTS, EVENTS, Node, end_of, text};
 
 const CASES: &str = include_str!("../../../../fixtures/golden/cli.jsonl");
 
@@ -115,7 +115,7 @@ fn repeat(case: &Recorded) -> (Node, Option<Output>) {
         child.wait().unwrap();
         return (node, None);
     }
-    let output = child.wait_with_output().unwrap();
+    let output = end_of(child);
     (node, Some(output))
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Output};
 
-use crate::support::{LOG, Node, REPORT, SENTINEL, eventually, text};
+use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, text};
 
 const START: &str = include_str!("../fixtures/provision_start.sh");
 const CONFIG: &str =
@@ -13,8 +13,8 @@ fn bootstrap(node: &Node, config: &str, work: &str) -> (Output, Output) {
     let wait = start_wait(node);
     let config = node.write_typed("config.json", config);
     let words = ["provision", "--provision-config", &config];
-    let provision = node.command(&words).env("WORK", work).output().unwrap();
-    (provision, wait.wait_with_output().unwrap())
+    let provision = end_of(node.command(&words).env("WORK", work).spawn().unwrap());
+    (provision, end_of(wait))
 }
 
 fn start_wait(node: &Node) -> Child {

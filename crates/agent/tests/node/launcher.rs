@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
+
+use crate::support::{end_of, eventually};
 
 const LAUNCHER: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/aks-node-controller-launcher.sh");
@@ -55,7 +57,7 @@ impl Machine {
     }
 
     fn run(&self) -> Output {
-        self.command().output().unwrap()
+        end_of(self.command().spawn().unwrap())
     }
 
     /// How the agent was called, without the folder.
@@ -107,7 +109,7 @@ fn the_inputs_that_are_there_are_passed_on_in_order() {
 fn the_agents_exit_code_is_the_launchers() {
     let machine = Machine::new();
     machine.file("config.json", "");
-    let output = machine.command().env("AGENT_CODE", "50").output().unwrap();
+    let output = end_of(machine.command().env("AGENT_CODE", "50").spawn().unwrap());
     assert_eq!(output.status.code(), Some(50));
     assert!(printed(&output).contains("Spawned aks-node-controller (pid "));
 }
@@ -140,7 +142,7 @@ fn check_download_and_provision_come_in_this_order_whatever_fails() {
             .file("config.json", "")
             .file("hotfix.json", "{}")
             .file("features", "ENABLE_PROVISIONING_HOTFIX=true\n");
-        let output = machine.command().env("FAIL", fail).output().unwrap();
+        let output = end_of(machine.command().env("FAIL", fail).spawn().unwrap());
         assert_eq!(output.status.code(), Some(0));
         let calls = machine.calls();
         assert_eq!(
@@ -193,11 +195,9 @@ fn a_stop_reaches_the_agent_and_its_last_word_is_waited_for() {
     machine.file("config.json", "");
     machine.program("agent", "#!/bin/bash\ntrap 'sleep 0.2; echo stopped >> \"$CALLS\"; exit 143' TERM\ntouch \"$CALLS.ready\"\nwhile :; do sleep 0.05; done\n");
     let launcher = machine.command().spawn().unwrap();
-    while !Path::new(&machine.at("calls.ready")).exists() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    eventually("the agent's start", || machine.at("calls.ready").exists());
     let pid = launcher.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    assert_eq!(launcher.wait_with_output().unwrap().status.code(), Some(143));
+    assert_eq!(end_of(launcher).status.code(), Some(143));
     assert_eq!(machine.calls(), ["stopped"]);
 }

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command};
 
-use crate::support::{LOG, Node, REPORT, SENTINEL, eventually, text};
+use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, text};
 
 const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
 
@@ -30,7 +30,7 @@ fn a_signal_reaches_the_scripts_and_ends_in_a_report() {
         );
         eventually("the script's start", || node.typed("nbc.sh.ready").exists());
         signal(&provision, name);
-        let output = provision.wait_with_output().unwrap();
+        let output = end_of(provision);
         assert_eq!(output.status.code(), Some(9), "{told}");
         assert_eq!(report(&node)["ExitCode"], "9");
         assert_eq!(report(&node)["Error"], format!("exit status 9 (interrupted by {told})"));
@@ -46,7 +46,7 @@ fn scripts_that_end_well_when_told_to_stop_have_not_bootstrapped_the_node() {
         provision(&node, "trap 'exit 0' TERM; touch \"$0.ready\"; while :; do sleep 0.05; done");
     eventually("the script's start", || node.typed("nbc.sh.ready").exists());
     signal(&provision, "-TERM");
-    assert_eq!(provision.wait_with_output().unwrap().status.code(), Some(143));
+    assert_eq!(end_of(provision).status.code(), Some(143));
     assert_eq!(report(&node)["Error"], "interrupted by SIGTERM");
 }
 
@@ -54,7 +54,7 @@ fn scripts_that_end_well_when_told_to_stop_have_not_bootstrapped_the_node() {
 fn a_process_left_behind_with_the_output_does_not_delay_the_verdict_for_ever() {
     let node = Node::with_script("");
     let provision = provision(&node, "echo before; sleep 300 & exit 7");
-    let output = provision.wait_with_output().unwrap();
+    let output = end_of(provision);
     assert_eq!(output.status.code(), Some(7));
     assert_eq!(report(&node)["Output"], "before\n\n");
     assert!(text(&output.stderr).contains("keeps their output open"));
@@ -64,7 +64,7 @@ fn a_process_left_behind_with_the_output_does_not_delay_the_verdict_for_ever() {
 fn a_last_line_of_a_process_left_behind_is_not_lost() {
     let node = Node::with_script("");
     let provision = provision(&node, "(sleep 0.3; echo late) & exit 7");
-    provision.wait_with_output().unwrap();
+    end_of(provision);
     assert_eq!(report(&node)["Output"], "late\n\n");
 }
 
@@ -77,7 +77,7 @@ fn memory_does_not_grow_with_what_the_scripts_print() {
     let pid = provision.id();
     let mut peak = 0;
     let output = std::thread::scope(|scope| {
-        let reader = scope.spawn(|| provision.wait_with_output().unwrap());
+        let reader = scope.spawn(|| end_of(provision));
         while !reader.is_finished() {
             let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
             let line = status.lines().find(|line| line.starts_with("VmHWM:"));
@@ -125,7 +125,7 @@ fn a_provision_that_is_killed_does_not_leave_others_waiting() {
     let pid = provision.id();
     provision.kill().unwrap();
     provision.wait().unwrap();
-    let output = wait.wait_with_output().unwrap();
+    let output = end_of(wait);
     assert_eq!(output.status.code(), Some(240));
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed["ExitCode"], "240");
@@ -186,7 +186,7 @@ fn a_sentinel_that_is_renamed_or_linked_into_place_counts() {
         });
         let command = format!("{how} '{}' '{}'", other.display(), node.at(SENTINEL).display());
         assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
-        assert_eq!(wait.wait_with_output().unwrap().status.code(), Some(0), "{how}");
+        assert_eq!(end_of(wait).status.code(), Some(0), "{how}");
     }
 }
 

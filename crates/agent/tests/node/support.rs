@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -115,13 +119,40 @@ impl Node {
 
     /// Runs the agent to its end.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
+        end_of(self.start(words))
     }
 
     /// Starts the agent.
     pub(crate) fn start(&self, words: &[&str]) -> Child {
         self.command(words).spawn().unwrap()
     }
+}
+
+/// Waits for a process and takes what it printed. A process that does not end, or that leaves its
+/// output open, fails the test instead of holding it up.
+pub(crate) fn end_of(mut child: Child) -> Output {
+    let (sender, ends) = mpsc::channel();
+    let collect = |stream: Option<Box<dyn Read + Send>>, is_out: bool| {
+        let sender = sender.clone();
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
+            let _ = sender.send((is_out, bytes));
+        });
+    };
+    collect(child.stdout.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>), true);
+    collect(child.stderr.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>), false);
+    let mut status = None;
+    eventually("the end of the process", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let end = ends.recv_timeout(PATIENCE).expect("the output is left open");
+        if end.0 { stdout = end.1 } else { stderr = end.1 }
+    }
+    Output { status: status.unwrap(), stdout, stderr }
 }
 
 fn write(path: &Path, content: &[u8]) {
@@ -133,13 +164,14 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Waits for something that another process does; fails after ten seconds.
+/// How long a busy machine may take for anything that is tested here.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Waits for something that another process does, but not for ever.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..1000 {
-        if is_so() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what} did not happen within {PATIENCE:?}");
+        thread::sleep(Duration::from_millis(5));
     }
-    panic!("{what} did not happen within ten seconds");
 }
