@@ -8,6 +8,7 @@
 //! | `cli` | the command line, as the Go program reads it |
 //! | `provision` | from the node config to a bootstrapped node, or to a report |
 //! | `wait` | sleeping until that is over |
+//! | `preflight` | what must be there before a script runs |
 //! | `render` | showing what would be handed over |
 //! | [`environment`] | the variables for the scripts, without I/O |
 //! | [`redact`], `secrets` | what never leaves the node |
@@ -25,6 +26,7 @@ mod go_text;
 mod log;
 pub mod nbc;
 mod paths;
+mod preflight;
 mod provision;
 pub mod redact;
 mod render;
@@ -58,8 +60,11 @@ pub fn run(words: &[OsString], world: &mut dyn World) -> u8 {
     let root = world.environment().into_iter().find(|(name, _)| name == ROOT_VARIABLE);
     let Invocation { root, command } = cli::read(words, root.map(|(_, value)| value));
     let layout = Layout::new(root.map(absolute));
-    if let Ok(Command::Render(flags)) = &command {
-        return render::render(world, &layout, flags);
+    // Commands of ours that only look: they leave nothing behind, not even a log.
+    match &command {
+        Ok(Command::Render(flags)) => return render::render(world, &layout, flags),
+        Ok(Command::Preflight(flags)) => return preflight::preflight(world, &layout, flags),
+        _ => {}
     }
     let log = match Log::open(world, &layout) {
         Ok(log) => log,
@@ -96,7 +101,7 @@ fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
             0
         }
         // Done before there was a log.
-        Command::Render(flags) => render::render(agent.world, &agent.layout, flags),
+        Command::Render(_) | Command::Preflight(_) => 0,
     }
 }
 

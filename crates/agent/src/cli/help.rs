@@ -10,6 +10,7 @@ pub(crate) enum Topic {
     ProvisionWait,
     Version,
     Render,
+    Preflight,
     CheckHotfix,
     DownloadHotfix,
 }
@@ -22,6 +23,7 @@ impl Topic {
             "provision-wait" => Self::ProvisionWait,
             "version" => Self::Version,
             "render" => Self::Render,
+            "preflight" => Self::Preflight,
             "check-hotfix" => Self::CheckHotfix,
             "download-hotfix" => Self::DownloadHotfix,
             "help" | "h" => Self::General,
@@ -38,6 +40,7 @@ pub(crate) fn text(topic: Topic) -> String {
         Topic::ProvisionWait => PROVISION_WAIT.to_owned(),
         Topic::Version => VERSION_HELP.to_owned(),
         Topic::Render => RENDER.to_owned(),
+        Topic::Preflight => PREFLIGHT.to_owned(),
         Topic::CheckHotfix => HOTFIX.replace("NAME_OF_COMMAND", "check-hotfix"),
         Topic::DownloadHotfix => HOTFIX.replace("NAME_OF_COMMAND", "download-hotfix"),
     }
@@ -58,6 +61,7 @@ const GENERAL_AFTER: &str = "
 COMMANDS:
    provision        build the environment from the node config and run the bootstrap scripts
    provision-wait   wait for the result, print the report, exit with its code
+   preflight        check what an image and a config must have before a script runs
    render           show what would be handed to the scripts, or to Azure
    version          print the version
    check-hotfix     accepted, not supported
@@ -90,7 +94,8 @@ RESULT:
    /opt/azure/containers/provision.complete are written where the scripts left none.
 
 EXIT CODE:
-   that of the scripts; 1 when they could not be started; 255 when a signal ended them
+   that of the scripts; 1 when they could not be started; 255 when a signal ended them;
+   232 when oras is missing and needed, 65 when the start script is missing (see preflight)
 ";
 
 const PROVISION_WAIT: &str = "\
@@ -140,6 +145,29 @@ OPTIONS:
 
 EXIT CODE:
    0, or 1 with a sentence that says what is wrong
+";
+
+const PREFLIGHT: &str = "\
+NAME:
+   aks-node-controller preflight - check what must be there before a script runs
+
+USAGE:
+   aks-node-controller preflight [--provision-config FILE] [-o FORMAT]
+   aks-node-controller --root DIR preflight --stage image [-o FORMAT]
+
+OPTIONS:
+   --stage STAGE            node (default): this machine, about to be bootstrapped
+                            image: the image mounted at --root, about to be shipped
+   --provision-config FILE  the node config (default: where custom data leaves it)
+   -o FORMAT                table (default) or json (mooring.preflight/v1)
+   --help, -h               show help
+
+   `provision` runs the same checks first. Without oras, a node that needs it ends with 232 and the
+   cause, and not with 211 and a search for firewalls.
+
+EXIT CODE:
+   0 when nothing is fatal; node: the code of the first fatal finding (240 config, 232 oras,
+   65 start script, 240 components); image: 1
 ";
 
 const HOTFIX: &str = "\

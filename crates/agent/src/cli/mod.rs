@@ -10,6 +10,7 @@ use std::time::Duration;
 use mooring_contract::custom_data::Format;
 use mooring_contract::shown;
 
+use crate::preflight::Stage;
 use crate::time::parse_duration;
 use flags::{Flag, Takes, Words};
 
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     /// A command of the Go program that is not supported, but must not break the launcher.
     Hotfix(&'static str),
     Render(RenderFlags),
+    Preflight(PreflightFlags),
 }
 
 /// How to provision.
@@ -37,6 +39,21 @@ pub(crate) struct ProvisionFlags {
     pub(crate) config: Option<PathBuf>,
     pub(crate) nbc_command: Option<PathBuf>,
     pub(crate) dry_run: bool,
+}
+
+/// What to check, and how to show it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PreflightFlags {
+    pub(crate) stage: Stage,
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) format: OutputFormat,
+}
+
+/// How results are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    Table,
+    Json,
 }
 
 /// What to render, and from what.
@@ -90,6 +107,11 @@ const RENDER: &[Flag] = &[
     Flag { name: "validate", takes: Takes::Switch },
     Flag { name: "show-secrets", takes: Takes::Switch },
     Flag { name: "0", takes: Takes::Switch },
+];
+const PREFLIGHT: &[Flag] = &[
+    Flag { name: "stage", takes: Takes::Value },
+    Flag { name: "provision-config", takes: Takes::Value },
+    Flag { name: "o", takes: Takes::Value },
 ];
 const HELP: &[Flag] =
     &[Flag { name: "help", takes: Takes::Switch }, Flag { name: "h", takes: Takes::Switch }];
@@ -145,6 +167,7 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
         }),
         "provision-wait" => with_flags(words, Topic::ProvisionWait, PROVISION_WAIT, read_wait),
         "render" => with_flags(words, Topic::Render, RENDER, read_render),
+        "preflight" => with_flags(words, Topic::Preflight, PREFLIGHT, read_preflight),
         "check-hotfix" => {
             with_flags(words, Topic::CheckHotfix, &[], |_| Ok(Command::Hotfix("check-hotfix")))
         }
@@ -225,6 +248,26 @@ fn read_render(words: &Words) -> Result<Command, String> {
         components: words.value("components").map(PathBuf::from),
         validate: words.switch("validate"),
         show_secrets: words.switch("show-secrets"),
+    }))
+}
+
+fn read_preflight(words: &Words) -> Result<Command, String> {
+    let choice = |flag: &str| words.value(flag).map(|value| value.to_string_lossy().into_owned());
+    let refuse = |flag: &str, value: &str, choices: &str| {
+        Err(format!("invalid value \"{}\" for flag -{flag}: {choices}", shown(value)))
+    };
+    Ok(Command::Preflight(PreflightFlags {
+        stage: match choice("stage").as_deref() {
+            None | Some("node") => Stage::Node,
+            Some("image") => Stage::Image,
+            Some(other) => return refuse("stage", other, "node or image"),
+        },
+        format: match choice("o").as_deref() {
+            None | Some("table") => OutputFormat::Table,
+            Some("json") => OutputFormat::Json,
+            Some(other) => return refuse("o", other, "table or json"),
+        },
+        config: words.value("provision-config").map(PathBuf::from),
     }))
 }
 

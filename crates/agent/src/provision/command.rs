@@ -1,11 +1,13 @@
 //! What to run: the scripts with a computed environment, or a ready NBC command.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use mooring_contract::{NodeConfig, node_config};
 
+use super::{Failure, NOT_STARTED};
 use crate::agent::Agent;
 use crate::cli::ProvisionFlags;
 use crate::compare;
@@ -15,6 +17,7 @@ use crate::go_text::{path_error, read_failure};
 use crate::log::Value;
 use crate::nbc;
 use crate::paths::COMPONENTS;
+use crate::preflight::{self, Facts, Stage, Verdict};
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{ChildSpec, FileKind, ReadFailure, World};
 
@@ -30,11 +33,47 @@ pub(super) struct Prepared {
 }
 
 /// Reads and checks the inputs. From here on the agent knows which values are secrets.
-pub(super) fn prepare(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> Result<Prepared, String> {
+pub(super) fn prepare(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> Result<Prepared, Failure> {
     match (&flags.nbc_command, &flags.config) {
         (Some(nbc), config) => prepare_nbc(agent, nbc, config.as_deref()),
         (None, Some(config)) => prepare_config(agent, config),
-        (None, None) => Err("--provision-config or --nbc-cmd is required".to_owned()),
+        (None, None) => {
+            let error = "--provision-config or --nbc-cmd is required".to_owned();
+            Err(Failure::before_start(error))
+        }
+    }
+}
+
+/// The checks that nobody else makes on the way to the scripts: the config has been read by now, and
+/// the component list is about to be.
+fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Result<(), Failure> {
+    let checks =
+        preflight::CHECKS.iter().filter(|check| !matches!(check.name, "config" | "components"));
+    let checks: Vec<_> = checks.collect();
+    let layout = agent.layout.clone();
+    let facts = Facts { stage: Stage::Node, layout: &layout, config };
+    let results = preflight::run(agent.world, &facts, &checks);
+    for (check, finding) in &results {
+        let evidence = finding.evidence.join("; ");
+        let attributes = [
+            ("check", Value::Text(check.name)),
+            ("evidence", Value::Text(&evidence)),
+            ("action", Value::Text(finding.action)),
+        ];
+        let message = format!("preflight: {}", finding.summary);
+        match finding.verdict {
+            Verdict::Warning => agent.warn(&message, &attributes),
+            Verdict::Fatal => agent.error(&message, &attributes),
+            Verdict::Pass | Verdict::Skipped => {}
+        }
+    }
+    match preflight::first_fatal(&results) {
+        Some((check, finding)) => Err(Failure::preflight(
+            check.code.unwrap_or(NOT_STARTED),
+            &finding.summary,
+            preflight::report(&results),
+        )),
+        None => Ok(()),
     }
 }
 
@@ -42,24 +81,13 @@ fn prepare_nbc(
     agent: &mut Agent<'_>,
     typed: &Path,
     config: Option<&Path>,
-) -> Result<Prepared, String> {
-    let shown = typed.display();
-    match agent.world.kind(typed) {
-        Err(error) => {
-            let error = path_error("stat", typed, &error);
-            return Err(format!("read NBC command file {shown}: {error}"));
-        }
-        Ok(FileKind::File) => {}
-        Ok(_) => return Err(format!("NBC command file {shown} must be a regular file")),
-    }
-    // What cannot be read cannot be redacted, and is not run.
-    agent.world.read(typed, MAX_FILE_BYTES).map_err(|failure| {
-        format!("read NBC command file {}: {}", typed.display(), read_failure(typed, &failure))
-    })?;
+) -> Result<Prepared, Failure> {
+    let text = read_nbc(agent.world, typed).map_err(Failure::before_start)?;
     agent.redactor = secrets::of_node(agent.world, &agent.layout, config, Some(typed));
     let path = clean(typed);
     let shown = path.display().to_string();
     agent.info("Using NBC command for scriptless phase 2", &[("NBCCmdFile", Value::Text(&shown))]);
+    check(agent, preflight::Config::nbc(text))?;
     let child = ChildSpec {
         program: command::PROGRAM,
         arguments: vec!["--".into(), path.into_os_string()],
@@ -68,10 +96,31 @@ fn prepare_nbc(
     Ok(Prepared { child: Ok(child), shown: format!("{} -- {shown}", command::PROGRAM) })
 }
 
-fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, String> {
-    let config = read_config(agent, typed)?;
+/// An NBC command. What cannot be read cannot be redacted, and is not run.
+fn read_nbc(world: &mut dyn World, typed: &Path) -> Result<Vec<u8>, String> {
+    let shown = typed.display();
+    match world.kind(typed) {
+        Err(error) => {
+            let error = path_error("stat", typed, &error);
+            Err(format!("read NBC command file {shown}: {error}"))
+        }
+        Ok(FileKind::File) => world.read(typed, MAX_FILE_BYTES).map_err(|failure| {
+            format!("read NBC command file {shown}: {}", read_failure(typed, &failure))
+        }),
+        Ok(_) => Err(format!("NBC command file {shown} must be a regular file")),
+    }
+}
+
+fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, Failure> {
+    let config = read_config(agent, typed).map_err(Failure::before_start)?;
     agent.redactor = secrets::of_config(&config);
-    check_version(agent, &config)?;
+    check_version(agent, &config).map_err(Failure::before_start)?;
+    let path = typed.to_owned();
+    check(agent, preflight::Config::Read { path, config: Cow::Borrowed(&config) })?;
+    prepare_child(agent, &config).map_err(Failure::before_start)
+}
+
+fn prepare_child(agent: &mut Agent<'_>, config: &NodeConfig) -> Result<Prepared, String> {
     let root = match agent.layout.root() {
         None => None,
         Some(root) => {
@@ -79,7 +128,7 @@ fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, Strin
             Some(root.map_err(|error| format!("--root: {error}"))?)
         }
     };
-    let child = build(agent, &config)?.map(|environment| ChildSpec {
+    let child = build(agent, config)?.map(|environment| ChildSpec {
         program: command::PROGRAM,
         arguments: vec![command::FLAG.into(), command::script(root.as_ref()).into()],
         variables: match &root {
@@ -160,7 +209,7 @@ pub(crate) fn read_components(
 
 /// Which containerd is installed.
 pub(crate) fn probe_containerd(world: &mut dyn World) -> ContainerdFlavour {
-    ContainerdFlavour::detect(world.probe("containerd", "--version").as_deref())
+    ContainerdFlavour::detect(world.probe("containerd", &["--version".as_ref()]).as_deref())
 }
 
 /// Compares what the config would have given with what the NBC command assigned. Best effort: the

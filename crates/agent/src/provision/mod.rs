@@ -14,6 +14,7 @@ use crate::event::Task;
 use crate::go_text::{child_error, path_error};
 use crate::log::Value;
 use crate::paths::{Layout, PREVIOUS_REPORT, REPORT, SENTINEL};
+use crate::preflight::code_name;
 use crate::report;
 use crate::running::{self, Claim};
 use crate::world::{ChildEnd, ChildStatus, Replace, Signal, World};
@@ -36,6 +37,14 @@ impl Failure {
     /// Nothing was run.
     fn before_start(error: String) -> Self {
         Self { status: Box::new(status(NOT_STARTED, error, String::new())), exit_code: 1 }
+    }
+
+    /// Nothing was run, because of what preflight found. The report begins with the code's name,
+    /// since scripts use some of these numbers for other things.
+    fn preflight(code: i32, summary: &str, output: String) -> Self {
+        let name = code_name(code).unwrap_or("preflight");
+        let status = Box::new(status(code, format!("{name}: {summary}"), output));
+        Self { status, exit_code: exit_code(code) }
     }
 }
 
@@ -97,7 +106,7 @@ fn move_stale_report_aside(agent: &mut Agent<'_>) {
 }
 
 fn attempt(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> Result<(), Failure> {
-    let prepared = command::prepare(agent, flags).map_err(Failure::before_start)?;
+    let prepared = command::prepare(agent, flags)?;
     if flags.dry_run {
         agent.info("dry-run", &[("cmd", Value::Text(&prepared.shown))]);
         log_finished(agent, -1, ("", ""), None);

@@ -2,12 +2,12 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use rustix::fs::{CWD, FlockOperation, flock};
 
-use super::{FileKind, ReadFailure, Replace};
+use super::{Entry, EntryKind, FileKind, ReadFailure, Replace, Space};
 
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     let file = File::open(path).map_err(ReadFailure::Open)?;
@@ -21,6 +21,13 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     Ok(bytes)
 }
 
+pub(super) fn head(path: &Path, count: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    File::open(path)?.take(count).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 pub(super) fn kind(path: &Path) -> io::Result<FileKind> {
     let kind = fs::metadata(path)?.file_type();
     Ok(if kind.is_file() {
@@ -29,6 +36,29 @@ pub(super) fn kind(path: &Path) -> io::Result<FileKind> {
         FileKind::Folder
     } else {
         FileKind::Other
+    })
+}
+
+pub(super) fn entry(path: &Path) -> io::Result<Entry> {
+    let metadata = fs::symlink_metadata(path)?;
+    let file_type = metadata.file_type();
+    let kind = if file_type.is_file() {
+        EntryKind::File
+    } else if file_type.is_dir() {
+        EntryKind::Folder
+    } else if file_type.is_symlink() {
+        EntryKind::Link
+    } else {
+        EntryKind::Other
+    };
+    Ok(Entry { kind, mode: metadata.permissions().mode() & 0o7777 })
+}
+
+pub(super) fn space(path: &Path) -> io::Result<Space> {
+    let facts = rustix::fs::statvfs(path)?;
+    Ok(Space {
+        free_bytes: facts.f_bavail.saturating_mul(facts.f_frsize),
+        free_files: (facts.f_files > 0).then_some(facts.f_favail),
     })
 }
 

@@ -1,14 +1,14 @@
 //! The real world.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{
-    ChildEnd, ChildSpec, FileKind, OutputFilter, ReadFailure, Replace, Signal, Stream, Watch,
-    WatchFailure, World, child, files, process, watch,
+    ChildEnd, ChildSpec, Entry, FileKind, OutputFilter, ReadFailure, Replace, Signal, Space,
+    Stream, Watch, WatchFailure, World, child, files, process, watch,
 };
 
 /// The machine that this process runs on.
@@ -40,8 +40,24 @@ impl World for Host {
         files::read(path, limit)
     }
 
+    fn head(&mut self, path: &Path, count: usize) -> io::Result<Vec<u8>> {
+        files::head(path, count)
+    }
+
     fn kind(&mut self, path: &Path) -> io::Result<FileKind> {
         files::kind(path)
+    }
+
+    fn entry(&mut self, path: &Path) -> io::Result<Entry> {
+        files::entry(path)
+    }
+
+    fn read_link(&mut self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::read_link(path)
+    }
+
+    fn space(&mut self, path: &Path) -> io::Result<Space> {
+        files::space(path)
     }
 
     fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
@@ -87,8 +103,8 @@ impl World for Host {
         process::boot_id()
     }
 
-    fn probe(&mut self, program: &str, argument: &str) -> Option<Vec<u8>> {
-        process::probe(program, argument)
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> Option<Vec<u8>> {
+        process::probe(program, arguments)
     }
 
     fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>) {

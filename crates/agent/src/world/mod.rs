@@ -9,9 +9,9 @@ mod host;
 mod process;
 mod watch;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use host::Host;
@@ -29,8 +29,16 @@ pub trait World {
 
     /// Reads a file of at most `limit` bytes.
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
+    /// The first bytes of a file, at most `count`.
+    fn head(&mut self, path: &Path, count: usize) -> io::Result<Vec<u8>>;
     /// What a path leads to, links followed.
     fn kind(&mut self, path: &Path) -> io::Result<FileKind>;
+    /// What stands at a path itself, a link included.
+    fn entry(&mut self, path: &Path) -> io::Result<Entry>;
+    /// Where a link leads.
+    fn read_link(&mut self, path: &Path) -> io::Result<PathBuf>;
+    /// How much room is left in the file system that holds a path.
+    fn space(&mut self, path: &Path) -> io::Result<Space>;
     /// Makes a folder and its parents, mode 0755.
     fn create_dir_all(&mut self, path: &Path) -> io::Result<()>;
     /// Appends to a file, which is created with mode 0644.
@@ -53,7 +61,7 @@ pub trait World {
     /// Which boot this is; `None` where the system does not tell.
     fn boot_id(&mut self) -> Option<String>;
     /// The standard output of a short command, if it could be run at all.
-    fn probe(&mut self, program: &str, argument: &str) -> Option<Vec<u8>>;
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> Option<Vec<u8>>;
     /// From now on a panic calls `last_words` with the place where it happened, and prints nothing
     /// else: a panic's own text may quote a secret.
     fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>);
@@ -85,6 +93,37 @@ pub enum FileKind {
     Folder,
     /// Anything else.
     Other,
+}
+
+/// What stands at a path, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// A regular file, a folder, a link or something else.
+    pub kind: EntryKind,
+    /// The permission bits.
+    pub mode: u32,
+}
+
+/// What stands at a path, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// Anything else.
+    Other,
+}
+
+/// Room in a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// Bytes that can still be written.
+    pub free_bytes: u64,
+    /// Files that can still be made; `None` where the file system does not count them.
+    pub free_files: Option<u64>,
 }
 
 /// Whether a rename may replace what stands at its target.

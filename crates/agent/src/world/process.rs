@@ -1,5 +1,6 @@
 //! Other processes.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -33,9 +34,9 @@ pub(super) fn boot_id() -> Option<String> {
     Some(text.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
-pub(super) fn probe(program: &str, argument: &str) -> Option<Vec<u8>> {
+pub(super) fn probe(program: &str, arguments: &[&OsStr]) -> Option<Vec<u8>> {
     let output = Command::new(program)
-        .arg(argument)
+        .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()

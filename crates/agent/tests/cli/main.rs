@@ -119,10 +119,16 @@ fn repeat(case: &Recorded) -> (Node, Option<Output>) {
     (node, Some(output))
 }
 
+/// What our first phase says of the machine that the test runs on.
+fn is_preflight(line: &&str) -> bool {
+    line.contains("\"msg\":\"preflight: ")
+}
+
 /// Hides what differs from run to run.
 fn masked(node: &Node, seen: &str) -> String {
     let typed = node.typed("").to_str().unwrap().trim_end_matches('/').to_owned();
     let seen = seen.replace(&typed, "/run/anc-w");
+    let seen: String = seen.split_inclusive('\n').filter(|line| !is_preflight(line)).collect();
     let mut masked = String::new();
     let mut rest = seen.as_str();
     while let Some((before, behind)) = rest.split_once("{\"time\":\"") {

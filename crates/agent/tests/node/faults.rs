@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::faulty::{EACCES, EIO, ENOSPC, EROFS, Faulty};
-use crate::support::{LOG, Node, REPORT, SENTINEL, text};
+use crate::support::{LOG, Node, REPORT, SENTINEL, START_SCRIPT, text};
 
 const CONFIG: &str = r#"{"version": "v1"}"#;
 
@@ -91,6 +91,7 @@ fn a_component_list_that_is_missing_or_broken_is_told_as_such() {
         ),
     ] {
         let node = Node::new();
+        node.write(START_SCRIPT, "");
         if let Some(content) = content {
             node.write("/opt/azure/components.json", content);
         }

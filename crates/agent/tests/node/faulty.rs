@@ -1,15 +1,15 @@
 //! The real world, but for what a rule says.
 
 use std::cell::RefCell;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
 
 use mooring_agent::world::{
-    ChildEnd, ChildSpec, FileKind, Host, OutputFilter, ReadFailure, Replace, Signal, Stream, Watch,
-    WatchFailure, World,
+    ChildEnd, ChildSpec, Entry, FileKind, Host, OutputFilter, ReadFailure, Replace, Signal, Space,
+    Stream, Watch, WatchFailure, World,
 };
 
 /// Decides, for an operation on a path, whether it fails, and with which error number.
@@ -85,9 +85,29 @@ impl World for Faulty {
         self.host.read(path, limit)
     }
 
+    fn head(&mut self, path: &Path, count: usize) -> io::Result<Vec<u8>> {
+        self.check("head", path)?;
+        self.host.head(path, count)
+    }
+
     fn kind(&mut self, path: &Path) -> io::Result<FileKind> {
         self.check("stat", path)?;
         self.host.kind(path)
+    }
+
+    fn entry(&mut self, path: &Path) -> io::Result<Entry> {
+        self.check("lstat", path)?;
+        self.host.entry(path)
+    }
+
+    fn read_link(&mut self, path: &Path) -> io::Result<PathBuf> {
+        self.check("readlink", path)?;
+        self.host.read_link(path)
+    }
+
+    fn space(&mut self, path: &Path) -> io::Result<Space> {
+        self.check("statvfs", path)?;
+        self.host.space(path)
     }
 
     fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
@@ -141,9 +161,9 @@ impl World for Faulty {
         self.host.boot_id()
     }
 
-    fn probe(&mut self, program: &str, argument: &str) -> Option<Vec<u8>> {
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> Option<Vec<u8>> {
         self.check("probe", Path::new(program)).ok()?;
-        self.host.probe(program, argument)
+        self.host.probe(program, arguments)
     }
 
     fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>) {

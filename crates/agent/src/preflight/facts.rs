@@ -1,0 +1,114 @@
+//! What is known of the node before anything is checked.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use mooring_contract::{NodeConfig, node_config};
+
+use crate::go_text::read_failure;
+use crate::nbc::{self, Assignments};
+use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
+use crate::secrets::MAX_FILE_BYTES;
+use crate::world::World;
+
+/// Where the checks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// On a node that is about to be bootstrapped.
+    Node,
+    /// On an image that is about to be shipped, mounted somewhere.
+    Image,
+}
+
+impl Stage {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Image => "image",
+        }
+    }
+}
+
+/// What checks go by.
+pub(crate) struct Facts<'a> {
+    pub(crate) stage: Stage,
+    pub(crate) layout: &'a Layout,
+    pub(crate) config: Config<'a>,
+}
+
+/// The node config, as far as there is one.
+#[expect(clippy::large_enum_variant, reason = "there is one of these, for a moment")]
+pub(crate) enum Config<'a> {
+    /// There is none.
+    None,
+    /// There is one that cannot be used, and why.
+    Unusable(String),
+    /// There is one, and where it was read.
+    Read { path: PathBuf, config: Cow<'a, NodeConfig> },
+    /// There is an NBC command in its place.
+    Nbc { text: Vec<u8>, assignments: Assignments },
+}
+
+impl Config<'_> {
+    /// Reads the config that the command line names, else the one that custom data left, else the
+    /// NBC command.
+    pub(super) fn read(world: &mut dyn World, layout: &Layout, typed: Option<&Path>) -> Self {
+        if let Some(typed) = typed {
+            return Self::read_file(world, typed, typed);
+        }
+        let (config, nbc) = (layout.at(NODE_CONFIG), layout.at(NBC_COMMAND));
+        if world.kind(&config).is_ok() {
+            return Self::read_file(world, &config, NODE_CONFIG.as_ref());
+        }
+        match world.read(&nbc, MAX_FILE_BYTES) {
+            Ok(text) => Self::nbc(text),
+            Err(_) => Self::None,
+        }
+    }
+
+    fn read_file(world: &mut dyn World, path: &Path, shown: &Path) -> Self {
+        let text = match world.read(path, MAX_FILE_BYTES) {
+            Ok(text) => text,
+            Err(failure) => return Self::Unusable(read_failure(shown, &failure)),
+        };
+        match node_config::parse(&text) {
+            Err(error) => Self::Unusable(format!("{}: {error}", shown.display())),
+            Ok(parsed) if !matches!(parsed.config.version.as_str(), "v0" | "v1") => {
+                Self::Unusable(format!("unsupported version: {}", parsed.config.version))
+            }
+            Ok(parsed) => Self::Read { path: path.to_owned(), config: Cow::Owned(parsed.config) },
+        }
+    }
+
+    /// An NBC command.
+    pub(crate) fn nbc(text: Vec<u8>) -> Self {
+        let assignments = nbc::assignments(&text);
+        Self::Nbc { text, assignments }
+    }
+
+    pub(super) fn is_given(&self) -> bool {
+        !matches!(self, Self::None | Self::Nbc { .. })
+    }
+
+    /// The config itself, if it could be read.
+    pub(super) fn node_config(&self) -> Option<&NodeConfig> {
+        match self {
+            Self::Read { config, .. } => Some(config),
+            _ => None,
+        }
+    }
+
+    /// The registry from which a network-isolated node fetches everything, with oras.
+    pub(super) fn bootstrap_registry(&self) -> Option<String> {
+        let registry = match self {
+            Self::None | Self::Unusable(_) => None,
+            Self::Read { config, .. } => {
+                Some(config.bootstrap_profile_container_registry_server.clone())
+            }
+            Self::Nbc { assignments, .. } => assignments
+                .expose("BOOTSTRAP_PROFILE_CONTAINER_REGISTRY_SERVER")
+                .map(|value| String::from_utf8_lossy(value).into_owned()),
+        };
+        registry.filter(|registry| !registry.is_empty())
+    }
+}

@@ -1,0 +1,115 @@
+//! Following links without leaving the root.
+//!
+//! A mounted image's `/usr/bin/oras` may be a link to `/opt/bin/oras`, which is the image's own and
+//! not that of the machine that checks it.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use crate::world::{Entry, EntryKind, World};
+
+/// As many links as Linux itself follows.
+const MAX_LINKS: usize = 40;
+
+/// What a path leads to, all links followed below the root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Something is there; its real place includes the root.
+    There { path: PathBuf, entry: Entry },
+    /// Nothing is there.
+    Missing,
+    /// A link is there that leads nowhere, to this path (without the root).
+    Dangling(PathBuf),
+}
+
+/// Looks at `path`, which is absolute as seen from `root`.
+pub(super) fn look(world: &mut dyn World, root: Option<&Path>, path: &Path) -> Target {
+    let root = root.unwrap_or(Path::new("/"));
+    let mut left: Vec<OsString> = words(path);
+    let mut at = PathBuf::new();
+    let mut links = 0;
+    // Whether the path itself is a link, and not only a folder on the way to it.
+    let mut is_link = false;
+    while let Some(word) = left.pop() {
+        if word == ".." {
+            at.pop();
+            continue;
+        }
+        let next = at.join(&word);
+        let real = root.join(&next);
+        let shown = Path::new("/").join(&next);
+        let Ok(entry) = world.entry(&real) else {
+            return if is_link { Target::Dangling(shown) } else { Target::Missing };
+        };
+        if entry.kind != EntryKind::Link {
+            if left.is_empty() {
+                return Target::There { path: real, entry };
+            }
+            at = next;
+            continue;
+        }
+        links += 1;
+        is_link |= left.is_empty();
+        let target = match world.read_link(&real) {
+            Ok(target) if links <= MAX_LINKS => target,
+            _ => return Target::Dangling(shown),
+        };
+        if target.is_absolute() {
+            at = PathBuf::new();
+        }
+        left.extend(words(&target));
+    }
+    // The root itself, or a path that climbs back to it.
+    match world.entry(root) {
+        Ok(entry) => Target::There { path: root.to_owned(), entry },
+        Err(_) => Target::Missing,
+    }
+}
+
+/// The words of a path, the last one first.
+fn words(path: &Path) -> Vec<OsString> {
+    path.components()
+        .rev()
+        .filter_map(|component| match component {
+            Component::Normal(word) => Some(word.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::world::Host;
+
+    #[test]
+    fn links_resolve_inside_the_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for part in ["usr/bin", "opt/bin"] {
+            std::fs::create_dir_all(root.join(part)).unwrap();
+        }
+        std::fs::copy("/bin/true", root.join("opt/bin/tool")).unwrap();
+        symlink("usr/bin", root.join("bin")).unwrap();
+        symlink("/opt/bin/tool", root.join("usr/bin/absolute")).unwrap();
+        symlink("../../opt/bin/tool", root.join("usr/bin/relative")).unwrap();
+        symlink("../../../../../opt/bin/tool", root.join("usr/bin/climbing")).unwrap();
+        symlink("/bin/sh", root.join("usr/bin/outside")).unwrap();
+        symlink("loop", root.join("usr/bin/loop")).unwrap();
+        let look = |path: &str| look(&mut Host::default(), Some(root), Path::new(path));
+        for good in ["/opt/bin/tool", "/bin/absolute", "/usr/bin/relative", "/usr/bin/climbing"] {
+            let Target::There { path, entry } = look(good) else { panic!("{good}") };
+            assert_eq!((path, entry.kind), (root.join("opt/bin/tool"), EntryKind::File), "{good}");
+        }
+        // The machine that checks has a shell; the image has none.
+        assert_eq!(look("/usr/bin/outside"), Target::Dangling("/usr/bin/sh".into()));
+        assert!(matches!(look("/usr/bin/loop"), Target::Dangling(_)));
+        assert_eq!(look("/usr/bin/none"), Target::Missing);
+        // The folder is a link; what is missing in it is just missing.
+        assert_eq!(look("/bin/none"), Target::Missing);
+        assert!(matches!(look("/.."), Target::There { .. }));
+    }
+}

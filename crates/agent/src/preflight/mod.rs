@@ -1,0 +1,184 @@
+//! Preflight: what an image and a config must have before a script runs, so that a failure is told
+//! by its cause and not by whatever breaks first.
+//!
+//! Checks are data ([`CHECKS`]): all of them run, all results are shown. `provision` runs them as its
+//! first phase; `preflight` shows them to a person or a pipeline, on a node or on a mounted image.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `check` | what a check is, and what it can find |
+//! | `facts` | what is known of the node: stage, root, config |
+//! | `program` | finding a program as a shell would, and saying why not |
+//! | `inside` | following links without leaving the root |
+//! | `oras`, `image`, `node` | the checks |
+//! | `show` | the results as a table or JSON |
+
+mod check;
+mod facts;
+mod image;
+mod inside;
+mod node;
+mod oras;
+mod program;
+mod show;
+
+use mooring_contract::catalogue::Owner;
+
+use crate::cli::{OutputFormat, PreflightFlags};
+use crate::paths::Layout;
+use crate::world::{Stream, World};
+use check::{Check, Need};
+
+pub(crate) use check::{Finding, Verdict};
+pub(crate) use facts::{Config, Facts, Stage};
+pub(crate) use show::{code_name, report};
+
+/// Every check, in the order in which fatal findings count.
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        name: "config",
+        about: "the node config can be read and is of a supported version",
+        needs: Need::Config,
+        code: Some(240),
+        audience: Owner::Operator,
+        find: node::config,
+    },
+    Check {
+        name: "oras",
+        about: "oras is installed; fatal when the config names a bootstrap registry, and in images",
+        needs: Need::Nothing,
+        code: Some(232),
+        audience: Owner::Image,
+        find: oras::oras,
+    },
+    Check {
+        name: "start-script",
+        about: "provision_start.sh is there",
+        needs: Need::Nothing,
+        code: Some(65),
+        audience: Owner::Image,
+        find: image::start_script,
+    },
+    Check {
+        name: "components",
+        about: "components.json is there and can be read",
+        needs: Need::Nothing,
+        code: Some(240),
+        audience: Owner::Image,
+        find: image::components,
+    },
+    Check {
+        name: "containerd",
+        about: "containerd is installed, unless the config brings its own",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::containerd,
+    },
+    Check {
+        name: "kubelet",
+        about: "kubelet is installed, unless the config says where to get it",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::kubelet,
+    },
+    Check {
+        name: "jq",
+        about: "jq is installed; the scripts write their report with it",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::jq,
+    },
+    Check {
+        name: "systemctl",
+        about: "systemctl is installed",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::systemctl,
+    },
+    Check {
+        name: "curl",
+        about: "curl is installed, unless the node has no way out",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::curl,
+    },
+    Check {
+        name: "config-mode",
+        about: "only root can read the node config, which holds secrets",
+        needs: Need::Config,
+        code: None,
+        audience: Owner::Operator,
+        find: node::config_mode,
+    },
+    Check {
+        name: "left-over",
+        about: "no provision.complete of an earlier run makes the scripts skip everything",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Operator,
+        find: node::left_over,
+    },
+    Check {
+        name: "space",
+        about: "there is room where the bootstrap writes",
+        needs: Need::Node,
+        code: None,
+        audience: Owner::Operator,
+        find: node::space,
+    },
+    Check {
+        name: "clock",
+        about: "the clock is not behind the software, or TLS will fail",
+        needs: Need::Node,
+        code: None,
+        audience: Owner::Platform,
+        find: node::clock,
+    },
+];
+
+/// A check and what it found.
+pub(crate) type Result = (&'static Check, Finding);
+
+/// Runs these checks, all of them.
+pub(crate) fn run<'c>(
+    world: &mut dyn World,
+    facts: &Facts<'_>,
+    checks: impl IntoIterator<Item = &'c &'static Check>,
+) -> Vec<Result> {
+    checks.into_iter().map(|check| (*check, check.run(world, facts))).collect()
+}
+
+/// The finding that decides, if one is fatal.
+pub(crate) fn first_fatal(results: &[Result]) -> Option<&Result> {
+    results.iter().find(|(_, finding)| finding.verdict == Verdict::Fatal)
+}
+
+/// Runs the command; the result is the process's exit code.
+pub(crate) fn preflight(world: &mut dyn World, layout: &Layout, flags: &PreflightFlags) -> u8 {
+    let config = Config::read(world, layout, flags.config.as_deref());
+    let facts = Facts { stage: flags.stage, layout, config };
+    let checks: Vec<&'static Check> = CHECKS.iter().collect();
+    let results = run(world, &facts, &checks);
+    let exit_code = exit_code(flags.stage, &results);
+    let text = match flags.format {
+        OutputFormat::Table => show::table(&results),
+        OutputFormat::Json => show::json(flags.stage, exit_code, &results),
+    };
+    world.print(Stream::Out, text.as_bytes());
+    exit_code
+}
+
+fn exit_code(stage: Stage, results: &[Result]) -> u8 {
+    match (first_fatal(results), stage) {
+        (None, _) => 0,
+        (Some(_), Stage::Image) => 1,
+        (Some((check, _)), Stage::Node) => {
+            check.code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+        }
+    }
+}

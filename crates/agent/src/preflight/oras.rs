@@ -1,0 +1,127 @@
+//! Is oras there? An image once shipped without it, and the node reported a network time-out.
+
+use std::ffi::OsStr;
+
+use mooring_contract::catalogue::image_date;
+
+use super::check::Verdict;
+use super::program::{Place, State, at, in_path, search_path};
+use super::{Facts, Finding, Stage};
+use crate::VERSION;
+use crate::world::World;
+
+/// Where images put it.
+const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras"];
+
+/// More than any release file has.
+const MAX_OS_RELEASE_BYTES: u64 = 64 * 1024;
+
+pub(super) fn oras(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+    let found = in_path(world, facts, "oras");
+    // A shell passes over what it cannot execute, but not over what fails when it is started.
+    let runs = found.iter().find(|place| {
+        !matches!(place.state, State::NotExecutable { .. } | State::NotAFile | State::Dangling(_))
+    });
+    match runs {
+        Some(place) if place.state == State::Good => {
+            Finding::pass(format!("oras is {}", place.path.display()))
+        }
+        _ => missing(world, facts, found),
+    }
+}
+
+/// Everything that helps to find out why, whatever the verdict.
+fn missing(world: &mut dyn World, facts: &Facts<'_>, found: Vec<Place>) -> Finding {
+    let registry = facts.config.bootstrap_registry();
+    let verdict = match (&registry, facts.stage) {
+        (None, Stage::Node) => Verdict::Warning,
+        _ => Verdict::Fatal,
+    };
+    let mut places = found;
+    for usual in USUAL {
+        if !places.iter().any(|place| place.path.as_os_str() == usual) {
+            places.push(at(world, facts, usual));
+        }
+    }
+    let summary = summary(&places, facts.stage, registry.as_deref());
+    let mut evidence = vec![format!("PATH is {}", search_path(world, facts.stage))];
+    evidence
+        .extend(places.iter().map(|place| format!("{}: {}", place.path.display(), place.state)));
+    evidence.push(os_release(world, facts));
+    evidence.push(package(world, facts));
+    evidence.extend(image_version());
+    let action = match verdict {
+        Verdict::Fatal => {
+            "use an image version that has oras, or roll the pool back to the last one that had"
+        }
+        _ => "nothing now: this node does not need oras; tell whoever builds the image",
+    };
+    Finding { verdict, summary, evidence, action }
+}
+
+/// One sentence: what is wrong with the best candidate, and why it matters.
+fn summary(places: &[Place], stage: Stage, registry: Option<&str>) -> String {
+    let best = places.iter().find(|place| place.state != State::Missing);
+    let what = match best {
+        None => "oras is missing on this image".to_owned(),
+        Some(Place { path, state: State::Good }) => {
+            format!("oras is at {}, which is not in PATH", path.display())
+        }
+        Some(Place { path, state }) => format!("oras at {} is {state}", path.display()),
+    };
+    match (registry, stage) {
+        (Some(registry), _) => {
+            let registry = mooring_contract::shown(registry);
+            format!("{what}, and this node fetches everything from {registry} with it")
+        }
+        (None, Stage::Image) => {
+            format!("{what}, and network-isolated nodes cannot boot without it")
+        }
+        (None, Stage::Node) => what,
+    }
+}
+
+fn os_release(world: &mut dyn World, facts: &Facts<'_>) -> String {
+    let text = world.read(&facts.layout.at("/etc/os-release"), MAX_OS_RELEASE_BYTES);
+    let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
+    let value = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.map(|value| mooring_contract::shown(value.trim_matches('"')))
+    };
+    match (value("PRETTY_NAME"), value("VERSION_ID")) {
+        (Some(name), Some(version)) => format!("operating system: {name} ({version})"),
+        (Some(name), None) => format!("operating system: {name}"),
+        _ => "operating system: /etc/os-release does not tell".to_owned(),
+    }
+}
+
+/// What the package manager knows; none is fine, too.
+fn package(world: &mut dyn World, facts: &Facts<'_>) -> String {
+    let root = facts.layout.root().filter(|_| facts.stage == Stage::Image);
+    let rpm_root = root.map(|root| root.as_os_str().to_owned());
+    let dpkg_folder = root.map(|root| root.join("var/lib/dpkg").into_os_string());
+    let mut rpm: Vec<&OsStr> = Vec::new();
+    if let Some(root) = &rpm_root {
+        rpm.extend([OsStr::new("--root"), root]);
+    }
+    rpm.extend(["-q", "oras"].map(OsStr::new));
+    let mut dpkg: Vec<&OsStr> = Vec::new();
+    if let Some(folder) = &dpkg_folder {
+        dpkg.extend([OsStr::new("--admindir"), folder]);
+    }
+    dpkg.extend(["-W", "-f=${Package} ${Version}", "oras"].map(OsStr::new));
+    for (program, arguments) in [("rpm", rpm), ("dpkg-query", dpkg)] {
+        let Some(answer) = world.probe(program, &arguments) else { continue };
+        let answer = String::from_utf8_lossy(&answer).trim().to_owned();
+        if !answer.is_empty() && !answer.contains("not installed") {
+            return format!("package, says {program}: {}", mooring_contract::shown(&answer));
+        }
+        return format!("package, says {program}: oras is not installed");
+    }
+    "package: neither rpm nor dpkg-query is here to be asked".to_owned()
+}
+
+/// Images stamp the agent with their own version.
+fn image_version() -> Option<String> {
+    image_date(VERSION).ok().map(|_| format!("image version: {VERSION}"))
+}

@@ -1,0 +1,90 @@
+//! Results for a person and for a pipeline.
+
+use mooring_contract::catalogue::{Os, lookup_named};
+use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
+
+use super::{Finding, Result, Stage, Verdict};
+
+/// One line a check, and under those that are not well, what was seen and what to do.
+pub(super) fn table(results: &[Result]) -> String {
+    let mut lines = Vec::new();
+    for (check, finding) in results {
+        let code = match (finding.verdict, check.code) {
+            (Verdict::Fatal, Some(code)) => code.to_string(),
+            _ => String::new(),
+        };
+        let verdict = finding.verdict.as_str();
+        lines.push(format!("{verdict:<8} {:<13} {code:<4} {}", check.name, finding.summary));
+        if is_bad(finding) {
+            let who = check.audience.as_str();
+            lines.extend(finding.evidence.iter().map(|line| format!("{:27} · {line}", "")));
+            lines.push(format!("{:27} → {who}: {}", "", finding.action));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn is_bad(finding: &Finding) -> bool {
+    matches!(finding.verdict, Verdict::Fatal | Verdict::Warning)
+}
+
+/// A stable document, `mooring.preflight/v1`.
+pub(super) fn json(stage: Stage, exit_code: u8, results: &[Result]) -> String {
+    let mut json = Writer::new(JsonLayout::Indented(2), Escape::Minimal);
+    json.open_object();
+    member(&mut json, "schema", "mooring.preflight/v1");
+    member(&mut json, "stage", stage.as_str());
+    json.name("exitCode");
+    json.integer(i64::from(exit_code));
+    json.name("findings");
+    json.open_array();
+    for (check, finding) in results {
+        json.open_object();
+        member(&mut json, "check", check.name);
+        member(&mut json, "about", check.about);
+        member(&mut json, "verdict", finding.verdict.as_str());
+        if let Some(code) = check.code {
+            json.name("code");
+            json.integer(i64::from(code));
+            if let Some(name) = code_name(code) {
+                member(&mut json, "name", name);
+            }
+        }
+        member(&mut json, "audience", check.audience.as_str());
+        member(&mut json, "summary", &finding.summary);
+        json.name("evidence");
+        json.open_array();
+        for line in &finding.evidence {
+            json.string(line);
+        }
+        json.close_array();
+        member(&mut json, "action", finding.action);
+        json.close_object();
+    }
+    json.close_array();
+    json.close_object();
+    json.finish() + "\n"
+}
+
+fn member(json: &mut Writer, name: &str, value: &str) {
+    json.name(name);
+    json.string(value);
+}
+
+/// The name that a report with this code begins its `Error` with.
+pub(crate) fn code_name(code: i32) -> Option<&'static str> {
+    let name = lookup_named(Os::Linux, code, "", None).first()?.name;
+    name.starts_with("ERR_").then_some(name)
+}
+
+/// Everything that was found, as the report of a failed bootstrap carries it.
+pub(crate) fn report(results: &[Result]) -> String {
+    let mut lines = Vec::new();
+    for (check, finding) in results.iter().filter(|(_, finding)| is_bad(finding)) {
+        let Finding { verdict, summary, evidence, action } = finding;
+        lines.push(format!("preflight {}: {}: {summary}", verdict.as_str(), check.name));
+        lines.extend(evidence.iter().map(|line| format!("  {line}")));
+        lines.push(format!("  {}: {action}", check.audience.as_str()));
+    }
+    lines.join("\n") + "\n"
+}
