@@ -8,7 +8,7 @@
 //! | `cli` | the command line, as the Go program reads it |
 //! | `provision` | from the node config to a bootstrapped node, or to a report |
 //! | `wait` | sleeping until that is over |
-//! | `preflight` | what must be there before a script runs |
+//! | [`preflight`] | what must be there before a script runs |
 //! | `render` | showing what would be handed over |
 //! | [`environment`] | the variables for the scripts, without I/O |
 //! | [`redact`], `secrets` | what never leaves the node |
@@ -26,7 +26,7 @@ mod go_text;
 mod log;
 pub mod nbc;
 mod paths;
-mod preflight;
+pub mod preflight;
 mod provision;
 pub mod redact;
 mod render;

@@ -1,6 +1,7 @@
 //! The project's chores, as `cargo xtask <chore>`.
 
 mod bench_agent;
+mod codes;
 mod packaging;
 mod step;
 
@@ -13,6 +14,7 @@ cargo xtask <chore>
 
 Chores:
   test         every test, and what the packaging promises; installs what is missing
+  codes        write docs/CODES.md anew from the exit-code catalogue
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   help         print this text
 ";
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => test(),
+        ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
         ["help" | "--help" | "-h"] => {
             say(HELP);

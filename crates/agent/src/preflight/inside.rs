@@ -37,9 +37,10 @@ pub(super) fn look(world: &mut dyn World, root: Option<&Path>, path: &Path) -> T
         }
         let next = at.join(&word);
         let real = root.join(&next);
-        let shown = Path::new("/").join(&next);
         let Ok(entry) = world.entry(&real) else {
-            return if is_link { Target::Dangling(shown) } else { Target::Missing };
+            let rest = left.iter().rev();
+            let wanted = Path::new("/").join(&next).join(rest.collect::<PathBuf>());
+            return if is_link { Target::Dangling(wanted) } else { Target::Missing };
         };
         if entry.kind != EntryKind::Link {
             if left.is_empty() {
@@ -52,7 +53,7 @@ pub(super) fn look(world: &mut dyn World, root: Option<&Path>, path: &Path) -> T
         is_link |= left.is_empty();
         let target = match world.read_link(&real) {
             Ok(target) if links <= MAX_LINKS => target,
-            _ => return Target::Dangling(shown),
+            _ => return Target::Dangling(Path::new("/").join(next)),
         };
         if target.is_absolute() {
             at = PathBuf::new();

@@ -101,7 +101,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "curl",
-        about: "curl is installed, unless the node has no way out",
+        about: "curl is installed; the scripts ask IMDS and the API server with it",
         needs: Need::Nothing,
         code: None,
         audience: Owner::Image,
@@ -140,6 +140,29 @@ pub(crate) const CHECKS: &[Check] = &[
         find: node::clock,
     },
 ];
+
+/// A check, for documents.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckFacts {
+    /// Its name, stable.
+    pub name: &'static str,
+    /// What it makes sure of, in half a sentence.
+    pub about: &'static str,
+    /// The exit code of a fatal finding; a check without one only warns.
+    pub code: Option<i32>,
+    /// Who can do something about it.
+    pub audience: Owner,
+}
+
+/// Every check, in the order in which fatal findings count.
+pub fn checks() -> impl Iterator<Item = CheckFacts> {
+    CHECKS.iter().map(|check| CheckFacts {
+        name: check.name,
+        about: check.about,
+        code: check.code,
+        audience: check.audience,
+    })
+}
 
 /// A check and what it found.
 pub(crate) type Result = (&'static Check, Finding);

@@ -48,7 +48,10 @@ fn missing(world: &mut dyn World, facts: &Facts<'_>, found: Vec<Place>) -> Findi
     evidence
         .extend(places.iter().map(|place| format!("{}: {}", place.path.display(), place.state)));
     evidence.push(os_release(world, facts));
-    evidence.push(package(world, facts));
+    // A package manager takes longer to answer than all other checks together.
+    if verdict == Verdict::Fatal {
+        evidence.push(package(world, facts));
+    }
     evidence.extend(image_version());
     let action = match verdict {
         Verdict::Fatal => {

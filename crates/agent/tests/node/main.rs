@@ -14,4 +14,5 @@ mod bootstrap;
 mod canary;
 mod faults;
 mod launcher;
+mod preflight;
 mod processes;

@@ -1,0 +1,352 @@
+//! The cause, never a misleading code.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::support::{COMPONENTS, LOG, Node, REPORT, SENTINEL, START_SCRIPT, end_of, text};
+
+const WITH_REGISTRY: &str =
+    r#"{"version": "v1", "bootstrap_profile_container_registry_server": "mine.azurecr.io"}"#;
+const WITHOUT_REGISTRY: &str = r#"{"version": "v1"}"#;
+/// Leaves a trace, should it ever run.
+const TRACE: &str = "touch \"$(dirname \"$0\")/ran\"";
+
+/// A search path on which the machine's own programs are, but certainly no oras.
+fn path_with(folder: &Path) -> String {
+    format!("{}:/usr/bin:/bin", folder.display())
+}
+
+/// A folder for programs.
+fn programs(node: &Node) -> std::path::PathBuf {
+    let folder = node.typed("programs");
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn write_program(path: &Path, content: &[u8], mode: u32) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn run(node: &Node, words: &[&str]) -> Output {
+    end_of(node.command(words).env("PATH", path_with(&programs(node))).spawn().unwrap())
+}
+
+fn findings(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stdout)))
+}
+
+fn finding<'f>(findings: &'f Value, check: &str) -> &'f Value {
+    let mut all = findings["findings"].as_array().unwrap().iter();
+    all.find(|finding| finding["check"] == check).unwrap()
+}
+
+fn report(node: &Node) -> Value {
+    serde_json::from_str(&node.read(REPORT).unwrap()).unwrap()
+}
+
+/// An ELF header for a machine.
+fn elf(machine: u8) -> Vec<u8> {
+    let mut head = b"\x7fELF\x02\x01\x01".to_vec();
+    head.resize(64, 0);
+    head[16] = 2;
+    head[18] = machine;
+    head
+}
+
+const ARM64: u8 = 0xb7;
+const X86_64: u8 = 0x3e;
+
+fn this_machine() -> u8 {
+    if cfg!(target_arch = "aarch64") { ARM64 } else { X86_64 }
+}
+
+#[test]
+fn a_missing_oras_is_never_reported_as_a_network_time_out() {
+    let node = Node::with_script(TRACE);
+    let config = node.write_typed("config.json", WITH_REGISTRY);
+    let output = run(&node, &["provision", "--provision-config", &config]);
+    assert_eq!(output.status.code(), Some(232));
+    assert_eq!(report(&node)["ExitCode"], "232");
+    let error = report(&node)["Error"].as_str().unwrap().to_owned();
+    assert!(
+        error.starts_with("ERR_ORAS_BINARY_NOT_FOUND: oras is missing on this image"),
+        "{error}"
+    );
+    let told = report(&node)["Output"].as_str().unwrap().to_owned();
+    for part in [
+        "PATH is ",
+        "/usr/local/bin/oras: missing",
+        "/opt/bin/oras: missing",
+        "operating system: ",
+        "package",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    assert!(node.exists(SENTINEL));
+    assert!(!node.exists("/opt/azure/containers/ran"), "no script ran");
+    let log = node.read(LOG).unwrap();
+    assert!(
+        log.contains("aks-node-controller failed") && log.contains("preflight: oras is missing")
+    );
+    let events: Vec<_> =
+        node.files().into_iter().filter(|(path, _)| path.contains("/events/")).collect();
+    assert!(
+        events
+            .iter()
+            .any(|(_, event)| text(event).contains("exited with error ERR_ORAS_BINARY_NOT_FOUND"))
+    );
+    // Whoever waits gets the same.
+    let wait = node.run(&["provision-wait"]);
+    assert_eq!(wait.status.code(), Some(232));
+    for place in [text(&wait.stdout), log, told] {
+        assert!(!place.contains("211"), "{place}");
+    }
+}
+
+#[test]
+fn an_nbc_command_that_needs_oras_is_not_run_without_it() {
+    let node = Node::with_script("");
+    let needs = format!("BOOTSTRAP_PROFILE_CONTAINER_REGISTRY_SERVER=\"mine.azurecr.io\" {TRACE}");
+    let nbc = node.write_typed("nbc.sh", needs);
+    assert_eq!(run(&node, &["provision", "--nbc-cmd", &nbc]).status.code(), Some(232));
+    assert!(!node.typed("ran").exists());
+    let node = Node::with_script("");
+    let nbc = node.write_typed(
+        "nbc.sh",
+        format!("BOOTSTRAP_PROFILE_CONTAINER_REGISTRY_SERVER= bash -c true; {TRACE}"),
+    );
+    assert_eq!(run(&node, &["provision", "--nbc-cmd", &nbc]).status.code(), Some(0));
+    assert!(node.typed("ran").exists());
+}
+
+#[test]
+fn a_node_that_does_not_need_oras_is_only_warned() {
+    let node = Node::with_script(TRACE);
+    let config = node.write_typed("config.json", WITHOUT_REGISTRY);
+    let output = run(&node, &["provision", "--provision-config", &config]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(node.exists("/opt/azure/containers/ran"));
+    assert!(
+        text(&output.stderr)
+            .contains("\"level\":\"WARN\",\"msg\":\"preflight: oras is missing on this image\"")
+    );
+}
+
+#[test]
+fn every_subset_of_broken_prerequisites_is_told_by_the_documented_priority() {
+    for broken in 0..32_u32 {
+        let is = |bit: u32| broken & (1 << bit) != 0;
+        let (bad_config, no_oras, no_start, no_components, left_over) =
+            (is(0), is(1), is(2), is(3), is(4));
+        let node = Node::new();
+        if !no_oras {
+            write_program(&programs(&node).join("oras"), b"#!/bin/sh\n", 0o755);
+        }
+        if !no_start {
+            node.write(START_SCRIPT, TRACE);
+        }
+        if !no_components {
+            node.write("/opt/azure/components.json", COMPONENTS);
+        }
+        if left_over {
+            node.write(SENTINEL, "");
+        }
+        fs::create_dir_all(node.at("/var/log/azure")).unwrap();
+        let config = node.write_typed("config.json", if bad_config { "{" } else { WITH_REGISTRY });
+        let (code, exit) = match (bad_config, no_oras, no_start, no_components) {
+            (true, ..) => ("240", 1),
+            (_, true, ..) => ("232", 232),
+            (_, _, true, _) => ("65", 65),
+            (.., true) => ("240", 1),
+            _ => ("", 0),
+        };
+        let output = run(&node, &["provision", "--provision-config", &config]);
+        assert_eq!(output.status.code(), Some(exit), "{broken:05b}");
+        if !code.is_empty() {
+            assert_eq!(report(&node)["ExitCode"], code, "{broken:05b}");
+        }
+        assert_eq!(node.exists("/opt/azure/containers/ran"), code.is_empty(), "{broken:05b}");
+        // The command says the same, and shows every finding, not only the first.
+        let shown = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
+        let expected = if code.is_empty() { 0 } else { code.parse().unwrap() };
+        assert_eq!(shown.status.code(), Some(expected), "{broken:05b}");
+        let found = findings(&shown);
+        for (check, is_broken) in
+            [("config", bad_config), ("start-script", no_start), ("components", no_components)]
+        {
+            assert_eq!(
+                finding(&found, check)["verdict"] == "fatal",
+                is_broken,
+                "{broken:05b} {check}"
+            );
+        }
+        // A config that cannot be read says nothing about a registry.
+        let oras = if !no_oras {
+            "pass"
+        } else if bad_config {
+            "warning"
+        } else {
+            "fatal"
+        };
+        assert_eq!(finding(&found, "oras")["verdict"], oras, "{broken:05b}");
+        assert_eq!(found["exitCode"], expected);
+    }
+}
+
+#[test]
+fn different_reasons_for_a_missing_oras_are_different_answers() {
+    type SetUp = fn(&Node, &Path);
+    let other = if this_machine() == ARM64 { "x86-64" } else { "arm64" };
+    let cases: [(&str, SetUp); 6] = [
+        ("oras is missing on this image", |_, _| {}),
+        ("oras is at /opt/bin/oras, which is not in PATH", |node, _| {
+            write_program(&node.at("/opt/bin/oras"), &elf(this_machine()), 0o755);
+        }),
+        ("is present, but not executable (mode 0644)", |_, programs| {
+            write_program(&programs.join("oras"), &elf(this_machine()), 0o644);
+        }),
+        ("is a link that leads nowhere (to /nowhere/oras)", |_, programs| {
+            symlink("/nowhere/oras", programs.join("oras")).unwrap();
+        }),
+        ("is present, but not a file", |_, programs| {
+            fs::create_dir(programs.join("oras")).unwrap();
+        }),
+        ("is present, but made for OTHER", |_, programs| {
+            let machine = if this_machine() == ARM64 { X86_64 } else { ARM64 };
+            write_program(&programs.join("oras"), &elf(machine), 0o755);
+        }),
+    ];
+    for (told, set_up) in cases {
+        let node = Node::with_script(TRACE);
+        set_up(&node, &programs(&node));
+        let config = node.write_typed("config.json", WITH_REGISTRY);
+        let output = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
+        assert_eq!(output.status.code(), Some(232), "{told}");
+        let found = findings(&output);
+        let summary = finding(&found, "oras")["summary"].as_str().unwrap();
+        assert!(summary.contains(&told.replace("OTHER", other)), "{summary}");
+        assert!(summary.ends_with("and this node fetches everything from mine.azurecr.io with it"));
+    }
+}
+
+#[test]
+fn a_good_oras_behind_one_that_cannot_be_executed_is_found() {
+    let node = Node::with_script(TRACE);
+    let folder = programs(&node);
+    write_program(&folder.join("oras"), b"#!/bin/sh\n", 0o644);
+    let second = node.typed("second");
+    write_program(&second.join("oras"), b"#!/bin/sh\n", 0o755);
+    let path = format!("{}:{}:/usr/bin:/bin", folder.display(), second.display());
+    let output =
+        end_of(node.command(&["preflight", "-o", "json"]).env("PATH", path).spawn().unwrap());
+    assert_eq!(finding(&findings(&output), "oras")["verdict"], "pass");
+}
+
+#[test]
+fn an_image_without_oras_does_not_ship() {
+    let image = Node::new();
+    image.write("/opt/azure/components.json", COMPONENTS);
+    image.write(START_SCRIPT, "");
+    image.write(
+        "/etc/os-release",
+        "PRETTY_NAME=\"Microsoft Azure Linux 3.0\"\nVERSION_ID=\"3.0\"\n",
+    );
+    let root = image.root();
+    write_program(&image.at("/usr/bin/bash"), &elf(ARM64), 0o755);
+    symlink("usr/bin", root.join("bin")).unwrap();
+    let check = || run(&image, &["preflight", "--stage", "image", "-o", "json"]);
+    let output = check();
+    assert_eq!(output.status.code(), Some(1));
+    let found = findings(&output);
+    assert_eq!(
+        (found["schema"].as_str(), found["stage"].as_str()),
+        (Some("mooring.preflight/v1"), Some("image"))
+    );
+    let oras = finding(&found, "oras");
+    assert_eq!(
+        (oras["verdict"].as_str(), oras["name"].as_str()),
+        (Some("fatal"), Some("ERR_ORAS_BINARY_NOT_FOUND"))
+    );
+    assert_eq!(oras["audience"], "image");
+    let evidence = oras["evidence"].to_string();
+    assert!(
+        evidence.contains("Microsoft Azure Linux 3.0")
+            && evidence.contains("/usr/local/sbin:/usr/local/bin"),
+        "{evidence}"
+    );
+    assert_eq!(finding(&found, "clock")["verdict"], "skipped");
+
+    // The machine that checks may have what the image lacks; a link leads into the image.
+    symlink("/bin/sh", root.join("usr/bin/oras")).unwrap();
+    assert_eq!(check().status.code(), Some(1));
+    fs::remove_file(root.join("usr/bin/oras")).unwrap();
+    write_program(&image.at("/opt/oras-1.2/oras"), &elf(ARM64), 0o755);
+    symlink("/opt/oras-1.2/oras", root.join("usr/bin/oras")).unwrap();
+    let output = check();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+
+    // What counts is the image's own machine.
+    write_program(&image.at("/opt/oras-1.2/oras"), &elf(X86_64), 0o755);
+    let output = check();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        finding(&findings(&output), "oras")["summary"]
+            .as_str()
+            .unwrap()
+            .contains("made for x86-64; this machine is arm64")
+    );
+}
+
+#[test]
+fn everything_else_only_warns() {
+    let node = Node::with_script("");
+    let config = node.write_typed("config.json", WITHOUT_REGISTRY);
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o644)).unwrap();
+    node.write(SENTINEL, "");
+    node.write(REPORT, r#"{"ExitCode":"50"}"#);
+    let output = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let found = findings(&output);
+    let mode = finding(&found, "config-mode");
+    assert!(
+        mode["verdict"] == "warning" && mode["summary"].as_str().unwrap().contains("mode 0644")
+    );
+    let left_over = finding(&found, "left-over");
+    assert!(
+        left_over["verdict"] == "warning"
+            && left_over["summary"].as_str().unwrap().contains("failed with 50")
+    );
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
+    node.write(REPORT, r#"{"ExitCode":"0"}"#);
+    let found = findings(&run(&node, &["preflight", "--provision-config", &config, "-o", "json"]));
+    assert_eq!(finding(&found, "config-mode")["verdict"], "pass");
+    assert_eq!(finding(&found, "left-over")["verdict"], "pass");
+}
+
+#[test]
+fn the_config_that_custom_data_left_is_the_default() {
+    let node = Node::with_script("");
+    node.write("/opt/azure/containers/aks-node-controller-config.json", WITH_REGISTRY);
+    assert_eq!(run(&node, &["preflight"]).status.code(), Some(232));
+    let node = Node::with_script("");
+    node.write(
+        "/opt/azure/containers/aks-node-controller-nbc-cmd.sh",
+        "BOOTSTRAP_PROFILE_CONTAINER_REGISTRY_SERVER=r x",
+    );
+    assert_eq!(run(&node, &["preflight"]).status.code(), Some(232));
+}
+
+#[test]
+fn looking_leaves_nothing_behind() {
+    let node = Node::with_script("");
+    let before = node.files();
+    let output = run(&node, &["preflight"]);
+    assert!(text(&output.stdout).lines().count() > 10);
+    assert_eq!(node.files(), before);
+}
