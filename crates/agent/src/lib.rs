@@ -13,6 +13,7 @@
 //! | [`environment`] | the variables for the scripts, without I/O |
 //! | [`redact`], `secrets` | what never leaves the node |
 //! | [`nbc`], [`compare`] | a ready command, and how it differs from the config |
+//! | `machine` | what the machine says of itself |
 //! | `report`, `running` | the files by which processes tell each other of results |
 //! | `log`, `event`, `time`, `go_text` | the texts that others read |
 //! | [`world`], `paths` | everything outside the process, and where it lies |
@@ -24,6 +25,7 @@ pub mod environment;
 mod event;
 mod go_text;
 mod log;
+mod machine;
 pub mod nbc;
 mod paths;
 pub mod preflight;

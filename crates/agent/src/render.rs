@@ -9,8 +9,8 @@ use mooring_contract::node_config::{self, validate};
 use crate::cli::{RenderFlags, Rendered};
 use crate::environment;
 use crate::go_text::read_failure;
+use crate::machine::{probe_containerd, read_components};
 use crate::paths::{COMPONENTS, Layout};
-use crate::provision::{probe_containerd, read_components};
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Stream, World};
 

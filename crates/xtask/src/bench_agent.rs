@@ -130,7 +130,8 @@ impl Node {
             .stderr(Stdio::piped())
             .output()?;
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        let count = told.lines().find_map(|line| line.split_once("Collected : "));
+        // A child that could not be started has told its own count before.
+        let count = told.lines().filter_map(|line| line.split_once("Collected : ")).next_back();
         match count {
             Some((_, count)) => Ok(grouped(count.trim())),
             None => Err(Failed(format!("valgrind told no count:\n{told}"))),

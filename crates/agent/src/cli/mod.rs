@@ -10,7 +10,6 @@ use std::time::Duration;
 use mooring_contract::custom_data::Format;
 use mooring_contract::shown;
 
-use crate::preflight::Stage;
 use crate::time::parse_duration;
 use flags::{Flag, Takes, Words};
 
@@ -47,6 +46,24 @@ pub(crate) struct PreflightFlags {
     pub(crate) stage: Stage,
     pub(crate) config: Option<PathBuf>,
     pub(crate) format: OutputFormat,
+}
+
+/// Where the checks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// On a node that is about to be bootstrapped.
+    Node,
+    /// On an image that is about to be shipped, mounted somewhere.
+    Image,
+}
+
+impl Stage {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Image => "image",
+        }
+    }
 }
 
 /// How results are shown.

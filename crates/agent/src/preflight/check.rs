@@ -2,7 +2,8 @@
 
 use mooring_contract::catalogue::Owner;
 
-use super::{Facts, Stage};
+use super::Facts;
+use crate::cli::Stage;
 use crate::world::World;
 
 /// A check, as data.

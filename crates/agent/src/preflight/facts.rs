@@ -5,29 +5,12 @@ use std::path::{Path, PathBuf};
 
 use mooring_contract::{NodeConfig, node_config};
 
+use crate::cli::Stage;
 use crate::go_text::read_failure;
 use crate::nbc::{self, Assignments};
 use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
 use crate::secrets::MAX_FILE_BYTES;
 use crate::world::World;
-
-/// Where the checks run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// On a node that is about to be bootstrapped.
-    Node,
-    /// On an image that is about to be shipped, mounted somewhere.
-    Image,
-}
-
-impl Stage {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Node => "node",
-            Self::Image => "image",
-        }
-    }
-}
 
 /// What checks go by.
 pub(crate) struct Facts<'a> {

@@ -1,9 +1,10 @@
 //! What an image must bring along.
 
 use super::program::{State, in_path};
-use super::{Config, Facts, Finding, Stage};
+use super::{Config, Facts, Finding};
+use crate::cli::Stage;
+use crate::machine::read_components;
 use crate::paths::COMPONENTS;
-use crate::provision::read_components;
 use crate::world::World;
 use mooring_contract::node_config::OrUnset as _;
 

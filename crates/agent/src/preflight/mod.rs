@@ -24,13 +24,13 @@ mod show;
 
 use mooring_contract::catalogue::Owner;
 
-use crate::cli::{OutputFormat, PreflightFlags};
+use crate::cli::{OutputFormat, PreflightFlags, Stage};
 use crate::paths::Layout;
 use crate::world::{Stream, World};
 use check::{Check, Need};
 
 pub(crate) use check::{Finding, Verdict};
-pub(crate) use facts::{Config, Facts, Stage};
+pub(crate) use facts::{Config, Facts};
 pub(crate) use show::{code_name, report};
 
 /// Every check, in the order in which fatal findings count.

@@ -6,8 +6,9 @@ use mooring_contract::catalogue::image_date;
 
 use super::check::Verdict;
 use super::program::{Place, State, at, in_path, search_path};
-use super::{Facts, Finding, Stage};
+use super::{Facts, Finding};
 use crate::VERSION;
+use crate::cli::Stage;
 use crate::world::World;
 
 /// Where images put it.

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::Facts;
 use super::inside::{Target, look};
-use super::{Facts, Stage};
+use crate::cli::Stage;
 use crate::world::{EntryKind, World};
 
 /// Where an image's programs are looked for: what a system service of it would see.

@@ -3,7 +3,8 @@
 use mooring_contract::catalogue::{Os, lookup_named};
 use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
 
-use super::{Finding, Result, Stage, Verdict};
+use super::{Finding, Result, Verdict};
+use crate::cli::Stage;
 
 /// One line a check, and under those that are not well, what was seen and what to do.
 pub(super) fn table(results: &[Result]) -> String {

@@ -9,20 +9,18 @@ use mooring_contract::{NodeConfig, node_config};
 
 use super::{Failure, NOT_STARTED};
 use crate::agent::Agent;
-use crate::cli::ProvisionFlags;
+use crate::cli::{ProvisionFlags, Stage};
 use crate::compare;
-use crate::environment::{self, BuildError, Built, ContainerdFlavour, GpuImages, Root, command};
+use crate::environment::{self, BuildError, Built, Root, command};
 use crate::event::{EventLevel, Task};
 use crate::go_text::{path_error, read_failure};
 use crate::log::Value;
+use crate::machine::{probe_containerd, read_components};
 use crate::nbc;
 use crate::paths::COMPONENTS;
-use crate::preflight::{self, Facts, Stage, Verdict};
+use crate::preflight::{self, Facts, Verdict};
 use crate::secrets::{self, MAX_FILE_BYTES};
-use crate::world::{ChildSpec, FileKind, ReadFailure, World};
-
-/// The most of `components.json` that is read; the real one is below 100 KiB.
-const MAX_COMPONENTS_BYTES: u64 = 16 << 20;
+use crate::world::{ChildSpec, FileKind, World};
 
 /// Something ready to be run.
 pub(super) struct Prepared {
@@ -191,25 +189,6 @@ fn build(
         }
         environment
     }))
-}
-
-/// The image's GPU drivers; `shown` is the path that messages tell.
-pub(crate) fn read_components(
-    world: &mut dyn World,
-    path: &Path,
-    shown: &str,
-) -> Result<GpuImages, String> {
-    let text = world.read(path, MAX_COMPONENTS_BYTES).map_err(|failure: ReadFailure| {
-        let failure = read_failure(shown.as_ref(), &failure);
-        format!("failed to load GPU config: read {shown}: {failure}")
-    })?;
-    GpuImages::from_components(&text)
-        .map_err(|error| format!("failed to load GPU config: parse {shown}: {error}"))
-}
-
-/// Which containerd is installed.
-pub(crate) fn probe_containerd(world: &mut dyn World) -> ContainerdFlavour {
-    ContainerdFlavour::detect(world.probe("containerd", &["--version".as_ref()]).as_deref())
 }
 
 /// Compares what the config would have given with what the NBC command assigned. Best effort: the

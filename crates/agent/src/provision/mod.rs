@@ -21,8 +21,6 @@ use crate::world::{ChildEnd, ChildStatus, Replace, Signal, World};
 use command::Prepared;
 use output::Output;
 
-pub(crate) use command::{probe_containerd, read_components};
-
 /// The report's code for "the agent failed before it ran anything".
 pub(crate) const NOT_STARTED: i32 = 240;
 

@@ -1,0 +1,29 @@
+//! What this machine says of itself.
+
+use std::path::Path;
+
+use crate::environment::{ContainerdFlavour, GpuImages};
+use crate::go_text::read_failure;
+use crate::world::World;
+
+/// The most of `components.json` that is read; the real one is below 100 KiB.
+const MAX_COMPONENTS_BYTES: u64 = 16 << 20;
+
+/// The image's GPU drivers; `shown` is the path that messages tell.
+pub(crate) fn read_components(
+    world: &mut dyn World,
+    path: &Path,
+    shown: &str,
+) -> Result<GpuImages, String> {
+    let text = world.read(path, MAX_COMPONENTS_BYTES).map_err(|failure| {
+        let failure = read_failure(shown.as_ref(), &failure);
+        format!("failed to load GPU config: read {shown}: {failure}")
+    })?;
+    GpuImages::from_components(&text)
+        .map_err(|error| format!("failed to load GPU config: parse {shown}: {error}"))
+}
+
+/// Which containerd is installed.
+pub(crate) fn probe_containerd(world: &mut dyn World) -> ContainerdFlavour {
+    ContainerdFlavour::detect(world.probe("containerd", &["--version".as_ref()]).as_deref())
+}
