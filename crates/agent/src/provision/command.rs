@@ -1,24 +1,20 @@
 //! What to run: the scripts with a computed environment, or a ready NBC command.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use mooring_contract::{NodeConfig, node_config};
 
-use super::{Failure, NOT_STARTED};
+use super::Failure;
+use super::checks::check;
 use crate::agent::Agent;
-use crate::cli::{ProvisionFlags, Stage};
-use crate::compare;
+use crate::cli::ProvisionFlags;
 use crate::environment::{self, BuildError, Built, Root, command};
-use crate::event::{EventLevel, Task};
 use crate::go_text::{path_error, read_failure};
 use crate::log::Value;
 use crate::machine::{probe_containerd, read_components};
-use crate::nbc;
 use crate::paths::COMPONENTS;
-use crate::preflight::{self, Facts, Verdict};
+use crate::preflight;
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{ChildSpec, FileKind, World};
 
@@ -39,39 +35,6 @@ pub(super) fn prepare(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> Result<P
             let error = "--provision-config or --nbc-cmd is required".to_owned();
             Err(Failure::before_start(error))
         }
-    }
-}
-
-/// The checks that nobody else makes on the way to the scripts: the config has been read by now, and
-/// the component list is about to be.
-fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Result<(), Failure> {
-    let checks =
-        preflight::CHECKS.iter().filter(|check| !matches!(check.name, "config" | "components"));
-    let checks: Vec<_> = checks.collect();
-    let layout = agent.layout.clone();
-    let facts = Facts { stage: Stage::Node, layout: &layout, config };
-    let results = preflight::run(agent.world, &facts, &checks);
-    for (check, finding) in &results {
-        let evidence = finding.evidence.join("; ");
-        let attributes = [
-            ("check", Value::Text(check.name)),
-            ("evidence", Value::Text(&evidence)),
-            ("action", Value::Text(finding.action)),
-        ];
-        let message = format!("preflight: {}", finding.summary);
-        match finding.verdict {
-            Verdict::Warning => agent.warn(&message, &attributes),
-            Verdict::Fatal => agent.error(&message, &attributes),
-            Verdict::Pass | Verdict::Skipped => {}
-        }
-    }
-    match preflight::first_fatal(&results) {
-        Some((check, finding)) => Err(Failure::preflight(
-            check.code.unwrap_or(NOT_STARTED),
-            &finding.summary,
-            preflight::report(&results),
-        )),
-        None => Ok(()),
     }
 }
 
@@ -145,7 +108,7 @@ fn pairs(environment: &environment::Environment) -> Vec<(String, String)> {
 }
 
 /// Reads a config, and logs what in it this agent does not know.
-fn read_config(agent: &mut Agent<'_>, typed: &Path) -> Result<NodeConfig, String> {
+pub(super) fn read_config(agent: &mut Agent<'_>, typed: &Path) -> Result<NodeConfig, String> {
     let shown = typed.display();
     let text = agent.world.read(typed, MAX_FILE_BYTES).map_err(|failure| {
         format!("open provision file {shown}: {}", read_failure(typed, &failure))
@@ -165,7 +128,7 @@ fn read_config(agent: &mut Agent<'_>, typed: &Path) -> Result<NodeConfig, String
     Ok(parsed.config)
 }
 
-fn check_version(agent: &mut Agent<'_>, config: &NodeConfig) -> Result<(), String> {
+pub(super) fn check_version(agent: &mut Agent<'_>, config: &NodeConfig) -> Result<(), String> {
     match config.version.as_str() {
         "v1" => Ok(()),
         "v0" => {
@@ -177,7 +140,7 @@ fn check_version(agent: &mut Agent<'_>, config: &NodeConfig) -> Result<(), Strin
 }
 
 /// Builds the environment from a config and what this machine says of itself.
-fn build(
+pub(super) fn build(
     agent: &mut Agent<'_>,
     config: &NodeConfig,
 ) -> Result<Result<environment::Environment, BuildError>, String> {
@@ -189,46 +152,6 @@ fn build(
         }
         environment
     }))
-}
-
-/// Compares what the config would have given with what the NBC command assigned. Best effort: the
-/// bootstrap is over, and its result stands.
-pub(super) fn compare(agent: &mut Agent<'_>, flags: &ProvisionFlags) {
-    let (Some(config), Some(nbc)) = (&flags.config, &flags.nbc_command) else { return };
-    agent.info("ProvisionConfig and NBCCmd both provided, comparing envs", &[]);
-    let built = read_config(agent, config).and_then(|config| {
-        check_version(agent, &config)?;
-        build(agent, &config)
-    });
-    let environment = match built {
-        Ok(Ok(environment)) => environment,
-        Ok(Err(error)) => return log_failed_comparison(agent, &error.to_string()),
-        Err(error) => return log_failed_comparison(agent, &error),
-    };
-    let text = match agent.world.read(nbc, MAX_FILE_BYTES) {
-        Ok(text) => text,
-        Err(failure) => return log_failed_comparison(agent, &read_failure(nbc, &failure)),
-    };
-    let inherited: BTreeMap<String, String> =
-        agent.world.environment().into_iter().filter_map(text_pair).collect();
-    let inherited = inherited.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let comparison =
-        compare::compare(environment.expose_all(), inherited, &nbc::assignments(&text));
-    let (message, event) = (comparison.log_message(), comparison.event_message());
-    agent.info(&message, &[]);
-    let now = agent.world.now();
-    agent.event(Task::CompareEnvs, EventLevel::Informational, &event, now);
-}
-
-fn text_pair((name, value): (OsString, OsString)) -> Option<(String, String)> {
-    Some((name.into_string().ok()?, value.into_string().ok()?))
-}
-
-fn log_failed_comparison(agent: &mut Agent<'_>, error: &str) {
-    agent.error(
-        "compareEnvs: failed to build cmd from provision config",
-        &[("error", Value::Text(error))],
-    );
 }
 
 /// A path without `.`, doubled separators and, where that is sure, `..`; nothing is looked up.

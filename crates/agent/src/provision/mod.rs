@@ -1,6 +1,8 @@
 //! `provision`: from the node config to a bootstrapped node, or to a report that says why not.
 
+mod checks;
 mod command;
+mod comparison;
 mod output;
 
 use std::path::Path;
@@ -50,6 +52,7 @@ impl Failure {
 pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
     let start = agent.started(Task::Provision);
     if !flags.dry_run {
+        catch_signals(agent);
         match claim(agent) {
             Ok(()) => move_stale_report_aside(agent),
             Err(taken) => return finish(agent, start, Err((&taken, 1))),
@@ -70,6 +73,14 @@ pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
 fn finish(agent: &mut Agent<'_>, start: SystemTime, result: Result<(), (&str, u8)>) -> u8 {
     agent.finished(Task::Provision, start, result.err().map(|(error, _)| error));
     result.err().map_or(0, |(_, exit_code)| exit_code)
+}
+
+/// From here on a signal ends in a report, too.
+fn catch_signals(agent: &mut Agent<'_>) {
+    if let Err(error) = agent.world.catch_signals() {
+        let error = error.to_string();
+        agent.warn("failed to catch signals", &[("error", Value::Text(&error))]);
+    }
 }
 
 /// Makes this the only process that provisions. A machine on which that cannot be recorded is
@@ -114,10 +125,6 @@ fn attempt(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> Result<(), Failure>
 }
 
 fn run(agent: &mut Agent<'_>, prepared: &Prepared, flags: &ProvisionFlags) -> Result<(), Failure> {
-    if let Err(error) = agent.world.catch_signals() {
-        let error = error.to_string();
-        agent.warn("failed to catch signals", &[("error", Value::Text(&error))]);
-    }
     if let Some(signal) = agent.world.caught_signal() {
         let error = format!("interrupted by {} before the scripts were started", signal.name());
         return Err(Failure::before_start(error));
@@ -132,7 +139,7 @@ fn run(agent: &mut Agent<'_>, prepared: &Prepared, flags: &ProvisionFlags) -> Re
     };
     let (out, err) = output.tails();
     if flags.nbc_command.is_some() {
-        command::compare(agent, flags);
+        comparison::compare(agent, flags);
     }
     let (code, error) = match &ended {
         Ok(end) => (code_of(end), error_of(end)),

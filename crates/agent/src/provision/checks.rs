@@ -1,0 +1,40 @@
+//! Preflight as the first phase of a bootstrap.
+
+use super::{Failure, NOT_STARTED};
+use crate::agent::Agent;
+use crate::cli::Stage;
+use crate::log::Value;
+use crate::preflight::{self, Facts, Verdict};
+
+/// The checks that nobody else makes on the way to the scripts: the config has been read by now, and
+/// the component list is about to be.
+pub(super) fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Result<(), Failure> {
+    let checks =
+        preflight::CHECKS.iter().filter(|check| !matches!(check.name, "config" | "components"));
+    let checks: Vec<_> = checks.collect();
+    let layout = agent.layout.clone();
+    let facts = Facts { stage: Stage::Node, layout: &layout, config };
+    let results = preflight::run(agent.world, &facts, &checks);
+    for (check, finding) in &results {
+        let evidence = finding.evidence.join("; ");
+        let attributes = [
+            ("check", Value::Text(check.name)),
+            ("evidence", Value::Text(&evidence)),
+            ("action", Value::Text(finding.action)),
+        ];
+        let message = format!("preflight: {}", finding.summary);
+        match finding.verdict {
+            Verdict::Warning => agent.warn(&message, &attributes),
+            Verdict::Fatal => agent.error(&message, &attributes),
+            Verdict::Pass | Verdict::Skipped => {}
+        }
+    }
+    match preflight::first_fatal(&results) {
+        Some((check, finding)) => Err(Failure::preflight(
+            check.code.unwrap_or(NOT_STARTED),
+            &finding.summary,
+            preflight::report(&results),
+        )),
+        None => Ok(()),
+    }
+}
