@@ -14,6 +14,7 @@ cargo xtask <chore>
 
 Chores:
   test         every test, and what the packaging promises; installs what is missing
+  audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   help         print this text
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => test(),
+        ["audit"] => audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
         ["help" | "--help" | "-h"] => {
@@ -36,6 +38,14 @@ fn main() -> ExitCode {
         ))),
     };
     done.map_or_else(|failed| failed.report(), |()| ExitCode::SUCCESS)
+}
+
+/// What `deny.toml` says. (Advisories need a database that is fetched, so they are left to others.)
+fn audit() -> Result<(), Failed> {
+    if run("cargo", &["deny", "--version"]).is_err() {
+        run("cargo", &["install", "--locked", "cargo-deny"])?;
+    }
+    run("cargo", &["deny", "check", "licenses", "bans", "sources"])
 }
 
 /// Everything that the README calls the test command.
