@@ -182,7 +182,7 @@ fn forward(child: &Child, signal: Signal) {
     }
 }
 
-fn child_status(status: ExitStatus) -> ChildStatus {
+pub(super) fn child_status(status: ExitStatus) -> ChildStatus {
     match (status.code(), status.signal()) {
         (Some(code), _) => ChildStatus::Exited(code),
         (None, number) => ChildStatus::Signaled {

@@ -4,11 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use super::{
-    ChildEnd, ChildSpec, Entry, FileKind, OutputFilter, ReadFailure, Replace, Signal, Space,
-    Stream, Watch, WatchFailure, World, child, files, process, watch,
+    ChildEnd, ChildSpec, Entry, FileKind, HttpFailure, HttpRequest, HttpResponse, OutputFilter,
+    ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure, World, child,
+    files, http, process, tool, watch,
 };
 
 /// The machine that this process runs on.
@@ -16,6 +17,8 @@ use super::{
 pub struct Host {
     signals: Option<child::Signals>,
     locks: Vec<File>,
+    /// The fixed instant, set when it is first asked for.
+    beginning: Option<Instant>,
 }
 
 impl World for Host {
@@ -135,6 +138,25 @@ impl World for Host {
 
     fn watch(&mut self, folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure> {
         watch::watch(folders)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
+    fn monotonic(&mut self) -> Duration {
+        let now = Instant::now();
+        now.saturating_duration_since(*self.beginning.get_or_insert(now))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
+    fn sleep(&mut self, pause: Duration) {
+        std::thread::sleep(pause);
+    }
+
+    fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
+        http::fetch(request)
+    }
+
+    fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd> {
+        tool::run(tool)
     }
 }
 

@@ -6,7 +6,9 @@
 mod child;
 mod files;
 mod host;
+mod http;
 mod process;
+mod tool;
 mod watch;
 
 use std::ffi::{OsStr, OsString};
@@ -14,7 +16,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use mooring_contract::Secret;
+
 pub use host::Host;
+pub use http::{
+    HttpFailure, HttpFailureKind, HttpRequest, HttpResponse, MAX_BODY, Roots, Url, UrlError,
+};
 
 /// Everything that a command of the agent can see or change.
 pub trait World {
@@ -73,6 +80,16 @@ pub trait World {
     fn run(&mut self, child: &ChildSpec, filter: &mut dyn OutputFilter) -> io::Result<ChildEnd>;
     /// Begins to watch folders; what happens from now on is not missed.
     fn watch(&mut self, folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure>;
+
+    /// The time since some fixed instant. Unlike [`Self::now`] it never jumps, which the time of day
+    /// does on a machine that has just booted.
+    fn monotonic(&mut self) -> Duration;
+    /// Does nothing for a while.
+    fn sleep(&mut self, pause: Duration);
+    /// Asks a server and reads its whole answer.
+    fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure>;
+    /// Runs a small program that takes a secret on its standard input.
+    fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd>;
 }
 
 /// A standard stream.
@@ -212,6 +229,30 @@ pub enum ChildStatus {
         /// Whether a core was dumped.
         core_dumped: bool,
     },
+}
+
+/// A small program to run for a limited time; its output is kept, not printed.
+#[derive(Debug)]
+pub struct Tool<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// Its arguments. They never hold a secret: everybody on the node can read them.
+    pub arguments: Vec<OsString>,
+    /// Variables that beat the inherited ones. They never hold a secret either.
+    pub variables: Vec<(&'static str, OsString)>,
+    /// What it reads.
+    pub input: &'a Secret,
+    /// When it is killed.
+    pub limit: Duration,
+}
+
+/// How a small program ended.
+#[derive(Clone)]
+pub struct ToolEnd {
+    /// `None` if its time was up.
+    pub status: Option<ChildStatus>,
+    /// The beginning of its standard output, then that of its standard error. It may hold a secret.
+    pub output: Vec<u8>,
 }
 
 /// Sees a program's output as it comes, and decides what is printed.

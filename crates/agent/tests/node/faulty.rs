@@ -5,11 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use mooring_agent::world::{
-    ChildEnd, ChildSpec, Entry, FileKind, Host, OutputFilter, ReadFailure, Replace, Signal, Space,
-    Stream, Watch, WatchFailure, World,
+    ChildEnd, ChildSpec, ChildStatus, Entry, FileKind, Host, HttpFailure, HttpRequest,
+    HttpResponse, OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch,
+    WatchFailure, World,
 };
 
 /// Decides, for an operation on a path, whether it fails, and with which error number.
@@ -19,6 +20,9 @@ pub(crate) const EIO: i32 = 5;
 pub(crate) const EACCES: i32 = 13;
 pub(crate) const ENOSPC: i32 = 28;
 pub(crate) const EROFS: i32 = 30;
+
+/// The time of day at which a network without real time begins.
+pub(crate) const DAWN: Duration = Duration::from_hours(500_000);
 
 /// Operations on the world, as they happened.
 pub(crate) type Trace = Rc<RefCell<Vec<String>>>;
@@ -30,6 +34,33 @@ pub(crate) struct Faulty {
     pub(crate) trace: Trace,
     pub(crate) out: Vec<u8>,
     pub(crate) err: Vec<u8>,
+    /// Variables beside the root.
+    pub(crate) variables: Vec<(OsString, OsString)>,
+    /// A network in which no real time passes.
+    pub(crate) network: Option<Network>,
+}
+
+/// What a request is answered with, and how long that takes.
+pub(crate) type Answers =
+    Box<dyn FnMut(&HttpRequest<'_>) -> (Duration, Result<HttpResponse, HttpFailure>)>;
+
+/// A network, and a clock that only moves when somebody waits.
+pub(crate) struct Network {
+    pub(crate) answers: Answers,
+    pub(crate) now: Duration,
+    /// How long was waited between attempts.
+    pub(crate) pauses: Vec<Duration>,
+    /// When requests were sent, and how long each was allowed to take.
+    pub(crate) requests: Vec<(Duration, Duration)>,
+}
+
+impl Network {
+    pub(crate) fn new(
+        answers: impl FnMut(&HttpRequest<'_>) -> (Duration, Result<HttpResponse, HttpFailure>) + 'static,
+    ) -> Self {
+        let answers = Box::new(answers);
+        Self { answers, now: Duration::ZERO, pauses: Vec::new(), requests: Vec::new() }
+    }
 }
 
 impl Faulty {
@@ -41,6 +72,8 @@ impl Faulty {
             trace: Trace::default(),
             out: Vec::new(),
             err: Vec::new(),
+            variables: Vec::new(),
+            network: None,
         }
     }
 
@@ -61,11 +94,15 @@ impl Faulty {
 
 impl World for Faulty {
     fn now(&mut self) -> SystemTime {
-        self.host.now()
+        match &self.network {
+            None => self.host.now(),
+            Some(network) => SystemTime::UNIX_EPOCH + DAWN + network.now,
+        }
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        vec![("AKS_NODE_ROOT".into(), self.root.clone())]
+        let root = ("AKS_NODE_ROOT".into(), self.root.clone());
+        [&[root], &self.variables[..]].concat()
     }
 
     fn print(&mut self, stream: Stream, bytes: &[u8]) {
@@ -193,5 +230,38 @@ impl World for Faulty {
         self.check("inotify", Path::new("")).map_err(WatchFailure::Create)?;
         self.check("watch", folders[0]).map_err(WatchFailure::Folder)?;
         self.host.watch(folders)
+    }
+
+    fn monotonic(&mut self) -> Duration {
+        match &self.network {
+            None => self.host.monotonic(),
+            Some(network) => network.now,
+        }
+    }
+
+    fn sleep(&mut self, pause: Duration) {
+        match &mut self.network {
+            None => self.host.sleep(pause),
+            Some(network) => {
+                network.now += pause;
+                network.pauses.push(pause);
+            }
+        }
+    }
+
+    fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
+        let Some(network) = &mut self.network else { return self.host.fetch(request) };
+        network.requests.push((network.now, request.limit));
+        let (took, answer) = (network.answers)(request);
+        network.now += took;
+        answer
+    }
+
+    fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd> {
+        self.check("run", tool.program)?;
+        match &self.network {
+            None => self.host.run_tool(tool),
+            Some(_) => Ok(ToolEnd { status: Some(ChildStatus::Exited(0)), output: Vec::new() }),
+        }
     }
 }

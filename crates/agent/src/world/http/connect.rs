@@ -1,0 +1,191 @@
+//! DNS, TCP, and a proxy's tunnel.
+
+use std::io::{BufReader, Write as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mooring_contract::ProxyUrl;
+
+use super::deadline::{Duplex, Limited, Limits};
+use super::url::split_authority;
+use super::{HttpFailure, HttpFailureKind, Phase, Roots, Url, message, tls};
+
+/// Longer than a resolver's first time-out of 5 seconds, so that its second server is asked, too.
+const LOOK_UP: Duration = Duration::from_secs(10);
+/// Three lost packets: the kernel tries again after 1, 3 and 7 seconds.
+const CONNECT: Duration = Duration::from_secs(10);
+/// A proxy connects to the server before it answers.
+const TUNNEL: Duration = Duration::from_secs(15);
+
+/// Opens a connection.
+pub(super) fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Duplex>, HttpFailure> {
+    let addresses = look_up(host, port, limits)?;
+    limits.phase(CONNECT);
+    let mut refused = None;
+    for (tried, address) in addresses.iter().enumerate() {
+        let Ok(left) = limits.left() else { break };
+        // A dead address must leave time for the others.
+        let others = u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
+        match TcpStream::connect_timeout(address, left / others) {
+            Ok(tcp) => {
+                // The request is one small write; it need not wait for company.
+                let _ = tcp.set_nodelay(true);
+                return Ok(Box::new(Limited { tcp, limits: limits.clone() }));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {}
+            Err(error) => refused = Some((address, error)),
+        }
+    }
+    Err(match refused {
+        None => HttpFailure::timed_out(Phase::Connect),
+        Some((address, error)) => HttpFailure::new(
+            HttpFailureKind::Connect,
+            format!("cannot connect to {address}: {error}"),
+        ),
+    })
+}
+
+/// The system's resolver knows no deadline, so a thread waits for it, and we for the thread.
+fn look_up(host: &str, port: u16, limits: &Limits) -> Result<Vec<SocketAddr>, HttpFailure> {
+    if let Ok(address) = host.parse() {
+        return Ok(vec![SocketAddr::new(address, port)]);
+    }
+    limits.phase(LOOK_UP);
+    let failed = |text: String| {
+        let text = format!("DNS: no address for {host}: {text}");
+        HttpFailure::new(HttpFailureKind::Dns, text)
+    };
+    let (sender, answer) = mpsc::channel();
+    let name = host.to_owned();
+    thread::Builder::new()
+        .name("resolver".to_owned())
+        .spawn(move || {
+            let found = (name.as_str(), port).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
+            let _ = sender.send(found);
+        })
+        .map_err(|error| failed(error.to_string()))?;
+    let left = limits.left().unwrap_or_default();
+    match answer.recv_timeout(left) {
+        Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses),
+        Ok(Ok(_)) => Err(failed("the answer is empty".to_owned())),
+        Ok(Err(error)) => Err(failed(error.to_string())),
+        // A resolver that is silent is still the resolver.
+        Err(_) => Err(failed("no answer in time".to_owned())),
+    }
+}
+
+/// Opens a connection through a proxy.
+pub(super) fn tunnel(
+    proxy: &ProxyUrl,
+    url: &Url,
+    roots: &Roots,
+    limits: &Limits,
+) -> Result<Box<dyn Duplex>, HttpFailure> {
+    let failed = |status, text: String| HttpFailure::new(HttpFailureKind::Proxy(status), text);
+    let Some(Proxy { tls, host, port, user_info }) = Proxy::parse(proxy) else {
+        return Err(failed(None, "the proxy's address cannot be understood".to_owned()));
+    };
+    let through = |failure: HttpFailure| {
+        let text = format!("proxy {host}: {}", failure.text);
+        HttpFailure { kind: failure.kind, text }
+    };
+    let mut stream = open(&host, port, limits).map_err(through)?;
+    if tls {
+        stream = tls::handshake(stream, &host, roots, limits).map_err(through)?;
+    }
+    limits.phase(TUNNEL);
+    let target = url.authority_with_port();
+    let who = user_info.map_or(String::new(), |user_info| {
+        format!("Proxy-Authorization: Basic {}\r\n", STANDARD.encode(user_info))
+    });
+    let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{who}\r\n");
+    stream
+        .write_all(request.as_bytes())
+        .and_then(|()| stream.flush())
+        .map_err(|error| through(tls::failure(Phase::Tunnel, &error)))?;
+    // Behind the head of a success comes the server's TLS, of which a buffer must not take a byte;
+    // the server speaks second there, so nothing has come yet.
+    let mut reader = BufReader::with_capacity(1, stream);
+    let (status, _) = message::read_head(&mut reader, Phase::Tunnel).map_err(through)?;
+    if !(200..300).contains(&status) {
+        let text = format!("the proxy {host} answered {status} when asked for {target}");
+        return Err(failed(Some(status), text));
+    }
+    Ok(reader.into_inner())
+}
+
+/// A proxy's address, taken apart.
+struct Proxy {
+    tls: bool,
+    host: String,
+    port: u16,
+    /// `user:password`, decoded.
+    user_info: Option<Vec<u8>>,
+}
+
+impl Proxy {
+    /// `http://user:password@host:port`; scheme, user and port may be missing.
+    fn parse(proxy: &ProxyUrl) -> Option<Self> {
+        let text = proxy.expose();
+        let (tls, rest) = match text.split_once("://") {
+            None => (false, text),
+            Some(("http", rest)) => (false, rest),
+            Some(("https", rest)) => (true, rest),
+            Some(_) => return None,
+        };
+        let (user_info, rest) = match rest.rsplit_once('@') {
+            None => (None, rest),
+            Some((user_info, rest)) => (Some(percent_decoded(user_info)), rest),
+        };
+        let authority = rest.split('/').next().unwrap_or_default();
+        let (host, port) = split_authority(authority)?;
+        let port = port.unwrap_or(if tls { 443 } else { 80 });
+        Some(Self { tls, host: host.to_owned(), port, user_info })
+    }
+}
+
+/// Bytes behind `%` as two hexadecimal digits; anything else stays as it is.
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let escaped = match rest {
+            [b'%', high, low, behind @ ..] => {
+                let digits = [*high, *low];
+                let digits = std::str::from_utf8(&digits).ok();
+                let digits = digits.filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+                digits.and_then(|d| u8::from_str_radix(d, 16).ok()).map(|byte| (byte, behind))
+            }
+            _ => None,
+        };
+        let (byte, behind) = escaped.unwrap_or((*first, behind));
+        decoded.push(byte);
+        rest = behind;
+    }
+    decoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Option<(bool, String, u16, Option<Vec<u8>>)> {
+        Proxy::parse(&text.into()).map(|p| (p.tls, p.host, p.port, p.user_info))
+    }
+
+    #[test]
+    fn proxies_are_read_as_people_write_them() {
+        let of = |tls, host: &str, port| Some((tls, host.to_owned(), port, None));
+        assert_eq!(parsed("http://proxy:3128/"), of(false, "proxy", 3128));
+        assert_eq!(parsed("proxy:3128"), of(false, "proxy", 3128));
+        assert_eq!(parsed("https://proxy"), of(true, "proxy", 443));
+        assert_eq!(parsed("socks5://proxy"), None);
+        assert_eq!(parsed("http://"), None);
+        let (.., user_info) = parsed("http://u:p%40%zz@proxy").unwrap();
+        assert_eq!(user_info.as_deref(), Some(&b"u:p@%zz"[..]));
+    }
+}

@@ -1,0 +1,82 @@
+//! A connection on which nothing outlasts its time.
+
+use std::cell::Cell;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Something to read from and write to.
+pub(super) trait Duplex: Read + Write {}
+
+impl<T: Read + Write> Duplex for T {}
+
+/// When everything must be over, and when the present phase must.
+#[derive(Debug, Clone)]
+pub(super) struct Limits {
+    total: Instant,
+    phase: Rc<Cell<Instant>>,
+}
+
+impl Limits {
+    pub(super) fn within(limit: Duration) -> Self {
+        let total = now() + limit;
+        Self { total, phase: Rc::new(Cell::new(total)) }
+    }
+
+    /// The phase that begins may take this long, if the whole has that much time left.
+    pub(super) fn phase(&self, limit: Duration) {
+        self.phase.set(self.total.min(now() + limit));
+    }
+
+    /// What follows has all the time that is left.
+    pub(super) fn no_phase(&self) {
+        self.phase.set(self.total);
+    }
+
+    /// The time that is left.
+    pub(super) fn left(&self) -> io::Result<Duration> {
+        let left = self.phase.get().saturating_duration_since(now());
+        // A time-out of zero means none at all to the system.
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+/// A TCP connection under limits. The time that is left is set anew before each operation, so that a
+/// peer that sends a byte now and then gains nothing.
+#[derive(Debug)]
+pub(super) struct Limited {
+    pub(super) tcp: TcpStream,
+    pub(super) limits: Limits,
+}
+
+impl Read for Limited {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.tcp.set_read_timeout(Some(self.limits.left()?))?;
+        self.tcp.read(buffer).map_err(as_timed_out)
+    }
+}
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.tcp.set_write_timeout(Some(self.limits.left()?))?;
+        self.tcp.write(bytes).map_err(as_timed_out)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.tcp.flush()
+    }
+}
+
+/// A socket's time-out is told as "would block" on Unix.
+fn as_timed_out(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
+        _ => error,
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the seam through which others see time")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,165 @@
+//! A small HTTP/1.1 client: one request, one connection, one deadline.
+//!
+//! The agent asks three questions of two servers, so this is a client for that: no redirects, no
+//! keep-alive, no compression. What it has instead is a name for every way to fail, since the name
+//! decides whom a person goes and asks. Nothing here runs, or is even read from the disk, for
+//! commands without a network.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `url` | an address, taken apart |
+//! | `message` | bytes of a request, meaning of a response; no I/O of its own |
+//! | `deadline` | a connection on which no single read, and no drip of them, outlasts its time |
+//! | `connect` | DNS, TCP, a proxy's tunnel |
+//! | `tls` | trust and handshake |
+
+mod connect;
+mod deadline;
+mod message;
+mod tls;
+mod url;
+
+use std::fmt;
+use std::io::{BufReader, Write as _};
+use std::time::Duration;
+
+use mooring_contract::{ProxyUrl, Secret};
+
+use deadline::{Duplex, Limits};
+
+pub use tls::Roots;
+pub use url::{Url, UrlError};
+
+/// More than any answer that we ask for.
+pub const MAX_BODY: usize = 1024 * 1024;
+
+/// A request. With a form it is a POST, otherwise a GET.
+#[derive(Debug)]
+pub struct HttpRequest<'a> {
+    /// Where to.
+    pub url: &'a Url,
+    /// Headers beside those that every request has.
+    pub headers: &'a [(&'static str, Secret)],
+    /// A body of type `application/x-www-form-urlencoded`.
+    pub form: Option<&'a Secret>,
+    /// The proxy to go through, for an address with TLS.
+    pub proxy: Option<&'a ProxyUrl>,
+    /// Who may vouch for the server.
+    pub roots: &'a Roots,
+    /// How long all of it may take.
+    pub limit: Duration,
+}
+
+/// An answer, whole.
+#[derive(Clone, Default)]
+pub struct HttpResponse {
+    /// Its status.
+    pub status: u16,
+    /// Its headers, as they came.
+    pub headers: Vec<(String, String)>,
+    /// Its body, which may be a token.
+    pub body: Vec<u8>,
+}
+
+impl HttpResponse {
+    /// The first header of this name, in any letter case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+impl fmt::Debug for HttpResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpResponse {{ status: {}, {} bytes }}", self.status, self.body.len())
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpFailure {
+    /// What went wrong.
+    pub kind: HttpFailureKind,
+    /// For a person; never a secret.
+    pub text: String,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpFailureKind {
+    /// The name has no address.
+    Dns,
+    /// No connection.
+    Connect,
+    /// The proxy gave no tunnel; its status, if it answered.
+    Proxy(Option<u16>),
+    /// The server's certificate is not to be trusted.
+    Certificate,
+    /// Another failure of TLS.
+    Tls,
+    /// The time was up.
+    TimedOut,
+    /// The connection ended in the middle.
+    Cut,
+    /// What came is no HTTP, or too much of it.
+    Malformed,
+}
+
+/// What was going on when something went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Connect,
+    Tunnel,
+    Tls,
+    Request,
+    Head,
+    Body,
+}
+
+impl Phase {
+    fn doing(self) -> &'static str {
+        match self {
+            Self::Connect => "connecting",
+            Self::Tunnel => "asking the proxy for a tunnel",
+            Self::Tls => "in the TLS handshake",
+            Self::Request => "sending the request",
+            Self::Head => "waiting for the answer",
+            Self::Body => "reading the answer's body",
+        }
+    }
+}
+
+impl HttpFailure {
+    fn new(kind: HttpFailureKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into() }
+    }
+
+    fn timed_out(phase: Phase) -> Self {
+        Self::new(HttpFailureKind::TimedOut, format!("timed out {}", phase.doing()))
+    }
+}
+
+/// Sends a request and reads the whole answer.
+pub(super) fn fetch(request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
+    let limits = Limits::within(request.limit);
+    let mut stream = open(request, &limits)?;
+    limits.no_phase();
+    message::write_request(request)
+        .and_then(|bytes| stream.write_all(&bytes))
+        .and_then(|()| stream.flush())
+        .map_err(|error| tls::failure(Phase::Request, &error))?;
+    message::read_response(&mut BufReader::new(stream))
+}
+
+fn open(request: &HttpRequest<'_>, limits: &Limits) -> Result<Box<dyn Duplex>, HttpFailure> {
+    let url = request.url;
+    if !url.tls {
+        return connect::open(&url.host, url.port, limits);
+    }
+    let stream = match request.proxy {
+        None => connect::open(&url.host, url.port, limits)?,
+        Some(proxy) => connect::tunnel(proxy, url, request.roots, limits)?,
+    };
+    tls::handshake(stream, &url.host, request.roots, limits)
+}
