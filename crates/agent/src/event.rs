@@ -12,6 +12,7 @@ pub(crate) enum Task {
     Provision,
     ProvisionWait,
     CompareEnvs,
+    RegistryLogin,
 }
 
 impl Task {
@@ -20,6 +21,7 @@ impl Task {
             Self::Provision => "Provision",
             Self::ProvisionWait => "ProvisionWait",
             Self::CompareEnvs => "CompareEnvs",
+            Self::RegistryLogin => "RegistryLogin",
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | `wait` | sleeping until that is over |
 //! | [`preflight`] | what must be there before a script runs |
 //! | `render` | showing what would be handed over |
+//! | `registry` | logging in to the bootstrap registry |
 //! | [`environment`] | the variables for the scripts, without I/O |
 //! | [`redact`], `secrets` | what never leaves the node |
 //! | [`nbc`], [`compare`] | a ready command, and how it differs from the config |
@@ -31,6 +32,7 @@ mod paths;
 pub mod preflight;
 mod provision;
 pub mod redact;
+mod registry;
 mod render;
 mod report;
 mod running;
@@ -94,6 +96,7 @@ fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
             leave_result_on_panic(agent);
             provision::provision(agent, flags)
         }
+        Command::RegistryLogin(flags) => registry::login(agent, flags, &registry::find_oras),
         Command::ProvisionWait { timeout } => wait::provision_wait(agent, *timeout),
         Command::Version => print(agent, &format!("{VERSION}\n")),
         Command::VersionFlag => print(agent, &format!("aks-node-controller version {VERSION}\n")),

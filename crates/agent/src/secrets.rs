@@ -31,6 +31,16 @@ pub(crate) fn of_node(
     typed_config: Option<&Path>,
     typed_nbc_command: Option<&Path>,
 ) -> Redactor {
+    Redactor::new(values_of_node(world, layout, typed_config, typed_nbc_command))
+}
+
+/// The secrets themselves, for a redactor that must know others, too.
+pub(crate) fn values_of_node(
+    world: &mut dyn World,
+    layout: &Layout,
+    typed_config: Option<&Path>,
+    typed_nbc_command: Option<&Path>,
+) -> Vec<Vec<u8>> {
     let left_config = layout.at(NODE_CONFIG);
     let left_nbc_command = layout.at(NBC_COMMAND);
     let mut secrets: Vec<Vec<u8>> = Vec::new();
@@ -44,5 +54,5 @@ pub(crate) fn of_node(
         let text = world.read(path, MAX_FILE_BYTES).unwrap_or_default();
         secrets.extend(nbc::assignments(&text).expose_secrets().map(Vec::from));
     }
-    Redactor::new(secrets)
+    secrets
 }

@@ -11,6 +11,7 @@ pub(crate) enum Topic {
     Version,
     Render,
     Preflight,
+    RegistryLogin,
     CheckHotfix,
     DownloadHotfix,
 }
@@ -24,6 +25,7 @@ impl Topic {
             "version" => Self::Version,
             "render" => Self::Render,
             "preflight" => Self::Preflight,
+            "registry-login" => Self::RegistryLogin,
             "check-hotfix" => Self::CheckHotfix,
             "download-hotfix" => Self::DownloadHotfix,
             "help" | "h" => Self::General,
@@ -41,6 +43,7 @@ pub(crate) fn text(topic: Topic) -> String {
         Topic::Version => VERSION_HELP.to_owned(),
         Topic::Render => RENDER.to_owned(),
         Topic::Preflight => PREFLIGHT.to_owned(),
+        Topic::RegistryLogin => crate::registry::help(),
         Topic::CheckHotfix => HOTFIX.replace("NAME_OF_COMMAND", "check-hotfix"),
         Topic::DownloadHotfix => HOTFIX.replace("NAME_OF_COMMAND", "download-hotfix"),
     }
@@ -63,6 +66,7 @@ COMMANDS:
    provision-wait   wait for the result, print the report, exit with its code
    preflight        check what an image and a config must have before a script runs
    render           show what would be handed to the scripts, or to Azure
+   registry-login   log in to the bootstrap registry with the kubelet identity
    version          print the version
    check-hotfix     accepted, not supported
    download-hotfix  accepted, not supported

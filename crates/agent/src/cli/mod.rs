@@ -2,6 +2,7 @@
 
 mod flags;
 mod help;
+mod registry_login;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::time::parse_duration;
 use flags::{Flag, Takes, Words};
 
 pub(crate) use help::{Topic, text as help_text};
+pub(crate) use registry_login::LoginFlags;
 
 /// What this process was asked to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +32,7 @@ pub(crate) enum Command {
     Hotfix(&'static str),
     Render(RenderFlags),
     Preflight(PreflightFlags),
+    RegistryLogin(Box<LoginFlags>),
 }
 
 /// How to provision.
@@ -185,6 +188,9 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
         "provision-wait" => with_flags(words, Topic::ProvisionWait, PROVISION_WAIT, read_wait),
         "render" => with_flags(words, Topic::Render, RENDER, read_render),
         "preflight" => with_flags(words, Topic::Preflight, PREFLIGHT, read_preflight),
+        "registry-login" => {
+            with_flags(words, Topic::RegistryLogin, registry_login::FLAGS, registry_login::read)
+        }
         "check-hotfix" => {
             with_flags(words, Topic::CheckHotfix, &[], |_| Ok(Command::Hotfix("check-hotfix")))
         }
@@ -231,19 +237,18 @@ fn read_help(words: &[OsString]) -> Result<Command, UsageError> {
 }
 
 fn read_wait(words: &Words) -> Result<Command, String> {
-    let timeout = words
-        .value("timeout")
-        .map(|value| {
-            let value = value.to_string_lossy();
-            parse_duration(&value).ok_or_else(|| {
-                let value = shown(&value);
-                format!(
-                    "invalid value \"{value}\" for flag -timeout: write it as 15m, 90s or 1h30m"
-                )
-            })
+    Ok(Command::ProvisionWait { timeout: read_duration(words, "timeout")? })
+}
+
+fn read_duration(words: &Words, name: &str) -> Result<Option<Duration>, String> {
+    let duration = words.value(name).map(|value| {
+        let value = value.to_string_lossy();
+        parse_duration(&value).ok_or_else(|| {
+            let value = shown(&value);
+            format!("invalid value \"{value}\" for flag -{name}: write it as 15m, 90s or 1h30m")
         })
-        .transpose()?;
-    Ok(Command::ProvisionWait { timeout })
+    });
+    duration.transpose()
 }
 
 fn read_render(words: &Words) -> Result<Command, String> {

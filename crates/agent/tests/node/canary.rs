@@ -37,7 +37,7 @@ fn config(version: &str) -> String {
 }
 
 /// Every form in which a secret could slip out.
-fn forms(secret: &str) -> Vec<Vec<u8>> {
+pub(crate) fn forms(secret: &str) -> Vec<Vec<u8>> {
     let mut forms = vec![secret.as_bytes().to_vec()];
     for engine in [STANDARD, URL_SAFE] {
         for before in ["", "x", "xy"] {

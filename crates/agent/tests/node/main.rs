@@ -16,3 +16,4 @@ mod faults;
 mod launcher;
 mod preflight;
 mod processes;
+mod registry;

@@ -1,0 +1,166 @@
+//! The flags of `registry-login`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mooring_contract::shown;
+
+use super::flags::{Flag, Takes, Words};
+use super::{Command, read_duration};
+use crate::environment::arm_endpoint_of;
+use crate::world::Url;
+
+/// Where and how to log in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LoginFlags {
+    /// `host` or `host:port`.
+    pub(crate) registry: String,
+    /// None if a part of it is missing: then nobody can log in.
+    pub(crate) identity: Option<Identity>,
+    /// Azure Resource Manager's address in the cloud that was named, if one was.
+    pub(crate) arm_endpoint: Option<&'static str>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) registry_config: Option<PathBuf>,
+    pub(crate) budget: Duration,
+    pub(crate) attempt_timeout: Duration,
+    pub(crate) registry_url: Url,
+    pub(crate) imds_url: Url,
+}
+
+/// The kubelet identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) client_id: String,
+    pub(crate) tenant_id: String,
+}
+
+pub(super) const FLAGS: &[Flag] = &[
+    Flag { name: "registry", takes: Takes::Value },
+    Flag { name: "client-id", takes: Takes::Value },
+    Flag { name: "tenant-id", takes: Takes::Value },
+    Flag { name: "cloud", takes: Takes::Value },
+    Flag { name: "ca-file", takes: Takes::Value },
+    Flag { name: "registry-config", takes: Takes::Value },
+    Flag { name: "budget", takes: Takes::Value },
+    Flag { name: "attempt-timeout", takes: Takes::Value },
+    Flag { name: "registry-endpoint", takes: Takes::Value },
+    Flag { name: "imds-endpoint", takes: Takes::Value },
+];
+
+const BUDGET: Duration = Duration::from_mins(10);
+/// Half of upstream's minute: a lost answer is asked for again, and the budget has room for that.
+const ATTEMPT: Duration = Duration::from_secs(30);
+/// Link-local: the host itself answers there.
+const IMDS: &str = "http://169.254.169.254";
+
+pub(super) fn read(words: &Words) -> Result<Command, String> {
+    if let Some(word) = words.others.first() {
+        return Err(format!("unexpected word \"{}\"", shown(&word.to_string_lossy())));
+    }
+    let registry = text(words, "registry")?.ok_or("say which registry: --registry HOST")?;
+    let (registry, registry_url) = read_registry(&registry)?;
+    let registry_url = match text(words, "registry-endpoint")? {
+        None => registry_url,
+        Some(typed) => read_url("registry-endpoint", &typed)?,
+    };
+    if !registry_url.tls && !registry_url.is_loopback() {
+        return Err("-registry-endpoint: tokens need https, but for tests on loopback".to_owned());
+    }
+    let identity = match (text(words, "client-id")?, text(words, "tenant-id")?) {
+        (Some(client_id), Some(tenant_id)) => Some(Identity { client_id, tenant_id }),
+        _ => None,
+    };
+    let imds = text(words, "imds-endpoint")?;
+    let imds_url = read_url("imds-endpoint", imds.as_deref().unwrap_or(IMDS))?;
+    let arm_endpoint = text(words, "cloud")?.map(|name| {
+        arm_endpoint_of(&name)
+            .ok_or_else(|| invalid("cloud", &name, "public, china or usgovernment"))
+    });
+    Ok(Command::RegistryLogin(Box::new(LoginFlags {
+        registry,
+        identity,
+        arm_endpoint: arm_endpoint.transpose()?,
+        ca_file: words.value("ca-file").map(PathBuf::from),
+        registry_config: words.value("registry-config").map(PathBuf::from),
+        budget: read_duration(words, "budget")?.unwrap_or(BUDGET),
+        attempt_timeout: read_duration(words, "attempt-timeout")?.unwrap_or(ATTEMPT),
+        registry_url,
+        imds_url,
+    })))
+}
+
+/// A host, perhaps with a port. Image names have a path behind it, which upstream cuts off, too.
+fn read_registry(typed: &str) -> Result<(String, Url), String> {
+    let host = typed.split('/').next().unwrap_or_default();
+    match Url::parse(&format!("https://{host}")) {
+        Ok(url) => Ok((host.to_owned(), url)),
+        Err(_) => Err(invalid("registry", typed, "a host such as my.azurecr.io")),
+    }
+}
+
+fn read_url(name: &str, typed: &str) -> Result<Url, String> {
+    Url::parse(typed).map_err(|_| invalid(name, typed, "https://HOST[:PORT]"))
+}
+
+fn invalid(name: &str, typed: &str, wanted: &str) -> String {
+    format!("invalid value \"{}\" for flag -{name}: write {wanted}", shown(typed))
+}
+
+fn text(words: &Words, name: &str) -> Result<Option<String>, String> {
+    let value = words.value(name).map(|value| {
+        let text = value.to_str().map(str::to_owned);
+        text.ok_or_else(|| invalid(name, &value.to_string_lossy(), "it in UTF-8"))
+    });
+    value.transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{UsageError, read};
+    use super::*;
+    use std::ffi::OsString;
+
+    fn read_words(words: &str) -> Result<LoginFlags, UsageError> {
+        let words = format!("registry-login {words}");
+        let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
+        match read(&words, None).command? {
+            Command::RegistryLogin(flags) => Ok(*flags),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_registry_and_an_identity_are_enough() {
+        let flags = read_words("--registry my.azurecr.io/aks --client-id c --tenant-id t").unwrap();
+        assert_eq!(flags.registry, "my.azurecr.io");
+        assert_eq!(flags.registry_url.to_string(), "https://my.azurecr.io/");
+        assert_eq!(flags.imds_url.to_string(), "http://169.254.169.254/");
+        assert_eq!((flags.budget, flags.arm_endpoint), (Duration::from_mins(10), None));
+        let identity = Identity { client_id: "c".to_owned(), tenant_id: "t".to_owned() };
+        assert_eq!(flags.identity, Some(identity));
+        assert_eq!(read_words("--registry a --client-id= --tenant-id t").unwrap().identity, None);
+        let china = read_words("--registry a --cloud AzureChinaCloud").unwrap();
+        assert_eq!(china.arm_endpoint, Some("https://management.chinacloudapi.cn/"));
+    }
+
+    #[test]
+    fn a_wrong_command_line_is_exit_code_1_and_says_what_is_wrong() {
+        for (words, told) in [
+            ("", "--registry HOST"),
+            ("--registry -x", "-registry"),
+            ("--registry a@b", "-registry"),
+            ("--registry https://a", "-registry"),
+            ("--registry a --cloud mars", "usgovernment"),
+            ("--registry a --budget soon", "-budget"),
+            ("--registry a --attempt-timeout 5x", "-attempt-timeout"),
+            ("--registry a --registry-endpoint http://10.0.0.1", "need https"),
+            ("--registry a --imds-endpoint x", "-imds-endpoint"),
+            ("--registry a stray", "stray"),
+            ("--registry a --nosuch", "-nosuch"),
+        ] {
+            let error = read_words(words).unwrap_err();
+            assert_eq!(error.exit_code, 1, "{words}");
+            assert!(error.text.contains(told), "{words}: {}", error.text);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Steps 1 and 6: the program that keeps the login and uses it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mooring_contract::Secret;
+use mooring_contract::json::lossy;
+
+use super::answers::excerpt;
+use super::session::Session;
+use super::steps::Flow;
+use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
+use crate::agent::Agent;
+use crate::go_text::child_error;
+use crate::log::Value;
+use crate::world::{ChildStatus, FileKind, Tool};
+
+/// Where the scripts have oras keep logins: without a home folder it knows no other place.
+const CONFIG: &str = "/etc/oras/config.yaml";
+/// What is quoted of its output.
+const QUOTED: usize = 500;
+/// Enough for deleting a line from a file.
+const LOGOUT: Duration = Duration::from_secs(10);
+
+/// Looks for oras where a shell would.
+pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
+    let variables = agent.world.environment();
+    let path = variables.into_iter().find(|(name, _)| name == "PATH");
+    let path = path.map(|(_, value)| value).unwrap_or_default();
+    let places = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let mut places = places.map(|folder| folder.join("oras"));
+    places
+        .find(|place| agent.world.kind(place).is_ok_and(|kind| kind == FileKind::File))
+        .ok_or_else(|| format!("no oras in PATH ({})", path.to_string_lossy()))
+}
+
+/// Step 1.
+pub(super) fn find(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
+    match (session.find_oras)(session.agent) {
+        Ok(oras) => {
+            session.oras = oras;
+            Ok(Flow::Next("found"))
+        }
+        Err(text) => Err(no_oras(text)),
+    }
+}
+
+fn no_oras(text: String) -> Stop {
+    let hint =
+        "the node image lacks a working oras; the network is not at fault: use another image";
+    Stop { hint: Some(hint), ..Stop::new(Code::NoOras, text) }
+}
+
+/// Step 6.
+pub(super) fn login(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
+    let arguments = arguments(session, "login", Some("--identity-token-stdin"));
+    let endpoint = format!("oras login {}", session.flags.registry);
+    let mut not_started = None;
+    let result = session.retry(Party::Oras, &endpoint, |session, limit| {
+        let tool = Tool {
+            program: &session.oras,
+            arguments: arguments.clone(),
+            variables: variables(session),
+            input: &session.refresh_token,
+            limit,
+        };
+        let result = match session.agent.world.run_tool(&tool) {
+            Err(error) => {
+                not_started = Some(format!("{} cannot be run: {error}", session.oras.display()));
+                Err(Trouble::new(Kind::Tool, Again::No, error.to_string()))
+            }
+            // Masked before it is cut: half a token is a token to those who have the other half.
+            Ok(end) => judge(end.status, &session.agent.redactor.redact(&lossy(&end.output))),
+        };
+        (None, result)
+    });
+    match (result, not_started) {
+        (_, Some(text)) => Err(no_oras(text)),
+        (Ok(()), None) => Ok(Flow::Next("oras has the login")),
+        (Err(stop), None) => Err(stop),
+    }
+}
+
+/// Takes back the login of an earlier run, which would be used in place of anonymous access and may
+/// be worth less. Nothing depends on it, so a failure is only logged.
+pub(super) fn forget_login(session: &mut Session<'_, '_>) {
+    let config = config(session);
+    if session.agent.world.kind(&config).is_err() {
+        return;
+    }
+    let arguments = arguments(session, "logout", None);
+    let tool = Tool {
+        program: &session.oras,
+        arguments,
+        variables: Vec::new(),
+        input: &Secret::default(),
+        limit: LOGOUT,
+    };
+    if let Err(error) = session.agent.world.run_tool(&tool) {
+        let error = error.to_string();
+        session.agent.warn("oras logout could not be run", &[("error", Value::Text(&error))]);
+    }
+}
+
+fn arguments(session: &Session<'_, '_>, verb: &str, flag: Option<&str>) -> Vec<OsString> {
+    let mut arguments = vec![verb.into(), session.flags.registry.clone().into()];
+    arguments.extend(flag.map(OsString::from));
+    arguments.extend(["--registry-config".into(), config(session).into()]);
+    arguments
+}
+
+fn config(session: &Session<'_, '_>) -> PathBuf {
+    let typed = session.flags.registry_config.clone();
+    typed.unwrap_or_else(|| session.agent.layout.at(CONFIG))
+}
+
+/// A CA for us is one for oras. Its own flag would replace the system's certificates; this variable
+/// adds to those in the system's folders.
+fn variables(session: &Session<'_, '_>) -> Vec<(&'static str, OsString)> {
+    let file = session.flags.ca_file.iter();
+    file.map(|file| ("SSL_CERT_FILE", file.clone().into_os_string())).collect()
+}
+
+/// What the end of `oras login` means. It has one exit code for everything, so its words decide.
+fn judge(status: Option<ChildStatus>, output: &str) -> Result<(), Trouble> {
+    let Some(status) = status else {
+        let text = "oras login timed out";
+        return Err(Trouble::new(Kind::TimedOut, Again::WhileTimeLasts, text));
+    };
+    let Some(error) = child_error(status) else { return Ok(()) };
+    let text = format!("{error}: {}", excerpt(output, QUOTED));
+    let words = output.to_ascii_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
+    Err(if says(&REFUSALS) {
+        Trouble::new(Kind::Refused, Again::No, format!("oras login was refused: {text}"))
+    } else if says(&["no such host"]) {
+        Trouble::new(Kind::Dns, Again::WhileTimeLasts, format!("DNS, in oras login: {text}"))
+    } else if says(&["x509:"]) {
+        Trouble::new(Kind::Certificate, Again::No, format!("TLS, in oras login: {text}"))
+    } else if says(&NETWORK) {
+        let text = format!("the network, in oras login: {text}");
+        Trouble::new(Kind::Connect, Again::WhileTimeLasts, text)
+    } else {
+        let text = format!("oras login failed: {text}");
+        Trouble::new(Kind::Tool, Again::Attempts(3), text)
+    })
+}
+
+/// `permission denied` is not among them: that is a file's.
+const REFUSALS: [&str; 6] = [
+    "unauthorized",
+    "authentication required",
+    "forbidden",
+    "status code 401",
+    "status code 403",
+    "access to the resource is denied",
+];
+
+/// As Go's packages and oras's own word them.
+const NETWORK: [&str; 11] = [
+    "dial tcp",
+    "i/o timeout",
+    "connection refused",
+    "connection reset",
+    "network is unreachable",
+    "no route to host",
+    "context deadline exceeded",
+    "tls: ",
+    "proxyconnect",
+    "status code 5",
+    "eof",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_oras_decide() {
+        let judged = |output: &str| {
+            let trouble = judge(Some(ChildStatus::Exited(1)), output).unwrap_err();
+            (trouble.code(Party::Oras).number(), trouble.again)
+        };
+        let dial = "Error: Get \"https://a/v2/\": dial tcp: lookup a";
+        for (output, expected) in [
+            ("Error response from registry: unauthorized: x", (212, Again::No)),
+            ("Error: GET https://a/v2/: response status code 403: denied", (212, Again::No)),
+            (&format!("{dial}: no such host"), (211, Again::WhileTimeLasts)),
+            (&format!("{dial}: i/o timeout"), (211, Again::WhileTimeLasts)),
+            ("Error: x509: certificate signed by unknown authority", (211, Again::No)),
+            ("Error: response status code 503: Service Unavailable", (211, Again::WhileTimeLasts)),
+            ("Error: open /etc/oras/config.yaml: permission denied", (1, Again::Attempts(3))),
+            ("Error: no space left on device", (1, Again::Attempts(3))),
+            ("", (1, Again::Attempts(3))),
+        ] {
+            assert_eq!(judged(output), expected, "{output}");
+        }
+        assert_eq!(judge(Some(ChildStatus::Exited(0)), "unauthorized"), Ok(()));
+        assert_eq!(judge(None, "").unwrap_err().code(Party::Oras), Code::Network);
+    }
+}

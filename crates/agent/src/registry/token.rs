@@ -1,0 +1,83 @@
+//! What a refresh token allows.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
+use mooring_contract::Secret;
+use mooring_contract::json::{Kind, MAX_DEPTH};
+
+use super::answers::{members, object};
+
+/// Whether a token allows to pull, as far as it tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pull {
+    Allowed,
+    /// It lists what is allowed, and reading is not there.
+    Missing,
+    /// It lists nothing: a token of a registry with attribute-based access, or one that cannot be
+    /// read. The registry decides when something is pulled.
+    NotTold,
+}
+
+/// Reads the token, which is a JWT. Its signature is the registry's own business.
+///
+/// Upstream looks for `read` as a part of any action, which `deleted/read` is, too; here it is the
+/// whole word.
+pub(super) fn pull(token: &Secret) -> Pull {
+    let Some(claims) = token.expose().split('.').nth(1) else { return Pull::NotTold };
+    let decoded = URL_SAFE_NO_PAD.decode(claims).or_else(|_| URL_SAFE.decode(claims));
+    let Ok(claims) = decoded else { return Pull::NotTold };
+    let mut pull = Pull::NotTold;
+    let read = object(&claims, |reader, member| {
+        if member != "permissions" {
+            return reader.skip(MAX_DEPTH);
+        }
+        pull = Pull::Missing;
+        if reader.peek()? != Kind::Object {
+            return reader.skip(MAX_DEPTH);
+        }
+        members(reader, |reader, member| {
+            if member != "actions" || reader.peek()? != Kind::Array {
+                return reader.skip(MAX_DEPTH);
+            }
+            let mut actions = reader.array()?;
+            while actions.next(reader)? {
+                if reader.peek()? != Kind::String {
+                    reader.skip(MAX_DEPTH)?;
+                } else if reader.string()? == "read" {
+                    pull = Pull::Allowed;
+                }
+            }
+            Ok(())
+        })
+    });
+    read.map_or(Pull::NotTold, |()| pull)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pulling_needs_the_action_read_unless_nothing_is_listed() {
+        for (claims, expected) in [
+            (r#"{"permissions":{"actions":["write","read"]}}"#, Pull::Allowed),
+            (r#"{"sub":"?>","permissions":{"actions":["read"],"notActions":null}}"#, Pull::Allowed),
+            (r#"{"permissions":{"actions":["write"]}}"#, Pull::Missing),
+            (r#"{"permissions":{"actions":["deleted/read"]}}"#, Pull::Missing),
+            (r#"{"permissions":{"actions":[]}}"#, Pull::Missing),
+            (r#"{"permissions":{"actions":null}}"#, Pull::Missing),
+            (r#"{"permissions":{}}"#, Pull::Missing),
+            (r#"{"permissions":null}"#, Pull::Missing),
+            (r#"{"sub":"x","exp":1234567890}"#, Pull::NotTold),
+            ("not json", Pull::NotTold),
+        ] {
+            for claims in [URL_SAFE_NO_PAD.encode(claims), URL_SAFE.encode(claims)] {
+                let token = Secret::from(format!("e30.{claims}.sig"));
+                assert_eq!(pull(&token), expected, "{claims}");
+            }
+        }
+        for opaque in ["", "opaque", "a.!.c"] {
+            assert_eq!(pull(&opaque.into()), Pull::NotTold, "{opaque}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Whom to believe: the system's certificates, and those of a file.
+
+use super::session::Session;
+use super::trouble::{Code, Stop};
+use crate::log::Value;
+use crate::world::{ReadFailure, Roots};
+
+/// Where Ubuntu and Azure Linux keep theirs.
+const SYSTEM: [&str; 2] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
+/// Several times what a system has.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Reads them. A file that was asked for must have some.
+pub(super) fn roots(session: &mut Session<'_, '_>) -> Result<Roots, Stop> {
+    let mut texts = Vec::new();
+    if let Some(file) = &session.flags.ca_file {
+        let failed =
+            |why: String| Stop::new(Code::Failed, format!("--ca-file {}: {why}", file.display()));
+        let text = session.agent.world.read(file, MAX_BYTES).map_err(|failure| match failure {
+            ReadFailure::Open(error) | ReadFailure::Read(error) => failed(error.to_string()),
+            ReadFailure::TooLarge { limit } => failed(format!("larger than {limit} bytes")),
+        })?;
+        texts.push(text);
+        if Roots::from_pem(&texts).count() == 0 {
+            return Err(failed("no certificate in it".to_owned()));
+        }
+    }
+    for file in SYSTEM {
+        let file = session.agent.layout.at(file);
+        texts.extend(session.agent.world.read(&file, MAX_BYTES));
+    }
+    let roots = Roots::from_pem(&texts);
+    if roots.count() == 0 {
+        let looked = SYSTEM.join(", ");
+        session.agent.warn("no CA certificates", &[("files", Value::Text(&looked))]);
+    }
+    Ok(roots)
+}

@@ -1,0 +1,389 @@
+//! Every way in which a login can go, each with the exact code and the words of its message.
+
+use std::time::Duration;
+
+use super::lab::{
+    ANONYMOUS_TOKEN, Lab, UNAUTHORIZED, challenge, imds, jwt, refresh_token, registry,
+};
+use super::server::{Reply, Seen, Server, dead_port};
+use crate::support::EVENTS;
+
+/// A registry that answers the exchange in its own way.
+fn exchange(
+    answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
+) -> impl Fn(&Seen) -> Reply + Send + Sync + 'static {
+    move |seen| if seen.path() == "/oauth2/exchange" { answer(seen) } else { registry(seen) }
+}
+
+const SHORT: &[&str] = &["--attempt-timeout=1s", "--budget=2s"];
+
+#[test]
+fn a_login_hands_the_token_to_oras_by_standard_input_alone() {
+    let lab = Lab::usual();
+    let outcome = lab.run();
+    outcome.must_be(0, &["logged in"]);
+    assert_eq!(outcome.stdout, "");
+    assert_eq!(lab.oras_got("stdin").unwrap(), refresh_token());
+    let config = lab.node.at("/etc/oras/config.yaml");
+    let argv = format!(
+        "login\nmy.azurecr.io\n--identity-token-stdin\n--registry-config\n{}\n",
+        config.display()
+    );
+    assert_eq!(lab.oras_got("argv").unwrap(), argv);
+    let variables = lab.oras_got("env").unwrap();
+    assert!(!variables.contains("canary") && !variables.contains("eyJ"), "{variables}");
+    assert!(variables.contains("SSL_CERT_FILE="), "{variables}");
+
+    let asked = lab.imds.seen();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(
+        asked[0].target,
+        "/metadata/identity/oauth2/token?api-version=2018-02-01\
+         &resource=https%3A%2F%2Fcontainerregistry.azure.net%2F&client_id=my-client"
+    );
+    let exchanged = lab.registry.seen().pop().unwrap();
+    assert_eq!((exchanged.method.as_str(), exchanged.path()), ("POST", "/oauth2/exchange"));
+    assert_eq!(
+        exchanged.body,
+        "grant_type=access_token&service=my.azurecr.io&tenant=my-tenant\
+         &access_token=canary.access~token-0123456789abcdef"
+    );
+    for step in ["identity", "exchange"] {
+        assert_eq!(outcome.attempts(step), [(Some(200), None)]);
+    }
+    let files = lab.node.files();
+    assert_eq!(files.keys().filter(|path| path.starts_with(EVENTS)).count(), 2);
+}
+
+#[test]
+fn anonymous_access_needs_no_identity_and_no_login() {
+    let open = |_: &Seen| Reply::json(200, r#"{"repositories":["a"]}"#);
+    let with_token = |seen: &Seen| match (seen.path(), seen.header("authorization")) {
+        ("/oauth2/token", _) => {
+            assert!(seen.target.ends_with("scope=registry%3Acatalog%3A%2A"), "{}", seen.target);
+            Reply::json(200, format!(r#"{{"access_token":"{ANONYMOUS_TOKEN}"}}"#))
+        }
+        (_, Some(bearer)) if bearer == format!("Bearer {ANONYMOUS_TOKEN}") => {
+            Reply::json(200, r#"{"repositories":[]}"#)
+        }
+        _ => challenge(seen),
+    };
+    for lab in [Lab::new(open, imds), Lab::new(with_token, imds)] {
+        lab.run().must_be(0, &["anonymous access"]);
+        assert!(lab.imds.seen().is_empty());
+        assert_eq!(lab.oras_got("argv"), None);
+        // The login of an earlier run would be used in its place, so it is taken back.
+        lab.node.write("/etc/oras/config.yaml", "{}");
+        lab.run().must_be(0, &["anonymous access"]);
+        assert!(lab.oras_got("argv").unwrap().starts_with("logout\nmy.azurecr.io\n"));
+    }
+}
+
+#[test]
+fn without_an_identity_nothing_is_asked_and_pulls_stay_anonymous() {
+    for words in [&["--client-id="][..], &["--tenant-id="]] {
+        let lab = Lab::usual().with(words);
+        lab.run().must_be(0, &["client id or tenant id is not set", "anonymously"]);
+        assert!(lab.registry.seen().is_empty() && lab.imds.seen().is_empty());
+    }
+}
+
+#[test]
+fn a_missing_oras_is_never_reported_as_a_network_timeout() {
+    let lab = Lab::usual();
+    std::fs::remove_file(lab.node.typed("bin/oras")).unwrap();
+    let outcome = lab.run();
+    assert_eq!(outcome.code, 232, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("\nERR_ORAS_BINARY_NOT_FOUND: step 1/6 oras: no oras in PATH"));
+    assert!(outcome.stderr.contains("the network is not at fault"));
+    assert!(lab.registry.seen().is_empty() && lab.imds.seen().is_empty(), "nobody was asked");
+}
+
+#[test]
+fn an_oras_that_cannot_be_started_is_none() {
+    let lab = Lab::usual();
+    lab.node.write_typed("bin/oras", "\u{7f}ELF of another machine");
+    lab.run().must_be(232, &["cannot be run"]);
+}
+
+#[test]
+fn a_refused_exchange_is_212_after_one_attempt_for_each_audience() {
+    for status in [400, 401, 403] {
+        let lab = Lab::new(exchange(move |_| Reply::json(status, UNAUTHORIZED)), imds);
+        let outcome = lab.run();
+        let told = format!("refused with {status}: UNAUTHORIZED: authentication required");
+        outcome.must_be(212, &["step 4/6 exchange", &told, "management.azure.com", "AcrPull"]);
+        let once = (Some(u64::from(status)), Some("refused"));
+        assert_eq!(outcome.attempts("exchange"), [once, once]);
+        assert_eq!(lab.oras_got("argv"), None);
+    }
+}
+
+#[test]
+fn a_registry_that_wants_a_token_for_resource_manager_gets_one() {
+    let only_arm = |seen: &Seen| match seen.before {
+        0 => Reply::json(401, UNAUTHORIZED),
+        _ => registry(seen),
+    };
+    for (words, variables, endpoint) in [
+        (&[][..], vec![], "https%3A%2F%2Fmanagement.azure.com%2F"),
+        (&["--cloud=china"], vec![], "https%3A%2F%2Fmanagement.chinacloudapi.cn%2F"),
+        (
+            &["--cloud=AzureUSGovernmentCloud"],
+            vec![],
+            "https%3A%2F%2Fmanagement.usgovcloudapi.net%2F",
+        ),
+        (&[], vec![("ARM_RESOURCE_ENDPOINT", "https://arm.local/")], "https%3A%2F%2Farm.local%2F"),
+    ] {
+        let mut lab = Lab::new(exchange(only_arm), imds).with(words);
+        lab.variables = variables.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+        lab.run().must_be(0, &["logged in"]);
+        let asked = lab.imds.seen();
+        assert_eq!(asked.len(), 2);
+        assert!(asked[0].target.contains("containerregistry.azure.net"));
+        assert!(asked[1].target.contains(endpoint), "{}", asked[1].target);
+    }
+}
+
+#[test]
+fn a_token_that_may_not_pull_is_212_and_never_reaches_oras() {
+    let lab = Lab::new(
+        exchange(|_| {
+            let token = jwt(r#"{"permissions":{"actions":["write"]}}"#);
+            Reply::json(200, format!(r#"{{"refresh_token":"{token}"}}"#))
+        }),
+        imds,
+    );
+    lab.run().must_be(212, &["step 5/6 permission", "lacks the permission to pull", "AcrPull"]);
+    assert_eq!(lab.oras_got("argv"), None);
+}
+
+#[test]
+fn a_token_that_lists_no_permissions_is_taken() {
+    let token = || jwt(r#"{"sub":"abac"}"#);
+    let lab = Lab::new(
+        exchange(move |_| Reply::json(200, format!(r#"{{"refresh_token":"{}"}}"#, token()))),
+        imds,
+    );
+    lab.run().must_be(0, &["logged in"]);
+    assert_eq!(lab.oras_got("stdin").unwrap(), token());
+}
+
+#[test]
+fn a_server_error_is_asked_again_and_then_forgotten() {
+    let lab = Lab::new(
+        exchange(|seen| match seen.before {
+            0 => Reply::json(500, ""),
+            _ => registry(seen),
+        }),
+        imds,
+    );
+    let outcome = lab.run();
+    outcome.must_be(0, &["logged in"]);
+    assert_eq!(
+        outcome.attempts("exchange"),
+        [(Some(500), Some("server error")), (Some(200), None)]
+    );
+}
+
+#[test]
+fn a_server_error_that_stays_is_211() {
+    let lab = Lab::new(|_| Reply::json(503, ""), imds).with(&["--budget=2s"]);
+    let outcome = lab.run();
+    outcome.must_be(211, &["step 2/6 anonymous", "server error 503", "gave up after"]);
+    assert!(lab.imds.seen().is_empty());
+}
+
+#[test]
+fn a_silent_registry_is_211_and_a_time_out() {
+    let lab = Lab::new(|_| Reply::Silence, imds).with(SHORT);
+    let outcome = lab.run();
+    outcome.must_be(211, &["timed out waiting for the answer", "gave up after"]);
+    assert_eq!(outcome.attempts("anonymous")[0], (None, Some("time-out")));
+}
+
+#[test]
+fn a_body_that_drips_cannot_outlast_the_attempt() {
+    let drip = |_: &Seen| {
+        let body = r#"{"refresh_token":""#;
+        Reply::Drip(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{body}").into())
+    };
+    let lab = Lab::new(exchange(drip), imds).with(&["--attempt-timeout=2s", "--budget=4s"]);
+    let outcome = lab.run();
+    outcome.must_be(211, &["timed out reading the answer's body"]);
+    assert!(outcome.took < Duration::from_secs(10), "{:?}", outcome.took);
+}
+
+#[test]
+fn a_refused_connection_is_211() {
+    let endpoint = format!("https://127.0.0.1:{}", dead_port());
+    let lab = Lab::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT);
+    let outcome = lab.run();
+    outcome.must_be(211, &["cannot connect to 127.0.0.1:", "onnection refused"]);
+    assert_eq!(outcome.attempts("anonymous")[0].1, Some("connect"));
+}
+
+#[test]
+fn a_name_without_an_address_is_211() {
+    let lab = Lab::usual().with(&["--registry-endpoint=https://nosuch.invalid"]).with(SHORT);
+    let outcome = lab.run();
+    outcome.must_be(211, &["DNS: no address for nosuch.invalid", "private DNS zone"]);
+    assert_eq!(outcome.attempts("anonymous")[0].1, Some("dns"));
+}
+
+#[test]
+fn a_certificate_of_an_unknown_authority_is_211_and_not_asked_again() {
+    let lab = Lab::usual();
+    let stranger = Lab::usual();
+    let ca_file = stranger.node.typed("ca.pem").display().to_string();
+    let outcome = lab.with(&["--ca-file", &ca_file]).run();
+    outcome.must_be(211, &["TLS: invalid peer certificate: UnknownIssuer", "--ca-file"]);
+    assert_eq!(outcome.attempts("anonymous"), [(None, Some("certificate"))]);
+}
+
+#[test]
+fn a_server_without_tls_is_211() {
+    let plain = Server::http(|_| Reply::Raw(b"HTTP/1.1 400 no TLS\r\n\r\n".to_vec()));
+    let endpoint = format!("https://127.0.0.1:{}", plain.port());
+    let outcome = Lab::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT).run();
+    outcome.must_be(211, &["TLS: "]);
+    assert_eq!(outcome.attempts("anonymous")[0].1, Some("tls"));
+}
+
+#[test]
+fn the_system_s_certificates_are_trusted_without_a_flag() {
+    for file in ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"] {
+        let lab = Lab::usual().with(&["--ca-file="]);
+        let authority = std::fs::read(lab.node.typed("ca.pem")).unwrap();
+        lab.node.write(file, authority);
+        lab.run().must_be(0, &["logged in"]);
+        assert!(!lab.oras_got("env").unwrap().contains("SSL_CERT_FILE"));
+    }
+}
+
+#[test]
+fn a_ca_file_without_certificates_is_said_to_be_none() {
+    let lab = Lab::usual();
+    let empty = lab.node.write_typed("empty.pem", "no certificate");
+    for (file, told) in [(empty.as_str(), "no certificate in it"), ("/nosuch", "No such file")] {
+        let outcome = Lab::usual().with(&["--ca-file", file]).run();
+        outcome.must_be(1, &["registry-login failed: step 2/6 anonymous: --ca-file", told]);
+    }
+}
+
+#[test]
+fn nonsense_is_211_after_three_attempts_and_never_a_refusal_or_a_success() {
+    let portal = "<html>Please log in: refresh_token</html>";
+    for (what, reply) in [
+        ("a portal", Reply::json(200, portal)),
+        ("no token", Reply::json(200, "{}")),
+        ("a cut JSON", Reply::json(200, r#"{"refresh_token":"ab"#)),
+        ("a redirect", Reply::json(302, "").header("Location", "https://127.0.0.1/")),
+        ("no HTTP", Reply::Raw(b"SSH-2.0-OpenSSH\r\n".to_vec())),
+        ("a flood", Reply::Raw([&b"HTTP/1.1 200 OK\r\n\r\n"[..], &vec![b'x'; 2 << 20]].concat())),
+    ] {
+        let lab = Lab::new(exchange(move |_| reply.clone()), imds);
+        let outcome = lab.run();
+        assert_eq!(outcome.code, 211, "{what}: {}", outcome.stderr);
+        outcome.must_be(211, &["the answer", "in the registry's place"]);
+        assert_eq!(outcome.attempts("exchange").len(), 3, "{what}");
+        assert_eq!(outcome.attempts("exchange")[0].1, Some("nonsense"), "{what}");
+    }
+    // Least of all a portal that says 200 to everything.
+    let outcome = Lab::new(move |_| Reply::json(200, portal), imds).run();
+    outcome.must_be(211, &["step 2/6 anonymous", "not a list of repositories"]);
+}
+
+#[test]
+fn a_cut_answer_is_211_and_asked_again() {
+    let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"refresh_token\":\"ab";
+    let lab = Lab::new(
+        exchange(move |seen| match seen.before {
+            0 => Reply::Raw(cut.to_vec()),
+            _ => registry(seen),
+        }),
+        imds,
+    );
+    let outcome = lab.run();
+    outcome.must_be(0, &["logged in"]);
+    assert_eq!(outcome.attempts("exchange"), [(None, Some("cut")), (Some(200), None)]);
+    let outcome =
+        Lab::new(exchange(move |_| Reply::Raw(cut.to_vec())), imds).with(&["--budget=3s"]).run();
+    outcome.must_be(211, &["the connection was cut reading the answer's body"]);
+}
+
+#[test]
+fn a_throttled_login_waits_as_long_as_it_is_told() {
+    let throttled = |seen: &Seen| match seen.before {
+        0 => Reply::json(429, "").header("Retry-After", "2"),
+        _ => registry(seen),
+    };
+    let outcome = Lab::new(exchange(throttled), imds).run();
+    outcome.must_be(0, &["logged in"]);
+    assert!(outcome.took >= Duration::from_secs(2), "{:?}", outcome.took);
+    assert_eq!(outcome.attempts("exchange")[0], (Some(429), Some("throttled")));
+
+    let for_an_hour = |_: &Seen| Reply::json(429, "").header("Retry-After", "3600");
+    let outcome = Lab::new(exchange(for_an_hour), imds).run();
+    outcome.must_be(211, &["answered 429", "gave up after 1 attempt in"]);
+    assert!(outcome.took < Duration::from_secs(20), "not past the budget: {:?}", outcome.took);
+}
+
+#[test]
+fn an_identity_that_imds_does_not_know_is_212_after_one_attempt() {
+    let unknown = r#"{"error":"invalid_request","error_description":"Identity not found"}"#;
+    let lab = Lab::new(registry, move |_| Reply::json(400, unknown));
+    let outcome = lab.run();
+    outcome.must_be(
+        212,
+        &["step 3/6 identity", "refused with 400: invalid_request: Identity not found", "assigned"],
+    );
+    assert_eq!(outcome.attempts("identity"), [(Some(400), Some("refused"))]);
+}
+
+#[test]
+fn an_audience_that_imds_does_not_know_leads_to_the_other_one() {
+    let lab = Lab::new(registry, |seen: &Seen| match seen.before {
+        0 => Reply::json(400, r#"{"error":"invalid_resource"}"#),
+        _ => imds(seen),
+    });
+    let outcome = lab.run();
+    outcome.must_be(0, &["logged in"]);
+    assert_eq!(outcome.attempts("identity"), [(Some(400), Some("refused")), (Some(200), None)]);
+}
+
+#[test]
+fn an_imds_that_gives_no_answer_is_210() {
+    let dead = format!("http://127.0.0.1:{}", dead_port());
+    let outcome = Lab::usual().with(&["--imds-endpoint", &dead, "--budget=3s"]).run();
+    outcome.must_be(210, &["step 3/6 identity", "cannot connect", "169.254.169.254"]);
+
+    for (reply, told, budget) in [
+        (Reply::Silence, "timed out waiting for the answer", "--budget=4s"),
+        (Reply::json(500, ""), "server error 500", "--budget=4s"),
+        (Reply::json(404, ""), "being updated", "--budget=4s"),
+        (Reply::json(200, "<html>"), "no access token in it", "--budget=30s"),
+    ] {
+        let lab = Lab::new(registry, move |_| reply.clone());
+        let outcome = lab.with(&["--attempt-timeout=2s", budget]).run();
+        outcome.must_be(210, &["step 3/6 identity", told]);
+    }
+}
+
+#[test]
+fn what_oras_says_decides_what_its_failure_means() {
+    for (says, code, told) in [
+        ("Error response from registry: unauthorized: x", 212, "oras login was refused"),
+        ("Error: dial tcp: lookup my.azurecr.io: no such host", 211, "DNS, in oras login"),
+        ("Error: open /etc/oras/config.yaml: read-only file system", 1, "read-only file system"),
+    ] {
+        let lab = Lab::usual().with(&["--budget=3s"]);
+        lab.oras(&format!("echo '{says}' >&2; exit 1"));
+        lab.run().must_be(code, &["step 6/6 login", told]);
+    }
+    let lab = Lab::usual().with(&["--budget=5s", "--attempt-timeout=2s"]);
+    lab.oras("exec sleep 60");
+    let outcome = lab.run();
+    outcome.must_be(211, &["oras login timed out"]);
+    assert!(outcome.took < Duration::from_secs(20), "{:?}", outcome.took);
+}

@@ -1,0 +1,77 @@
+//! Tokens never reach what we write, whoever shows them to us.
+
+use super::lab::{
+    ACCESS_TOKEN, ANONYMOUS_TOKEN, Lab, Outcome, challenge, imds, jwt, refresh_token,
+};
+use super::server::{Reply, Seen};
+use crate::canary::forms;
+
+fn search(what: &str, lab: &Lab, outcome: &Outcome) {
+    let mut places = vec![
+        ("standard output".to_owned(), outcome.stdout.clone().into_bytes()),
+        ("standard error".to_owned(), outcome.stderr.clone().into_bytes()),
+    ];
+    places.extend(lab.node.files());
+    let argv = lab.oras_got("argv").unwrap_or_default();
+    let variables = lab.oras_got("env").unwrap_or_default();
+    places.push(("argv".to_owned(), argv.into_bytes()));
+    places.push(("environment".to_owned(), variables.into_bytes()));
+    let no_pull = jwt(NO_PULL);
+    for token in [ACCESS_TOKEN, ANONYMOUS_TOKEN, &refresh_token(), &no_pull] {
+        for form in forms(token) {
+            for (place, bytes) in &places {
+                let hit = bytes.windows(form.len()).any(|window| window == form);
+                assert!(!hit, "{what}: {place} holds {}", String::from_utf8_lossy(&form));
+            }
+        }
+    }
+}
+
+const NO_PULL: &str = r#"{"permissions":{"actions":[]},"canary":"no pull"}"#;
+
+/// A registry that shows every token it has seen, as an error.
+fn indiscreet(seen: &Seen, exchange: Reply) -> Reply {
+    match seen.path() {
+        "/v2/_catalog" if seen.header("authorization").is_some() => Reply::json(
+            403,
+            format!(r#"{{"errors":[{{"message":"{}"}}]}}"#, seen.header("authorization").unwrap()),
+        ),
+        "/v2/_catalog" => challenge(seen),
+        "/oauth2/token" => Reply::json(200, format!(r#"{{"token":"{ANONYMOUS_TOKEN}"}}"#)),
+        _ => exchange,
+    }
+}
+
+#[test]
+fn no_way_to_end_shows_a_token() {
+    let echo = format!(r#"{{"errors":[{{"code":"DENIED","message":"{ACCESS_TOKEN}"}}]}}"#);
+    let token = |token: String| format!(r#"{{"refresh_token":"{token}"}}"#);
+    let cut = format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{}", token(refresh_token()));
+    for (what, code, exchange) in [
+        ("success", 0, Reply::json(200, token(refresh_token()))),
+        ("a refusal that quotes the token", 212, Reply::json(401, echo)),
+        ("a server error", 211, Reply::json(500, format!(r#"{{"error":"{ACCESS_TOKEN}"}}"#))),
+        ("no permission", 212, Reply::json(200, token(jwt(NO_PULL)))),
+        ("a token in nonsense", 211, Reply::json(200, format!("{} x", token(refresh_token())))),
+        ("a token in a cut answer", 211, Reply::Raw(cut.into_bytes())),
+    ] {
+        let lab =
+            Lab::new(move |seen| indiscreet(seen, exchange.clone()), imds).with(&["--budget=3s"]);
+        let outcome = lab.run();
+        assert_eq!(outcome.code, code, "{what}: {}", outcome.stderr);
+        search(what, &lab, &outcome);
+    }
+}
+
+#[test]
+fn an_oras_that_shows_the_token_is_not_quoted_with_it() {
+    for end in ["exit 0", "exit 1", "echo unauthorized; exit 1"] {
+        let lab = Lab::usual().with(&["--budget=3s"]);
+        let stdin = lab.node.typed("oras.stdin");
+        let stdin = stdin.display();
+        lab.oras(&format!("cat {stdin}; base64 {stdin} >&2; head -c 40 {stdin} >&2; {end}"));
+        let outcome = lab.run();
+        assert_eq!(outcome.stderr.contains("[secret]"), end != "exit 0", "{}", outcome.stderr);
+        search(end, &lab, &outcome);
+    }
+}

@@ -1,0 +1,150 @@
+//! Retries, budget and Retry-After, in a network in which no real time passes.
+
+use std::time::Duration;
+
+use mooring_agent::world::{HttpFailure, HttpFailureKind, HttpRequest, HttpResponse};
+
+use crate::faulty::{DAWN, Faulty, Network};
+use crate::support::Node;
+
+type Answer = Result<HttpResponse, HttpFailure>;
+
+const MOMENT: Duration = Duration::from_millis(10);
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "an answer may also be none")]
+fn status(status: u16) -> Answer {
+    Ok(HttpResponse { status, ..Default::default() })
+}
+
+fn silence() -> Answer {
+    Err(HttpFailure { kind: HttpFailureKind::TimedOut, text: "timed out".to_owned() })
+}
+
+/// Runs a login in such a network.
+fn run(
+    variables: &[(&str, String)],
+    words: &[&str],
+    answers: impl FnMut(&HttpRequest<'_>) -> (Duration, Answer) + 'static,
+) -> (u8, String, Network) {
+    let node = Node::new();
+    node.write_typed("oras", "");
+    let mut world = Faulty::new(&node.root(), |_, _| None);
+    world.variables = vec![("PATH".into(), node.typed("").into())];
+    world.variables.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
+    world.network = Some(Network::new(answers));
+    let usual = ["registry-login", "--registry=r.test", "--client-id=c", "--tenant-id=t"];
+    let code = world.run(&[&usual[..], words].concat());
+    (code, String::from_utf8(world.err).unwrap(), world.network.unwrap())
+}
+
+#[test]
+fn a_registry_that_stays_silent_costs_the_budget_and_not_a_second_more() {
+    let (code, told, network) = run(&[], &[], |request| (request.limit, silence()));
+    assert_eq!(code, 211, "{told}");
+    assert!(told.contains("timed out; gave up after "), "{told}");
+    assert!(network.now <= seconds(600), "{:?}", network.now);
+    assert!(network.now > seconds(560), "it does not give up early: {:?}", network.now);
+    assert!(network.pauses.iter().all(|pause| *pause <= seconds(30)));
+    assert!(
+        network
+            .requests
+            .iter()
+            .all(|(at, limit)| *limit <= seconds(30) && *at + *limit <= seconds(600))
+    );
+}
+
+#[test]
+fn an_outage_is_asked_often_at_first_and_then_seldom() {
+    let (code, _, network) = run(&[], &[], |_| (MOMENT, status(503)));
+    assert_eq!(code, 211);
+    let attempts = network.requests.len();
+    // 15 seconds a pause on average, with full jitter: about 44, and 20 to 90 with near certainty.
+    assert!((20..90).contains(&attempts), "{attempts}");
+    let first = &network.pauses[..3];
+    assert!(
+        first[0] <= seconds(1) && first[1] <= seconds(2) && first[2] <= seconds(4),
+        "{first:?}"
+    );
+    let distinct = network.pauses.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(distinct > attempts / 2, "nodes that fail together must not come back together");
+}
+
+#[test]
+fn the_budget_is_a_flag() {
+    let (code, _, network) = run(&[], &["--budget=90s"], |_| (seconds(1), status(500)));
+    assert_eq!(code, 211);
+    assert!(network.now <= seconds(90) && network.now > seconds(55), "{:?}", network.now);
+}
+
+#[test]
+fn the_budget_of_the_cse_is_never_passed() {
+    let cse_start = |ago: u64| {
+        let start = DAWN.as_secs() - ago;
+        vec![("CSE_STARTTIME_SECONDS", start.to_string())]
+    };
+    // 780 - 500 seconds are left.
+    let (code, told, network) = run(&cse_start(500), &[], |request| (request.limit, silence()));
+    assert_eq!(code, 211);
+    assert!(network.now <= seconds(280) && network.now > seconds(240), "{:?}", network.now);
+    assert!(told.contains("of 280 s"), "{told}");
+    // The flag still counts where it is shorter.
+    let (_, _, network) =
+        run(&cse_start(0), &["--budget=10s"], |request| (request.limit, silence()));
+    assert!(network.now <= seconds(10));
+    // Nothing is left: that is neither the network's fault nor a refusal.
+    let (code, told, network) = run(&cse_start(900), &[], |_| (MOMENT, status(200)));
+    assert_eq!(code, 124, "{told}");
+    assert!(told.contains("the time is up: step 2/6 anonymous"), "{told}");
+    assert!(network.requests.is_empty());
+    // Nonsense is said to be so, and ignored.
+    let nonsense = [("CSE_STARTTIME_SECONDS", "soon".to_owned())];
+    let (_, told, network) = run(&nonsense, &["--budget=10s"], |_| (MOMENT, status(503)));
+    assert!(told.contains("CSE_STARTTIME_SECONDS") && !network.requests.is_empty());
+}
+
+#[test]
+fn a_permanent_answer_is_asked_for_once() {
+    let (code, told, network) = run(&[], &[], |request| {
+        let target = &request.url.target;
+        (MOMENT, if target.starts_with("/v2/") { status(401) } else { status(403) })
+    });
+    assert_eq!(code, 212, "{told}");
+    // The registry, and IMDS once for each audience.
+    assert_eq!((network.requests.len(), network.pauses.len()), (3, 0));
+}
+
+#[test]
+fn what_retry_after_says_is_waited_and_never_past_the_budget() {
+    let busy = |seconds: &'static str| {
+        let headers = vec![("retry-after".to_owned(), seconds.to_owned())];
+        move |_: &HttpRequest<'_>| {
+            (MOMENT, Ok(HttpResponse { status: 429, headers: headers.clone(), body: Vec::new() }))
+        }
+    };
+    let (code, told, network) = run(&[], &["--budget=100s"], busy("40"));
+    assert_eq!(code, 211, "{told}");
+    assert_eq!(network.pauses, [seconds(40), seconds(40)]);
+    assert!(told.contains("gave up after 3 attempts"), "{told}");
+    let (_, told, network) = run(&[], &["--budget=100s"], busy("100"));
+    assert!(network.pauses.is_empty(), "{:?}", network.pauses);
+    assert!(told.contains("gave up after 1 attempt in"), "{told}");
+}
+
+#[test]
+fn the_steps_share_one_budget() {
+    let (code, told, network) = run(&[], &["--budget=60s"], |request| {
+        if request.url.target.starts_with("/v2/") {
+            (seconds(25), status(401))
+        } else {
+            (request.limit, silence())
+        }
+    });
+    assert_eq!(code, 210, "{told}");
+    assert!(network.now <= seconds(60), "{:?}", network.now);
+    let (at, limit) = *network.requests.last().unwrap();
+    assert!(limit <= seconds(30) && at + limit <= seconds(60));
+}
