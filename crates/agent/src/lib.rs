@@ -96,7 +96,7 @@ fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
             leave_result_on_panic(agent);
             provision::provision(agent, flags)
         }
-        Command::RegistryLogin(flags) => registry::login(agent, flags, &registry::find_oras),
+        Command::RegistryLogin(flags) => registry::login(agent, flags, &preflight::find_oras),
         Command::ProvisionWait { timeout } => wait::provision_wait(agent, *timeout),
         Command::Version => print(agent, &format!("{VERSION}\n")),
         Command::VersionFlag => print(agent, &format!("aks-node-controller version {VERSION}\n")),

@@ -24,16 +24,17 @@ fn document() -> String {
         "Written by `cargo xtask codes` from the catalogue in `crates/contract`; change it there."
             .to_owned(),
         String::new(),
-        "## Codes that preflight can end a bootstrap with".to_owned(),
+        "## Checks of preflight, and their codes".to_owned(),
         String::new(),
-        "In the order in which they count; all other checks only warn.".to_owned(),
+        "In the order in which fatal findings count; all other checks only warn.".to_owned(),
         String::new(),
-        "| check | makes sure that | code | for |".to_owned(),
-        "|---|---|---|---|".to_owned(),
+        "| check | makes sure that | code | at worst | for |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
     ];
     lines.extend(checks().map(|check| {
-        let code = check.code.map_or_else(|| "warns".to_owned(), |code| code.to_string());
-        format!("| `{}` | {} | {code} | {} |", check.name, check.about, check.audience)
+        let code = check.code.map_or_else(|| "–".to_owned(), |code| code.to_string());
+        let worst = if check.can_be_fatal { "fatal" } else { "warning" };
+        format!("| `{}` | {} | {code} | {worst} | {} |", check.name, check.about, check.audience)
     }));
     for (title, os, holds) in [
         ("Linux: codes that can end a bootstrap", Os::Linux, is_node as fn(&ExitCode) -> bool),

@@ -156,13 +156,15 @@ NAME:
    aks-node-controller preflight - check what must be there before a script runs
 
 USAGE:
-   aks-node-controller preflight [--provision-config FILE] [-o FORMAT]
+   aks-node-controller preflight [--provision-config FILE] [--network] [-o FORMAT]
    aks-node-controller --root DIR preflight --stage image [-o FORMAT]
 
 OPTIONS:
    --stage STAGE            node (default): this machine, about to be bootstrapped
                             image: the image mounted at --root, about to be shipped
    --provision-config FILE  the node config (default: where custom data leaves it)
+   --network                probe IMDS, the bootstrap registry and the API server, too
+   --imds-endpoint URL      for tests: who plays the metadata service
    -o FORMAT                table (default) or json (mooring.preflight/v1)
    --help, -h               show help
 

@@ -12,6 +12,7 @@ use mooring_contract::custom_data::Format;
 use mooring_contract::shown;
 
 use crate::time::parse_duration;
+use crate::world::Url;
 use flags::{Flag, Takes, Words};
 
 pub(crate) use help::{Topic, text as help_text};
@@ -48,6 +49,8 @@ pub(crate) struct ProvisionFlags {
 pub(crate) struct PreflightFlags {
     pub(crate) stage: Stage,
     pub(crate) config: Option<PathBuf>,
+    /// The metadata service to probe, if the network is to be probed at all.
+    pub(crate) network: Option<Url>,
     pub(crate) format: OutputFormat,
 }
 
@@ -131,6 +134,8 @@ const RENDER: &[Flag] = &[
 const PREFLIGHT: &[Flag] = &[
     Flag { name: "stage", takes: Takes::Value },
     Flag { name: "provision-config", takes: Takes::Value },
+    Flag { name: "network", takes: Takes::Switch },
+    Flag { name: "imds-endpoint", takes: Takes::Value },
     Flag { name: "o", takes: Takes::Value },
 ];
 const HELP: &[Flag] =
@@ -290,6 +295,11 @@ fn read_preflight(words: &Words) -> Result<Command, String> {
             Some(other) => return refuse("o", other, "table or json"),
         },
         config: words.value("provision-config").map(PathBuf::from),
+        network: if words.switch("network") {
+            Some(registry_login::read_imds(words)?)
+        } else {
+            None
+        },
     }))
 }
 

@@ -70,8 +70,7 @@ pub(super) fn read(words: &Words) -> Result<Command, String> {
         (Some(client_id), Some(tenant_id)) => Some(Identity { client_id, tenant_id }),
         _ => None,
     };
-    let imds = text(words, "imds-endpoint")?;
-    let imds_url = read_url("imds-endpoint", imds.as_deref().unwrap_or(IMDS))?;
+    let imds_url = read_imds(words)?;
     let arm_endpoint = text(words, "cloud")?.map(|name| {
         arm_endpoint_of(&name)
             .ok_or_else(|| invalid("cloud", &name, "public, china or usgovernment"))
@@ -112,6 +111,12 @@ fn text(words: &Words, name: &str) -> Result<Option<String>, String> {
         text.ok_or_else(|| invalid(name, &value.to_string_lossy(), "it in UTF-8"))
     });
     value.transpose()
+}
+
+/// The metadata service: the same on every Azure VM, but not in tests.
+pub(super) fn read_imds(words: &Words) -> Result<Url, String> {
+    let typed = text(words, "imds-endpoint")?;
+    read_url("imds-endpoint", typed.as_deref().unwrap_or(IMDS))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub(crate) struct Check {
     pub(crate) about: &'static str,
     /// What it needs in order to say anything.
     pub(crate) needs: Need,
-    /// The exit code of a fatal finding; a check without one only warns.
+    /// The exit code of such a failure; a check without one has none of its own.
     pub(crate) code: Option<i32>,
     /// Who can do something about it.
     pub(crate) audience: Owner,

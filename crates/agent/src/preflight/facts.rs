@@ -10,13 +10,15 @@ use crate::go_text::read_failure;
 use crate::nbc::{self, Assignments};
 use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
 use crate::secrets::MAX_FILE_BYTES;
-use crate::world::World;
+use crate::world::{Url, World};
 
 /// What checks go by.
 pub(crate) struct Facts<'a> {
     pub(crate) stage: Stage,
     pub(crate) layout: &'a Layout,
     pub(crate) config: Config<'a>,
+    /// The metadata service, where it may be asked.
+    pub(crate) imds: Option<&'a Url>,
 }
 
 /// The node config, as far as there is one.

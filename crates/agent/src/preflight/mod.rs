@@ -11,12 +11,14 @@
 //! | `program` | finding a program as a shell would, and saying why not |
 //! | `inside` | following links without leaving the root |
 //! | `oras`, `image`, `node` | the checks |
+//! | `network` | the probes that wait, side by side |
 //! | `show` | the results as a table or JSON |
 
 mod check;
 mod facts;
 mod image;
 mod inside;
+mod network;
 mod node;
 mod oras;
 mod program;
@@ -31,6 +33,7 @@ use check::{Check, Need};
 
 pub(crate) use check::{Finding, Verdict};
 pub(crate) use facts::{Config, Facts};
+pub(crate) use oras::find_oras;
 pub(crate) use show::{code_name, report};
 
 /// Every check, in the order in which fatal findings count.
@@ -148,18 +151,21 @@ pub struct CheckFacts {
     pub name: &'static str,
     /// What it makes sure of, in half a sentence.
     pub about: &'static str,
-    /// The exit code of a fatal finding; a check without one only warns.
+    /// The exit code of such a failure; a check without one has none of its own.
     pub code: Option<i32>,
+    /// Whether it can be fatal.
+    pub can_be_fatal: bool,
     /// Who can do something about it.
     pub audience: Owner,
 }
 
 /// Every check, in the order in which fatal findings count.
 pub fn checks() -> impl Iterator<Item = CheckFacts> {
-    CHECKS.iter().map(|check| CheckFacts {
+    CHECKS.iter().chain(network::PROBES).map(|check| CheckFacts {
         name: check.name,
         about: check.about,
         code: check.code,
+        can_be_fatal: CHECKS.iter().any(|fatal| fatal.name == check.name) && check.code.is_some(),
         audience: check.audience,
     })
 }
@@ -184,9 +190,12 @@ pub(crate) fn first_fatal(results: &[Result]) -> Option<&Result> {
 /// Runs the command; the result is the process's exit code.
 pub(crate) fn preflight(world: &mut dyn World, layout: &Layout, flags: &PreflightFlags) -> u8 {
     let config = Config::read(world, layout, flags.config.as_deref());
-    let facts = Facts { stage: flags.stage, layout, config };
+    let facts = Facts { stage: flags.stage, layout, config, imds: flags.network.as_ref() };
     let checks: Vec<&'static Check> = CHECKS.iter().collect();
-    let results = run(world, &facts, &checks);
+    let mut results = run(world, &facts, &checks);
+    if flags.network.is_some() {
+        results.extend(network::run(world, &facts));
+    }
     let exit_code = exit_code(flags.stage, &results);
     let text = match flags.format {
         OutputFormat::Table => show::table(&results),

@@ -1,13 +1,15 @@
 //! Is oras there? An image once shipped without it, and the node reported a network time-out.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use mooring_contract::catalogue::image_date;
 
 use super::check::Verdict;
 use super::program::{Place, State, at, in_path, search_path};
-use super::{Facts, Finding};
+use super::{Config, Facts, Finding};
 use crate::VERSION;
+use crate::agent::Agent;
 use crate::cli::Stage;
 use crate::world::World;
 
@@ -17,27 +19,51 @@ const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras
 /// More than any release file has.
 const MAX_OS_RELEASE_BYTES: u64 = 64 * 1024;
 
+/// The check.
 pub(super) fn oras(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+    match locate(world, facts) {
+        Ok(path) => Finding::pass(format!("oras is {}", path.display())),
+        Err(found) => {
+            let is_needed = facts.config.bootstrap_registry().is_some();
+            missing(world, facts, found, is_needed || facts.stage == Stage::Image)
+        }
+    }
+}
+
+/// The oras that a shell would run, for a command that cannot do without it; the error says what was
+/// found instead, beginning with the code's name.
+pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
+    let layout = agent.layout.clone();
+    let facts = Facts { stage: Stage::Node, layout: &layout, config: Config::None, imds: None };
+    locate(agent.world, &facts).map_err(|found| {
+        let finding = missing(agent.world, &facts, found, true);
+        let evidence = finding.evidence.join("; ");
+        format!("ERR_ORAS_BINARY_NOT_FOUND: {} ({evidence})", finding.summary)
+    })
+}
+
+/// The oras that a shell would run, or everything of this name that it would not.
+fn locate(world: &mut dyn World, facts: &Facts<'_>) -> Result<PathBuf, Vec<Place>> {
     let found = in_path(world, facts, "oras");
     // A shell passes over what it cannot execute, but not over what fails when it is started.
     let runs = found.iter().find(|place| {
         !matches!(place.state, State::NotExecutable { .. } | State::NotAFile | State::Dangling(_))
     });
     match runs {
-        Some(place) if place.state == State::Good => {
-            Finding::pass(format!("oras is {}", place.path.display()))
-        }
-        _ => missing(world, facts, found),
+        Some(place) if place.state == State::Good => Ok(place.path.clone()),
+        _ => Err(found),
     }
 }
 
 /// Everything that helps to find out why, whatever the verdict.
-fn missing(world: &mut dyn World, facts: &Facts<'_>, found: Vec<Place>) -> Finding {
+fn missing(
+    world: &mut dyn World,
+    facts: &Facts<'_>,
+    found: Vec<Place>,
+    is_needed: bool,
+) -> Finding {
     let registry = facts.config.bootstrap_registry();
-    let verdict = match (&registry, facts.stage) {
-        (None, Stage::Node) => Verdict::Warning,
-        _ => Verdict::Fatal,
-    };
+    let verdict = if is_needed { Verdict::Fatal } else { Verdict::Warning };
     let mut places = found;
     for usual in USUAL {
         if !places.iter().any(|place| place.path.as_os_str() == usual) {

@@ -13,7 +13,7 @@ pub(super) fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Res
         preflight::CHECKS.iter().filter(|check| !matches!(check.name, "config" | "components"));
     let checks: Vec<_> = checks.collect();
     let layout = agent.layout.clone();
-    let facts = Facts { stage: Stage::Node, layout: &layout, config };
+    let facts = Facts { stage: Stage::Node, layout: &layout, config, imds: None };
     let results = preflight::run(agent.world, &facts, &checks);
     for (check, finding) in &results {
         let evidence = finding.evidence.join("; ");

@@ -40,8 +40,9 @@ use session::Session;
 use steps::{Flow, STEPS};
 use trouble::Stop;
 
-pub(crate) use oras::find_oras;
+pub(crate) use proxy::Proxies;
 pub(crate) use steps::help;
+pub(crate) use trust::system as system_certificates;
 
 /// Looks for oras; the error says what was found instead.
 pub(crate) type FindOras = dyn Fn(&mut Agent<'_>) -> Result<PathBuf, String>;

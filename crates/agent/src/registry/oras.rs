@@ -11,10 +11,9 @@ use super::answers::excerpt;
 use super::session::Session;
 use super::steps::Flow;
 use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
-use crate::agent::Agent;
 use crate::go_text::child_error;
 use crate::log::Value;
-use crate::world::{ChildStatus, FileKind, Tool};
+use crate::world::{ChildStatus, Tool};
 
 /// Where the scripts have oras keep logins: without a home folder it knows no other place.
 const CONFIG: &str = "/etc/oras/config.yaml";
@@ -22,18 +21,6 @@ const CONFIG: &str = "/etc/oras/config.yaml";
 const QUOTED: usize = 500;
 /// Enough for deleting a line from a file.
 const LOGOUT: Duration = Duration::from_secs(10);
-
-/// Looks for oras where a shell would.
-pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
-    let variables = agent.world.environment();
-    let path = variables.into_iter().find(|(name, _)| name == "PATH");
-    let path = path.map(|(_, value)| value).unwrap_or_default();
-    let places = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    let mut places = places.map(|folder| folder.join("oras"));
-    places
-        .find(|place| agent.world.kind(place).is_ok_and(|kind| kind == FileKind::File))
-        .ok_or_else(|| format!("no oras in PATH ({})", path.to_string_lossy()))
-}
 
 /// Step 1.
 pub(super) fn find(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {

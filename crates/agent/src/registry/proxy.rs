@@ -9,13 +9,13 @@ use crate::world::Url;
 
 /// The variables that matter.
 #[derive(Debug, Default)]
-pub(super) struct Proxies {
+pub(crate) struct Proxies {
     https: ProxyUrl,
     exceptions: String,
 }
 
 impl Proxies {
-    pub(super) fn from_environment(variables: &[(OsString, OsString)]) -> Self {
+    pub(crate) fn from_environment(variables: &[(OsString, OsString)]) -> Self {
         let value = |names: [&str; 2]| {
             let texts = names.map(|name| {
                 let found = variables.iter().find(|(variable, _)| variable == OsStr::new(name));
@@ -37,7 +37,7 @@ impl Proxies {
     }
 
     /// The proxy for an address; none for plain HTTP, which only tests use, and for this machine.
-    pub(super) fn of(&self, url: &Url) -> Option<&ProxyUrl> {
+    pub(crate) fn of(&self, url: &Url) -> Option<&ProxyUrl> {
         let is_needless = url.is_loopback() || url.host == "localhost";
         let is_excepted = self.exceptions.split(',').any(|entry| covers(entry.trim(), url));
         (url.tls && !self.https.is_empty() && !is_needless && !is_excepted).then_some(&self.https)

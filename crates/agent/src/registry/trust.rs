@@ -3,7 +3,8 @@
 use super::session::Session;
 use super::trouble::{Code, Stop};
 use crate::log::Value;
-use crate::world::{ReadFailure, Roots};
+use crate::paths::Layout;
+use crate::world::{ReadFailure, Roots, World};
 
 /// Where Ubuntu and Azure Linux keep theirs.
 const SYSTEM: [&str; 2] =
@@ -26,14 +27,16 @@ pub(super) fn roots(session: &mut Session<'_, '_>) -> Result<Roots, Stop> {
             return Err(failed("no certificate in it".to_owned()));
         }
     }
-    for file in SYSTEM {
-        let file = session.agent.layout.at(file);
-        texts.extend(session.agent.world.read(&file, MAX_BYTES));
-    }
+    texts.extend(system(session.agent.world, &session.agent.layout));
     let roots = Roots::from_pem(&texts);
     if roots.count() == 0 {
         let looked = SYSTEM.join(", ");
         session.agent.warn("no CA certificates", &[("files", Value::Text(&looked))]);
     }
     Ok(roots)
+}
+
+/// The system's certificates.
+pub(crate) fn system(world: &mut dyn World, layout: &Layout) -> Vec<Vec<u8>> {
+    SYSTEM.iter().filter_map(|file| world.read(&layout.at(file), MAX_BYTES).ok()).collect()
 }

@@ -151,6 +151,14 @@ impl World for Host {
         std::thread::sleep(pause);
     }
 
+    fn connect(&mut self, host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {
+        http::connect(host, port, limit)
+    }
+
+    fn apart(&self) -> Box<dyn World + Send> {
+        Box::new(Self::default())
+    }
+
     fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
         http::fetch(request)
     }

@@ -86,6 +86,10 @@ pub trait World {
     fn monotonic(&mut self) -> Duration;
     /// Does nothing for a while.
     fn sleep(&mut self, pause: Duration);
+    /// Looks a name up and connects to it, and that is all.
+    fn connect(&mut self, host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure>;
+    /// The same world, for a thread of its own.
+    fn apart(&self) -> Box<dyn World + Send>;
     /// Asks a server and reads its whole answer.
     fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure>;
     /// Runs a small program that takes a secret on its standard input.

@@ -249,6 +249,14 @@ impl World for Faulty {
         }
     }
 
+    fn connect(&mut self, host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {
+        self.host.connect(host, port, limit)
+    }
+
+    fn apart(&self) -> Box<dyn World + Send> {
+        self.host.apart()
+    }
+
     fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
         let Some(network) = &mut self.network else { return self.host.fetch(request) };
         network.requests.push((network.now, request.limit));

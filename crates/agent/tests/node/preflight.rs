@@ -350,3 +350,42 @@ fn looking_leaves_nothing_behind() {
     assert!(text(&output.stdout).lines().count() > 10);
     assert_eq!(node.files(), before);
 }
+
+#[test]
+fn the_network_is_probed_only_on_request_and_never_fatal() {
+    let node = Node::with_script("");
+    let config = r#"{"version": "v1", "bootstrap_profile_container_registry_server": "registry.invalid",
+        "api_server_config": {"api_server_name": "127.0.0.1:1"}}"#;
+    let config = node.write_typed("config.json", config);
+    write_program(&programs(&node).join("oras"), b"#!/bin/sh\n", 0o755);
+    let words = ["preflight", "--provision-config", &config, "-o", "json"];
+    let quiet = findings(&run(&node, &words));
+    assert!(!quiet["findings"].to_string().contains("registry.invalid"));
+    let here = ["--network", "--imds-endpoint", "http://127.0.0.1:1"];
+    let output = run(&node, &[&words[..], &here].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let found = findings(&output);
+    let registry = finding(&found, "registry");
+    assert_eq!(registry["verdict"], "warning");
+    assert!(registry["summary"].as_str().unwrap().contains("DNS"), "{registry}");
+    let api_server = finding(&found, "api-server");
+    assert_eq!(api_server["verdict"], "warning");
+    assert!(api_server["summary"].as_str().unwrap().contains("cannot connect"), "{api_server}");
+    assert_eq!(api_server["code"], 51);
+    assert_eq!(finding(&found, "imds")["verdict"], "warning");
+}
+
+#[test]
+fn an_api_server_that_is_there_is_found() {
+    let node = Node::with_script("");
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let config =
+        format!(r#"{{"version": "v1", "api_server_config": {{"api_server_name": "{address}"}}}}"#);
+    let config = node.write_typed("config.json", config);
+    let imds = ["--network", "--imds-endpoint", "http://127.0.0.1:1"];
+    let words = [&["preflight", "--provision-config", &config, "-o", "json"], &imds[..]].concat();
+    let found = findings(&run(&node, &words));
+    assert_eq!(finding(&found, "api-server")["verdict"], "pass");
+    assert_eq!(finding(&found, "registry")["verdict"], "skipped");
+}

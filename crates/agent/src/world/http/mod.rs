@@ -140,6 +140,11 @@ impl HttpFailure {
     }
 }
 
+/// Looks a name up and connects to it.
+pub(super) fn connect(host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {
+    connect::open(host, port, &Limits::within(limit)).map(drop)
+}
+
 /// Sends a request and reads the whole answer.
 pub(super) fn fetch(request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
     let limits = Limits::within(request.limit);
