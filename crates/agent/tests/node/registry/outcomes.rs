@@ -94,7 +94,9 @@ fn a_missing_oras_is_never_reported_as_a_network_timeout() {
     std::fs::remove_file(lab.node.typed("bin/oras")).unwrap();
     let outcome = lab.run();
     assert_eq!(outcome.code, 232, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("\nERR_ORAS_BINARY_NOT_FOUND: step 1/6 oras: no oras in PATH"));
+    let told =
+        "\nERR_ORAS_BINARY_NOT_FOUND: step 1/6 oras: oras is missing on this image (PATH is ";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("the network is not at fault"));
     assert!(lab.registry.seen().is_empty() && lab.imds.seen().is_empty(), "nobody was asked");
 }
@@ -102,8 +104,10 @@ fn a_missing_oras_is_never_reported_as_a_network_timeout() {
 #[test]
 fn an_oras_that_cannot_be_started_is_none() {
     let lab = Lab::usual();
-    lab.node.write_typed("bin/oras", "\u{7f}ELF of another machine");
+    lab.node.write_typed("bin/oras", "#!/no/such/shell\n");
     lab.run().must_be(232, &["cannot be run"]);
+    lab.node.write_typed("bin/oras", "\u{7f}ELF of another machine");
+    lab.run().must_be(232, &["made for another machine"]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Retries, budget and Retry-After, in a network in which no real time passes.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use mooring_agent::world::{HttpFailure, HttpFailureKind, HttpRequest, HttpResponse};
@@ -31,7 +33,8 @@ fn run(
     answers: impl FnMut(&HttpRequest<'_>) -> (Duration, Answer) + 'static,
 ) -> (u8, String, Network) {
     let node = Node::new();
-    node.write_typed("oras", "");
+    let oras = node.write_typed("oras", "");
+    std::fs::set_permissions(oras, Permissions::from_mode(0o755)).unwrap();
     let mut world = Faulty::new(&node.root(), |_, _| None);
     world.variables = vec![("PATH".into(), node.typed("").into())];
     world.variables.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
