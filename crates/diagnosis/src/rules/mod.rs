@@ -1,0 +1,101 @@
+//! Rules: what evidence makes of a code.
+//!
+//! A rule is data. The first that fits is told; where none fits, the catalogue answers.
+//!
+//! | file | rules about |
+//! |---|---|
+//! | `registry` | oras, the bootstrap registry, its rights and names |
+//! | `time` | what ran out of time, or never ran |
+//! | `network` | egress, DNS, proxies, TLS |
+//! | `node` | disk, locks, metadata, kubelet, the image |
+
+mod network;
+mod node;
+mod registry;
+mod time;
+
+use mooring_contract::catalogue::{Date, Os, Owner};
+
+use crate::clues::Clue;
+use crate::decoded::{Decoded, Outcome, Situation};
+use crate::diagnosis::Confidence;
+
+/// One rule. Whatever is empty or `None` fits everything.
+pub(crate) struct Rule {
+    /// The stable PascalCase word for labels and conditions.
+    pub(crate) reason: &'static str,
+    /// The reported codes that it is about.
+    pub(crate) codes: &'static [i32],
+    pub(crate) os: Option<Os>,
+    pub(crate) situation: Option<Situation>,
+    pub(crate) outcome: Outcome,
+    /// The first day of an image for which it holds, and the first for which it no longer does.
+    pub(crate) images: Option<(Date, Date)>,
+    /// Seconds that the scripts ran.
+    pub(crate) seconds: Option<(u32, u32)>,
+    /// The step that was running.
+    pub(crate) steps: &'static [&'static str],
+    /// Of each group, one clue must be there.
+    pub(crate) clues: &'static [&'static [Clue]],
+    /// Whether the clues must stand in one line.
+    pub(crate) in_one_line: bool,
+    /// The code that the cause should have had, if another.
+    pub(crate) effective: Option<(i32, &'static str)>,
+    /// High only with evidence; whoever applies a rule sees to it.
+    pub(crate) confidence: Confidence,
+    pub(crate) owner: Owner,
+    pub(crate) summary: &'static str,
+    pub(crate) actions: &'static [&'static str],
+}
+
+impl Rule {
+    /// What the tables' rules start from.
+    const ANY: Self = Self {
+        reason: "",
+        codes: &[],
+        os: Some(Os::Linux),
+        situation: None,
+        outcome: Outcome::Failed,
+        images: None,
+        seconds: None,
+        steps: &[],
+        clues: &[],
+        in_one_line: false,
+        effective: None,
+        confidence: Confidence::Medium,
+        owner: Owner::Operator,
+        summary: "",
+        actions: &[],
+    };
+
+    /// Whether everything but the clues fits.
+    pub(crate) fn fits(&self, decoded: &Decoded, os: Option<Os>, day: Option<Date>) -> bool {
+        let code = self.codes.is_empty() || decoded.code.is_some_and(|c| self.codes.contains(&c));
+        let os = self.os.is_none() || self.os == os;
+        let situation = self.situation.is_none() || self.situation == decoded.situation;
+        let outcome = self.outcome == decoded.outcome;
+        let images = self
+            .images
+            .is_none_or(|(from, until)| day.is_some_and(|day| from <= day && day < until));
+        let seconds = self
+            .seconds
+            .is_none_or(|(from, to)| decoded.exec_duration.is_some_and(|s| from <= s && s <= to));
+        let step = decoded.step.as_deref().unwrap_or_default();
+        let steps = self.steps.is_empty()
+            || self.steps.iter().any(|wanted| step.split('.').any(|part| part == *wanted));
+        code && os && situation && outcome && images && seconds && steps
+    }
+}
+
+/// A day of a table.
+const fn day(year: u16, month: u8, day: u8) -> Date {
+    match Date::new(year, month, day) {
+        Some(date) => date,
+        None => self::day(1, 1, 1),
+    }
+}
+
+/// All rules, the most telling first.
+pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
+    registry::RULES.iter().chain(node::RULES).chain(network::RULES).chain(time::RULES)
+}
