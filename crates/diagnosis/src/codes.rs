@@ -144,7 +144,8 @@ pub(crate) fn aks_name(read: &mut Read<'_>, at: usize, end: usize) {
 /// `WINDOWS_CSE_ERROR_NAME`
 pub(crate) fn windows_name(read: &mut Read<'_>, at: usize) {
     let text = read.text;
-    if read.current().is_some_and(|message| message.windows_name.is_some()) {
+    let known = read.current().is_some_and(|message| message.windows_name.is_some());
+    if known || !read.may_look_up() {
         return;
     }
     let name = owned(text, word_around(text, at, b"_"));

@@ -139,8 +139,9 @@ fn os(read: &Read<'_>, message: &Message) -> Option<Os> {
 type Picked = Option<(FoundBy, Found<i64>)>;
 
 fn windows_code(message: &Message) -> Picked {
-    // Since the end of 2023 the outer number is always 1; texts of that time name the publisher.
-    let outer = message.outer.filter(|outer| outer.value != 1 || message.publisher.is_none());
+    // Since the end of 2023 the outer number is always 1; wrappers of that time name the publisher.
+    let old = message.opener == Opener::Wrapper && message.publisher.is_none();
+    let outer = message.outer.filter(|outer| outer.value != 1 || old);
     let done = message.handler == Handler::Succeeded;
     let none = Found { value: 0, at: message.span.start };
     message
@@ -177,6 +178,7 @@ fn situation(message: &Message) -> Situation {
         (Some(Silence::TimedOut), _) => Situation::TimedOut,
         (Some(Silence::HandlerFailed), _) => Situation::HandlerFailed,
         (Some(Silence::AgentSilent), _) => Situation::AgentSilent,
+        (Some(Silence::CodeLost), _) => Situation::CodeLost,
         (None, Handler::Lost) => Situation::Interrupted,
         (None, Handler::Failed) if !message.in_streams() && !message.says_windows => {
             Situation::NeverStarted

@@ -223,6 +223,17 @@ fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
             return;
         }
     }
+    let begins = follows(text, at, "failed to execute command: command terminated with exit");
+    if terminated && !streams && !begins && matches!(code, 0 | 1) {
+        // The handler repeats its error at the end; here only that end is left.
+        if read.current().is_none() {
+            let message = read.open(Opener::Handler, at);
+            message.silence = Some(Found { value: Silence::CodeLost, at });
+            message.handler = Handler::Failed;
+            message.says_linux = true;
+        }
+        return;
+    }
     let message = read.open(Opener::Handler, at);
     message.outer = found;
     message.handler = Handler::Failed;

@@ -3,7 +3,7 @@
 //! ```
 //! use mooring_diagnosis::{Hints, diagnose};
 //!
-//! let text = br"command terminated with exit status=1\n[stdout]\n{\"ExitCode\": \"211\", \"Output\": \"oras: command not found\"}";
+//! let text = br#"command terminated with exit status=1\n[stdout]\n{\"ExitCode\": \"211\", \"Output\": \"oras: command not found\"}"#;
 //! let diagnoses = diagnose(text, Hints::default());
 //! assert_eq!(diagnoses[0].reason, "OrasBinaryMissing");
 //! assert_eq!(diagnoses[0].reported.code, Some(211));

@@ -83,6 +83,8 @@ pub(crate) enum Silence {
     HandlerFailed,
     /// The machine's agent never reported.
     AgentSilent,
+    /// Only the end of a message is there, whose number says nothing.
+    CodeLost,
 }
 
 impl Message {

@@ -31,6 +31,7 @@ pub(crate) struct Read<'a> {
     pub(crate) from_aks_node: bool,
     current: Option<usize>,
     full: bool,
+    lookups: usize,
 }
 
 impl<'a> Read<'a> {
@@ -46,6 +47,7 @@ impl<'a> Read<'a> {
             from_aks_node: hits.iter().any(|hit| aks.contains(&hit.mark)),
             current: None,
             full: false,
+            lookups: 0,
         };
         for hit in hits {
             if let Mark::Anchor(anchor) = hit.mark {
@@ -103,6 +105,12 @@ impl<'a> Read<'a> {
             Some(index) if fits => &mut self.messages[index],
             _ => self.open(Opener::Handler, at),
         }
+    }
+
+    /// Whether one more name may be looked up: that takes microseconds, and a text can be all names.
+    pub(crate) fn may_look_up(&mut self) -> bool {
+        self.lookups += 1;
+        self.lookups <= MOST_MESSAGES
     }
 
     pub(crate) fn add_name(&mut self, name: &[u8], at: usize) {
