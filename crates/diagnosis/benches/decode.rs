@@ -21,7 +21,8 @@ fn plain(mib: usize) -> String {
 /// A message inside so many JSON strings.
 fn escaped(times: usize) -> String {
     let output = plain(1)[..3000].replace('\n', "\\n").replace('"', "\\\"");
-    let report = format!("{{\"ExitCode\": \"51\", \"Output\": \"{output}\", \"ExecDuration\": \"60\"}}");
+    let report =
+        format!("{{\"ExitCode\": \"51\", \"Output\": \"{output}\", \"ExecDuration\": \"60\"}}");
     let message = format!(
         "VM has reported a failure when processing extension 'vmssCSE'. Error message: \"Enable \
          failed: failed to execute command: command terminated with exit status=1\n[stdout]\n\

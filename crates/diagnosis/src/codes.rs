@@ -100,7 +100,8 @@ fn log<'r>(read: &'r mut Read<'_>, at: usize) -> Option<&'r mut crate::message::
 pub(crate) fn trace_exit(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     let before = at.checked_sub(1).map(|before| text[before]);
-    let starts = before.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
+    let starts =
+        before.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
     let blank = text.get(end).is_some_and(u8::is_ascii_whitespace);
     let code = number(text, end).map(|(code, _)| code);
     if let Some(code) = code
@@ -133,11 +134,8 @@ pub(crate) fn check_code(read: &mut Read<'_>, at: usize, end: usize) {
 pub(crate) fn aks_name(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     let joined = text.get(end) == Some(&b'-');
-    let word = if joined {
-        at..word_around(text, end, b"-").end
-    } else {
-        word_around(text, at, b"_")
-    };
+    let word =
+        if joined { at..word_around(text, end, b"-").end } else { word_around(text, at, b"_") };
     read.add_name(&text[word], at);
 }
 

@@ -178,12 +178,11 @@ fn situation(message: &Message) -> Situation {
         (Some(Silence::TimedOut), _) => Situation::TimedOut,
         (Some(Silence::HandlerFailed), _) => Situation::HandlerFailed,
         (Some(Silence::AgentSilent), _) => Situation::AgentSilent,
-        (Some(Silence::CodeLost), _) => Situation::CodeLost,
         (None, Handler::Lost) => Situation::Interrupted,
         (None, Handler::Failed) if !message.in_streams() && !message.says_windows => {
             Situation::NeverStarted
         }
-        (None, _) => Situation::CodeLost,
+        (None | Some(Silence::CodeLost), _) => Situation::CodeLost,
     }
 }
 

@@ -1,6 +1,8 @@
 //! From a text to diagnoses: the first rule that fits, else the catalogue.
 
-use mooring_contract::catalogue::{Date, ExitCode, Meanings, Os, Owner, Status, image_date, lookup_named};
+use mooring_contract::catalogue::{
+    Date, ExitCode, Meanings, Os, Owner, Status, image_date, lookup_named,
+};
 
 use crate::clues::Clue;
 use crate::decode::{Text, Told};
@@ -22,7 +24,8 @@ pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
     let text = Text::of(input);
     let told = text.decode(hints.image_date);
     let ours = told.iter().filter(|told| told.decoded.outcome != Outcome::NotABootstrap);
-    let mut diagnoses: Vec<Diagnosis> = ours.map(|told| Case::of(&text, told, hints).answer()).collect();
+    let mut diagnoses: Vec<Diagnosis> =
+        ours.map(|told| Case::of(&text, told, hints).answer()).collect();
     diagnoses.sort_by_key(order);
     diagnoses
 }
@@ -89,8 +92,8 @@ impl<'a> Case<'a> {
             .filter(|rule| rule.fits(self.decoded, self.os, self.day))
             .find_map(|rule| Some((rule, found.places(rule.clues, rule.in_one_line)?)));
         let mut diagnosis = match (&fitting, self.meanings.first()) {
-            (Some((rule, _)), _) => self.from_rule(rule),
-            (None, Some(row)) => self.from_row(row),
+            (Some((rule, _)), _) => self.by_rule(rule),
+            (None, Some(row)) => self.by_row(row),
             (None, None) => unknown(),
         };
         let mut places = fitting.map(|(_, places)| places).unwrap_or_default();
@@ -103,12 +106,13 @@ impl<'a> Case<'a> {
             diagnosis.confidence = Confidence::Medium;
         }
         if self.told.weak {
-            diagnosis.confidence = diagnosis.confidence.min(if shown { Confidence::High } else { Confidence::Low });
+            diagnosis.confidence =
+                diagnosis.confidence.min(if shown { Confidence::High } else { Confidence::Low });
         }
         self.complete(diagnosis)
     }
 
-    fn from_rule(&self, rule: &Rule) -> Diagnosis {
+    fn by_rule(&self, rule: &Rule) -> Diagnosis {
         let effective = match rule.effective {
             Some((code, name)) => Effective { code: Some(code), name: Some(name.to_owned()) },
             None => self.reported_as_effective(),
@@ -124,7 +128,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn from_row(&self, row: &'static ExitCode) -> Diagnosis {
+    fn by_row(&self, row: &'static ExitCode) -> Diagnosis {
         let mut diagnosis = from_catalogue(row, &self.meanings);
         diagnosis.effective = self.reported_as_effective();
         diagnosis
@@ -139,7 +143,7 @@ impl<'a> Case<'a> {
     fn add_step(&self, diagnosis: &mut Diagnosis, places: &mut Vec<usize>) {
         let (Some(step), Some(at)) = (&self.decoded.step, self.told.step_at) else { return };
         if matches!(self.decoded.code, Some(124 | 137 | 2)) {
-            let step: String = step.chars().filter(|c| c.is_ascii_graphic()).take(64).collect();
+            let step: String = step.chars().filter(char::is_ascii_graphic).take(64).collect();
             diagnosis.summary.push_str(" The last step that began is ");
             diagnosis.summary.push_str(&step);
             diagnosis.summary.push('.');

@@ -78,7 +78,7 @@ pub struct Diagnosis {
     pub effective: Effective,
     /// How sure this is.
     pub confidence: Confidence,
-    /// The stable PascalCase word for labels and conditions.
+    /// The stable word in Pascal case for labels and conditions.
     pub reason: String,
     /// Who acts first.
     pub owner: Owner,

@@ -44,9 +44,7 @@ fn place(text: &[u8], told: &Told, at: usize) -> String {
 
 /// Without control characters and marks that turn the direction of writing.
 fn printable(bytes: &[u8]) -> String {
-    let is_mark = |c: char| {
-        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
+    let is_mark = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let text = String::from_utf8_lossy(bytes);
     text.chars()
         .map(|c| if c == '\t' { ' ' } else { c })
@@ -101,8 +99,16 @@ fn masked(line: &str, focus: usize) -> (String, usize) {
 }
 
 /// Words before a secret; what follows up to a blank, quote or `&` is masked.
-const LABELS: &[&str] =
-    &["bearer ", "sig=", "password=", "passwd=", "token=", "secret=", "accountkey=", "authorization: "];
+const LABELS: &[&str] = &[
+    "bearer ",
+    "sig=",
+    "password=",
+    "passwd=",
+    "token=",
+    "secret=",
+    "accountkey=",
+    "authorization: ",
+];
 
 /// If a secret starts here or right behind a label that starts here: what to keep, what to mask.
 fn secret(rest: &str, before: Option<char>) -> Option<(usize, usize)> {
@@ -161,12 +167,18 @@ mod tests {
     fn secrets_are_masked_and_all_else_stays() {
         for (line, shown) in [
             ("token abcdef.0123456789abcdef used", "token [secret] used"),
-            ("Authorization: x eyJhbGciOiJSUzI1NiJ9.eyJhIjoxfQ.c2ln", "Authorization: [secret] [secret]"),
+            (
+                "Authorization: x eyJhbGciOiJSUzI1NiJ9.eyJhIjoxfQ.c2ln",
+                "Authorization: [secret] [secret]",
+            ),
             ("http://u:p@proxy:3128/ refused", "http://[secret]@proxy:3128/ refused"),
             ("https://x.blob/y?sv=1&sig=abc%2F&se=2", "https://x.blob/y?sv=1&sig=[secret]&se=2"),
             ("MIIB0123456789abcdefABCDEFMIIB0123456789abcdefABCDEF==", "[secret]"),
             ("+ curl https://mcr.microsoft.com/v2/", "+ curl https://mcr.microsoft.com/v2/"),
-            ("/var/lib/waagent/custom-script/download/0/script.sh", "/var/lib/waagent/custom-script/download/0/script.sh"),
+            (
+                "/var/lib/waagent/custom-script/download/0/script.sh",
+                "/var/lib/waagent/custom-script/download/0/script.sh",
+            ),
         ] {
             assert_eq!(masked(line, 0).0, shown);
         }

@@ -58,7 +58,9 @@ mod tests {
         for name in ["cse-agent-karpenter", "windows-cse-agent-karpenter", "vm/vmssCSE"] {
             assert!(is_bootstrap_name(name), "{name}");
         }
-        for name in ["OmsAgentForLinux", "CustomScript", "csecurity", "installcse", "AKSLinuxExtension"] {
+        for name in
+            ["OmsAgentForLinux", "CustomScript", "csecurity", "installcse", "AKSLinuxExtension"]
+        {
             assert!(!is_bootstrap_name(name), "{name}");
         }
     }

@@ -1,8 +1,8 @@
 //! What stands around an anchor.
 
 use crate::codes::{
-    aks_name, arm_code, check_code, cse_error, execution, exit_code, trace_exit,
-    windows_arm_code, windows_name,
+    aks_name, arm_code, check_code, cse_error, execution, exit_code, trace_exit, windows_arm_code,
+    windows_name,
 };
 use crate::extension::is_bootstrap_name;
 use crate::message::{Found, Handler, Message, Opener, Silence};
@@ -200,8 +200,7 @@ fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     if let Some(name) = summarised(text, at) {
         let waits = |m: &Message| m.opener == Opener::Summary && m.summary.is_none();
         let waits = read.current().is_some_and(|message| waits(message));
-        let message =
-            if waits { read.here() } else { read.open(Opener::Summary, at) };
+        let message = if waits { read.here() } else { read.open(Opener::Summary, at) };
         message.extension = Some(name);
         message.summary = found;
         message.says_linux = true;
@@ -224,7 +223,7 @@ fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
         }
     }
     let begins = follows(text, at, "failed to execute command: command terminated with exit");
-    if terminated && !streams && !begins && matches!(code, 0 | 1) {
+    if !streams && !begins && matches!(code, 0 | 1) {
         // The handler repeats its error at the end; here only that end is left.
         if read.current().is_none() {
             let message = read.open(Opener::Handler, at);
@@ -259,8 +258,8 @@ fn enable(read: &mut Read<'_>, at: usize) {
     let handler = if starts("enable succeeded") { Handler::Succeeded } else { Handler::Failed };
     if starts("enable failed") && !starts("enable failed: failed to execute") {
         // Within the sentence about a failed handler it is nothing new.
-        let told = |message: &&mut Message| message.silence.is_some() && !message.in_streams();
-        if read.current().filter(told).is_some() {
+        let told = |message: &mut Message| message.silence.is_some() && !message.in_streams();
+        if read.current().is_some_and(told) {
             return;
         }
     }

@@ -97,10 +97,11 @@ impl Fleet {
 
     fn elsewhere(&self, image: &str, cause: &str) -> Rate {
         let others = self.images.iter().filter(|(name, _)| *name != image);
-        let (failed, nodes) = others.map(|(_, image)| image.counts(cause)).fold(
-            (0_u32, 0_u32),
-            |(failed, nodes), (f, n)| (failed.saturating_add(f), nodes.saturating_add(n)),
-        );
+        let (failed, nodes) = others
+            .map(|(_, image)| image.counts(cause))
+            .fold((0_u32, 0_u32), |(failed, nodes), (f, n)| {
+                (failed.saturating_add(f), nodes.saturating_add(n))
+            });
         Rate::of(failed, nodes)
     }
 }

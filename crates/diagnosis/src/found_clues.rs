@@ -31,9 +31,9 @@ impl<'a> FoundClues<'a> {
 
     /// A place for each group of clues, or nothing if one is missing.
     pub(crate) fn places(&self, groups: Groups, in_one_line: bool) -> Option<Vec<usize>> {
-        let places = groups.iter().map(|group| {
-            group.iter().filter_map(|clue| self.first[*clue as usize]).min()
-        });
+        let places = groups
+            .iter()
+            .map(|group| group.iter().filter_map(|clue| self.first[*clue as usize]).min());
         let places: Vec<usize> = places.collect::<Option<_>>()?;
         match groups {
             [one, others @ ..] if in_one_line => {
@@ -54,13 +54,13 @@ impl<'a> FoundClues<'a> {
             .find(|(index, hit)| {
                 let near = &self.hits[index.saturating_sub(8)..self.hits.len().min(index + 9)];
                 others.iter().all(|group| {
-                    near.iter().any(|other| is(other, group) && self.same_line(hit, other))
+                    near.iter().any(|other| is(other, group) && self.same_line(**hit, *other))
                 })
             })
             .map(|(_, hit)| hit.start())
     }
 
-    fn same_line(&self, one: &Hit, other: &Hit) -> bool {
+    fn same_line(&self, one: Hit, other: Hit) -> bool {
         let (from, to) = (one.start().min(other.start()), one.start().max(other.start()));
         to - from < 1024 && memchr::memchr(b'\n', &self.text[from..to]).is_none()
     }

@@ -1,7 +1,9 @@
 //! Diagnoses as JSON, schema `mooring.explain/v1`.
 
+use mooring_contract::catalogue::Os;
 use mooring_contract::json::{Escape, Layout, Writer};
 
+use crate::decoded::FoundBy;
 use crate::diagnosis::Diagnosis;
 
 /// The name and version of the schema.
@@ -26,12 +28,12 @@ pub fn to_json(diagnoses: &[Diagnosis]) -> String {
 
 fn write(writer: &mut Writer, diagnosis: &Diagnosis) {
     writer.open_object();
-    text(writer, "os", diagnosis.os.map(|os| os.as_str()));
+    text(writer, "os", diagnosis.os.map(Os::as_str));
     writer.name("reported");
     writer.open_object();
     number(writer, "code", diagnosis.reported.code);
     text(writer, "name", diagnosis.reported.name.as_deref());
-    text(writer, "foundBy", diagnosis.reported.found_by.map(|by| by.as_str()));
+    text(writer, "foundBy", diagnosis.reported.found_by.map(FoundBy::as_str));
     writer.close_object();
     writer.name("effective");
     writer.open_object();

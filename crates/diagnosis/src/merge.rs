@@ -43,9 +43,7 @@ fn is_same(one: &Told, other: &Told) -> bool {
         _ if silent(one) || silent(other) => {
             silent(one) && silent(other) && a.situation == b.situation && a.instance == b.instance
         }
-        (Outcome::Failed, Outcome::Failed) => {
-            a.code == b.code || one.weak || other.weak
-        }
+        (Outcome::Failed, Outcome::Failed) => a.code == b.code || one.weak || other.weak,
         // A message whose code was lost, next to one of the same extension that has it.
         (Outcome::Failed, Outcome::NoCode) | (Outcome::NoCode, Outcome::Failed) => true,
         (one, other) => one == other,

@@ -42,6 +42,7 @@ pub(crate) enum Opener {
 
 /// One message. Places are places in the normalised text.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own that a text may show")]
 pub(crate) struct Message {
     pub(crate) opener: Opener,
     pub(crate) span: Range<usize>,

@@ -98,9 +98,8 @@ impl<'a> Pass<'a> {
         let rest = self.rest();
         match rest[0] {
             b'\\' => self.backslashes(),
-            b'\n' => self.end_line(1),
             b'\r' if rest.get(1) == Some(&b'\n') => self.at += 1,
-            b'\r' => self.end_line(1),
+            b'\n' | b'\r' => self.end_line(1),
             b'&' => self.entity(),
             b'<' => self.tag(),
             b'*' => self.asterisks(),

@@ -68,11 +68,11 @@ pub(crate) enum Mark {
 }
 
 impl Hit {
-    pub(crate) fn start(&self) -> usize {
+    pub(crate) fn start(self) -> usize {
         self.at as usize
     }
 
-    pub(crate) fn end(&self) -> usize {
+    pub(crate) fn end(self) -> usize {
         self.start() + usize::from(self.len)
     }
 }

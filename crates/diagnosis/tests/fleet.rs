@@ -46,11 +46,7 @@ fn four_of_four_against_a_healthy_fleet_is_enough() {
 
 #[test]
 fn the_most_certain_is_said_first() {
-    let rows = [
-        ("a", "DiskFull", 5, 5),
-        ("b", "OrasBinaryMissing", 50, 50),
-        ("c", "none", 0, 200),
-    ];
+    let rows = [("a", "DiskFull", 5, 5), ("b", "OrasBinaryMissing", 50, 50), ("c", "none", 0, 200)];
     let order: Vec<String> = findings(&rows).into_iter().map(|(image, _)| image).collect();
     assert_eq!(order, ["b", "a"]);
 }

@@ -7,7 +7,9 @@ use mooring_contract::catalogue::{Os, Reach, Status, all};
 use mooring_diagnosis::{Confidence, Hints, Outcome, decode, diagnose, diagnose_code, to_json};
 
 fn report(code: i32, output: &str) -> String {
-    format!("{{\"ExitCode\": \"{code}\", \"Output\": \"{output}\", \"Error\": \"\", \"ExecDuration\": \"60\"}}")
+    format!(
+        "{{\"ExitCode\": \"{code}\", \"Output\": \"{output}\", \"Error\": \"\", \"ExecDuration\": \"60\"}}"
+    )
 }
 
 #[test]
@@ -18,8 +20,8 @@ fn every_code_that_can_end_a_bootstrap_has_an_answer_with_an_action() {
             continue;
         }
         walked += 1;
-        let diagnoses = diagnose(report(row.number, "").as_bytes(), Hints::default());
-        let [diagnosis] = diagnoses.as_slice() else { panic!("{row}: {diagnoses:?}") };
+        let told = diagnose(report(row.number, "").as_bytes(), Hints::default());
+        let [diagnosis] = told.as_slice() else { panic!("{row}: {told:?}") };
         assert_eq!(diagnosis.reported.code, Some(row.number), "{row}");
         assert_ne!(diagnosis.reason, "UnknownCode", "{row}");
         assert!(!diagnosis.summary.is_empty() && !diagnosis.actions.is_empty(), "{row}");
@@ -70,7 +72,8 @@ fn a_number_without_a_text_is_told_for_both_systems() {
 
 #[test]
 fn the_running_step_is_named_when_time_runs_out() {
-    let text = report(124, "+ logs_to_events AKS.CSE.ensureContainerd ensureContainerd\\n+ sleep 5");
+    let text =
+        report(124, "+ logs_to_events AKS.CSE.ensureContainerd ensureContainerd\\n+ sleep 5");
     let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
     assert!(diagnosis.summary.contains("ensureContainerd"), "{}", diagnosis.summary);
     assert!(diagnosis.evidence[0].line.contains("AKS.CSE.ensureContainerd"));

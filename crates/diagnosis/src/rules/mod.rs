@@ -22,7 +22,7 @@ use crate::diagnosis::Confidence;
 
 /// One rule. Whatever is empty or `None` fits everything.
 pub(crate) struct Rule {
-    /// The stable PascalCase word for labels and conditions.
+    /// The stable word in Pascal case for labels and conditions.
     pub(crate) reason: &'static str,
     /// The reported codes that it is about.
     pub(crate) codes: &'static [i32],
