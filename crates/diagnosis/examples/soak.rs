@@ -18,7 +18,7 @@ use std::path::Path;
 use mooring_contract::CseStatus;
 use mooring_diagnosis::{Confidence, Hints, LONGEST_LINE, diagnose};
 
-/// SplitMix64: one number gives one input, so any failure can be repeated alone.
+/// `SplitMix64`: one number gives one input, so any failure can be repeated alone.
 struct Random(u64);
 
 impl Random {
@@ -68,7 +68,7 @@ fn corpus() -> Vec<Vec<u8>> {
 /// A message, and what people and machines do to it.
 fn input(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let mut input = corpus[random.below(corpus.len())].clone();
-    for _ in 0..1 + random.below(4) {
+    for _ in 0..=random.below(4) {
         if input.is_empty() {
             break;
         }

@@ -22,8 +22,11 @@ const LONGEST: usize = 1 << 30;
 /// without a message gives nothing. Takes time and memory in proportion to the input.
 #[must_use]
 pub fn decode(input: &[u8]) -> Vec<Decoded> {
-    Text::of(input).decode(None).into_iter().map(|told| told.decoded).collect()
+    Text::read(input, None).1.into_iter().map(|told| told.decoded).collect()
 }
+
+/// Only what fits on somebody's screen was cut by a terminal.
+const LONGEST_JOINED: usize = 1 << 16;
 
 /// A normalised text and what was found in it.
 pub(crate) struct Text {
@@ -51,6 +54,26 @@ impl Text {
         let bytes = normalise(&input[..input.len().min(LONGEST)]);
         let hits = scan(&bytes);
         Self { bytes, hits }
+    }
+
+    /// Reads a text that a terminal has cut into lines in the middle of words, which shows in that
+    /// no message has a code until the lines are joined.
+    pub(crate) fn read(input: &[u8], day: Option<Date>) -> (Self, Vec<Told>) {
+        let text = Self::of(input);
+        let told = text.decode(day);
+        let coded = |told: &[Told]| told.iter().any(|one| one.decoded.code.is_some());
+        let other =
+            |told: &[Told]| told.iter().any(|one| one.decoded.outcome == Outcome::NotABootstrap);
+        let short = text.bytes.len() <= LONGEST_JOINED;
+        if short && !coded(&told) && !other(&told) && memchr::memchr(b'\n', &text.bytes).is_some() {
+            let bytes: Vec<u8> = text.bytes.iter().copied().filter(|byte| *byte != b'\n').collect();
+            let joined = Self { hits: scan(&bytes), bytes };
+            let retold = joined.decode(day);
+            if coded(&retold) {
+                return (joined, retold);
+            }
+        }
+        (text, told)
     }
 
     /// `day` is the image's, for names whose number has changed over the years.

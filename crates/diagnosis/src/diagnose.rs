@@ -21,8 +21,7 @@ const MOST_EVIDENCE: usize = 4;
 /// left out.
 #[must_use]
 pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
-    let text = Text::of(input);
-    let told = text.decode(hints.image_date);
+    let (text, told) = Text::read(input, hints.image_date);
     let ours = told.iter().filter(|told| told.decoded.outcome != Outcome::NotABootstrap);
     let mut diagnoses: Vec<Diagnosis> =
         ours.map(|told| Case::of(&text, told, hints).answer()).collect();
@@ -196,7 +195,7 @@ fn from_catalogue(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
         outcome: Outcome::Failed,
         reported: Reported { code: Some(row.number), name: named.clone(), found_by: None },
         effective: Effective { code: Some(row.number), name: named },
-        reason: pascal(row.name),
+        reason: reason(row),
         confidence: if clear { Confidence::Medium } else { Confidence::Low },
         owner: row.owner,
         summary,
@@ -225,6 +224,16 @@ fn unknown() -> Diagnosis {
         image_version: None,
         extension: None,
         instance: None,
+    }
+}
+
+/// A row's stable word. Raw codes have sentences for names, and some of those make no good word.
+fn reason(row: &ExitCode) -> String {
+    match (row.status, row.number) {
+        (Status::Raw, 2) => "RetriesOrCloudInitFailed".to_owned(),
+        (Status::Raw, 125) => "CommandNotStarted".to_owned(),
+        (Status::Raw, 255) => "NegativeExit".to_owned(),
+        _ => pascal(row.name),
     }
 }
 

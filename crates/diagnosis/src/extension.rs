@@ -33,6 +33,7 @@ pub(crate) fn is_bootstrap(message: &Message) -> bool {
     let kind_fits = message.kind.as_deref().is_none_or(is_custom_script);
     match &message.extension {
         Some(name) if is_bootstrap_name(name) => true,
+        Some(_) if message.opener == Opener::Summary => false,
         Some(_) => aks && kind_fits && !message.run_command,
         None if !kind_fits || message.run_command => from_node && message.opener != Opener::Wrapper,
         None => match message.opener {

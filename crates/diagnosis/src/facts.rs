@@ -197,9 +197,11 @@ fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
         return;
     }
     let found = Some(Found { value: code, at });
-    if let Some(name) = summarised(text, at) {
-        let waits = |m: &Message| m.opener == Opener::Summary && m.summary.is_none();
-        let waits = read.current().is_some_and(|message| waits(message));
+    let waits = |m: &mut Message| m.opener == Opener::Summary && m.summary.is_none();
+    let waits = read.current().is_some_and(waits);
+    let summarised = summarised(text, at);
+    let is_ours = summarised.as_deref().is_some_and(is_bootstrap_name);
+    if let Some(name) = summarised.filter(|_| is_ours || waits) {
         let message = if waits { read.here() } else { read.open(Opener::Summary, at) };
         message.extension = Some(name);
         message.summary = found;
@@ -239,12 +241,11 @@ fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     message.says_linux = true;
 }
 
-/// The bootstrap's name before `exit status=`.
+/// The name before `exit status=`.
 fn summarised(text: &[u8], at: usize) -> Option<String> {
     let before = text[..at].trim_ascii_end().strip_suffix(b"exit")?.trim_ascii_end();
     let word = word_around(before, before.len(), b"-_");
-    let name = owned(text, word);
-    is_bootstrap_name(&name).then_some(name)
+    (!word.is_empty()).then(|| owned(text, word))
 }
 
 /// `Enable failed: …`, `Enable succeeded: …`.

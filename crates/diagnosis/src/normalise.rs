@@ -28,6 +28,7 @@ const ENTITIES: &[(&[u8], u8)] = &[
     (b"#x22;", b'"'),
     (b"apos;", b'\''),
     (b"#39;", b'\''),
+    (b"#039;", b'\''),
     (b"#x27;", b'\''),
     (b"lt;", b'<'),
     (b"gt;", b'>'),
@@ -115,7 +116,8 @@ impl<'a> Pass<'a> {
         let run = self.rest().iter().take_while(|byte| **byte == b'\\').count();
         let behind = &self.rest()[run..];
         match behind.first() {
-            Some(b'"' | b'\'' | b'/' | b'\n' | b'\r') => self.at += run,
+            // Quotes, the ends of wrapped lines, and what Markdown wants escaped.
+            Some(b'"' | b'\'' | b'/' | b'\n' | b'\r' | b'_' | b'[' | b']' | b'*') => self.at += run,
             Some(b'n') => self.end_line(run + 1),
             Some(b'r') => {
                 let next = behind[1..].iter().find(|byte| **byte != b'\\');

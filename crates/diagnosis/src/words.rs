@@ -65,8 +65,10 @@ pub(crate) fn number(text: &[u8], at: usize) -> Option<(i64, usize)> {
     }
     let end = sign + digits;
     let glued = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    // A line end whose backslash was lost: `50n[stdout]`.
+    let end_of_line = matches!(&rest[end..], [b'n', b'[' | b'{', ..] | [b'n', b'n', b'[', ..]);
     let decimal = rest.get(end) == Some(&b'.') && rest.get(end + 1).is_some_and(u8::is_ascii_digit);
-    if rest.get(end).is_some_and(glued) || decimal {
+    if rest.get(end).is_some_and(glued) && !end_of_line || decimal {
         return None;
     }
     let number = std::str::from_utf8(&rest[..end]).ok()?.parse().ok()?;
