@@ -1,7 +1,7 @@
 //! From a text to diagnoses: the first rule that fits, else the catalogue.
 
 use mooring_contract::catalogue::{
-    Date, ExitCode, Meanings, Os, Owner, Status, image_date, lookup_named,
+    Date, ExitCode, Meanings, Os, Owner, Reach, Status, image_date, lookup_named,
 };
 
 use crate::clues::Clue;
@@ -182,7 +182,8 @@ impl<'a> Case<'a> {
 
 /// The catalogue's answer.
 fn from_catalogue(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
-    let clear = meanings.len() == 1 && !matches!(row.status, Status::Raw);
+    let others = meanings.iter().filter(|other| **other != row);
+    let clear = row.status != Status::Raw && !others.into_iter().any(|other| may_be_meant(other));
     let mut summary = row.meaning.to_owned();
     if let Some(other) = meanings.as_slice().get(1) {
         summary.push_str(" The number can also mean ");
@@ -201,6 +202,16 @@ fn from_catalogue(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
         summary,
         actions: vec![row.action.to_owned()],
         ..unknown()
+    }
+}
+
+/// Whether a meaning that is not a number's first may still be what a node of these years reports.
+fn may_be_meant(row: &ExitCode) -> bool {
+    match row.status {
+        Status::Agent => true,
+        Status::Current => matches!(row.reach, Reach::Node | Reach::Wrapper),
+        Status::Removed => row.removed.is_some_and(|removed| removed.year() >= 2025),
+        Status::Raw | Status::ImageBuildOnly | Status::Proposed => false,
     }
 }
 

@@ -150,10 +150,10 @@ fn publisher(read: &mut Read<'_>, end: usize) {
     message.says_linux |= message.publisher.as_deref() == Some("Microsoft.Azure.Extensions");
 }
 
-/// `"type": "Microsoft.Azure.Extensions.CustomScript"`; a type with a slash is a resource's.
+/// `"type": "Microsoft.Azure.Extensions.CustomScript"`, also without quotes; a type with a slash is a resource's.
 fn kind(read: &mut Read<'_>, end: usize) {
     let text = read.text;
-    let Some(range) = value(text, end - 1).and_then(|at| name(text, at)) else { return };
+    let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
     let kind = owned(text, range);
     let message = read.here();
     let fits = kind.starts_with("Microsoft.") || crate::extension::is_custom_script(&kind);
@@ -162,14 +162,14 @@ fn kind(read: &mut Read<'_>, end: usize) {
     }
 }
 
-/// `"name": "X"` in an instance view; a name elsewhere is no extension's.
+/// `"name": "X"` in an instance view, as JSON, YAML or PowerShell's list; a name elsewhere is no extension's.
 fn extension_name(read: &mut Read<'_>, end: usize) {
     let text = read.text;
-    let Some(range) = value(text, end - 1).and_then(|at| name(text, at)) else { return };
+    let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
     let company = &text[range.end..text.len().min(range.end + NEAR)];
     let has = |word: &[u8]| memchr::memmem::find(company, word).is_some();
     let known = is_bootstrap_name(&owned(text, range.clone()));
-    if known || has(b"typeHandlerVersion") || has(b"statuses") {
+    if known || has(b"ypeHandlerVersion") || has(b"tatuses") {
         read.close();
         read.loose = Message::new(Opener::Log, range.start);
         read.loose.extension = Some(owned(text, range));
