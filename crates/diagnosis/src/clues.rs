@@ -43,6 +43,9 @@ pub(crate) enum Clue {
     PrivateLink,
 }
 
+/// Of each group, one clue must be there.
+pub(crate) type Groups = &'static [&'static [Clue]];
+
 impl Clue {
     /// How many there are.
     pub(crate) const COUNT: usize = Self::PrivateLink as usize + 1;

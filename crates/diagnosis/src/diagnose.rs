@@ -4,7 +4,6 @@ use mooring_contract::catalogue::{
     Date, ExitCode, Meanings, Os, Owner, Reach, Status, image_date, lookup_named,
 };
 
-use crate::clues::Clue;
 use crate::decode::{Text, Told};
 use crate::decoded::{Decoded, FoundBy, Outcome};
 use crate::diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
@@ -117,6 +116,7 @@ impl<'a> Case<'a> {
             None => self.reported_as_effective(),
         };
         Diagnosis {
+            rule: Some(rule.name),
             reason: rule.reason.to_owned(),
             confidence: rule.confidence,
             owner: rule.owner,
@@ -223,6 +223,7 @@ fn unknown() -> Diagnosis {
         reported: Reported::default(),
         effective: Effective::default(),
         confidence: Confidence::Low,
+        rule: None,
         reason: "UnknownCode".to_owned(),
         owner: Owner::Operator,
         summary: "The code is none that AKS's scripts are known to use.".to_owned(),
@@ -261,6 +262,3 @@ fn pascal(name: &str) -> String {
     }
     reason
 }
-
-/// So that a rule can name clues of its own.
-pub(crate) type Groups = &'static [&'static [Clue]];

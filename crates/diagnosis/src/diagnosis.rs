@@ -78,6 +78,8 @@ pub struct Diagnosis {
     pub effective: Effective,
     /// How sure this is.
     pub confidence: Confidence,
+    /// The rule that fits; none where the catalogue answers.
+    pub rule: Option<&'static str>,
     /// The stable word in Pascal case for labels and conditions.
     pub reason: String,
     /// Who acts first.

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::clues::Clue;
-use crate::diagnose::Groups;
+use crate::clues::{Clue, Groups};
 use crate::scan::{Hit, Mark};
 
 /// As many places of a clue are tried for a partner in the same line.

@@ -16,12 +16,14 @@ mod time;
 
 use mooring_contract::catalogue::{Date, Os, Owner};
 
-use crate::clues::Clue;
+use crate::clues::Groups;
 use crate::decoded::{Decoded, Outcome, Situation};
 use crate::diagnosis::Confidence;
 
 /// One rule. Whatever is empty or `None` fits everything.
 pub(crate) struct Rule {
+    /// Tells it from others with the same reason.
+    pub(crate) name: &'static str,
     /// The stable word in Pascal case for labels and conditions.
     pub(crate) reason: &'static str,
     /// The reported codes that it is about.
@@ -36,7 +38,7 @@ pub(crate) struct Rule {
     /// The step that was running.
     pub(crate) steps: &'static [&'static str],
     /// Of each group, one clue must be there.
-    pub(crate) clues: &'static [&'static [Clue]],
+    pub(crate) clues: Groups,
     /// Whether the clues must stand in one line.
     pub(crate) in_one_line: bool,
     /// The code that the cause should have had, if another.
@@ -51,6 +53,7 @@ pub(crate) struct Rule {
 impl Rule {
     /// What the tables' rules start from.
     const ANY: Self = Self {
+        name: "",
         reason: "",
         codes: &[],
         os: Some(Os::Linux),
@@ -98,4 +101,29 @@ const fn day(year: u16, month: u8, day: u8) -> Date {
 /// All rules, the most telling first.
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     registry::RULES.iter().chain(node::RULES).chain(network::RULES).chain(time::RULES)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Confidence, all};
+
+    #[test]
+    fn every_rule_has_a_name_of_its_own_a_reason_and_an_action() {
+        let mut names = BTreeSet::new();
+        for rule in all() {
+            assert!(!rule.name.is_empty() && names.insert(rule.name), "{}", rule.name);
+            let letters = rule.reason.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            assert!(letters && rule.reason.starts_with(|c: char| c.is_ascii_uppercase()));
+            assert!(!rule.summary.is_empty() && !rule.actions.is_empty(), "{}", rule.name);
+        }
+    }
+
+    #[test]
+    fn a_rule_without_clues_is_never_sure() {
+        for rule in all().filter(|rule| rule.clues.is_empty()) {
+            assert!(rule.confidence < Confidence::High, "{}", rule.name);
+        }
+    }
 }

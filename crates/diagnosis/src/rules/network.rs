@@ -61,6 +61,7 @@ const API_NAME: Rule = Rule {
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
+        name: "proxy",
         reason: "ProxyRefused",
         codes: NETWORK,
         clues: &[&[Clue::Proxy]],
@@ -73,6 +74,7 @@ pub(super) static RULES: &[Rule] = &[
         ..BASE
     },
     Rule {
+        name: "tls",
         reason: "TlsIntercepted",
         codes: NETWORK,
         clues: &[&[Clue::Tls]],
@@ -86,6 +88,7 @@ pub(super) static RULES: &[Rule] = &[
         ..BASE
     },
     Rule {
+        name: "azure-dns",
         reason: "AzureDnsFailed",
         codes: &[53],
         summary: "The API server's name does not resolve, and Azure's own resolver was asked.",
@@ -97,8 +100,14 @@ pub(super) static RULES: &[Rule] = &[
         clues: &[&[Clue::Dns, Clue::DnsRefused, Clue::AzureDns]],
         ..BASE
     },
-    Rule { codes: &[52], clues: &[&[Clue::Dns, Clue::DnsRefused]], ..API_NAME },
     Rule {
+        name: "api-server-name",
+        codes: &[52],
+        clues: &[&[Clue::Dns, Clue::DnsRefused]],
+        ..API_NAME
+    },
+    Rule {
+        name: "api-server-name-ran-out",
         codes: &[124, 137],
         steps: &["apiserverNslookup"],
         effective: Some((52, "ERR_K8S_API_SERVER_DNS_LOOKUP_FAIL")),
@@ -106,6 +115,7 @@ pub(super) static RULES: &[Rule] = &[
         ..API_NAME
     },
     Rule {
+        name: "dns",
         reason: "DnsFailure",
         codes: NETWORK,
         clues: &[&[Clue::Dns, Clue::DnsRefused]],
@@ -119,6 +129,7 @@ pub(super) static RULES: &[Rule] = &[
         ..BASE
     },
     Rule {
+        name: "oras-too-fast",
         reason: "OrasBinaryMissing",
         codes: &[211],
         seconds: Some((0, 15)),
@@ -134,14 +145,16 @@ pub(super) static RULES: &[Rule] = &[
         ],
         ..BASE
     },
-    Rule { codes: &[51], clues: &[&[Clue::Unreachable]], ..API_SERVER },
+    Rule { name: "api-server", codes: &[51], clues: &[&[Clue::Unreachable]], ..API_SERVER },
     Rule {
+        name: "api-server-ran-out",
         codes: &[124, 137],
         steps: &["apiserverCurl", "apiserverNC"],
         confidence: Confidence::Medium,
         ..API_SERVER
     },
     Rule {
+        name: "not-published",
         reason: "PackageNotPublished",
         codes: &[9, 28, 31, 41, 70, 99, 121, 122, 205, 207],
         clues: &[&[Clue::HttpNotFound]],
@@ -153,14 +166,21 @@ pub(super) static RULES: &[Rule] = &[
         ],
         ..BASE
     },
-    Rule { codes: &[50], clues: &[&[Clue::Unreachable, Clue::HttpForbidden]], ..EGRESS },
     Rule {
+        name: "egress",
+        codes: &[50],
+        clues: &[&[Clue::Unreachable, Clue::HttpForbidden]],
+        ..EGRESS
+    },
+    Rule {
+        name: "egress-ran-out",
         codes: &[124, 137, 2],
         clues: &[&[Clue::Unreachable]],
         confidence: Confidence::Medium,
         ..EGRESS
     },
     Rule {
+        name: "registry-unreachable",
         codes: &[211],
         clues: &[&[Clue::Unreachable]],
         reason: "RegistryUnreachable",
@@ -172,5 +192,10 @@ pub(super) static RULES: &[Rule] = &[
         ],
         ..EGRESS
     },
-    Rule { codes: FETCHING, clues: &[&[Clue::Unreachable, Clue::HttpForbidden]], ..EGRESS },
+    Rule {
+        name: "egress-behind-install",
+        codes: FETCHING,
+        clues: &[&[Clue::Unreachable, Clue::HttpForbidden]],
+        ..EGRESS
+    },
 ];

@@ -36,6 +36,7 @@ const KUBELET: Rule = Rule {
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
+        name: "rerun",
         reason: "RerunReportedSuccess",
         os: None,
         outcome: Outcome::Succeeded,
@@ -52,6 +53,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "disk-full",
         reason: "DiskFull",
         os: None,
         clues: &[&[Clue::DiskFull]],
@@ -65,6 +67,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "wrong-architecture",
         reason: "WrongArchitecture",
         clues: &[&[Clue::WrongArchitecture]],
         confidence: Confidence::High,
@@ -77,6 +80,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "out-of-memory",
         reason: "OutOfMemory",
         codes: &[137, 1, -1],
         clues: &[&[Clue::OutOfMemory]],
@@ -86,6 +90,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "apt-lock",
         reason: "AptLockHeld",
         codes: &[2, 7, 9, 25, 26, 28, 42, 43, 99, 121, 122, 124, 137],
         clues: &[&[Clue::AptLock]],
@@ -100,21 +105,29 @@ pub(super) static RULES: &[Rule] = &[
         ],
         ..Rule::ANY
     },
-    Rule { codes: &[234], clues: &[&[Clue::Imds, Clue::ImdsFailed]], ..IMDS },
-    Rule { codes: &[234], confidence: Confidence::Medium, ..IMDS },
     Rule {
+        name: "imds-unreachable",
+        codes: &[234],
+        clues: &[&[Clue::Imds, Clue::ImdsFailed]],
+        ..IMDS
+    },
+    Rule { name: "imds-code", codes: &[234], confidence: Confidence::Medium, ..IMDS },
+    Rule {
+        name: "imds-as-231",
         codes: &[231],
         images: Some((day(2026, 1, 23), day(2026, 4, 6))),
         clues: &[&[Clue::Imds, Clue::ImdsFailed]],
         ..IMDS
     },
     Rule {
+        name: "imds-as-231-by-date",
         codes: &[231],
         images: Some((day(2026, 1, 23), day(2026, 2, 17))),
         confidence: Confidence::Medium,
         ..IMDS
     },
     Rule {
+        name: "pause-image-as-225",
         reason: "PauseImagePullFailed",
         codes: &[225],
         images: Some((day(2025, 10, 10), day(2026, 4, 6))),
@@ -129,6 +142,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "nic-address",
         reason: "PrimaryNicAddressMissing",
         codes: &[34],
         clues: &[&[Clue::NicAddress]],
@@ -143,6 +157,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "kubelet-as-1",
         reason: "KubeletUnhealthy",
         codes: &[1],
         clues: &[&[Clue::KubeletUndefined, Clue::KubeletFailed]],
@@ -150,14 +165,21 @@ pub(super) static RULES: &[Rule] = &[
             ERR_KUBELET_FAIL, a name that they do not define, so the code is 1.",
         ..KUBELET
     },
-    Rule { codes: &[34], clues: &[&[Clue::KubeletFailed, Clue::KubeletUndefined]], ..KUBELET },
     Rule {
+        name: "kubelet-failed",
+        codes: &[34],
+        clues: &[&[Clue::KubeletFailed, Clue::KubeletUndefined]],
+        ..KUBELET
+    },
+    Rule {
+        name: "kubelet-never-started",
         codes: &[34],
         clues: &[&[Clue::KubeletNeverStarted]],
         confidence: Confidence::Medium,
         ..KUBELET
     },
     Rule {
+        name: "gpu-rom",
         reason: "GpuHardwareFault",
         codes: &[84, 87],
         clues: &[&[Clue::GpuRom]],
@@ -172,6 +194,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "secure-boot",
         reason: "SecureBootBlocksDriver",
         codes: &[84, 85, 10, 95, 96],
         clues: &[&[Clue::SecureBoot]],
@@ -181,6 +204,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "controller-240",
         reason: "NodeControllerError",
         codes: &[240],
         summary: "The node agent failed before the image's scripts ran: the node config is missing \

@@ -39,13 +39,25 @@ const IMDS_TOKEN: Rule = Rule {
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
+        name: "oras-not-found",
         codes: &[210, 211, 212, 207, 208, 231, 233, 1, 127],
         clues: &[&[Clue::OrasMissing, Clue::AcrWithout]],
         ..ORAS
     },
-    Rule { codes: &[211], clues: &[&[Clue::AcrResponse], &[Clue::NotFound]], ..ORAS },
-    Rule { codes: &[232], clues: &[&[Clue::OrasNamedMissing, Clue::OrasMissing]], ..ORAS },
     Rule {
+        name: "oras-response-not-found",
+        codes: &[211],
+        clues: &[&[Clue::AcrResponse], &[Clue::NotFound]],
+        ..ORAS
+    },
+    Rule {
+        name: "oras-named-by-agent",
+        codes: &[232],
+        clues: &[&[Clue::OrasNamedMissing, Clue::OrasMissing]],
+        ..ORAS
+    },
+    Rule {
+        name: "data-endpoint-dns",
         reason: "RegistryDataEndpointUnresolved",
         codes: &[205, 207, 208, 211, 231, 233, 124],
         clues: &[&[Clue::DataEndpoint], &[Clue::Dns, Clue::DnsRefused]],
@@ -62,6 +74,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "identity-not-assigned",
         reason: "NodeIdentityMissing",
         codes: &[210, 212],
         clues: &[&[Clue::IdentityMissing]],
@@ -76,12 +89,14 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "token-imds-unreachable",
         codes: &[210, 212],
         clues: &[&[Clue::Imds], &[Clue::Unreachable]],
         in_one_line: true,
         ..IMDS_TOKEN
     },
     Rule {
+        name: "registry-refuses",
         reason: "RegistryPermissionMissing",
         codes: &[205, 207, 208, 212, 233],
         clues: &[&[Clue::RegistryDenied, Clue::HttpForbidden]],

@@ -18,6 +18,7 @@ const SILENT: Rule = Rule {
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
+        name: "vhd-as-124",
         reason: "VhdFileNotFound",
         codes: &[124],
         images: Some((day(2018, 1, 1), day(2023, 6, 1))),
@@ -30,6 +31,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "script-timed-out",
         reason: "ScriptTimedOut",
         codes: &[124],
         owner: Owner::Network,
@@ -43,6 +45,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "script-killed",
         reason: "ScriptKilled",
         codes: &[137],
         owner: Owner::Network,
@@ -56,6 +59,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "budget-by-time",
         reason: "RetryBudgetSpent",
         codes: &[2],
         seconds: Some((760, 899)),
@@ -69,6 +73,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "budget-said",
         reason: "RetryBudgetSpent",
         codes: &[2],
         clues: &[&[Clue::BudgetSpent]],
@@ -83,6 +88,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "interrupted",
         reason: "ScriptInterrupted",
         codes: &[-1],
         confidence: Confidence::Low,
@@ -93,6 +99,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "succeeded",
         reason: "Succeeded",
         os: None,
         outcome: Outcome::Succeeded,
@@ -103,6 +110,7 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "handler-refused",
         reason: "HandlerNeverStartedScript",
         situation: Some(Situation::NeverStarted),
         clues: &[&[Clue::ConfigRefused, Clue::DownloadRefused]],
@@ -116,6 +124,7 @@ pub(super) static RULES: &[Rule] = &[
         ..SILENT
     },
     Rule {
+        name: "handler-failed-early",
         reason: "HandlerNeverStartedScript",
         situation: Some(Situation::NeverStarted),
         summary: "The extension's handler failed without a word about the script, which therefore \
@@ -124,6 +133,7 @@ pub(super) static RULES: &[Rule] = &[
         ..SILENT
     },
     Rule {
+        name: "handler-failed",
         reason: "HandlerFailed",
         situation: Some(Situation::HandlerFailed),
         confidence: Confidence::Medium,
@@ -137,6 +147,7 @@ pub(super) static RULES: &[Rule] = &[
         ..SILENT
     },
     Rule {
+        name: "timed-out-unheard",
         reason: "VmAgentSilent",
         situation: Some(Situation::TimedOut),
         clues: &[&[Clue::NoReport]],
@@ -149,6 +160,7 @@ pub(super) static RULES: &[Rule] = &[
         ..SILENT
     },
     Rule {
+        name: "timed-out",
         reason: "ExtensionTimedOut",
         situation: Some(Situation::TimedOut),
         summary: "The extension did not finish within its time limit, and the text has no exit \
@@ -161,6 +173,7 @@ pub(super) static RULES: &[Rule] = &[
         ..SILENT
     },
     Rule {
+        name: "agent-silent",
         reason: "VmAgentSilent",
         situation: Some(Situation::AgentSilent),
         summary: "The VM's agent has not reported at all: the VM did not boot, the agent does not \
@@ -172,6 +185,7 @@ pub(super) static RULES: &[Rule] = &[
         ..SILENT
     },
     Rule {
+        name: "restart",
         reason: "InterruptedByRestart",
         situation: Some(Situation::Interrupted),
         summary: "The command ended without a known code; a restart of the VM may have interrupted \
@@ -183,6 +197,7 @@ pub(super) static RULES: &[Rule] = &[
         ..SILENT
     },
     Rule {
+        name: "code-lost",
         reason: "CodeLost",
         situation: Some(Situation::CodeLost),
         owner: Owner::Operator,
@@ -194,6 +209,7 @@ pub(super) static RULES: &[Rule] = &[
         ..SILENT
     },
     Rule {
+        name: "arm-code-only",
         reason: "CodeNotTold",
         situation: Some(Situation::ArmCodeOnly),
         owner: Owner::Operator,
