@@ -87,6 +87,7 @@ pub(crate) const CLUES: &[(&str, Clue)] = &[
     ("connection timed out", Clue::Unreachable),
     ("operation timed out", Clue::Unreachable),
     ("connect timed out", Clue::Unreachable),
+    ("(tcp) timed out", Clue::Unreachable),
     ("connection timeout", Clue::Unreachable),
     ("resolving timed out", Clue::Dns),
     ("failed to connect to", Clue::Unreachable),

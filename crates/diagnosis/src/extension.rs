@@ -24,25 +24,24 @@ pub(crate) fn is_custom_script(kind: &str) -> bool {
 
 /// Whether a message is about a node's bootstrap.
 pub(crate) fn is_bootstrap(message: &Message) -> bool {
-    let from_node = message.report.is_some() || message.windows_result.is_some();
-    let aks = from_node
-        || message.says_aks
-        || message.windows_name.is_some()
-        || message.summary.is_some()
-        || message.slog.is_some();
+    let from_node = message.report.is_some()
+        || message.windows_result.is_some()
+        || message.windows_name.is_some();
     let kind_fits = message.kind.as_deref().is_none_or(is_custom_script);
     match &message.extension {
         Some(name) if is_bootstrap_name(name) => true,
-        Some(_) if message.opener == Opener::Summary => false,
-        Some(_) => aks && kind_fits && !message.run_command,
+        // Paths of logs are no proof: every extension of Azure writes to /var/log/azure.
+        Some(_) => from_node && kind_fits && message.opener != Opener::Summary,
         None if !kind_fits || message.run_command => from_node && message.opener != Opener::Wrapper,
         None => match message.opener {
-            Opener::Report => message.report.is_some(),
-            Opener::Log => aks,
+            Opener::Report => message.report.is_some() || message.windows_result.is_some(),
             // A successful Run Command looks the same but for the report, and so does any text that
             // shows two streams.
-            Opener::Handler => aks || matches!(message.handler, Handler::Failed | Handler::Lost),
-            _ => true,
+            Opener::Handler => {
+                let failed = matches!(message.handler, Handler::Failed | Handler::Lost);
+                failed || from_node || message.slog.is_some() || message.trace.is_some()
+            }
+            Opener::Wrapper | Opener::Summary | Opener::Sentence | Opener::Log => true,
         },
     }
 }

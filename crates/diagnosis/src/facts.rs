@@ -69,6 +69,7 @@ pub(crate) fn read(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
             let message = read.here();
             message.run_command |= !message.in_streams();
         }
+        Anchor::OperationError => operation_error(read, at, end),
         Anchor::Executing => {}
         Anchor::Establish
         | Anchor::Resolve
@@ -131,6 +132,19 @@ fn reported(read: &mut Read<'_>, at: usize, end: usize) {
         message.extension = Some(owned(text, range));
         message.silence = Some(Found { value: Silence::HandlerFailed, at });
     }
+}
+
+/// The guest agent's `[ExtensionOperationError] Timeout(300): …CustomScript…`, outside of a message.
+fn operation_error(read: &mut Read<'_>, at: usize, end: usize) {
+    let near = &read.text[end..read.text.len().min(end + NEAR)];
+    let has = |word: &[u8]| memchr::memmem::find(near, word).is_some();
+    if read.current().is_some() || !has(b"Microsoft.Azure.Extensions.CustomScript") {
+        return;
+    }
+    let value = if has(b"Timeout(") { Silence::TimedOut } else { Silence::HandlerFailed };
+    let message = read.open(Opener::Sentence, at);
+    message.silence = Some(Found { value, at });
+    message.says_linux = true;
 }
 
 /// `(publisher 'P' and type 'T')`, or the same as JSON members.

@@ -50,6 +50,7 @@ pub(crate) enum Anchor {
     NoSuchHost,
     RunCommand,
     KnownName,
+    OperationError,
 }
 
 /// What was found, and where it starts and ends.
@@ -147,6 +148,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("downloading", Anchor::Downloading),
     ("lookupnosuchhost", Anchor::NoSuchHost),
     ("runcommand", Anchor::RunCommand),
+    ("extensionoperationerror", Anchor::OperationError),
     ("vmsscse", Anchor::KnownName),
     ("windows-cse-agent-", Anchor::KnownName),
     ("cse-agent-", Anchor::KnownName),
