@@ -1,0 +1,131 @@
+//! Feeds damaged messages to the decoder until told to stop:
+//! `cargo run --release -p mooring-diagnosis --example soak -- 10000000 [seed]`.
+//!
+//! Every input is a case of the corpus, or a mixture of two, cut, escaped, quoted, wrapped and broken
+//! by a seeded generator. A panic, an answer without an action, high confidence without evidence, a
+//! line that is too long or not printable ends the run and prints the seed of that input.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a chore for a person at a terminal, which fails by panicking"
+)]
+
+use std::env;
+use std::fs;
+use std::path::Path;
+
+use mooring_contract::CseStatus;
+use mooring_diagnosis::{Confidence, Hints, LONGEST_LINE, diagnose};
+
+/// `SplitMix64`: one number gives one input, so any failure can be repeated alone.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(limit.max(1)).unwrap()).unwrap()
+    }
+}
+
+fn main() {
+    let mut words = env::args().skip(1);
+    let wanted: u64 = words.next().map_or(1_000_000, |word| word.parse().unwrap());
+    let first: u64 = words.next().map_or(1, |word| word.parse().unwrap());
+    let corpus = corpus();
+    println!("{} seeds of the corpus, {wanted} inputs from seed {first}", corpus.len());
+    let (mut bytes, mut answers) = (0_u64, 0_u64);
+    for seed in first..first + wanted {
+        let input = input(&corpus, &mut Random(seed));
+        bytes += u64::try_from(input.len()).unwrap();
+        answers += u64::try_from(check(&input, seed)).unwrap();
+        if (seed - first + 1).is_multiple_of(1_000_000) {
+            println!("{} inputs, {} MB, {answers} diagnoses", seed - first + 1, bytes / 1_000_000);
+        }
+    }
+    println!("done: {wanted} inputs, {} MB, {answers} diagnoses", bytes / 1_000_000);
+}
+
+fn corpus() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut folders: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    folders
+        .iter()
+        .filter(|path| path.is_dir())
+        .map(|path| fs::read(path.join("input.txt")).unwrap())
+        .collect()
+}
+
+/// A message, and what people and machines do to it.
+fn input(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let mut input = corpus[random.below(corpus.len())].clone();
+    for _ in 0..=random.below(4) {
+        if input.is_empty() {
+            break;
+        }
+        let at = random.below(input.len());
+        match random.below(9) {
+            0 => drop(input.drain(..at)),
+            1 => input.truncate(at + 1),
+            2 => input[at] = random.next().to_le_bytes()[0],
+            3 => drop(input.splice(at..at, random.next().to_le_bytes())),
+            4 => input = escaped(&input),
+            5 => drop(input.splice(at..at, *b"\r\n> ")),
+            6 => {
+                let other = &corpus[random.below(corpus.len())];
+                let from = random.below(other.len());
+                input.extend_from_slice(&other[from..]);
+            }
+            7 => {
+                let end = input.len().min(at + random.below(200));
+                drop(input.drain(at..end));
+            }
+            _ => {
+                let end = input.len().min(at + random.below(300));
+                let copy = input[at..end].to_vec();
+                drop(input.splice(at..at, copy));
+            }
+        }
+    }
+    input.truncate(1 << 16);
+    input
+}
+
+fn escaped(input: &[u8]) -> Vec<u8> {
+    let mut output = vec![b'"'];
+    for byte in input {
+        match byte {
+            b'"' | b'\\' => output.extend([b'\\', *byte]),
+            b'\n' => output.extend(b"\\n"),
+            _ => output.push(*byte),
+        }
+    }
+    output.push(b'"');
+    output
+}
+
+/// How many diagnoses an input has; ends the run if one is not as promised.
+fn check(input: &[u8], seed: u64) -> usize {
+    // The strict reader of reports sees the same inputs.
+    let _ = CseStatus::read(input);
+    let diagnoses = diagnose(input, Hints::default());
+    for diagnosis in &diagnoses {
+        let lines = || diagnosis.evidence.iter().map(|evidence| &evidence.line);
+        let told = !diagnosis.reason.is_empty() && !diagnosis.actions.is_empty();
+        let sure = diagnosis.confidence < Confidence::High || lines().next().is_some();
+        let clean = lines().all(|line| {
+            line.chars().count() <= LONGEST_LINE && !line.chars().any(char::is_control)
+        });
+        assert!(told && sure && clean, "seed {seed}: {diagnosis:?}");
+    }
+    diagnoses.len()
+}

@@ -1,0 +1,264 @@
+//! From a text to diagnoses: the first rule that fits, else the catalogue.
+
+use mooring_contract::catalogue::{
+    Date, ExitCode, Meanings, Os, Owner, Reach, Status, image_date, lookup_named,
+};
+
+use crate::decode::{Text, Told};
+use crate::decoded::{Decoded, FoundBy, Outcome};
+use crate::diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
+use crate::evidence::{Evidence, quote};
+use crate::found_clues::FoundClues;
+use crate::rules::{self, Rule};
+
+/// No diagnosis quotes more lines.
+const MOST_EVIDENCE: usize = 4;
+
+/// Why the bootstraps in a text failed; first the one that explains most.
+///
+/// Nothing means that the text is about no node's bootstrap. Messages about other extensions are
+/// left out.
+#[must_use]
+pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
+    let (text, told) = Text::read(input, hints.image_date);
+    let ours = told.iter().filter(|told| told.decoded.outcome != Outcome::NotABootstrap);
+    let mut diagnoses: Vec<Diagnosis> =
+        ours.map(|told| Case::of(&text, told, hints).answer()).collect();
+    diagnoses.sort_by_key(order);
+    diagnoses
+}
+
+/// What a code means, without a text: one answer for each system on which it can occur.
+#[must_use]
+pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
+    let systems = [Os::Linux, Os::Windows].into_iter();
+    systems
+        .filter(|os| hints.os.is_none_or(|wanted| wanted == *os))
+        .filter_map(|os| {
+            let meanings = lookup_named(os, code, "", hints.image_date);
+            let row = meanings.first()?;
+            let failed = code != 0;
+            let mut diagnosis = from_catalogue(row, &meanings);
+            diagnosis.reported.found_by = Some(FoundBy::Given);
+            diagnosis.confidence = Confidence::Low;
+            if !failed {
+                diagnosis.outcome = Outcome::Succeeded;
+                "Succeeded".clone_into(&mut diagnosis.reason);
+            }
+            Some(diagnosis)
+        })
+        .collect()
+}
+
+/// Failures before successes, sure before unsure, told before untold; else the order of the text.
+fn order(diagnosis: &Diagnosis) -> (u8, std::cmp::Reverse<Confidence>) {
+    let rank = match diagnosis.outcome {
+        Outcome::Failed => 0,
+        Outcome::NoCode => 1,
+        Outcome::Succeeded | Outcome::NotABootstrap => 2,
+    };
+    (rank, std::cmp::Reverse(diagnosis.confidence))
+}
+
+/// One message on its way to an answer.
+struct Case<'a> {
+    text: &'a Text,
+    told: &'a Told,
+    decoded: &'a Decoded,
+    os: Option<Os>,
+    day: Option<Date>,
+    meanings: Meanings,
+}
+
+impl<'a> Case<'a> {
+    fn of(text: &'a Text, told: &'a Told, hints: Hints) -> Self {
+        let decoded = &told.decoded;
+        let os = decoded.os.or(hints.os);
+        let named = decoded.image_version.as_deref().and_then(|image| image_date(image).ok());
+        let day = hints.image_date.or(named);
+        let error = decoded.status.as_ref().map_or("", |status| status.error.as_str());
+        let meanings = match (os, decoded.code) {
+            (Some(os), Some(code)) => lookup_named(os, code, error, day),
+            _ => lookup_named(Os::Linux, i32::MIN, "", None),
+        };
+        Self { text, told, decoded, os, day, meanings }
+    }
+
+    fn answer(&self) -> Diagnosis {
+        let found = FoundClues::of(&self.text.bytes, &self.text.hits, &self.told.span);
+        let fitting = rules::all()
+            .filter(|rule| rule.fits(self.decoded, self.os, self.day))
+            .find_map(|rule| Some((rule, found.places(rule.clues, rule.in_one_line)?)));
+        let mut diagnosis = match (&fitting, self.meanings.first()) {
+            (Some((rule, _)), _) => self.by_rule(rule),
+            (None, Some(row)) => self.by_row(row),
+            (None, None) => unknown(),
+        };
+        let mut places = fitting.map(|(_, places)| places).unwrap_or_default();
+        self.add_step(&mut diagnosis, &mut places);
+        let shown = !places.is_empty();
+        places.extend(self.told.at);
+        places.dedup();
+        diagnosis.evidence = self.evidence(&places);
+        if !shown && diagnosis.confidence == Confidence::High {
+            diagnosis.confidence = Confidence::Medium;
+        }
+        if self.told.weak {
+            diagnosis.confidence =
+                diagnosis.confidence.min(if shown { Confidence::High } else { Confidence::Low });
+        }
+        self.complete(diagnosis)
+    }
+
+    fn by_rule(&self, rule: &Rule) -> Diagnosis {
+        let effective = match rule.effective {
+            Some((code, name)) => Effective { code: Some(code), name: Some(name.to_owned()) },
+            None => self.reported_as_effective(),
+        };
+        Diagnosis {
+            rule: Some(rule.name),
+            reason: rule.reason.to_owned(),
+            confidence: rule.confidence,
+            owner: rule.owner,
+            summary: rule.summary.to_owned(),
+            actions: rule.actions.iter().map(|action| (*action).to_owned()).collect(),
+            effective,
+            ..unknown()
+        }
+    }
+
+    fn by_row(&self, row: &'static ExitCode) -> Diagnosis {
+        let mut diagnosis = from_catalogue(row, &self.meanings);
+        diagnosis.effective = self.reported_as_effective();
+        diagnosis
+    }
+
+    fn reported_as_effective(&self) -> Effective {
+        let name = self.meanings.first().map(|row| row.name.to_owned());
+        Effective { code: self.decoded.code, name }
+    }
+
+    /// Where time ran out, the step that was running is what counts.
+    fn add_step(&self, diagnosis: &mut Diagnosis, places: &mut Vec<usize>) {
+        let (Some(step), Some(at)) = (&self.decoded.step, self.told.step_at) else { return };
+        if matches!(self.decoded.code, Some(124 | 137 | 2)) {
+            let step: String = step.chars().filter(char::is_ascii_graphic).take(64).collect();
+            diagnosis.summary.push_str(" The last step that began is ");
+            diagnosis.summary.push_str(&step);
+            diagnosis.summary.push('.');
+            places.push(at);
+        }
+    }
+
+    fn evidence(&self, places: &[usize]) -> Vec<Evidence> {
+        let mut evidence: Vec<Evidence> = Vec::new();
+        for at in places.iter().take(MOST_EVIDENCE) {
+            let line = quote(&self.text.bytes, self.told, *at);
+            if !line.line.is_empty() && !evidence.iter().any(|other| other.line == line.line) {
+                evidence.push(line);
+            }
+        }
+        evidence
+    }
+
+    /// What is known whatever the answer is.
+    fn complete(&self, diagnosis: Diagnosis) -> Diagnosis {
+        let name = self.meanings.first().map(|row| row.name.to_owned());
+        Diagnosis {
+            os: self.os,
+            outcome: self.decoded.outcome,
+            reported: Reported {
+                code: self.decoded.code,
+                name: name.or_else(|| self.decoded.arm_code.clone()),
+                found_by: self.decoded.found_by,
+            },
+            image_version: self.decoded.image_version.clone(),
+            extension: self.decoded.extension.clone(),
+            instance: self.decoded.instance,
+            ..diagnosis
+        }
+    }
+}
+
+/// The catalogue's answer.
+fn from_catalogue(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
+    let others = meanings.iter().filter(|other| **other != row);
+    let clear = row.status != Status::Raw && !others.into_iter().any(|other| may_be_meant(other));
+    let mut summary = row.meaning.to_owned();
+    if let Some(other) = meanings.as_slice().get(1) {
+        summary.push_str(" The number can also mean ");
+        summary.push_str(other.name);
+        summary.push_str("; the image's date tells.");
+    }
+    let named = Some(row.name.to_owned());
+    Diagnosis {
+        os: Some(row.os),
+        outcome: Outcome::Failed,
+        reported: Reported { code: Some(row.number), name: named.clone(), found_by: None },
+        effective: Effective { code: Some(row.number), name: named },
+        reason: reason(row),
+        confidence: if clear { Confidence::Medium } else { Confidence::Low },
+        owner: row.owner,
+        summary,
+        actions: vec![row.action.to_owned()],
+        ..unknown()
+    }
+}
+
+/// Whether a meaning that is not a number's first may still be what a node of these years reports.
+fn may_be_meant(row: &ExitCode) -> bool {
+    match row.status {
+        Status::Agent => true,
+        Status::Current => matches!(row.reach, Reach::Node | Reach::Wrapper),
+        Status::Removed => row.removed.is_some_and(|removed| removed.year() >= 2025),
+        Status::Raw | Status::ImageBuildOnly | Status::Proposed => false,
+    }
+}
+
+/// The answer where not even the catalogue has one.
+fn unknown() -> Diagnosis {
+    Diagnosis {
+        os: None,
+        outcome: Outcome::Failed,
+        reported: Reported::default(),
+        effective: Effective::default(),
+        confidence: Confidence::Low,
+        rule: None,
+        reason: "UnknownCode".to_owned(),
+        owner: Owner::Operator,
+        summary: "The code is none that AKS's scripts are known to use.".to_owned(),
+        evidence: Vec::new(),
+        actions: vec![
+            "Check where the number was read from, and read /var/log/azure/cluster-provision.log \
+                on the node."
+                .to_owned(),
+        ],
+        image_version: None,
+        extension: None,
+        instance: None,
+    }
+}
+
+/// A row's stable word. Raw codes have sentences for names, and some of those make no good word.
+fn reason(row: &ExitCode) -> String {
+    match (row.status, row.number) {
+        (Status::Raw, 2) => "RetriesOrCloudInitFailed".to_owned(),
+        (Status::Raw, 125) => "CommandNotStarted".to_owned(),
+        (Status::Raw, 255) => "NegativeExit".to_owned(),
+        _ => pascal(row.name),
+    }
+}
+
+/// `ERR_OUTBOUND_CONN_FAIL` → `OutboundConnFail`; of a raw code's words, those before a slash.
+fn pascal(name: &str) -> String {
+    let name = name.strip_prefix("ERR_").unwrap_or(name);
+    let name = name.strip_prefix("WINDOWS_CSE_ERROR_").unwrap_or(name);
+    let name = name.split(['/', '(']).next().unwrap_or(name);
+    let mut reason = String::new();
+    for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
+        let mut letters = word.chars();
+        reason.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        reason.extend(letters.map(|letter| letter.to_ascii_lowercase()));
+    }
+    reason
+}

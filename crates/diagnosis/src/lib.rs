@@ -1,0 +1,55 @@
+//! From any text about a failed node bootstrap to its cause.
+//!
+//! ```
+//! use mooring_diagnosis::{Hints, diagnose};
+//!
+//! let text = br#"command terminated with exit status=1\n[stdout]\n{\"ExitCode\": \"211\", \"Output\": \"oras: command not found\"}"#;
+//! let diagnoses = diagnose(text, Hints::default());
+//! assert_eq!(diagnoses[0].reason, "OrasBinaryMissing");
+//! assert_eq!(diagnoses[0].reported.code, Some(211));
+//! assert_eq!(diagnoses[0].effective.code, Some(232));
+//! ```
+//!
+//! Two steps, each usable alone. [`decode`] finds the messages in a text and the code of each;
+//! [`diagnose`] then lets rules look at the evidence. Nothing in here does I/O, needs a clock or
+//! panics on any input; time and memory are proportional to the text.
+//!
+//! | step | modules |
+//! |---|---|
+//! | undress the text | `normalise` |
+//! | find what matters | `scan`, `clues` |
+//! | read what stands around it | `words`, `facts`, `codes`, `surroundings`, `sentences` |
+//! | put facts together | `read`, `message`, `extension`, `report`, `decode`, `merge` |
+//! | find the cause | `rules`, `found_clues`, `evidence`, `diagnose` |
+//! | tell it | `diagnosis`, `json` |
+//! | count causes by image | [`fleet`] |
+
+mod clues;
+mod codes;
+mod decode;
+mod decoded;
+mod diagnose;
+mod diagnosis;
+mod evidence;
+mod extension;
+mod facts;
+pub mod fleet;
+mod found_clues;
+mod json;
+mod merge;
+mod message;
+mod normalise;
+mod read;
+mod report;
+mod rules;
+mod scan;
+mod sentences;
+mod surroundings;
+mod words;
+
+pub use decode::decode;
+pub use decoded::{Decoded, FoundBy, Outcome, Situation};
+pub use diagnose::{diagnose, diagnose_code};
+pub use diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
+pub use evidence::{Evidence, LONGEST_LINE};
+pub use json::{SCHEMA, to_json};

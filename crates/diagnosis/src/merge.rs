@@ -1,0 +1,70 @@
+//! The same message, told more than once.
+//!
+//! Azure repeats: ARM's error within AKS's, the handler's text within itself, a summary before its
+//! details. What is about the same extension on the same instance and has the same code is one.
+
+use crate::decode::Told;
+use crate::decoded::Outcome;
+use crate::message::Opener;
+
+pub(crate) fn merge(told: Vec<Told>) -> Vec<Told> {
+    let mut kept: Vec<Told> = Vec::new();
+    for mut one in told {
+        match kept.iter_mut().find(|other| is_same(other, &one)) {
+            Some(other) => {
+                if trust(&one) < trust(other) {
+                    std::mem::swap(other, &mut one);
+                }
+                fill(other, one);
+            }
+            None => kept.push(one),
+        }
+    }
+    kept
+}
+
+/// Lower is better.
+fn trust(told: &Told) -> (bool, bool, u8) {
+    let by = told.decoded.found_by.map_or(u8::MAX, |by| by as u8);
+    (told.decoded.code.is_none(), told.weak, by)
+}
+
+fn is_same(one: &Told, other: &Told) -> bool {
+    let (a, b) = (&one.decoded, &other.decoded);
+    let ours = |told: &Told| told.decoded.outcome != Outcome::NotABootstrap;
+    let name = match (&a.extension, &b.extension) {
+        (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+        _ => ours(one) && ours(other),
+    };
+    let instance = a.instance.is_none() || b.instance.is_none() || a.instance == b.instance;
+    let os = a.os.is_none() || b.os.is_none() || a.os == b.os;
+    let silent = |told: &Told| told.opener == Opener::Sentence;
+    let result = match (a.outcome, b.outcome) {
+        _ if silent(one) || silent(other) => {
+            silent(one) && silent(other) && a.situation == b.situation && a.instance == b.instance
+        }
+        (Outcome::Failed, Outcome::Failed) => a.code == b.code || one.weak || other.weak,
+        // A message whose code was lost, next to one of the same extension that has it.
+        (Outcome::Failed, Outcome::NoCode) | (Outcome::NoCode, Outcome::Failed) => true,
+        (one, other) => one == other,
+    };
+    name && instance && os && result
+}
+
+/// Takes from a copy what the original lacks.
+fn fill(told: &mut Told, copy: Told) {
+    let (to, from) = (&mut told.decoded, copy.decoded);
+    to.os = to.os.or(from.os);
+    to.extension = to.extension.take().or(from.extension);
+    to.publisher = to.publisher.take().or(from.publisher);
+    to.extension_type = to.extension_type.take().or(from.extension_type);
+    to.instance = to.instance.or(from.instance);
+    to.image_version = to.image_version.take().or(from.image_version);
+    to.exec_duration = to.exec_duration.or(from.exec_duration);
+    to.status = to.status.take().or(from.status);
+    to.step = to.step.take().or(from.step);
+    // Only neighbours, so that messages never overlap and all of them together cost one pass.
+    if copy.span.end == told.span.start || told.span.end == copy.span.start {
+        told.span = told.span.start.min(copy.span.start)..told.span.end.max(copy.span.end);
+    }
+}

@@ -1,0 +1,95 @@
+//! What stands around a message: streams, instance, state, image, step.
+
+use mooring_contract::catalogue::image_date;
+
+use crate::facts::{owned, value};
+use crate::message::{Found, Opener};
+use crate::read::Read;
+use crate::scan::Anchor;
+use crate::words::{follows, name, phrase, quoted_number, word_around};
+
+/// `[stdout]` and `[stderr]`. A text that begins with one has lost its head.
+pub(crate) fn stream(read: &mut Read<'_>, anchor: Anchor, at: usize) {
+    if read.current().is_none() {
+        read.open(Opener::Handler, at);
+    }
+    let message = read.here();
+    let place = if anchor == Anchor::Stdout { &mut message.stdout } else { &mut message.stderr };
+    place.get_or_insert(at);
+}
+
+/// `logs_to_events AKS.CSE.step`: the step begins. An event's `TaskName` is a step that has ended.
+pub(crate) fn step(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    let name = word_around(text, end, b"._").end;
+    let begins = follows(text, at, "logs_to_events");
+    let message = read.here();
+    message.says_aks = true;
+    if begins && name > end {
+        message.step = Some(Found { value: owned(text, end..name), at });
+    }
+}
+
+/// `ProvisioningState/failed/0`: the next message's state.
+pub(crate) fn state(read: &mut Read<'_>, end: usize) {
+    let starts = |word: &str| phrase(read.text, end, word).is_some();
+    let failed = match (starts("failed"), starts("succeeded")) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => return,
+    };
+    let waits = read.current().is_some_and(|message| !message.in_streams());
+    let extension = read.current().and_then(|message| message.extension.clone());
+    if !waits {
+        read.close();
+    }
+    let message = read.here();
+    if message.extension.is_none() {
+        message.extension = extension;
+    }
+    message.state_failed = failed;
+}
+
+/// `"target": "3"` before a message, `Target="3"` behind it.
+pub(crate) fn target(read: &mut Read<'_>, end: usize) {
+    let text = read.text;
+    let Some(start) = value(text, end) else { return };
+    let Some((instance, _)) = quoted_number(text, start) else { return };
+    if text[start - 1] == b'=' {
+        read.here().target = Some(instance);
+    } else if !read.current().is_some_and(|message| message.opener == Opener::Report) {
+        read.close();
+        read.loose.target = Some(instance);
+    }
+}
+
+/// `instance 3 has extension error details : {`
+pub(crate) fn extension_error(read: &mut Read<'_>, at: usize) {
+    let text = read.text;
+    let before = text[..at].trim_ascii_end();
+    let instance = before.strip_suffix(b"has").map(<[u8]>::trim_ascii_end).and_then(|before| {
+        let word = word_around(before, before.len(), b"");
+        std::str::from_utf8(&before[word]).ok()?.parse().ok()
+    });
+    let message = read.open(Opener::Summary, at);
+    message.target = instance;
+    message.says_aks = true;
+}
+
+/// The image's name or version, if it is one.
+pub(crate) fn image(read: &mut Read<'_>, at: usize, end: usize) {
+    if read.here().image.is_some() {
+        return;
+    }
+    let text = read.text;
+    let family = text[at..end].to_ascii_lowercase().starts_with(b"aks");
+    let range = if family {
+        Some(word_around(text, at, b"-._"))
+    } else {
+        name(text, value(text, end).unwrap_or(end))
+    };
+    let Some(image) = range.map(|range| owned(text, range)) else { return };
+    if image_date(&image).is_ok() {
+        read.here().image = Some(image);
+    }
+}

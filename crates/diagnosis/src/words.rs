@@ -1,0 +1,147 @@
+//! Reading words, numbers and quoted names where people have wrapped, indented and marked the text.
+
+use std::ops::Range;
+
+/// Blanks between two words are not worth following further.
+const LONGEST_GAP: usize = 80;
+
+/// Names of extensions, images and error codes are shorter.
+const LONGEST_NAME: usize = 128;
+
+fn is_gap(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'>' | b'*' | b'|')
+}
+
+/// The place of the first byte that is no blank.
+pub(crate) fn skip_gap(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().take(LONGEST_GAP).take_while(|byte| is_gap(**byte)).count()
+}
+
+/// The end of `phrase`, if it stands at `at` in any case; one blank of it stands for any blanks.
+pub(crate) fn phrase(text: &[u8], at: usize, phrase: &str) -> Option<usize> {
+    let mut at = skip_gap(text, at);
+    for (number, word) in phrase.split(' ').enumerate() {
+        if number > 0 {
+            let next = skip_gap(text, at);
+            if next == at {
+                return None;
+            }
+            at = next;
+        }
+        let end = at + word.len();
+        if !text.get(at..end)?.eq_ignore_ascii_case(word.as_bytes()) {
+            return None;
+        }
+        at = end;
+    }
+    Some(at)
+}
+
+/// Whether `phrase` ends right before `end`, but for blanks.
+pub(crate) fn follows(text: &[u8], end: usize, phrase: &str) -> bool {
+    let mut end = end;
+    for word in phrase.rsplit(' ') {
+        let gap = text[..end].iter().rev().take(LONGEST_GAP).take_while(|byte| is_gap(**byte));
+        end -= gap.count();
+        let Some(start) = end.checked_sub(word.len()) else { return false };
+        if !text[start..end].eq_ignore_ascii_case(word.as_bytes()) {
+            return false;
+        }
+        end = start;
+    }
+    true
+}
+
+/// A whole number at `at` and its end. Blanks and marks may stand before it, never a letter or a
+/// point behind it.
+pub(crate) fn number(text: &[u8], at: usize) -> Option<(i64, usize)> {
+    let start = skip_gap(text, at);
+    let rest = text.get(start..)?;
+    let sign = usize::from(rest.first() == Some(&b'-'));
+    let digits = rest[sign..].iter().take(12).take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 || digits > 10 {
+        return None;
+    }
+    let end = sign + digits;
+    let glued = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    // A line end whose backslash was lost: `50n[stdout]`.
+    let end_of_line = matches!(&rest[end..], [b'n', b'[' | b'{', ..] | [b'n', b'n', b'[', ..]);
+    let decimal = rest.get(end) == Some(&b'.') && rest.get(end + 1).is_some_and(u8::is_ascii_digit);
+    if rest.get(end).is_some_and(glued) && !end_of_line || decimal {
+        return None;
+    }
+    let number = std::str::from_utf8(&rest[..end]).ok()?.parse().ok()?;
+    Some((number, start + end))
+}
+
+/// A number that stands in quotes, whose end is therefore known, or bare.
+pub(crate) fn quoted_number(text: &[u8], at: usize) -> Option<(i64, usize)> {
+    let at = skip_gap(text, at);
+    match text.get(at) {
+        Some(quote @ (b'"' | b'\'')) => {
+            let (number, end) = number(text, at + 1)?;
+            (text.get(skip_gap(text, end)) == Some(quote)).then_some((number, end))
+        }
+        _ => number(text, at),
+    }
+}
+
+/// What stands in quotes, or the next word where there are none.
+pub(crate) fn name(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let at = skip_gap(text, at);
+    let (start, quote) = match text.get(at) {
+        Some(quote @ (b'"' | b'\'')) => (at + 1, Some(*quote)),
+        _ => (at, None),
+    };
+    let rest = text.get(start..)?;
+    let mut inside = rest.iter().take(LONGEST_NAME);
+    let len = match quote {
+        Some(quote) => inside.position(|byte| *byte == quote)?,
+        None => inside.take_while(|byte| is_name(**byte)).count(),
+    };
+    (len > 0).then_some(start..start + len)
+}
+
+/// The word around a place: letters, digits and what names are joined with.
+pub(crate) fn word_around(text: &[u8], at: usize, joins: &[u8]) -> Range<usize> {
+    let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || joins.contains(byte);
+    let before = text[..at].iter().rev().take(LONGEST_NAME).take_while(is_word).count();
+    let behind = text[at..].iter().take(LONGEST_NAME).take_while(is_word).count();
+    at - before..at + behind
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{follows, name, number, phrase, quoted_number};
+
+    #[test]
+    fn a_phrase_is_found_across_wrapped_and_quoted_lines() {
+        let text = b"failed to execute \n> command: x";
+        assert_eq!(phrase(text, 0, "failed to execute command:"), Some(29));
+        assert!(follows(text, 28, "to execute command"));
+        assert!(!follows(text, 28, "to run command"));
+    }
+
+    #[test]
+    fn a_number_ends_where_no_word_goes_on() {
+        assert_eq!(number(b" *50*", 0), Some((50, 4)));
+        assert_eq!(number(b"-1 ", 0), Some((-1, 2)));
+        for no in [&b"5x"[..], b"5.5", b"x", b"12345678901", b""] {
+            assert_eq!(number(no, 0), None);
+        }
+        assert_eq!(quoted_number(b"\"51\"", 0), Some((51, 3)));
+        assert_eq!(quoted_number(b"\"5", 0), None);
+    }
+
+    #[test]
+    fn a_name_stands_in_quotes_or_is_a_word() {
+        assert_eq!(name(b" 'a b'", 0), Some(2..5));
+        assert_eq!(name(b" cse-agent-0 has", 0), Some(1..12));
+        assert_eq!(name(b" 'open", 0), None);
+    }
+}

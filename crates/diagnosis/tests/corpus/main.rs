@@ -1,0 +1,77 @@
+//! One test per folder: `input.txt` is diagnosed and must show everything in `expected.json`.
+//!
+//! `expected.json` is a part of the `explain` document: members that it leaves out may be anything,
+//! the number of diagnoses and everything that it has must fit. `hints` is what the caller knows.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+
+use libtest_mimic::{Arguments, Trial};
+use mooring_contract::catalogue::{Os, image_date};
+use mooring_diagnosis::{Confidence, Hints, LONGEST_LINE, diagnose, to_json};
+use serde_json::Value;
+
+fn main() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut cases: Vec<_> = fs::read_dir(corpus)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    cases.sort();
+    let mut trials = vec![Trial::test("there_are_at_least_a_hundred_cases", {
+        let count = cases.len();
+        move || if count >= 100 { Ok(()) } else { Err(format!("{count} cases").into()) }
+    })];
+    trials.extend(cases.into_iter().map(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        Trial::test(name, move || check(&path).map_err(Into::into))
+    }));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let input = fs::read(path.join("input.txt")).unwrap();
+    let expected: Value =
+        serde_json::from_slice(&fs::read(path.join("expected.json")).unwrap()).unwrap();
+    let diagnoses = diagnose(&input, hints(&expected["hints"]));
+    for diagnosis in &diagnoses {
+        let lines = diagnosis.evidence.iter().map(|evidence| &evidence.line);
+        for line in lines.clone() {
+            assert!(line.chars().count() <= LONGEST_LINE, "a line that is too long: {line}");
+            assert!(!line.chars().any(char::is_control), "a control character: {line:?}");
+        }
+        let sure = diagnosis.confidence == Confidence::High;
+        assert!(!sure || lines.count() > 0, "high confidence without evidence");
+        assert!(!diagnosis.actions.is_empty(), "no action");
+    }
+    let document = to_json(&diagnoses);
+    let actual: Value = serde_json::from_str(&document).unwrap();
+    fits(&expected["diagnoses"], &actual["diagnoses"], "diagnoses")
+        .map_err(|difference| format!("{difference}\n{document}"))
+}
+
+fn hints(value: &Value) -> Hints {
+    let os =
+        value["os"].as_str().map(|name| *Os::ALL.iter().find(|os| os.as_str() == name).unwrap());
+    let image_date = value["image"].as_str().map(|image| image_date(image).unwrap());
+    Hints { os, image_date }
+}
+
+/// Whether `actual` has everything that `expected` has.
+fn fits(expected: &Value, actual: &Value, at: &str) -> Result<(), String> {
+    match (expected, actual) {
+        (Value::Object(members), Value::Object(_)) => members
+            .iter()
+            .try_for_each(|(name, value)| fits(value, &actual[name], &format!("{at}.{name}"))),
+        (Value::Array(expected), Value::Array(actual)) if expected.len() == actual.len() => {
+            let pairs = expected.iter().zip(actual).enumerate();
+            pairs.into_iter().try_for_each(|(index, (expected, actual))| {
+                fits(expected, actual, &format!("{at}[{index}]"))
+            })
+        }
+        (expected, actual) if expected == actual => Ok(()),
+        (expected, actual) => Err(format!("{at}: expected {expected}, found {actual}")),
+    }
+}

@@ -1,0 +1,159 @@
+//! One definition for parsing, help, completions and the manual page.
+
+use std::ffi::OsString;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use mooring_contract::catalogue::{self, Date};
+
+/// Says why a node did not join its AKS cluster.
+#[derive(Debug, Parser)]
+#[command(name = "mooring", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  fine, or nothing to do
+  2  the command line means nothing
+  3  something could not be read
+
+Data goes to standard output, everything else to standard error.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Say why a node failed, from an exit code, a name, or any text about it
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArguments),
+    /// Browse the exit-code catalogue
+    Codes(CodesArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page (try `mooring man | man -l -`)
+    Man,
+    /// Be the node agent
+    #[command(hide = true, disable_help_flag = true)]
+    Agent {
+        /// What the agent is asked to do
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
+}
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  mooring explain 211
+  mooring explain 0xD3 --image 202601.27.0
+  mooring explain ERR_ORAS_PULL_NETWORK_TIMEOUT
+  mooring explain VMExtensionError_OutboundConnFail
+  mooring explain provision.json
+  az vm get-instance-view … | mooring explain -
+
+Exits with 0 whenever it answered, also when the answer is that nothing can be known.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// An exit code (decimal or 0x…), a name, a file, or - for standard input
+    #[arg(value_name = "CODE|NAME|FILE|-")]
+    pub(crate) what: String,
+    /// The node's operating system, if the text does not show it
+    #[arg(long, value_enum)]
+    pub(crate) os: Option<Os>,
+    /// The node image's version (202601.27.0) or date: some codes changed their meaning
+    #[arg(long, value_name = "VERSION", value_parser = image_date)]
+    pub(crate) image: Option<Date>,
+    /// How to show the answer
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CodesArguments {
+    #[command(subcommand)]
+    pub(crate) command: CodesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CodesCommand {
+    /// List the codes that a node can report today
+    List {
+        /// Only those of this operating system
+        #[arg(long, value_enum)]
+        os: Option<Os>,
+        /// All that is known: past, raw, proposed and image-build codes, too
+        #[arg(long)]
+        all: bool,
+        /// How to show them
+        #[arg(short, long, value_enum, default_value_t = ListFormat::Table)]
+        output: ListFormat,
+    },
+    /// Show the pages of a code
+    Show {
+        /// An exit code (decimal or 0x…) or a name
+        #[arg(value_name = "CODE|NAME")]
+        what: String,
+        /// Only those of this operating system
+        #[arg(long, value_enum)]
+        os: Option<Os>,
+        /// The node image's version (202601.27.0) or date
+        #[arg(long, value_name = "VERSION", value_parser = image_date)]
+        image: Option<Date>,
+    },
+}
+
+/// An operating system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Os {
+    Linux,
+    Windows,
+}
+
+impl From<Os> for catalogue::Os {
+    fn from(os: Os) -> Self {
+        match os {
+            Os::Linux => Self::Linux,
+            Os::Windows => Self::Windows,
+        }
+    }
+}
+
+/// How an answer is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For a terminal
+    Table,
+    /// mooring.explain/v1
+    Json,
+    /// For an issue or a chat
+    Markdown,
+}
+
+/// How a list is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// For a terminal
+    Table,
+    /// mooring.codes/v1
+    Json,
+}
+
+fn image_date(text: &str) -> Result<Date, String> {
+    catalogue::image_date(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        Cli::command().debug_assert();
+    }
+}

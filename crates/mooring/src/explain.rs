@@ -1,0 +1,114 @@
+//! `explain`: from a code, a name or any text to the cause.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use mooring_contract::catalogue::{ExitCode, Meanings, by_name, page};
+use mooring_contract::shown;
+use mooring_diagnosis::{Diagnosis, Hints, diagnose, diagnose_code, to_json};
+
+use crate::cli::{ExplainArguments, Format};
+use crate::codes::{meanings, parse_code};
+use crate::failure::Failure;
+use crate::show;
+
+/// A fleet's logs fit; a disk image does not.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Runs the command.
+pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
+    let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
+    let what = arguments.what.as_str();
+    if what == "-" {
+        return answer(
+            arguments.output,
+            &diagnose(&read(&mut io::stdin(), "standard input")?, hints),
+        );
+    }
+    if let Some(code) = parse_code(what) {
+        let found = meanings(code, hints.os, hints.image_date);
+        return match arguments.output {
+            Format::Table => show::print(pages(what, &found).as_bytes()),
+            format => answer(format, &diagnose_code(code, hints)),
+        };
+    }
+    let path = Path::new(what);
+    if path.exists() {
+        let mut file = File::open(path).map_err(|error| unreadable(what, &error.to_string()))?;
+        return answer(arguments.output, &diagnose(&read(&mut file, what)?, hints));
+    }
+    let named = by_name(what);
+    if named.is_empty() {
+        return Err(unreadable(what, "there is no such file, and no exit code has this name"));
+    }
+    match arguments.output {
+        Format::Table => show::print(pages(what, named.as_slice()).as_bytes()),
+        format => answer(format, &named_diagnoses(named, hints)),
+    }
+}
+
+/// What the catalogue says of a name, as diagnoses.
+fn named_diagnoses(named: Meanings, hints: Hints) -> Vec<Diagnosis> {
+    let mut diagnoses = Vec::new();
+    for meaning in named {
+        let of_code = diagnose_code(meaning.number, Hints { os: Some(meaning.os), ..hints });
+        let is_meant = |d: &Diagnosis| d.effective.name.as_deref() == Some(meaning.name);
+        diagnoses.extend(of_code.into_iter().filter(is_meant));
+    }
+    diagnoses
+}
+
+fn read(source: &mut dyn Read, name: &str) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    source
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(name, &error.to_string()))?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_BYTES) {
+        let limit = MAX_BYTES >> 20;
+        return Err(unreadable(
+            name,
+            &format!("more than {limit} MiB; give the part around the failure"),
+        ));
+    }
+    Ok(bytes)
+}
+
+fn unreadable(name: &str, why: &str) -> Failure {
+    let name = shown(name);
+    Failure::unreadable(format!(
+        "cannot explain `{name}`: {why}\nhint: `mooring explain --help` shows what can be explained"
+    ))
+}
+
+fn answer(format: Format, diagnoses: &[Diagnosis]) -> Result<(), Failure> {
+    let text = match format {
+        Format::Table => show::table(diagnoses),
+        Format::Markdown => show::markdown(diagnoses),
+        Format::Json => to_json(diagnoses),
+    };
+    show::print(text.as_bytes())
+}
+
+/// The pages of what a code or name may mean. Ambiguity is told, never guessed.
+fn pages(what: &str, meanings: &[&'static ExitCode]) -> String {
+    match meanings {
+        [] => format!(
+            "{} is no code that is known to end a node's bootstrap.\n\
+             hint: `mooring codes list --all` lists what is known\n",
+            shown(what)
+        ),
+        [one] => page(one),
+        several => {
+            let mut text = format!(
+                "{} has {} meanings; the operating system (--os) and the image's version (--image) \
+                 may tell which.\n\n",
+                shown(what),
+                several.len()
+            );
+            text += &several.iter().map(|code| page(code)).collect::<Vec<_>>().join("\n");
+            text
+        }
+    }
+}

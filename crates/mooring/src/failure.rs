@@ -1,0 +1,30 @@
+//! Why a command gave no answer.
+
+use std::io;
+use std::process::ExitCode;
+
+/// A sentence for a person, and an exit code for a script.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    text: String,
+    exit_code: u8,
+}
+
+impl Failure {
+    /// Something could not be read.
+    pub(crate) fn unreadable(text: String) -> Self {
+        Self { text, exit_code: 3 }
+    }
+
+    #[expect(clippy::print_stderr, reason = "this is where people are told")]
+    pub(crate) fn report(&self) -> ExitCode {
+        eprintln!("mooring: {}", self.text);
+        ExitCode::from(self.exit_code)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::unreadable(error.to_string())
+    }
+}

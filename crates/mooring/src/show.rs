@@ -1,0 +1,99 @@
+//! Diagnoses for people.
+
+use std::io::{self, Write as _};
+
+use mooring_diagnosis::Diagnosis;
+
+use crate::failure::Failure;
+
+/// Prints data. A reader that has seen enough is no failure.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+const NOTHING: &str = "This is not about a node's bootstrap.\n\
+    hint: paste the extension's message, the ARM error or provision.json\n";
+
+/// For a terminal.
+pub(crate) fn table(diagnoses: &[Diagnosis]) -> String {
+    if diagnoses.is_empty() {
+        return NOTHING.to_owned();
+    }
+    let entries: Vec<String> = diagnoses.iter().map(entry).collect();
+    entries.join("\n")
+}
+
+fn entry(diagnosis: &Diagnosis) -> String {
+    let mut lines = vec![diagnosis.summary.clone()];
+    let mut row = |name: &str, value: String| lines.push(format!("  {name:<11} {value}"));
+    row("reported", reported(diagnosis));
+    if diagnosis.effective.code != diagnosis.reported.code {
+        row("really", code(diagnosis.effective.code, diagnosis.effective.name.as_deref()));
+    }
+    row("reason", format!("{} ({} confidence)", diagnosis.reason, diagnosis.confidence.as_str()));
+    row("owner", diagnosis.owner.as_str().to_owned());
+    for evidence in &diagnosis.evidence {
+        row("seen", format!("{}: {}", evidence.place, evidence.line));
+    }
+    for (index, action) in diagnosis.actions.iter().enumerate() {
+        row(if index == 0 { "do first" } else { "then" }, action.clone());
+    }
+    for (name, value) in [("image", &diagnosis.image_version), ("extension", &diagnosis.extension)]
+    {
+        if let Some(value) = value {
+            row(name, value.clone());
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// For an issue or a chat.
+pub(crate) fn markdown(diagnoses: &[Diagnosis]) -> String {
+    if diagnoses.is_empty() {
+        return NOTHING.to_owned();
+    }
+    let mut lines = Vec::new();
+    for diagnosis in diagnoses {
+        lines.push(format!("### {}", diagnosis.summary));
+        lines.push(String::new());
+        lines.push(format!("- **Reported:** {}", reported(diagnosis)));
+        let effective = code(diagnosis.effective.code, diagnosis.effective.name.as_deref());
+        lines.push(format!("- **Cause:** `{}`, {effective}", diagnosis.reason));
+        let confidence = diagnosis.confidence.as_str();
+        lines.push(format!(
+            "- **Confidence:** {confidence}; **owner:** {}",
+            diagnosis.owner.as_str()
+        ));
+        for evidence in &diagnosis.evidence {
+            // Four back-ticks: the line itself may hold one.
+            lines.push(format!("- {}: ```` {} ````", evidence.place, evidence.line));
+        }
+        lines.push(String::new());
+        lines.extend(
+            diagnosis.actions.iter().enumerate().map(|(n, action)| format!("{}. {action}", n + 1)),
+        );
+        lines.push(String::new());
+    }
+    lines.join("\n")
+}
+
+fn reported(diagnosis: &Diagnosis) -> String {
+    let code = code(diagnosis.reported.code, diagnosis.reported.name.as_deref());
+    match diagnosis.reported.found_by {
+        Some(found_by) => format!("{code}, by {}", found_by.as_str()),
+        None => code,
+    }
+}
+
+fn code(number: Option<i32>, name: Option<&str>) -> String {
+    match (number, name) {
+        (Some(number), Some(name)) => format!("{number} {name}"),
+        (Some(number), None) => number.to_string(),
+        (None, Some(name)) => name.to_owned(),
+        (None, None) => "no code".to_owned(),
+    }
+}

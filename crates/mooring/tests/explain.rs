@@ -1,0 +1,143 @@
+//! What the operator's command line promises.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and sees the real disk"
+)]
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn mooring(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mooring")).args(words).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(words: &[&str]) -> String {
+    let output = mooring(words);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{words:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(words: &[&str]) -> Value {
+    serde_json::from_str(&text(words)).unwrap()
+}
+
+const MISSING_ORAS: &str = r#"Enable failed: failed to execute command: command terminated with exit status=1
+[stdout]
+{"ExitCode":"211","Output":"/opt/azure/containers/provision_source.sh: line 7: oras: command not found\n+ exit 211","Error":""}
+
+[stderr]
+"#;
+
+#[test]
+fn a_code_is_explained_however_it_is_written() {
+    for written in ["50", "0x32", "ERR_OUTBOUND_CONN_FAIL", "VMExtensionError_OutboundConnFail"] {
+        assert!(
+            text(&["explain", written, "--os", "linux"]).contains("50 ERR_OUTBOUND_CONN_FAIL"),
+            "{written}"
+        );
+    }
+}
+
+#[test]
+fn an_ambiguous_code_is_told_as_such_and_a_date_decides() {
+    let both = text(&["explain", "232", "--os", "linux"]);
+    assert!(
+        both.contains("ERR_ORAS_BINARY_NOT_FOUND")
+            && both.contains("ERR_SYSEXT_VERSION_ID_NOT_FOUND")
+    );
+    assert!(both.starts_with("232 has 2 meanings"));
+    let old = text(&["explain", "232", "--os", "linux", "--image", "202601.27.0"]);
+    assert!(
+        old.contains("# 232 ERR_ORAS_BINARY_NOT_FOUND")
+            || old.starts_with("232 ERR_ORAS_BINARY_NOT_FOUND"),
+        "{old}"
+    );
+    assert!(!old.starts_with("232 has"));
+}
+
+#[test]
+fn a_text_is_explained_from_a_file_and_from_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("message.txt");
+    std::fs::write(&file, MISSING_ORAS).unwrap();
+    let from_file = json(&["explain", file.to_str().unwrap(), "-o", "json"]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mooring"))
+        .args(["explain", "-", "-o", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(MISSING_ORAS.as_bytes()).unwrap();
+    let from_pipe: Value =
+        serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(from_file, from_pipe);
+    assert_eq!(from_file["schema"], "mooring.explain/v1");
+    let diagnosis = &from_file["diagnoses"][0];
+    assert_eq!(diagnosis["reported"]["code"], 211);
+    assert_eq!(diagnosis["effective"]["code"], 232);
+    assert_eq!(
+        (diagnosis["reason"].as_str(), diagnosis["confidence"].as_str()),
+        (Some("OrasBinaryMissing"), Some("high"))
+    );
+    assert_eq!(diagnosis["owner"], "image");
+    for format in ["table", "markdown"] {
+        let told = text(&["explain", file.to_str().unwrap(), "-o", format]);
+        assert!(
+            told.contains("oras: command not found") && told.contains("OrasBinaryMissing"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_told_with_a_hint() {
+    let output = mooring(&["explain", "no-such-thing"]);
+    assert_eq!(output.status.code(), Some(3));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("`no-such-thing`") && told.contains("hint: "), "{told}");
+    assert_eq!(mooring(&["explain"]).status.code(), Some(2));
+    assert_eq!(mooring(&["explain", "50", "--image", "junk"]).status.code(), Some(2));
+    let empty = json(&["explain", "/dev/null", "-o", "json"]);
+    assert_eq!(empty["diagnoses"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn the_catalogue_can_be_browsed() {
+    let listed = text(&["codes", "list"]);
+    assert!(listed.lines().count() > 100);
+    let all = json(&["codes", "list", "--all", "-o", "json"]);
+    assert_eq!(all["schema"], "mooring.codes/v1");
+    assert_eq!(all["codes"].as_array().unwrap().len(), 306);
+    assert!(
+        text(&["codes", "show", "211", "--os", "linux"]).contains("ERR_ORAS_PULL_NETWORK_TIMEOUT")
+    );
+    assert_eq!(mooring(&["codes", "show", "nothing"]).status.code(), Some(3));
+}
+
+#[test]
+fn help_completions_and_the_manual_come_from_one_definition() {
+    assert!(text(&["--help"]).contains("explain"));
+    assert!(!text(&["--help"]).contains("Be the node agent"));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(text(&["completions", shell]).contains("explain"), "{shell}");
+    }
+    assert!(text(&["man"]).contains(".TH mooring"));
+}
+
+#[test]
+fn the_node_agent_is_inside() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().to_str().unwrap();
+    assert_eq!(text(&["agent", "--root", root, "version"]).trim(), mooring_agent::VERSION);
+    assert_eq!(mooring(&["agent", "--root", root, "provision", "--nosuch"]).status.code(), Some(1));
+    assert!(folder.path().join("var/log/azure/aks/provision.json").exists());
+}
