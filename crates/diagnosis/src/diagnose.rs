@@ -28,16 +28,17 @@ pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
     diagnoses
 }
 
-/// What a code means, without a text: one answer for each system on which it can occur.
+/// What a code means, without a text: one answer for each thing that it can mean. Nothing but its
+/// number is known, so no answer is preferred.
 #[must_use]
 pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
     let systems = [Os::Linux, Os::Windows].into_iter();
     systems
         .filter(|os| hints.os.is_none_or(|wanted| wanted == *os))
-        .filter_map(|os| {
-            let meanings = lookup_named(os, code, "", hints.image_date);
-            let row = meanings.first()?;
+        .flat_map(|os| lookup_named(os, code, "", hints.image_date).likely())
+        .map(|row| {
             let failed = code != 0;
+            let meanings = lookup_named(row.os, code, "", hints.image_date);
             let mut diagnosis = from_catalogue(row, &meanings);
             diagnosis.reported.found_by = Some(FoundBy::Given);
             diagnosis.confidence = Confidence::Low;
@@ -45,7 +46,7 @@ pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
                 diagnosis.outcome = Outcome::Succeeded;
                 "Succeeded".clone_into(&mut diagnosis.reason);
             }
-            Some(diagnosis)
+            diagnosis
         })
         .collect()
 }

@@ -52,11 +52,22 @@ pub(crate) fn parse_code(text: &str) -> Option<i32> {
     }
 }
 
-/// What a number means on either system, or on the one that is given.
-pub(crate) fn meanings(code: i32, os: Option<Os>, image: Option<Date>) -> Vec<&'static ExitCode> {
-    let systems =
-        [Os::Linux, Os::Windows].into_iter().filter(|system| os.is_none_or(|os| os == *system));
-    systems.flat_map(|system| lookup(system, code, image)).collect()
+/// Everything that a number means, on either system or on the one that is given.
+fn meanings(code: i32, os: Option<Os>, image: Option<Date>) -> Vec<&'static ExitCode> {
+    systems(os).flat_map(|os| lookup(os, code, image)).collect()
+}
+
+/// What a number can mean in a report of today. A page tells of the past as well.
+pub(crate) fn likely_meanings(
+    code: i32,
+    os: Option<Os>,
+    image: Option<Date>,
+) -> Vec<&'static ExitCode> {
+    systems(os).flat_map(|os| lookup(os, code, image).likely()).collect()
+}
+
+fn systems(os: Option<Os>) -> impl Iterator<Item = Os> {
+    [Os::Linux, Os::Windows].into_iter().filter(move |system| os.is_none_or(|os| os == *system))
 }
 
 fn listed(os: Option<Os>, everything: bool) -> impl Iterator<Item = &'static ExitCode> {

@@ -9,7 +9,7 @@ use mooring_contract::shown;
 use mooring_diagnosis::{Diagnosis, Hints, diagnose, diagnose_code, to_json};
 
 use crate::cli::{ExplainArguments, Format};
-use crate::codes::{meanings, parse_code};
+use crate::codes::{likely_meanings, parse_code};
 use crate::failure::Failure;
 use crate::show;
 
@@ -27,7 +27,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
         );
     }
     if let Some(code) = parse_code(what) {
-        let found = meanings(code, hints.os, hints.image_date);
+        let found = likely_meanings(code, hints.os, hints.image_date);
         return match arguments.output {
             Format::Table => show::print(pages(what, &found).as_bytes()),
             format => answer(format, &diagnose_code(code, hints)),

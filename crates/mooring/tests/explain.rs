@@ -48,6 +48,15 @@ fn a_code_is_explained_however_it_is_written() {
 }
 
 #[test]
+fn a_code_that_means_one_thing_today_is_not_called_ambiguous() {
+    assert!(
+        text(&["explain", "211", "--os", "linux"])
+            .starts_with("211 ERR_ORAS_PULL_NETWORK_TIMEOUT\n")
+    );
+    assert!(text(&["explain", "50"]).starts_with("50 has 2 meanings"), "one for each system");
+}
+
+#[test]
 fn an_ambiguous_code_is_told_as_such_and_a_date_decides() {
     let both = text(&["explain", "232", "--os", "linux"]);
     assert!(
@@ -55,6 +64,14 @@ fn an_ambiguous_code_is_told_as_such_and_a_date_decides() {
             && both.contains("ERR_SYSEXT_VERSION_ID_NOT_FOUND")
     );
     assert!(both.starts_with("232 has 2 meanings"));
+    let diagnoses = json(&["explain", "232", "--os", "linux", "-o", "json"]);
+    let names: Vec<_> = diagnoses["diagnoses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| d["effective"]["name"].clone())
+        .collect();
+    assert_eq!(names, ["ERR_ORAS_BINARY_NOT_FOUND", "ERR_SYSEXT_VERSION_ID_NOT_FOUND"]);
     let old = text(&["explain", "232", "--os", "linux", "--image", "202601.27.0"]);
     assert!(
         old.contains("# 232 ERR_ORAS_BINARY_NOT_FOUND")

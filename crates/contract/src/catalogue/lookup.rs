@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::Take;
 use std::{array, slice};
 
-use super::{Date, ExitCode, Os, Since, Status, index};
+use super::{Date, ExitCode, Os, Reach, Since, Status, index};
 
 /// No number and no name has more meanings; a test counts them.
 const MOST: usize = 6;
@@ -107,6 +107,18 @@ impl Meanings {
     #[must_use]
     pub fn first(&self) -> Option<&'static ExitCode> {
         self.as_slice().first().copied()
+    }
+
+    /// Those with which a node's bootstrap can end today; all of them, if none can.
+    #[must_use]
+    pub fn likely(self) -> Self {
+        let can_end_a_bootstrap = |row: &&'static ExitCode| match row.status {
+            Status::Agent | Status::Raw => true,
+            Status::Current => row.reach == Reach::Node,
+            _ => false,
+        };
+        let likely: Self = self.into_iter().filter(can_end_a_bootstrap).collect();
+        if likely.is_empty() { self } else { likely }
     }
 
     /// How many there are.
