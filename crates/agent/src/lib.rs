@@ -14,12 +14,14 @@
 //! | [`environment`] | the variables for the scripts, without I/O |
 //! | [`redact`], `secrets` | what never leaves the node |
 //! | [`nbc`], [`compare`] | a ready command, and how it differs from the config |
+//! | `cause` | the cause in a sentence, in every report of a failure |
 //! | `machine` | what the machine says of itself |
 //! | `report`, `running` | the files by which processes tell each other of results |
 //! | `log`, `event`, `time`, `go_text` | the texts that others read |
 //! | [`world`], `paths` | everything outside the process, and where it lies |
 
 mod agent;
+mod cause;
 mod cli;
 pub mod compare;
 pub mod environment;

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use mooring_contract::CseStatus;
 
 use crate::agent::Agent;
+use crate::cause;
 use crate::cli::ProvisionFlags;
 use crate::event::Task;
 use crate::go_text::{child_error, path_error};
@@ -208,7 +209,7 @@ fn leave_result(agent: &mut Agent<'_>, status: &CseStatus) {
         exit_code: status.exit_code.clone(),
         error: redact(&status.error),
         output: redact(&status.output),
-        diagnosis: redact(&status.diagnosis),
+        diagnosis: redact(&cause::sentence(status)),
         timings: status.timings.clone(),
     };
     for (fixed, error) in report::leave(agent.world, &agent.layout, &status) {
@@ -223,7 +224,9 @@ fn leave_result(agent: &mut Agent<'_>, status: &CseStatus) {
 /// living `provision` will leave one of its own.
 pub(crate) fn leave_early_result(world: &mut dyn World, layout: &Layout, error: &str) {
     if !running::is_live(world, layout) {
-        leave_last_result(world, layout, error);
+        let mut status = status(NOT_STARTED, error.to_owned(), String::new());
+        status.diagnosis = cause::sentence(&status);
+        let _ = report::leave(world, layout, &status);
     }
 }
 

@@ -10,6 +10,7 @@ use mooring_contract::json::lossy;
 use mooring_contract::{CseStatus, node_config};
 
 use crate::agent::Agent;
+use crate::cause;
 use crate::event::Task;
 use crate::go_text::{os_error, path_error, read_failure};
 use crate::log::Value;
@@ -55,9 +56,12 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
         Err(error) => Result { printed: Vec::new(), verdict: Verdict::failed(error) },
     };
     agent.finished(Task::ProvisionWait, start, verdict.error.as_deref());
-    let printed = fit(agent.redactor.redact_bytes(&printed).into_owned());
-    let shown = lossy(&printed).into_owned();
+    // The log has the report as it is; what is printed for Azure says the cause, too.
+    let shown = fit(agent.redactor.redact_bytes(&printed).into_owned());
+    let shown = lossy(&shown).into_owned();
     agent.info("provision-wait finished", &[("provisionOutput", Value::Text(&shown))]);
+    let told = cause::added_to(printed);
+    let printed = fit(agent.redactor.redact_bytes(&told).into_owned());
     agent.world.print(Stream::Out, &printed);
     agent.world.print(Stream::Out, b"\n");
     verdict.exit_code

@@ -1,0 +1,93 @@
+//! The cause of a failure in a sentence, for those who see nothing but the report.
+
+use mooring_contract::CseStatus;
+use mooring_contract::catalogue::{Os, image_date};
+use mooring_contract::json::{Escape, escape_into};
+use mooring_diagnosis::{Diagnosis, Hints, diagnose};
+
+use crate::VERSION;
+
+/// What a report says went wrong; empty for a node that was bootstrapped, or if nothing can be said.
+pub(crate) fn sentence(status: &CseStatus) -> String {
+    if status.code() == Ok(0) {
+        return String::new();
+    }
+    // Images stamp the agent with their own version.
+    let hints = Hints { os: Some(Os::Linux), image_date: image_date(VERSION).ok() };
+    let diagnoses = diagnose(status.to_json().as_bytes(), hints);
+    diagnoses.first().map(told).unwrap_or_default()
+}
+
+fn told(diagnosis: &Diagnosis) -> String {
+    let Diagnosis { reason, effective, confidence, owner, summary, actions, .. } = diagnosis;
+    let code = effective.code.map(|code| format!("{code} ")).unwrap_or_default();
+    let name = effective.name.as_deref().unwrap_or("no name");
+    let first = actions.first().map(|action| format!(" First: {action}")).unwrap_or_default();
+    let confidence = confidence.as_str();
+    format!("{reason} ({code}{name}; {confidence} confidence; owner: {owner}): {summary}{first}")
+}
+
+/// A report as it was written, with the cause as one more member. What is no report stays as it is,
+/// and so does one that has its cause already.
+pub(crate) fn added_to(mut report: Vec<u8>) -> Vec<u8> {
+    let Ok(status) = CseStatus::read(&report) else { return report };
+    let sentence = sentence(&status);
+    let Some(end) = report.iter().rposition(|&byte| byte == b'}') else { return report };
+    if sentence.is_empty() || !status.diagnosis.is_empty() {
+        return report;
+    }
+    let is_first = report[..end].trim_ascii_end().ends_with(b"{");
+    let mut member = String::from(if is_first { "" } else { "," });
+    member.push_str("\"Diagnosis\":\"");
+    escape_into(&mut member, &sentence, Escape::HtmlReplaced);
+    member.push('"');
+    report.splice(end..end, member.into_bytes());
+    report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_oras_is_named_although_the_number_says_otherwise() {
+        let status = CseStatus {
+            exit_code: "211".into(),
+            output: "line 7: oras: command not found\n+ exit 211".into(),
+            ..CseStatus::default()
+        };
+        let told = sentence(&status);
+        assert!(
+            told.starts_with(
+                "OrasBinaryMissing (232 ERR_ORAS_BINARY_NOT_FOUND; high confidence; owner: image): "
+            ),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_success_has_no_cause() {
+        assert_eq!(sentence(&CseStatus { exit_code: "0".into(), ..CseStatus::default() }), "");
+        let report = br#"{"ExitCode":"0"}"#.to_vec();
+        assert_eq!(added_to(report.clone()), report);
+    }
+
+    #[test]
+    fn everything_else_of_a_report_stays_as_it_was() {
+        let report = b"{ \"ExitCode\": \"50\",  \"Output\": \"\\u003cx\" }\n".to_vec();
+        let added = added_to(report.clone());
+        let text = String::from_utf8(added.clone()).unwrap();
+        let at = text.find(",\"Diagnosis\":").unwrap();
+        let end = text.rfind("\"}\n").unwrap();
+        assert_eq!(format!("{}{}", &text[..at], &text[end + 1..]).as_bytes(), report);
+        assert!(CseStatus::read(&added).unwrap().diagnosis.contains("ERR_OUTBOUND_CONN_FAIL"));
+        assert_eq!(added_to(added.clone()), added, "once is enough");
+    }
+
+    #[test]
+    fn what_is_no_report_stays_as_it_is() {
+        for text in ["", "[]", "null", "not json", "{} x"] {
+            assert_eq!(added_to(text.as_bytes().to_vec()), text.as_bytes());
+        }
+    }
+}
