@@ -1,13 +1,14 @@
 //! The project's chores, as `cargo xtask <chore>`.
 
 mod bench_agent;
+mod checks;
 mod codes;
 mod packaging;
 mod step;
 
 use std::process::ExitCode;
 
-use step::{Failed, run, say};
+use step::{Failed, say};
 
 const HELP: &str = "\
 cargo xtask <chore>
@@ -23,8 +24,8 @@ Chores:
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => test(),
-        ["audit"] => audit(),
+        ["test"] => checks::test(),
+        ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
         ["help" | "--help" | "-h"] => {
@@ -38,18 +39,4 @@ fn main() -> ExitCode {
         ))),
     };
     done.map_or_else(|failed| failed.report(), |()| ExitCode::SUCCESS)
-}
-
-/// What `deny.toml` says. (Advisories need a database that is fetched, so they are left to others.)
-fn audit() -> Result<(), Failed> {
-    if run("cargo", &["deny", "--version"]).is_err() {
-        run("cargo", &["install", "--locked", "cargo-deny"])?;
-    }
-    run("cargo", &["deny", "check", "licenses", "bans", "sources"])
-}
-
-/// Everything that the README calls the test command.
-fn test() -> Result<(), Failed> {
-    run("cargo", &["test", "--workspace", "--locked"])?;
-    packaging::verify_unit()
 }

@@ -5,8 +5,8 @@
 //! login of an earlier run, which could not tell what everybody may do.
 
 use super::answers::{self, Challenge};
+use super::flow::Flow;
 use super::session::{Question, Session};
-use super::steps::Flow;
 use super::trouble::{Party, Stop, Trouble};
 use super::{form, oras, trust};
 use crate::world::{HttpResponse, Url};

@@ -2,8 +2,8 @@
 
 use mooring_contract::Secret;
 
+use super::flow::Flow;
 use super::session::{Question, Session};
-use super::steps::Flow;
 use super::trouble::{Party, Stop, Trouble};
 use super::{answers, form, identity};
 

@@ -2,8 +2,8 @@
 
 use mooring_contract::Secret;
 
+use super::flow::{Flow, IDENTITY};
 use super::session::{Question, Session};
-use super::steps::{Flow, IDENTITY};
 use super::trouble::{Code, Party, Stop, Trouble};
 use super::{answers, form};
 

@@ -6,7 +6,7 @@
 //!
 //! | file | idea | I/O |
 //! |---|---|---|
-//! | `steps` | the list that is executed, logged and explained | |
+//! | `steps`, `flow` | the list that is executed, logged and explained; how it goes on | |
 //! | `session` | what the steps share; how an attempt is made, logged and repeated | yes |
 //! | `oras`, `anonymous`, `identity`, `exchange`, `permission` | the steps | through the session |
 //! | `trouble` | what an answer, or none, means, and with which code it ends | |
@@ -18,6 +18,7 @@ mod anonymous;
 mod answers;
 mod budget;
 mod exchange;
+mod flow;
 mod form;
 mod identity;
 mod oras;
@@ -36,8 +37,9 @@ use crate::cli::LoginFlags;
 use crate::event::Task;
 use crate::log::Value;
 use crate::world::{Host, Stream, World as _};
+use flow::Flow;
 use session::Session;
-use steps::{Flow, STEPS};
+use steps::STEPS;
 use trouble::Stop;
 
 pub(crate) use proxy::Proxies;

@@ -8,8 +8,8 @@ use mooring_contract::Secret;
 use mooring_contract::json::lossy;
 
 use super::answers::excerpt;
+use super::flow::Flow;
 use super::session::Session;
-use super::steps::Flow;
 use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
 use crate::go_text::child_error;
 use crate::log::Value;

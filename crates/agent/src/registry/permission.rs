@@ -1,8 +1,8 @@
 //! Step 5: may the token pull? Asked now, since the answer at the first pull would come late and
 //! say less.
 
+use super::flow::Flow;
 use super::session::Session;
-use super::steps::Flow;
 use super::token::{self, Pull};
 use super::trouble::{Code, Stop};
 

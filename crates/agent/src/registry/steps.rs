@@ -1,5 +1,6 @@
 //! The list of steps, which is executed, logged and explained.
 
+use super::flow::{Flow, IDENTITY};
 use super::session::Session;
 use super::trouble::Stop;
 use super::{anonymous, exchange, identity, oras, permission};
@@ -11,19 +12,6 @@ pub(super) struct Step {
     what: &'static str,
     pub(super) run: fn(&mut Session<'_, '_>) -> Result<Flow, Stop>,
 }
-
-/// How it goes on.
-pub(super) enum Flow {
-    /// With the next step; what this one found.
-    Next(&'static str),
-    /// With nothing: the rest is not needed, and why.
-    Done(&'static str),
-    /// With an earlier step.
-    Back(&'static str),
-}
-
-/// The name of the step to which a refusal leads back.
-pub(super) const IDENTITY: &str = "identity";
 
 /// All of them, in order.
 pub(super) static STEPS: [Step; 6] = [

@@ -1,0 +1,14 @@
+//! How things go on after a step.
+
+/// How it goes on.
+pub(super) enum Flow {
+    /// With the next step; what this one found.
+    Next(&'static str),
+    /// With nothing: the rest is not needed, and why.
+    Done(&'static str),
+    /// With an earlier step.
+    Back(&'static str),
+}
+
+/// The name of the step to which a refusal leads back.
+pub(super) const IDENTITY: &str = "identity";
