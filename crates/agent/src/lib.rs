@@ -63,8 +63,7 @@ const ROOT_VARIABLE: &str = "AKS_NODE_ROOT";
 
 /// Runs the agent with the words behind the program's name; the result is the exit code.
 pub fn run(words: &[OsString], world: &mut dyn World) -> u8 {
-    let root = world.environment().into_iter().find(|(name, _)| name == ROOT_VARIABLE);
-    let Invocation { root, command } = cli::read(words, root.map(|(_, value)| value));
+    let Invocation { root, command } = cli::read(words, world.variable(ROOT_VARIABLE));
     let layout = Layout::new(root.map(absolute));
     // Commands of ours that only look: they leave nothing behind, not even a log.
     match &command {

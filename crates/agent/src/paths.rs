@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use mooring_contract::custom_data;
+
 /// Every record of the agent, one JSON object a line.
 pub(crate) const LOG_FILE: &str = "/var/log/azure/aks-node-controller.log";
 /// Where the log goes when its folder cannot be made: the working directory.
@@ -21,7 +23,7 @@ pub(crate) const BASE_PREP_SENTINEL: &str = "/opt/azure/containers/base_prep.com
 /// The facts that the image ships about itself.
 pub(crate) const COMPONENTS: &str = "/opt/azure/components.json";
 /// Where custom data leaves the node config.
-pub(crate) const NODE_CONFIG: &str = "/opt/azure/containers/aks-node-controller-config.json";
+pub(crate) const NODE_CONFIG: &str = custom_data::CONFIG_PATH;
 /// Where custom data leaves the NBC command.
 pub(crate) const NBC_COMMAND: &str = "/opt/azure/containers/aks-node-controller-nbc-cmd.sh";
 /// What a running `provision` writes about itself; gone with the boot.

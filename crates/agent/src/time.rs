@@ -20,10 +20,9 @@ pub(crate) struct Clock {
 impl Clock {
     /// The clock of the machine's zone: that of `TZ`, else the machine's own, else UTC.
     pub(crate) fn local(world: &mut dyn World) -> Self {
-        let variable = world.environment().into_iter().find(|(name, _)| name == "TZ");
-        let file = match variable {
+        let file = match world.variable("TZ") {
             None => PathBuf::from("/etc/localtime"),
-            Some((_, name)) => {
+            Some(name) => {
                 let name = name.to_string_lossy();
                 Path::new("/usr/share/zoneinfo").join(name.trim_start_matches(':'))
             }

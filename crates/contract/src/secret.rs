@@ -70,7 +70,7 @@ impl ProxyUrl {
     }
 
     /// Everything that must be redacted: the user information as a whole and its password alone.
-    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+    pub fn expose_secrets(&self) -> impl Iterator<Item = &str> {
         let user_info = self.expose_user_info();
         let password =
             user_info.and_then(|both| both.split_once(':')).map(|(_, password)| password);
@@ -123,8 +123,11 @@ mod tests {
     #[test]
     fn the_password_alone_is_a_secret_too() {
         let url = ProxyUrl::from("https://user:pa:ss@proxy");
-        assert_eq!(url.secrets().collect::<Vec<_>>(), ["user:pa:ss", "pa:ss"]);
-        assert_eq!(ProxyUrl::from("https://user@proxy").secrets().collect::<Vec<_>>(), ["user"]);
-        assert_eq!(ProxyUrl::from("https://proxy").secrets().count(), 0);
+        assert_eq!(url.expose_secrets().collect::<Vec<_>>(), ["user:pa:ss", "pa:ss"]);
+        assert_eq!(
+            ProxyUrl::from("https://user@proxy").expose_secrets().collect::<Vec<_>>(),
+            ["user"]
+        );
+        assert_eq!(ProxyUrl::from("https://proxy").expose_secrets().count(), 0);
     }
 }

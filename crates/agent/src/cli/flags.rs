@@ -71,10 +71,8 @@ pub(super) fn read(words: &[OsString], known: &[Flag]) -> Result<Words, String> 
             }
             (Takes::Switch, None) => read.switches.push((flag.name, true)),
             (Takes::Switch, Some(value)) => {
-                let on = boolean(&value).ok_or_else(|| {
-                    let value = shown(&value.to_string_lossy());
-                    format!("invalid value \"{value}\" for flag -{}: parse error", flag.name)
-                })?;
+                let on = boolean(&value)
+                    .ok_or_else(|| invalid(flag.name, &value.to_string_lossy(), "parse error"))?;
                 read.switches.push((flag.name, on));
             }
         }
@@ -93,6 +91,11 @@ fn split(word: &OsStr) -> Option<(&[u8], Option<OsString>)> {
         None => (name, None),
         Some(at) => (&name[..at], Some(OsString::from_vec(name[at + 1..].to_vec()))),
     })
+}
+
+/// A flag's value that means nothing, in the words of Go, and what to write instead.
+pub(super) fn invalid(name: &str, typed: &str, advice: &str) -> String {
+    format!("invalid value \"{}\" for flag -{name}: {advice}", shown(typed))
 }
 
 fn boolean(value: &OsStr) -> Option<bool> {

@@ -13,7 +13,7 @@ use mooring_contract::shown;
 
 use crate::time::parse_duration;
 use crate::world::Url;
-use flags::{Flag, Takes, Words};
+use flags::{Flag, Takes, Words, invalid};
 
 pub(crate) use help::{Topic, text as help_text};
 pub(crate) use registry_login::LoginFlags;
@@ -248,10 +248,7 @@ fn read_wait(words: &Words) -> Result<Command, String> {
 fn read_duration(words: &Words, name: &str) -> Result<Option<Duration>, String> {
     let duration = words.value(name).map(|value| {
         let value = value.to_string_lossy();
-        parse_duration(&value).ok_or_else(|| {
-            let value = shown(&value);
-            format!("invalid value \"{value}\" for flag -{name}: write it as 15m, 90s or 1h30m")
-        })
+        parse_duration(&value).ok_or_else(|| invalid(name, &value, "write it as 15m, 90s or 1h30m"))
     });
     duration.transpose()
 }
@@ -280,19 +277,16 @@ fn read_render(words: &Words) -> Result<Command, String> {
 
 fn read_preflight(words: &Words) -> Result<Command, String> {
     let choice = |flag: &str| words.value(flag).map(|value| value.to_string_lossy().into_owned());
-    let refuse = |flag: &str, value: &str, choices: &str| {
-        Err(format!("invalid value \"{}\" for flag -{flag}: {choices}", shown(value)))
-    };
     Ok(Command::Preflight(PreflightFlags {
         stage: match choice("stage").as_deref() {
             None | Some("node") => Stage::Node,
             Some("image") => Stage::Image,
-            Some(other) => return refuse("stage", other, "node or image"),
+            Some(other) => return Err(invalid("stage", other, "node or image")),
         },
         format: match choice("o").as_deref() {
             None | Some("table") => OutputFormat::Table,
             Some("json") => OutputFormat::Json,
-            Some(other) => return refuse("o", other, "table or json"),
+            Some(other) => return Err(invalid("o", other, "table or json")),
         },
         config: words.value("provision-config").map(PathBuf::from),
         network: if words.switch("network") {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mooring_contract::shown;
 
-use super::flags::{Flag, Takes, Words};
+use super::flags::{Flag, Takes, Words, invalid};
 use super::{Command, read_duration};
 use crate::environment::arm_endpoint_of;
 use crate::world::Url;
@@ -73,7 +73,7 @@ pub(super) fn read(words: &Words) -> Result<Command, String> {
     let imds_url = read_imds(words)?;
     let arm_endpoint = text(words, "cloud")?.map(|name| {
         arm_endpoint_of(&name)
-            .ok_or_else(|| invalid("cloud", &name, "public, china or usgovernment"))
+            .ok_or_else(|| invalid("cloud", &name, "write public, china or usgovernment"))
     });
     Ok(Command::RegistryLogin(Box::new(LoginFlags {
         registry,
@@ -93,22 +93,18 @@ fn read_registry(typed: &str) -> Result<(String, Url), String> {
     let host = typed.split('/').next().unwrap_or_default();
     match Url::parse(&format!("https://{host}")) {
         Ok(url) => Ok((host.to_owned(), url)),
-        Err(_) => Err(invalid("registry", typed, "a host such as my.azurecr.io")),
+        Err(_) => Err(invalid("registry", typed, "write a host such as my.azurecr.io")),
     }
 }
 
 fn read_url(name: &str, typed: &str) -> Result<Url, String> {
-    Url::parse(typed).map_err(|_| invalid(name, typed, "https://HOST[:PORT]"))
-}
-
-fn invalid(name: &str, typed: &str, wanted: &str) -> String {
-    format!("invalid value \"{}\" for flag -{name}: write {wanted}", shown(typed))
+    Url::parse(typed).map_err(|_| invalid(name, typed, "write https://HOST[:PORT]"))
 }
 
 fn text(words: &Words, name: &str) -> Result<Option<String>, String> {
     let value = words.value(name).map(|value| {
         let text = value.to_str().map(str::to_owned);
-        text.ok_or_else(|| invalid(name, &value.to_string_lossy(), "it in UTF-8"))
+        text.ok_or_else(|| invalid(name, &value.to_string_lossy(), "write it in UTF-8"))
     });
     value.transpose()
 }

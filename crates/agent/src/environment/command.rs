@@ -9,7 +9,8 @@ pub const PROGRAM: &str = "/bin/bash";
 pub const FLAG: &str = "-c";
 
 const LOG: &str = "/var/log/azure/cluster-provision.log";
-const START: &str = "/opt/azure/containers/provision_start.sh";
+/// The image's own script, which does all the work.
+pub(crate) const START: &str = "/opt/azure/containers/provision_start.sh";
 
 /// The text that bash runs, on the real root or under another one.
 ///

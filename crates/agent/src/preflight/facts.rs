@@ -58,7 +58,7 @@ impl Config<'_> {
         };
         match node_config::parse(&text) {
             Err(error) => Self::Unusable(format!("{}: {error}", shown.display())),
-            Ok(parsed) if !matches!(parsed.config.version.as_str(), "v0" | "v1") => {
+            Ok(parsed) if !parsed.config.has_supported_version() => {
                 Self::Unusable(format!("unsupported version: {}", parsed.config.version))
             }
             Ok(parsed) => Self::Read { path: path.to_owned(), config: Cow::Owned(parsed.config) },

@@ -1,16 +1,15 @@
 //! What an image must bring along.
 
-use super::program::{State, in_path};
-use super::{Config, Facts, Finding};
-use crate::cli::Stage;
-use crate::machine::read_components;
-use crate::paths::COMPONENTS;
-use crate::world::World;
 use mooring_contract::node_config::OrUnset as _;
 
 use super::inside::{Target, look};
-
-const START_SCRIPT: &str = "/opt/azure/containers/provision_start.sh";
+use super::program::{State, in_path};
+use super::{Config, Facts, Finding};
+use crate::cli::Stage;
+use crate::environment::command::START as START_SCRIPT;
+use crate::machine::read_components;
+use crate::paths::COMPONENTS;
+use crate::world::World;
 
 pub(super) fn start_script(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     const ACTION: &str = "use another image version: this one lacks the bootstrap scripts";

@@ -174,12 +174,12 @@ pub fn checks() -> impl Iterator<Item = CheckFacts> {
 pub(crate) type Result = (&'static Check, Finding);
 
 /// Runs these checks, all of them.
-pub(crate) fn run<'c>(
+pub(crate) fn run(
     world: &mut dyn World,
     facts: &Facts<'_>,
-    checks: impl IntoIterator<Item = &'c &'static Check>,
+    checks: impl IntoIterator<Item = &'static Check>,
 ) -> Vec<Result> {
-    checks.into_iter().map(|check| (*check, check.run(world, facts))).collect()
+    checks.into_iter().map(|check| (check, check.run(world, facts))).collect()
 }
 
 /// The finding that decides, if one is fatal.
@@ -191,8 +191,7 @@ pub(crate) fn first_fatal(results: &[Result]) -> Option<&Result> {
 pub(crate) fn preflight(world: &mut dyn World, layout: &Layout, flags: &PreflightFlags) -> u8 {
     let config = Config::read(world, layout, flags.config.as_deref());
     let facts = Facts { stage: flags.stage, layout, config, imds: flags.network.as_ref() };
-    let checks: Vec<&'static Check> = CHECKS.iter().collect();
-    let mut results = run(world, &facts, &checks);
+    let mut results = run(world, &facts, CHECKS);
     if flags.network.is_some() {
         results.extend(network::run(world, &facts));
     }

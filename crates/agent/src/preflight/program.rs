@@ -57,8 +57,8 @@ pub(super) fn search_path(world: &dyn World, stage: Stage) -> String {
     match stage {
         Stage::Image => IMAGE_PATH.to_owned(),
         Stage::Node => {
-            let variable = world.environment().into_iter().find(|(name, _)| name == "PATH");
-            variable.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
+            let variable = world.variable("PATH");
+            variable.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
         }
     }
 }

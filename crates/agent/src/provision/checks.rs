@@ -11,10 +11,9 @@ use crate::preflight::{self, Facts, Verdict};
 pub(super) fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Result<(), Failure> {
     let checks =
         preflight::CHECKS.iter().filter(|check| !matches!(check.name, "config" | "components"));
-    let checks: Vec<_> = checks.collect();
     let layout = agent.layout.clone();
     let facts = Facts { stage: Stage::Node, layout: &layout, config, imds: None };
-    let results = preflight::run(agent.world, &facts, &checks);
+    let results = preflight::run(agent.world, &facts, checks);
     for (check, finding) in &results {
         let evidence = finding.evidence.join("; ");
         let attributes = [

@@ -129,14 +129,13 @@ pub(super) fn read_config(agent: &mut Agent<'_>, typed: &Path) -> Result<NodeCon
 }
 
 pub(super) fn check_version(agent: &mut Agent<'_>, config: &NodeConfig) -> Result<(), String> {
-    match config.version.as_str() {
-        "v1" => Ok(()),
-        "v0" => {
-            agent.error("v0 version is deprecated, please use v1 instead", &[]);
-            Ok(())
-        }
-        other => Err(format!("unsupported version: {other}")),
+    if !config.has_supported_version() {
+        return Err(format!("unsupported version: {}", config.version));
     }
+    if config.version == "v0" {
+        agent.error("v0 version is deprecated, please use v1 instead", &[]);
+    }
+    Ok(())
 }
 
 /// Builds the environment from a config and what this machine says of itself.

@@ -31,9 +31,7 @@ impl Proxies {
 
     /// What must never be shown: user and password.
     pub(super) fn secrets(&self) -> Vec<Vec<u8>> {
-        let user_info = self.https.expose_user_info().unwrap_or_default();
-        let password = user_info.split_once(':').map_or("", |(_, password)| password);
-        [user_info, password].map(|text| text.as_bytes().to_vec()).into()
+        self.https.expose_secrets().map(|text| text.as_bytes().to_vec()).collect()
     }
 
     /// The proxy for an address; none for plain HTTP, which only tests use, and for this machine.

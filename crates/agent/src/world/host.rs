@@ -31,6 +31,10 @@ impl World for Host {
         std::env::vars_os().collect()
     }
 
+    fn variable(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name)
+    }
+
     fn print(&mut self, stream: Stream, bytes: &[u8]) {
         print(stream, bytes);
     }

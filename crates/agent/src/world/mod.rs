@@ -29,6 +29,10 @@ pub trait World {
     fn now(&mut self) -> SystemTime;
     /// The environment that this process was started with.
     fn environment(&self) -> Vec<(OsString, OsString)>;
+    /// One variable of that environment.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.environment().into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
     /// Writes to a standard stream; a closed one is nobody's problem.
     fn print(&mut self, stream: Stream, bytes: &[u8]);
     /// Bytes that nobody can guess.

@@ -49,7 +49,7 @@ impl Value for ProxyUrl {
     }
 
     fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
-        self.secrets().for_each(visit);
+        self.expose_secrets().for_each(visit);
     }
 }
 

@@ -65,6 +65,12 @@ impl NodeConfig {
         Encoder::document(self, Names::Proto, Layout::Indented(2), Escape::Minimal)
     }
 
+    /// Whether the node accepts this revision: `v1` and, with a complaint, `v0`.
+    #[must_use]
+    pub fn has_supported_version(&self) -> bool {
+        matches!(self.version.as_str(), "v0" | "v1")
+    }
+
     /// Every secret value in here that is not empty, for redaction.
     #[must_use]
     pub fn expose_secrets(&self) -> Vec<&str> {

@@ -74,8 +74,8 @@ pub fn validate(config: &NodeConfig) -> Result<(), Invalid> {
         .into_iter()
         .filter(|(_, value)| value.is_empty())
         .map(|(path, _)| Fault::Missing { path });
-    let version =
-        (!matches!(config.version.as_str(), "" | "v0" | "v1")).then_some(Fault::UnsupportedVersion);
+    let version = (!config.version.is_empty() && !config.has_supported_version())
+        .then_some(Fault::UnsupportedVersion);
     let faults: Vec<_> = version.into_iter().chain(missing).collect();
     if faults.is_empty() { Ok(()) } else { Err(Invalid { faults }) }
 }
