@@ -1,0 +1,1 @@
+//! Azure Resource Manager, for the calls that Mooring makes.

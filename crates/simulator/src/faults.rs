@@ -1,0 +1,349 @@
+//! Fault rules: condition × outcome × probability × window.
+//!
+//! A rule says which calls it is about and what goes wrong with them. The models ask [`Faults::next`] once per
+//! call; the first rule that applies decides. Everything is drawn from the seed, so the seed and the rules are
+//! enough to replay a run.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::random::Random;
+
+/// One way in which things go wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rule {
+    /// Which calls it is about.
+    #[serde(default)]
+    pub when: Condition,
+    /// What happens to them.
+    pub then: Fault,
+    /// How often it happens to a call that it is about: 1 always.
+    #[serde(default = "always")]
+    pub probability: f64,
+    /// Seconds after the start from which, and until which, it holds.
+    #[serde(default)]
+    pub from_seconds: u64,
+    /// See `from_seconds`; without it the rule holds to the end.
+    #[serde(default)]
+    pub until_seconds: Option<u64>,
+    /// Calls that are let through before the first fault.
+    #[serde(default)]
+    pub skip: u32,
+    /// How many faults the rule makes at most.
+    #[serde(default)]
+    pub times: Option<u32>,
+}
+
+fn always() -> f64 {
+    1.0
+}
+
+/// Which calls a rule is about; what is not said fits every call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Condition {
+    /// The service that is called.
+    #[serde(default)]
+    pub service: Option<Service>,
+    /// The HTTP method, in capitals.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// The path without its query; `*` stands for any run of characters, case does not matter.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// Only calls that change something, or only calls that do not.
+    #[serde(default)]
+    pub writes: Option<bool>,
+}
+
+/// A service of the simulated world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Service {
+    /// Azure Resource Manager.
+    Arm,
+    /// Where Azure tokens come from.
+    SignIn,
+    /// The instance metadata service.
+    Imds,
+    /// A container registry.
+    Registry,
+    /// The Kubernetes API.
+    Kubernetes,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum Fault {
+    /// An error answer; the call has no effect.
+    Status {
+        /// The HTTP status: 409, 412, 429, 500, 503 …
+        status: u16,
+        /// The service's own error code; each service has a usual one for each status.
+        #[serde(default)]
+        code: Option<String>,
+        /// Seconds for a `Retry-After` header.
+        #[serde(default)]
+        retry_after: Option<u64>,
+    },
+    /// No answer comes and the call has no effect.
+    TimeoutBefore,
+    /// No answer comes but the call took effect.
+    TimeoutAfter,
+    /// The connection breaks and the call has no effect.
+    DropBefore,
+    /// The connection breaks but the call took effect.
+    DropAfter,
+    /// The call takes effect; its answer breaks off in the middle of the body.
+    Truncate,
+    /// A read answers with what was true so many seconds ago.
+    Stale {
+        /// How old the answer is.
+        seconds: u64,
+    },
+    /// A long-running operation that the call starts ends otherwise than it should.
+    Operation(OperationFault),
+    /// The call is accepted, and what it was about is then not found.
+    NotFoundAfterAccept,
+    /// The model's clock jumps by so many seconds, forward or back.
+    ClockJump {
+        /// By how much.
+        seconds: i64,
+    },
+    /// An open watch ends without a word.
+    DropWatch,
+    /// A watch event is sent twice.
+    DuplicateEvent,
+    /// A watch event is sent after the one that follows it.
+    ReorderEvent,
+    /// The API server restarts: every watch ends, and what it keeps in memory only is gone.
+    Restart,
+}
+
+/// How a long-running operation goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OperationFault {
+    /// It fails.
+    Failed,
+    /// It is cancelled by somebody else.
+    Canceled,
+    /// A later operation takes its place.
+    Replaced,
+}
+
+/// A call, as far as rules look at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The service that is called.
+    pub service: Service,
+    /// The HTTP method.
+    pub method: &'a str,
+    /// The path without its query.
+    pub path: &'a str,
+    /// Whether the call changes something.
+    pub writes: bool,
+}
+
+/// The rules of a run, and how often each has applied.
+#[derive(Debug, Clone)]
+pub struct Faults {
+    rules: Vec<(Rule, Count)>,
+    random: Random,
+    start: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    seen: u32,
+    made: u32,
+}
+
+impl Faults {
+    /// The given rules, with the time from which their windows count.
+    #[must_use]
+    pub fn new(rules: Vec<Rule>, random: &Random, start: Timestamp) -> Self {
+        let rules = rules.into_iter().map(|rule| (rule, Count::default())).collect();
+        Self { rules, random: random.fork("faults"), start }
+    }
+
+    /// Adds a rule behind the others.
+    pub fn add(&mut self, rule: Rule) {
+        self.rules.push((rule, Count::default()));
+    }
+
+    /// Removes every rule.
+    pub fn clear(&mut self) {
+        self.rules.clear();
+    }
+
+    /// The rules, in order.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().map(|(rule, _)| rule)
+    }
+
+    /// What goes wrong with this call: asked once per call.
+    pub fn next(&mut self, call: Call<'_>, now: Timestamp) -> Option<Fault> {
+        self.next_of(call, now, |_| true)
+    }
+
+    /// The same for faults of some kinds only, for models that ask at several points of one call.
+    pub fn next_of(
+        &mut self,
+        call: Call<'_>,
+        now: Timestamp,
+        kinds: impl Fn(&Fault) -> bool,
+    ) -> Option<Fault> {
+        let age = now.duration_since(self.start);
+        let age = Duration::try_from(age).unwrap_or_default();
+        for (rule, count) in &mut self.rules {
+            if !kinds(&rule.then) || !rule.holds_at(age) || !rule.when.fits(call) {
+                continue;
+            }
+            count.seen += 1;
+            if count.seen <= rule.skip || rule.times.is_some_and(|times| count.made >= times) {
+                continue;
+            }
+            if self.random.chance(rule.probability) {
+                count.made += 1;
+                return Some(rule.then.clone());
+            }
+        }
+        None
+    }
+}
+
+impl Rule {
+    /// A rule that makes this fault on every call that fits.
+    #[must_use]
+    pub fn new(when: Condition, then: Fault) -> Self {
+        Self {
+            when,
+            then,
+            probability: 1.0,
+            from_seconds: 0,
+            until_seconds: None,
+            skip: 0,
+            times: None,
+        }
+    }
+
+    fn holds_at(&self, age: Duration) -> bool {
+        age >= Duration::from_secs(self.from_seconds)
+            && self.until_seconds.is_none_or(|until| age < Duration::from_secs(until))
+    }
+}
+
+impl Condition {
+    fn fits(&self, call: Call<'_>) -> bool {
+        self.service.is_none_or(|service| service == call.service)
+            && self.method.as_deref().is_none_or(|method| method == call.method)
+            && self.writes.is_none_or(|writes| writes == call.writes)
+            && self.path.as_deref().is_none_or(|pattern| fits(pattern, call.path))
+    }
+}
+
+/// Whether a path fits a pattern in which `*` stands for any run of characters.
+fn fits(pattern: &str, path: &str) -> bool {
+    let (pattern, path) = (pattern.to_ascii_lowercase(), path.to_ascii_lowercase());
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = path.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PUT: Call<'_> = Call {
+        service: Service::Arm,
+        method: "PUT",
+        path: "/subscriptions/s/resourceGroups/g/agentPools/system",
+        writes: true,
+    };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(seconds).unwrap()
+    }
+
+    fn rule(path: &str) -> Rule {
+        let when = Condition { path: Some(path.to_owned()), ..Condition::default() };
+        Rule::new(when, Fault::DropAfter)
+    }
+
+    fn faults(rule: Rule) -> Faults {
+        Faults::new(vec![rule], &Random::new(1), at(0))
+    }
+
+    #[test]
+    fn a_star_in_a_path_stands_for_any_run_of_characters() {
+        for (pattern, path, expected) in [
+            ("*", "/a", true),
+            ("/a", "/a", true),
+            ("/a", "/a/b", false),
+            ("/a/*", "/a/b/c", true),
+            ("*/agentpools/*", "/x/agentPools/y", true),
+            ("*/agentpools", "/x/agentPools/y", false),
+            ("/a*b*c", "/a1b2c", true),
+            ("/a*b*c", "/ac", false),
+            ("*aa", "/a", false),
+        ] {
+            assert_eq!(fits(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn a_rule_holds_in_its_window_only() {
+        let mut faults =
+            faults(Rule { from_seconds: 10, until_seconds: Some(20), ..rule("*agentPools*") });
+        let seen = [0, 9, 10, 19, 20].map(|second| faults.next(PUT, at(second)).is_some());
+        assert_eq!(seen, [false, false, true, true, false]);
+    }
+
+    #[test]
+    fn a_rule_skips_calls_and_ends_after_its_times() {
+        let mut faults = faults(Rule { skip: 1, times: Some(2), ..rule("*") });
+        let seen: Vec<bool> = (0..5).map(|_| faults.next(PUT, at(0)).is_some()).collect();
+        assert_eq!(seen, [false, true, true, false, false]);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_faults() {
+        let run = |seed| {
+            let rule = Rule { probability: 0.3, ..rule("*") };
+            let mut faults = Faults::new(vec![rule], &Random::new(seed), at(0));
+            (0..64).map(|n| faults.next(PUT, at(n)).is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(run(5), run(5));
+        assert_ne!(run(5), run(6));
+    }
+
+    #[test]
+    fn rules_read_as_data() {
+        let rule: Rule = serde_json::from_value(serde_json::json!({
+            "when": {"service": "arm", "method": "PUT"},
+            "then": {"status": {"status": 429, "retryAfter": 5}},
+            "probability": 0.5,
+        }))
+        .unwrap();
+        assert_eq!(rule.then, Fault::Status { status: 429, code: None, retry_after: Some(5) });
+        assert!(serde_json::from_str::<Rule>(r#"{"then":"dropAfter","tims":1}"#).is_err());
+    }
+}

@@ -1,0 +1,15 @@
+//! Models of what Mooring talks to, with fault rules.
+//!
+//! Every model is a plain value: it is given a request and the time, and answers. There are no sockets, no
+//! sleeping, no clock and no global state in it, and its randomness comes from a seed, so that the same seed
+//! and the same requests give the same answers, byte for byte. Around the models stand two thin shells: one
+//! hands them to clients in process, under virtual time; the other ([`serve`]) puts them on loopback over
+//! TLS.
+//!
+//! The crate knows the node's contract and nothing else of Mooring, so that it cannot share its mistakes.
+
+pub mod exchange;
+pub mod faults;
+pub mod random;
+pub mod serve;
+pub mod trace;

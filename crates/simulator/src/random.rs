@@ -1,0 +1,98 @@
+//! Chance from a seed.
+
+use std::time::Duration;
+
+/// A stream of numbers that depends on its seed alone.
+///
+/// `SplitMix64`: small, and written here so that a seed in an old report replays the same run for as long as
+/// this file is not changed, whatever a library decides.
+#[derive(Debug, Clone)]
+pub struct Random {
+    state: u64,
+}
+
+impl Random {
+    /// The stream of `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// A stream of its own for one use, so that drawing from it does not shift the others.
+    #[must_use]
+    pub fn fork(&self, name: &str) -> Self {
+        // FNV-1a, 64 bits.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let mut fork = Self { state: self.state ^ hash };
+        fork.draw();
+        fork
+    }
+
+    /// The next number, any of 64 bits.
+    pub fn draw(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`; 0 when the bound is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        // The high half of a 128-bit product: even enough for any bound that a simulation uses.
+        u64::try_from((u128::from(self.draw()) * u128::from(bound)) >> 64).unwrap_or_default()
+    }
+
+    /// True once in a while: `probability` of the time, 0 never, 1 always.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.fraction() < probability
+    }
+
+    /// A duration between the two, both included.
+    pub fn between(&mut self, least: Duration, most: Duration) -> Duration {
+        let span = most.saturating_sub(least);
+        least + span.mul_f64(self.fraction())
+    }
+
+    /// A number in `0.0..1.0`.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are what an f64 holds")]
+    fn fraction(&mut self) -> f64 {
+        (self.draw() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_numbers_for_ever() {
+        let mut random = Random::new(1);
+        assert_eq!(
+            [random.draw(), random.draw(), random.draw()],
+            [0x910a_2dec_8902_5cc1, 0xbeeb_8da1_658e_ec67, 0xf893_a2ee_fb32_555e]
+        );
+    }
+
+    #[test]
+    fn drawing_from_a_fork_leaves_the_others_alone() {
+        let root = Random::new(7);
+        let mut one = root.fork("faults");
+        let first = one.draw();
+        let mut other = root.fork("names");
+        other.draw();
+        assert_eq!(root.fork("faults").draw(), first);
+        assert_ne!(root.fork("names").draw(), first);
+    }
+
+    #[test]
+    fn chance_is_never_at_zero_and_always_at_one() {
+        let mut random = Random::new(3);
+        assert!((0..1000).all(|_| !random.chance(0.0)));
+        assert!((0..1000).all(|_| random.chance(1.0)));
+        let half = (0..10_000).filter(|_| random.chance(0.5)).count();
+        assert!((4_700..5_300).contains(&half), "{half}");
+    }
+}

@@ -1,0 +1,72 @@
+//! A certificate authority for one run. rustls takes no self-signed certificate as a server's own, so there is
+//! a CA and a leaf under it.
+
+use std::sync::Arc;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+use rustls::pki_types::PrivateKeyDer;
+
+/// Signs the certificates of a run's servers. Its key stays in memory.
+pub struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+/// A certificate could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorityError {
+    /// The certificate itself.
+    #[error("cannot make a certificate: {0}")]
+    Certificate(#[from] rcgen::Error),
+    /// Its use for TLS.
+    #[error("cannot use the certificate for TLS: {0}")]
+    Tls(#[from] rustls::Error),
+}
+
+impl Authority {
+    /// A new authority with a key of its own.
+    pub fn new() -> Result<Self, AuthorityError> {
+        let key = KeyPair::generate()?;
+        let mut params = CertificateParams::new(Vec::new())?;
+        params.distinguished_name.push(DnType::CommonName, "mooring simulator CA");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let pem = params.self_signed(&key)?.pem();
+        Ok(Self { issuer: Issuer::new(params, key), pem })
+    }
+
+    /// The authority's certificate, for clients to trust.
+    #[must_use]
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// TLS for a server of these names (DNS names and addresses), speaking these protocols.
+    pub fn server(
+        &self,
+        names: &[&str],
+        protocols: &[&str],
+    ) -> Result<Arc<rustls::ServerConfig>, AuthorityError> {
+        let key = KeyPair::generate()?;
+        let mut params =
+            CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+        params.distinguished_name.push(DnType::CommonName, "mooring simulator");
+        params.use_authority_key_identifier_extension = true;
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let leaf = params.signed_by(&key, &self.issuer)?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![leaf.der().clone()],
+                PrivateKeyDer::Pkcs8(key.serialize_der().into()),
+            )?;
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Ok(Arc::new(config))
+    }
+}

@@ -1,0 +1,104 @@
+//! One connection: requests in, outcomes out, faults included.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt};
+use http_body::{Frame, SizeHint};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+
+use super::Service;
+use crate::exchange::{Body, Outcome, Request, Response};
+
+/// The most that a request's body may hold: ten times an etcd object, far above any ARM body.
+const LARGEST_BODY: usize = 16 * 1024 * 1024;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Serves one connection to its end.
+pub(super) async fn serve(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    service: Arc<dyn Service>,
+) -> Result<(), String> {
+    let stream = acceptor.accept(stream).await.map_err(|error| error.to_string())?;
+    let answer = service_fn(move |request| answer(request, Arc::clone(&service)));
+    hyper_util::server::conn::auto::Builder::new(TokioExecutor::new())
+        .serve_connection_with_upgrades(TokioIo::new(stream), answer)
+        .await
+        .map_err(|error| error.to_string())
+}
+
+async fn answer(
+    request: http::Request<Incoming>,
+    service: Arc<dyn Service>,
+) -> Result<http::Response<Sent>, Failure> {
+    let (head, body) = request.into_parts();
+    let body = Limited::new(body, LARGEST_BODY).collect().await?.to_bytes();
+    match service.call(Request::from_parts(head, body)).await {
+        Outcome::Answer(response) => Ok(response.map(Sent::whole)),
+        Outcome::CutShort(response, length) => Ok(cut_short(response, length)),
+        Outcome::Dropped => Err("the connection is dropped by a fault rule".into()),
+        Outcome::Silence => std::future::pending().await,
+    }
+}
+
+/// The head promises the whole body; the body breaks off.
+fn cut_short(response: Response, length: usize) -> http::Response<Sent> {
+    let (mut head, body) = response.into_parts();
+    let whole = body.bytes();
+    head.headers.insert(http::header::CONTENT_LENGTH, http::HeaderValue::from(whole.len()));
+    let part = whole.slice(..length.min(whole.len()));
+    let pieces = futures::stream::iter([part]).boxed();
+    http::Response::from_parts(head, Sent { pieces, length: None, breaks: true })
+}
+
+/// A body on its way out.
+struct Sent {
+    pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+    /// How many bytes there are in all, where that is known.
+    length: Option<u64>,
+    breaks: bool,
+}
+
+impl Sent {
+    fn whole(body: Body) -> Self {
+        match body {
+            Body::Full(bytes) => {
+                let length = Some(bytes.len() as u64);
+                Self { pieces: futures::stream::iter([bytes]).boxed(), length, breaks: false }
+            }
+            Body::Stream(pieces) => Self { pieces, length: None, breaks: false },
+        }
+    }
+}
+
+impl http_body::Body for Sent {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        match self.pieces.poll_next_unpin(context) {
+            Poll::Ready(Some(piece)) => Poll::Ready(Some(Ok(Frame::data(piece)))),
+            Poll::Ready(None) if self.breaks => {
+                Poll::Ready(Some(Err("the body is cut short by a fault rule".into())))
+            }
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.length.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}

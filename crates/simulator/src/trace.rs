@@ -1,0 +1,69 @@
+//! What happened in a run, line by line: two runs with one seed leave the same trace.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+/// The lines of one run. Bounded: a long demo keeps the last ones and counts the rest.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    lines: std::collections::VecDeque<String>,
+    kept: usize,
+    dropped: u64,
+}
+
+impl Trace {
+    /// A trace that keeps at most so many lines.
+    #[must_use]
+    pub fn keeping(kept: usize) -> Self {
+        Self { lines: std::collections::VecDeque::new(), kept, dropped: 0 }
+    }
+
+    /// Adds one line, stamped with the model's time.
+    pub fn record(&mut self, now: Timestamp, line: std::fmt::Arguments<'_>) {
+        if self.kept == 0 {
+            return;
+        }
+        if self.lines.len() == self.kept {
+            self.lines.pop_front();
+            self.dropped += 1;
+        }
+        self.lines.push_back(format!("{now:.3} {line}"));
+    }
+
+    /// The lines, oldest first.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(String::as_str)
+    }
+
+    /// The whole trace as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if self.dropped > 0 {
+            let _ = writeln!(text, "({} earlier lines are not kept)", self.dropped);
+        }
+        for line in &self.lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_lines_go_first_and_are_counted() {
+        let mut trace = Trace::keeping(2);
+        for n in 0..5 {
+            trace.record(Timestamp::UNIX_EPOCH, format_args!("line {n}"));
+        }
+        assert_eq!(
+            trace.text(),
+            "(3 earlier lines are not kept)\n1970-01-01T00:00:00.000Z line 3\n1970-01-01T00:00:00.000Z line 4\n"
+        );
+    }
+}
