@@ -47,7 +47,10 @@ impl Kubernetes {
             Some(denial) => Err(StatusError::new(
                 403,
                 "Forbidden",
-                format!("admission webhook {:?} denied the request: {}", denial.webhook, denial.message),
+                format!(
+                    "admission webhook {:?} denied the request: {}",
+                    denial.webhook, denial.message
+                ),
             )),
         }
     }

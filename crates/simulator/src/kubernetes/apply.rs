@@ -46,7 +46,10 @@ impl Owner {
 fn owners(value: &Value) -> Vec<Owner> {
     objects::list(value, &["metadata", "managedFields"])
         .iter()
-        .map(|entry| Owner { entry: entry.clone(), fields: FieldSet::from_json(&entry["fieldsV1"]) })
+        .map(|entry| Owner {
+            entry: entry.clone(),
+            fields: FieldSet::from_json(&entry["fieldsV1"]),
+        })
         .collect()
 }
 
@@ -127,7 +130,8 @@ impl Kubernetes {
                 .ok_or_else(|| StatusError::bad_request(format!("error decoding YAML: {error}")))?,
         };
         let mut applied = self.received(resource, body)?;
-        if objects::at(&applied, &["metadata", "managedFields"]).is_some_and(|list| !list.is_null()) {
+        if objects::at(&applied, &["metadata", "managedFields"]).is_some_and(|list| !list.is_null())
+        {
             return Err(StatusError::bad_request("metadata.managedFields must be nil"));
         }
         objects::set(&mut applied, &["metadata", "name"], name);
@@ -156,7 +160,8 @@ impl Kubernetes {
         mine.fields = FieldSet::of(&shape, &applied);
         let merged = merge(resource, &shape, &live, &applied, mine, call.query.flag("force"))?;
         let part = target.part();
-        let stored = self.replace(resource, &key, to_stored(resource, merged), part, &writer, now)?;
+        let stored =
+            self.replace(resource, &key, to_stored(resource, merged), part, &writer, now)?;
         Ok(self.written(call, resource, &stored, StatusCode::OK, now))
     }
 }
@@ -191,7 +196,9 @@ fn merge(
     // Identity is not applied.
     for name in ["resourceVersion", "uid"] {
         let wanted = objects::at(applied, &["metadata", name]).cloned();
-        if let Some(wanted) = wanted.filter(|wanted| wanted.as_str().is_some_and(|text| !text.is_empty())) {
+        if let Some(wanted) =
+            wanted.filter(|wanted| wanted.as_str().is_some_and(|text| !text.is_empty()))
+        {
             objects::set(&mut merged, &["metadata", name], wanted);
         }
     }
@@ -223,12 +230,14 @@ fn merge(
         }
         gone.remove_from(shape, &mut merged);
     }
-    let same = objects::at(live, &["metadata", "managedFields"]).and_then(Value::as_array).and_then(|list| {
-        list.iter().find(|entry| {
-            let owner = Owner { entry: (*entry).clone(), fields: FieldSet::default() };
-            owner.is(&mine) && FieldSet::from_json(&entry["fieldsV1"]) == mine.fields
-        })
-    });
+    let same = objects::at(live, &["metadata", "managedFields"])
+        .and_then(Value::as_array)
+        .and_then(|list| {
+            list.iter().find(|entry| {
+                let owner = Owner { entry: (*entry).clone(), fields: FieldSet::default() };
+                owner.is(&mine) && FieldSet::from_json(&entry["fieldsV1"]) == mine.fields
+            })
+        });
     if let Some(time) = same.and_then(|entry| entry.get("time")) {
         mine.entry["time"] = time.clone();
     }
@@ -248,15 +257,19 @@ fn same_manager(owner: &Owner, mine: &Owner) -> bool {
 
 fn conflict(conflicts: &[(String, String)]) -> StatusError {
     let count = conflicts.len();
-    let mut message = format!("Apply failed with {count} conflict{}: ", if count == 1 { "" } else { "s" });
+    let mut message =
+        format!("Apply failed with {count} conflict{}: ", if count == 1 { "" } else { "s" });
     let mut owners: Vec<&str> = conflicts.iter().map(|(who, _)| who.as_str()).collect();
     owners.dedup();
     for (n, owner) in owners.iter().enumerate() {
         if n > 0 {
             message.push('\n');
         }
-        let fields: Vec<&str> =
-            conflicts.iter().filter(|(who, _)| who == owner).map(|(_, path)| path.as_str()).collect();
+        let fields: Vec<&str> = conflicts
+            .iter()
+            .filter(|(who, _)| who == owner)
+            .map(|(_, path)| path.as_str())
+            .collect();
         match fields.as_slice() {
             [one] => message.push_str(&format!("conflict with {owner}: {one}")),
             many => message.push_str(&format!("conflicts with {owner}:\n- {}", many.join("\n- "))),

@@ -24,7 +24,13 @@ pub(crate) fn needs_version(resource: &Resource) -> bool {
 pub(crate) fn created_by_update(resource: &Resource) -> bool {
     matches!(
         resource.plural.as_str(),
-        "events" | "leases" | "endpoints" | "roles" | "rolebindings" | "clusterroles" | "clusterrolebindings"
+        "events"
+            | "leases"
+            | "endpoints"
+            | "roles"
+            | "rolebindings"
+            | "clusterroles"
+            | "clusterrolebindings"
     )
 }
 
@@ -127,11 +133,17 @@ pub(crate) fn prepare_changed(resource: &Resource, value: &mut Value, old: &Valu
 }
 
 /// What is wrong with a built-in object, as far as clients meet it.
-pub(crate) fn check(resource: &Resource, old: Option<&Value>, value: &mut Value) -> Vec<FieldError> {
+pub(crate) fn check(
+    resource: &Resource,
+    old: Option<&Value>,
+    value: &mut Value,
+) -> Vec<FieldError> {
     match (resource.qualified().as_str(), old) {
         (crd::TABLE, _) => crd::check_definition(value),
         ("configmaps" | "secrets", Some(old)) if flag(old, &["immutable"]) => {
-            let same = ["data", "binaryData", "immutable"].iter().all(|name| old.get(name) == value.get(name));
+            let same = ["data", "binaryData", "immutable"]
+                .iter()
+                .all(|name| old.get(name) == value.get(name));
             let why = "field is immutable when `immutable` is set";
             if same { Vec::new() } else { vec![FieldError::forbidden("data", why)] }
         }
@@ -148,9 +160,10 @@ pub(crate) fn check(resource: &Resource, old: Option<&Value>, value: &mut Value)
                 _ => Vec::new(),
             }
         }
-        ("deployments.apps" | "replicasets.apps" | "statefulsets.apps" | "daemonsets.apps", Some(old))
-            if old["spec"]["selector"] != value["spec"]["selector"] =>
-        {
+        (
+            "deployments.apps" | "replicasets.apps" | "statefulsets.apps" | "daemonsets.apps",
+            Some(old),
+        ) if old["spec"]["selector"] != value["spec"]["selector"] => {
             let why = "field is immutable";
             vec![FieldError::invalid("spec.selector", &value["spec"]["selector"], why)]
         }

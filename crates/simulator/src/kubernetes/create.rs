@@ -91,7 +91,9 @@ impl Kubernetes {
     /// The body of a write in the form that is stored.
     pub(crate) fn received(&self, resource: &Resource, body: Value) -> Result<Value, StatusError> {
         if !body.is_object() {
-            return Err(StatusError::bad_request("the object provided is unrecognized (must be of type object)"));
+            return Err(StatusError::bad_request(
+                "the object provided is unrecognized (must be of type object)",
+            ));
         }
         let version = objects::text(&body, &["apiVersion"]);
         let kind = objects::text(&body, &["kind"]);
@@ -134,7 +136,8 @@ impl Kubernetes {
         if objects::name(value).is_empty() {
             let base = objects::text(value, &["metadata", "generateName"]).to_owned();
             if base.is_empty() {
-                let error = FieldError::required("metadata.name", "name or generateName is required");
+                let error =
+                    FieldError::required("metadata.name", "name or generateName is required");
                 return Err(StatusError::invalid(resource, "", &[error]));
             }
             let name = format!("{base}{}", suffix(&mut self.names));
@@ -221,7 +224,13 @@ impl Kubernetes {
     }
 
     /// The one place where an object leaves the store.
-    pub(crate) fn erase(&mut self, table: &str, key: &Key, now: Timestamp, writer: Option<&Writer>) {
+    pub(crate) fn erase(
+        &mut self,
+        table: &str,
+        key: &Key,
+        now: Timestamp,
+        writer: Option<&Writer>,
+    ) {
         let Some(change) = self.store.remove(table, key, now) else { return };
         self.publish(table, &change, now);
         self.note_write(table, &change, writer, now);

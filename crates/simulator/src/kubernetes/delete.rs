@@ -53,7 +53,8 @@ impl DeleteOptions {
     }
 
     pub(crate) fn from_body(body: &Value) -> Self {
-        let text = |path: &[&str]| objects::at(body, path).and_then(Value::as_str).map(str::to_owned);
+        let text =
+            |path: &[&str]| objects::at(body, path).and_then(Value::as_str).map(str::to_owned);
         Self {
             grace: objects::number(body, &["gracePeriodSeconds"]),
             uid: text(&["preconditions", "uid"]),
@@ -73,7 +74,8 @@ impl DeleteOptions {
     }
 
     fn check(&self, resource: &Resource, name: &str, object: &Value) -> Result<(), StatusError> {
-        let (uid, version) = (objects::uid(object), objects::text(object, &["metadata", "resourceVersion"]));
+        let (uid, version) =
+            (objects::uid(object), objects::text(object, &["metadata", "resourceVersion"]));
         if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
             let why = format!(
                 "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object \
@@ -155,7 +157,9 @@ impl Kubernetes {
                 });
                 Ok(json_answer(StatusCode::OK, &status))
             }
-            Deleted::Going(object) => Ok(json_answer(StatusCode::OK, &converted(resource, &object))),
+            Deleted::Going(object) => {
+                Ok(json_answer(StatusCode::OK, &converted(resource, &object)))
+            }
         }
     }
 
@@ -250,5 +254,8 @@ impl Kubernetes {
 
 /// Most resources answer a deletion with a `Status`; these with the object.
 fn returns_object(resource: &Resource) -> bool {
-    matches!(resource.qualified().as_str(), "pods" | "serviceaccounts" | "persistentvolumeclaims" | "persistentvolumes")
+    matches!(
+        resource.qualified().as_str(),
+        "pods" | "serviceaccounts" | "persistentvolumeclaims" | "persistentvolumes"
+    )
 }

@@ -19,9 +19,11 @@ pub(crate) fn answer(model: &Kubernetes, call: &Call<'_>, path: &str) -> Option<
         .find(|one| one.contains("as=APIGroupDiscoveryList"))
         .map(|one| if one.contains("v=v2beta1") { "v2beta1" } else { "v2" });
     match (parts.as_slice(), aggregated) {
-        (["healthz" | "livez" | "readyz", ..], _) => {
-            Some(with_type(StatusCode::OK, "text/plain; charset=utf-8", Body::Full(Bytes::from_static(b"ok"))))
-        }
+        (["healthz" | "livez" | "readyz", ..], _) => Some(with_type(
+            StatusCode::OK,
+            "text/plain; charset=utf-8",
+            Body::Full(Bytes::from_static(b"ok")),
+        )),
         (["version"], _) => ok(version(model)),
         (["api"], Some(version)) => Some(all_groups(model, true, version)),
         (["apis"], Some(version)) => Some(all_groups(model, false, version)),
@@ -30,7 +32,8 @@ pub(crate) fn answer(model: &Kubernetes, call: &Call<'_>, path: &str) -> Option<
             "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1"}],
         })),
         (["apis"], None) => {
-            let groups: Vec<Value> = named_groups(model).map(|(group, versions)| group_of(&group, &versions)).collect();
+            let groups: Vec<Value> =
+                named_groups(model).map(|(group, versions)| group_of(&group, &versions)).collect();
             ok(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
         }
         (["apis", group], _) => {
@@ -51,7 +54,8 @@ fn named_groups(model: &Kubernetes) -> impl Iterator<Item = (String, Vec<String>
 }
 
 fn version(model: &Kubernetes) -> Value {
-    let (minor, full) = if model.options.old_server { ("20", "v1.20.2") } else { ("33", "v1.33.5") };
+    let (minor, full) =
+        if model.options.old_server { ("20", "v1.20.2") } else { ("33", "v1.33.5") };
     json!({
         "major": "1", "minor": minor, "gitVersion": full, "gitCommit": "", "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z", "goVersion": "none", "compiler": "none", "platform": "linux/amd64",
@@ -135,7 +139,10 @@ fn all_groups(model: &Kubernetes, core: bool, format: &str) -> Response {
             let versions: Vec<Value> = versions
                 .iter()
                 .map(|version| {
-                    let found = model.catalogue.all().filter(|one| one.group == group && one.version == *version);
+                    let found = model
+                        .catalogue
+                        .all()
+                        .filter(|one| one.group == group && one.version == *version);
                     let resources: Vec<Value> = found.map(|one| aggregated(one)).collect();
                     json!({"version": version, "freshness": "Current", "resources": resources})
                 })

@@ -19,7 +19,8 @@ impl Kubernetes {
                 .objects("pods", Some(objects::namespace(&budget)))
                 .filter(|pod| fits_label_selector(at(&budget, &["spec", "selector"]), pod))
                 .collect();
-            let healthy = i64::try_from(pods.iter().filter(|pod| is_ready(pod)).count()).unwrap_or(0);
+            let healthy =
+                i64::try_from(pods.iter().filter(|pod| is_ready(pod)).count()).unwrap_or(0);
             let expected = self.expected_pods(&pods);
             let desired = desired_healthy(&budget, expected);
             let mut value = budget.clone();
@@ -55,7 +56,8 @@ impl Kubernetes {
                     "StatefulSet" => "statefulsets.apps",
                     _ => return None,
                 };
-                let key = super::Key::new(Some(objects::namespace(pod)), objects::text(owner, &["name"]));
+                let key =
+                    super::Key::new(Some(objects::namespace(pod)), objects::text(owner, &["name"]));
                 let replicas = number(self.get(table, &key)?, &["spec", "replicas"])?;
                 Some((objects::text(owner, &["uid"]).to_owned(), replicas))
             });
@@ -81,7 +83,11 @@ fn desired_healthy(budget: &Value, expected: i64) -> i64 {
 
 /// A number, or a share of all, rounded up.
 fn amount(value: &Value, of: i64) -> i64 {
-    match value.as_str().and_then(|text| text.strip_suffix('%')).and_then(|text| text.parse::<i64>().ok()) {
+    match value
+        .as_str()
+        .and_then(|text| text.strip_suffix('%'))
+        .and_then(|text| text.parse::<i64>().ok())
+    {
         Some(percent) => (of * percent + 99) / 100,
         None => value.as_i64().unwrap_or(0),
     }

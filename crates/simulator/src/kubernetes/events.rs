@@ -25,7 +25,10 @@ pub(crate) fn to_old_form(event: &mut Value) {
     rename(event, |(old, new)| (new, old));
 }
 
-fn rename(event: &mut Value, direction: impl Fn((&'static str, &'static str)) -> (&'static str, &'static str)) {
+fn rename(
+    event: &mut Value,
+    direction: impl Fn((&'static str, &'static str)) -> (&'static str, &'static str),
+) {
     let members = members(event);
     for names in NAMES {
         let (from, to) = direction(names);

@@ -27,7 +27,11 @@ impl Kubernetes {
         }
         let body = call.body()?;
         let version = objects::text(&body, &["apiVersion"]);
-        let served = self.catalogue.find("policy", version.strip_prefix("policy/").unwrap_or("-"), "poddisruptionbudgets");
+        let served = self.catalogue.find(
+            "policy",
+            version.strip_prefix("policy/").unwrap_or("-"),
+            "poddisruptionbudgets",
+        );
         if !version.is_empty() && served.is_none() {
             return Err(StatusError::bad_request(format!(
                 "no kind \"Eviction\" is registered for version {version:?} in scheme"
@@ -36,7 +40,9 @@ impl Kubernetes {
         let name = target.name.as_deref().unwrap_or_default();
         let named = objects::name(&body);
         if !named.is_empty() && named != name {
-            return Err(StatusError::bad_request("name in URL does not match name in Eviction object"));
+            return Err(StatusError::bad_request(
+                "name in URL does not match name in Eviction object",
+            ));
         }
         let pod = self.find(target, name)?.value.clone();
         let mut options = DeleteOptions::from_body(&body["deleteOptions"]);
@@ -49,12 +55,18 @@ impl Kubernetes {
         }
         let key = Key::new(target.namespace.as_deref(), name);
         self.delete_object(&target.resource, &key, &options, &writer, now)?;
-        let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+        let status =
+            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
         Ok(json_answer(StatusCode::CREATED, &status))
     }
 
     /// Takes one disruption from the pod's budget, or says why there is none.
-    fn ask_budgets(&mut self, pod: &Value, writer: &Writer, now: Timestamp) -> Result<(), StatusError> {
+    fn ask_budgets(
+        &mut self,
+        pod: &Value,
+        writer: &Writer,
+        now: Timestamp,
+    ) -> Result<(), StatusError> {
         let namespace = objects::namespace(pod);
         let budgets: Vec<&Value> = self
             .objects(BUDGETS, Some(namespace))
@@ -72,7 +84,8 @@ impl Kubernetes {
         let name = objects::name(&budget).to_owned();
         let observed = number(&budget, &["status", "observedGeneration"]).unwrap_or(0);
         if observed < number(&budget, &["metadata", "generation"]).unwrap_or(0) {
-            let message = format!("The disruption budget {name} is still being processed by the server.");
+            let message =
+                format!("The disruption budget {name} is still being processed by the server.");
             return Err(refusal(&message, Some(10)));
         }
         let allowed = number(&budget, &["status", "disruptionsAllowed"]).unwrap_or(0);
@@ -86,7 +99,11 @@ impl Kubernetes {
         }
         if !writer.dry_run {
             objects::set(&mut budget, &["status", "disruptionsAllowed"], allowed - 1);
-            objects::set(&mut budget, &["status", "disruptedPods", objects::name(pod)], objects::time(now));
+            objects::set(
+                &mut budget,
+                &["status", "disruptedPods", objects::name(pod)],
+                objects::time(now),
+            );
             self.store_object(BUDGETS, budget, now, Some(writer));
         }
         Ok(())

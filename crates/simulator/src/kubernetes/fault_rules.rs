@@ -20,13 +20,19 @@ fn is_about_events(fault: &Fault) -> bool {
 
 impl EventFaults {
     /// How the next event of a watch of this resource goes.
-    pub(crate) fn next(&self, faults: &mut Faults, resource: &Resource, now: Timestamp) -> Delivery {
+    pub(crate) fn next(
+        &self,
+        faults: &mut Faults,
+        resource: &Resource,
+        now: Timestamp,
+    ) -> Delivery {
         let path = if resource.group.is_empty() {
             format!("/api/{}/{}", resource.version, resource.plural)
         } else {
             format!("/apis/{}/{}/{}", resource.group, resource.version, resource.plural)
         };
-        let call = Call { service: Service::Kubernetes, method: "WATCH", path: &path, writes: false };
+        let call =
+            Call { service: Service::Kubernetes, method: "WATCH", path: &path, writes: false };
         match faults.next_of(call, now, is_about_events) {
             Some(Fault::DropWatch) => Delivery::EndWatch,
             Some(Fault::DuplicateEvent) => Delivery::Twice,
@@ -84,11 +90,15 @@ impl Kubernetes {
         if *request.method() != http::Method::GET {
             return None;
         }
-        let Ok(Target::Resource(target)) = Target::parse(&self.catalogue, request.uri().path()) else {
+        let Ok(Target::Resource(target)) = Target::parse(&self.catalogue, request.uri().path())
+        else {
             return None;
         };
-        let call =
-            ApiCall { request, query: Query::parse(request.uri().query()), user: self.who(request).ok()? };
+        let call = ApiCall {
+            request,
+            query: Query::parse(request.uri().query()),
+            user: self.who(request).ok()?,
+        };
         self.authorize(&call, &target).ok()?;
         let revision = self.store.revision_at(&target.resource.table, then);
         let answer = match (call.verb(&target), target.name.as_deref()) {
@@ -106,9 +116,11 @@ impl Kubernetes {
         revision: u64,
     ) -> Result<Response, StatusError> {
         let namespace = target.namespace.as_deref();
-        let then = self.store.list_at(&target.resource.table, namespace, revision).unwrap_or_default();
+        let then =
+            self.store.list_at(&target.resource.table, namespace, revision).unwrap_or_default();
         let key = super::Key::new(namespace, name);
-        let object = then.get(&key).ok_or_else(|| StatusError::not_found(&target.resource, name))?;
+        let object =
+            then.get(&key).ok_or_else(|| StatusError::not_found(&target.resource, name))?;
         let bytes = super::list::shown(&target.resource, object);
         Ok(super::model::bytes_answer(http::StatusCode::OK, bytes))
     }

@@ -87,9 +87,12 @@ impl Kubernetes {
             Some("foregroundDeletion") => {
                 let blocked = mine.iter().any(|one| {
                     self.store.get(&one.resource.table, &one.key).is_some()
-                        && objects::list(&one.value, &["metadata", "ownerReferences"]).iter().any(|reference| {
-                            text(reference, &["uid"]) == uid && flag(reference, &["blockOwnerDeletion"])
-                        })
+                        && objects::list(&one.value, &["metadata", "ownerReferences"]).iter().any(
+                            |reference| {
+                                text(reference, &["uid"]) == uid
+                                    && flag(reference, &["blockOwnerDeletion"])
+                            },
+                        )
                 });
                 !blocked && self.drop_finalizer(owner, "foregroundDeletion", now)
             }
@@ -98,7 +101,12 @@ impl Kubernetes {
     }
 
     /// A dependent goes when no owner is left, or when the last one waits for it to go.
-    fn follow_owners(&mut self, one: &Held, living: &BTreeMap<String, bool>, now: Timestamp) -> bool {
+    fn follow_owners(
+        &mut self,
+        one: &Held,
+        living: &BTreeMap<String, bool>,
+        now: Timestamp,
+    ) -> bool {
         let references = objects::list(&one.value, &["metadata", "ownerReferences"]);
         if references.is_empty() || objects::is_being_deleted(&one.value) {
             return false;
@@ -114,7 +122,11 @@ impl Kubernetes {
                 .collect();
             let gone = references.len() > living.len();
             return gone
-                && self.drop_owners(one, |reference| !living.iter().any(|uid| text(reference, &["uid"]) == uid), now);
+                && self.drop_owners(
+                    one,
+                    |reference| !living.iter().any(|uid| text(reference, &["uid"]) == uid),
+                    now,
+                );
         }
         let options = if waiting {
             DeleteOptions::from_body(&serde_json::json!({"propagationPolicy": "Foreground"}))

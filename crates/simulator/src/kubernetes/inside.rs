@@ -97,7 +97,8 @@ impl Kubernetes {
         let namespace = objects::namespace(&object).to_owned();
         let namespace = (!namespace.is_empty()).then_some(namespace);
         let status = object.get("status").cloned();
-        let stored = self.create_object(&resource, namespace.as_deref(), object, &Writer::cluster(), now)?;
+        let stored =
+            self.create_object(&resource, namespace.as_deref(), object, &Writer::cluster(), now)?;
         // From inside, an object may come with its status.
         match status {
             Some(status) if stored.get("status") != Some(&status) => {

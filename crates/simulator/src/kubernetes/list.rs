@@ -33,7 +33,8 @@ impl Continue {
     }
 
     fn parse(token: &str) -> Result<Self, StatusError> {
-        let bad = || StatusError::bad_request("continue key is not valid: encoded key is malformed");
+        let bad =
+            || StatusError::bad_request("continue key is not valid: encoded key is malformed");
         let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| bad())?;
         let token: Value = serde_json::from_slice(&bytes).map_err(|_| bad())?;
         let start = token.get("start").and_then(Value::as_str).ok_or_else(bad)?;
@@ -76,7 +77,11 @@ pub(crate) fn to_stored(resource: &Resource, mut value: Value) -> Value {
 }
 
 impl Kubernetes {
-    pub(crate) fn find(&self, target: &ResourceTarget, name: &str) -> Result<&Arc<Object>, StatusError> {
+    pub(crate) fn find(
+        &self,
+        target: &ResourceTarget,
+        name: &str,
+    ) -> Result<&Arc<Object>, StatusError> {
         let key = Key::new(target.namespace.as_deref(), name);
         self.store
             .get(&target.resource.table, &key)
@@ -93,13 +98,18 @@ impl Kubernetes {
         self.check_not_ahead(call.query.number("resourceVersion"))?;
         if let Some(format) = table::wanted(call) {
             let objects = [Arc::clone(object)];
-            let table = table::of(&target.resource, &objects, &format, self.clock(), true, json!({}));
+            let table =
+                table::of(&target.resource, &objects, &format, self.clock(), true, json!({}));
             return Ok(json_answer(StatusCode::OK, &table));
         }
         Ok(bytes_answer(StatusCode::OK, shown(&target.resource, object)))
     }
 
-    pub(crate) fn selector(&self, call: &Call<'_>, target: &ResourceTarget) -> Result<Selector, StatusError> {
+    pub(crate) fn selector(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+    ) -> Result<Selector, StatusError> {
         Selector::parse(
             &target.resource,
             call.query.get("labelSelector"),
@@ -148,9 +158,14 @@ impl Kubernetes {
             let all = self.store.list(&resource.table, namespace);
             page(all, after.as_ref(), fits, wanted)
         } else {
-            let all = self.store.list_at(&resource.table, namespace, revision).ok_or_else(|| {
-                if after.is_some() { continue_too_old() } else { too_old(revision, self.store.revision()) }
-            })?;
+            let all =
+                self.store.list_at(&resource.table, namespace, revision).ok_or_else(|| {
+                    if after.is_some() {
+                        continue_too_old()
+                    } else {
+                        too_old(revision, self.store.revision())
+                    }
+                })?;
             page(all.iter(), after.as_ref(), fits, wanted)
         };
         let mut metadata = json!({"resourceVersion": revision.to_string()});
@@ -210,7 +225,8 @@ fn joined(resource: &Resource, objects: &[Arc<Object>], metadata: &Value) -> Byt
     let mut bytes = BytesMut::with_capacity(size + 256);
     let (kind, version) = (&resource.list_kind, resource.api_version());
     bytes.put_slice(
-        format!(r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata},"items":["#).as_bytes(),
+        format!(r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata},"items":["#)
+            .as_bytes(),
     );
     for (n, object) in objects.iter().enumerate() {
         if n > 0 {

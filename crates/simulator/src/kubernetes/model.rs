@@ -127,7 +127,8 @@ impl Kubernetes {
             options,
         };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
-            let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+            let namespace =
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
             // A new store has no such namespace, and nothing else can refuse one.
             let _ = model.create(namespace, start);
         }
@@ -140,7 +141,9 @@ impl Kubernetes {
         let (method, path) = (request.method(), request.uri());
         let end = match &outcome {
             Outcome::Answer(response) => response.status().as_str().to_owned(),
-            Outcome::CutShort(response, length) => format!("{} cut at {length}", response.status().as_str()),
+            Outcome::CutShort(response, length) => {
+                format!("{} cut at {length}", response.status().as_str())
+            }
             Outcome::Dropped => "dropped".to_owned(),
             Outcome::Silence => "silence".to_owned(),
         };
@@ -236,8 +239,6 @@ pub(crate) fn bytes_answer(status: StatusCode, bytes: Bytes) -> Response {
 pub(crate) fn with_type(status: StatusCode, kind: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }

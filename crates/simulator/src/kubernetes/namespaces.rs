@@ -16,7 +16,11 @@ use crate::exchange::Response;
 /// The cluster's own namespaces stay.
 pub(crate) fn check_deletable(resource: &Resource, key: &Key) -> Result<(), StatusError> {
     if matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
-        return Err(StatusError::forbidden(resource, &key.name, "this namespace may not be deleted"));
+        return Err(StatusError::forbidden(
+            resource,
+            &key.name,
+            "this namespace may not be deleted",
+        ));
     }
     Ok(())
 }
@@ -58,8 +62,11 @@ impl Kubernetes {
 
     /// Empties namespaces that are being deleted, says what is left in them, and lets go of empty ones.
     pub(crate) fn settle_namespaces(&mut self, now: Timestamp) -> bool {
-        let ending: Vec<Value> =
-            self.objects("namespaces", None).filter(|one| objects::is_being_deleted(one)).cloned().collect();
+        let ending: Vec<Value> = self
+            .objects("namespaces", None)
+            .filter(|one| objects::is_being_deleted(one))
+            .cloned()
+            .collect();
         let mut changed = false;
         for namespace in ending {
             changed |= self.empty(objects::name(&namespace), now);
@@ -89,7 +96,8 @@ impl Kubernetes {
                 .collect();
             for key in keys {
                 let options = DeleteOptions::background();
-                changed |= self.delete_object(&resource, &key, &options, &Writer::cluster(), now).is_ok();
+                changed |=
+                    self.delete_object(&resource, &key, &options, &Writer::cluster(), now).is_ok();
             }
         }
         changed
@@ -103,8 +111,11 @@ impl Kubernetes {
             if found.is_empty() {
                 continue;
             }
-            let finalizers =
-                found.iter().flat_map(|object| objects::finalizers(object)).map(str::to_owned).collect();
+            let finalizers = found
+                .iter()
+                .flat_map(|object| objects::finalizers(object))
+                .map(str::to_owned)
+                .collect();
             left.push((resource.qualified(), found.len(), finalizers));
         }
         left
@@ -112,29 +123,69 @@ impl Kubernetes {
 }
 
 fn say_what_is_left(namespace: &mut Value, left: &[(String, usize, Vec<String>)], now: Timestamp) {
-    let contents: Vec<String> =
-        left.iter().map(|(what, count, _)| format!("{what} has {count} resource instances")).collect();
+    let contents: Vec<String> = left
+        .iter()
+        .map(|(what, count, _)| format!("{what} has {count} resource instances"))
+        .collect();
     let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
     for finalizer in left.iter().flat_map(|(_, _, finalizers)| finalizers) {
         *counts.entry(finalizer).or_default() += 1;
     }
-    let holders: Vec<String> =
-        counts.iter().map(|(name, count)| format!("{name} in {count} resource instances")).collect();
+    let holders: Vec<String> = counts
+        .iter()
+        .map(|(name, count)| format!("{name} in {count} resource instances"))
+        .collect();
     let quiet = [
-        ("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
-        ("NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"),
-        ("NamespaceDeletionContentFailure", "ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
+        (
+            "NamespaceDeletionDiscoveryFailure",
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        ),
+        (
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
+        (
+            "NamespaceDeletionContentFailure",
+            "ContentDeleted",
+            "All content successfully deleted, may be waiting on finalization",
+        ),
     ];
     for (kind, reason, message) in quiet {
         objects::set_condition(namespace, kind, "False", reason, message, now);
     }
     let message = format!("Some resources are remaining: {}", contents.join(", "));
-    objects::set_condition(namespace, "NamespaceContentRemaining", "True", "SomeResourcesRemain", &message, now);
+    objects::set_condition(
+        namespace,
+        "NamespaceContentRemaining",
+        "True",
+        "SomeResourcesRemain",
+        &message,
+        now,
+    );
     if holders.is_empty() {
         let message = "All content-preserving finalizers finished";
-        objects::set_condition(namespace, "NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", message, now);
+        objects::set_condition(
+            namespace,
+            "NamespaceFinalizersRemaining",
+            "False",
+            "ContentHasNoFinalizers",
+            message,
+            now,
+        );
     } else {
-        let message = format!("Some content in the namespace has finalizers remaining: {}", holders.join(", "));
-        objects::set_condition(namespace, "NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain", &message, now);
+        let message = format!(
+            "Some content in the namespace has finalizers remaining: {}",
+            holders.join(", ")
+        );
+        objects::set_condition(
+            namespace,
+            "NamespaceFinalizersRemaining",
+            "True",
+            "SomeFinalizersRemain",
+            &message,
+            now,
+        );
     }
 }

@@ -156,11 +156,6 @@ pub(crate) fn time(now: Timestamp) -> String {
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// A time with microseconds, as leases and events carry it.
-pub(crate) fn micro_time(now: Timestamp) -> String {
-    now.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
-}
-
 /// The time that a member holds.
 pub(crate) fn time_at(object: &Value, path: &[&str]) -> Option<Timestamp> {
     text(object, path).parse().ok()
@@ -172,9 +167,10 @@ pub(crate) fn weight(value: &Value) -> usize {
     own + match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| size_of::<String>() + name.len() + weight(value)).sum()
-        }
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| size_of::<String>() + name.len() + weight(value))
+            .sum(),
         _ => 0,
     }
 }

@@ -55,7 +55,8 @@ fn paths(resources: &[&Resource], old_form: bool) -> Map<String, Value> {
     let mut paths = Map::new();
     for resource in resources {
         let scope = if resource.namespaced { "/namespaces/{namespace}" } else { "" };
-        let base = format!("/{}{scope}/{}", root(&resource.group, &resource.version), resource.plural);
+        let base =
+            format!("/{}{scope}/{}", root(&resource.group, &resource.version), resource.plural);
         let kind = json!({
             "group": resource.group, "version": resource.version, "kind": resource.kind,
         });

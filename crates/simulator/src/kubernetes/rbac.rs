@@ -58,7 +58,9 @@ impl Kubernetes {
     /// Who sends a request, by its token.
     pub(crate) fn who(&self, request: &Request) -> Result<User, StatusError> {
         let header = request.headers().get(http::header::AUTHORIZATION);
-        let token = header.and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
+        let token = header
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.strip_prefix("Bearer "));
         match token {
             Some(token) => match self.tokens.get(token) {
                 Some(user) => Ok(user.clone()),
@@ -73,7 +75,11 @@ impl Kubernetes {
         }
     }
 
-    pub(crate) fn authorize(&self, call: &Call<'_>, target: &ResourceTarget) -> Result<(), StatusError> {
+    pub(crate) fn authorize(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+    ) -> Result<(), StatusError> {
         let resource = &target.resource;
         let name = target.name.as_deref().unwrap_or_default();
         let namespace = target.namespace.as_deref().unwrap_or_default();
@@ -109,8 +115,14 @@ impl Kubernetes {
 
     pub(crate) fn authorize_path(&self, call: &Call<'_>, path: &str) -> Result<(), StatusError> {
         let verb = call.request.method().as_str().to_ascii_lowercase();
-        let attempt =
-            Attempt { verb: &verb, group: "", resource: "", namespace: "", name: "", path: Some(path) };
+        let attempt = Attempt {
+            verb: &verb,
+            group: "",
+            resource: "",
+            namespace: "",
+            name: "",
+            path: Some(path),
+        };
         if is_public(path) || self.allows(&call.user, attempt) {
             return Ok(());
         }
@@ -157,9 +169,9 @@ impl Kubernetes {
 }
 
 fn is_public(path: &str) -> bool {
-    ["/healthz", "/livez", "/readyz", "/version", "/api", "/apis", "/openapi"]
-        .iter()
-        .any(|open| path == *open || path.strip_prefix(open).is_some_and(|rest| rest.starts_with('/')))
+    ["/healthz", "/livez", "/readyz", "/version", "/api", "/apis", "/openapi"].iter().any(|open| {
+        path == *open || path.strip_prefix(open).is_some_and(|rest| rest.starts_with('/'))
+    })
 }
 
 fn binds(binding: &Value, user: &User) -> bool {
@@ -170,7 +182,8 @@ fn binds(binding: &Value, user: &User) -> bool {
             "Group" => user.groups.iter().any(|group| group == name),
             _ => {
                 let namespace = text(subject, &["namespace"]);
-                let namespace = if namespace.is_empty() { objects::namespace(binding) } else { namespace };
+                let namespace =
+                    if namespace.is_empty() { objects::namespace(binding) } else { namespace };
                 user.name == format!("system:serviceaccount:{namespace}:{name}")
             }
         }

@@ -95,16 +95,19 @@ impl Target {
             _ => return Ok(Self::Path),
         };
         let target = |plural: &str, namespace: Option<&str>, rest: &[&str]| {
-            let resource = catalogue
-                .find(group, version, plural)
-                .ok_or_else(StatusError::no_such_resource)?;
-            if namespace.is_some() != resource.namespaced && (namespace.is_some() || !rest.is_empty()) {
+            let resource =
+                catalogue.find(group, version, plural).ok_or_else(StatusError::no_such_resource)?;
+            if namespace.is_some() != resource.namespaced
+                && (namespace.is_some() || !rest.is_empty())
+            {
                 return Err(StatusError::no_such_resource());
             }
             let (name, subresource) = match rest {
                 [] => (None, None),
                 [name] => (Some(*name), None),
-                [name, subresource] if resource.serves(subresource) => (Some(*name), Some(*subresource)),
+                [name, subresource] if resource.serves(subresource) => {
+                    (Some(*name), Some(*subresource))
+                }
                 _ => return Err(StatusError::no_such_resource()),
             };
             Ok(Self::Resource(ResourceTarget {
@@ -159,7 +162,10 @@ impl Call<'_> {
     pub(crate) fn body(&self) -> Result<Value, StatusError> {
         let body = self.request.body();
         if self.content_type().contains("protobuf") {
-            return Err(StatusError::unsupported_media_type(&["application/json", "application/yaml"]));
+            return Err(StatusError::unsupported_media_type(&[
+                "application/json",
+                "application/yaml",
+            ]));
         }
         match serde_json::from_slice(body) {
             Ok(value) => Ok(value),

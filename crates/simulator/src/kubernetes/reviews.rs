@@ -11,7 +11,11 @@ use super::status_error::StatusError;
 use crate::exchange::Response;
 
 impl Kubernetes {
-    pub(crate) fn review(&self, call: &Call<'_>, target: &ResourceTarget) -> Result<Response, StatusError> {
+    pub(crate) fn review(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+    ) -> Result<Response, StatusError> {
         if *call.request.method() != Method::POST {
             return Err(StatusError::method_not_allowed());
         }
@@ -28,7 +32,9 @@ impl Kubernetes {
             _ => call.user.clone(),
         };
         review["status"] = match target.resource.kind.as_str() {
-            "SelfSubjectRulesReview" => self.rules_review(&user, text(&review, &["spec", "namespace"])),
+            "SelfSubjectRulesReview" => {
+                self.rules_review(&user, text(&review, &["spec", "namespace"]))
+            }
             _ => self.access_review(&user, &review["spec"]),
         };
         Ok(json_answer(StatusCode::CREATED, &review))
@@ -41,8 +47,10 @@ impl Kubernetes {
             Some(_) => text(spec, &["nonResourceAttributes", "verb"]),
             None => text(attributes, &["verb"]),
         };
-        let (resource, part) = (text(attributes, &["resource"]), text(attributes, &["subresource"]));
-        let resource = if part.is_empty() { resource.to_owned() } else { format!("{resource}/{part}") };
+        let (resource, part) =
+            (text(attributes, &["resource"]), text(attributes, &["subresource"]));
+        let resource =
+            if part.is_empty() { resource.to_owned() } else { format!("{resource}/{part}") };
         let allowed = self.allows(
             user,
             Attempt {
@@ -63,9 +71,8 @@ impl Kubernetes {
             return json!({"resourceRules": masters, "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
                 "incomplete": false});
         }
-        let (paths, resources): (Vec<&Value>, Vec<&Value>) = self
-            .rules_of(user, namespace)
-            .partition(|rule| rule.get("nonResourceURLs").is_some());
+        let (paths, resources): (Vec<&Value>, Vec<&Value>) =
+            self.rules_of(user, namespace).partition(|rule| rule.get("nonResourceURLs").is_some());
         json!({"resourceRules": resources, "nonResourceRules": paths, "incomplete": false})
     }
 }

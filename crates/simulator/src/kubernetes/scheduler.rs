@@ -16,13 +16,16 @@ impl Kubernetes {
     pub(crate) fn settle_scheduling(&mut self, now: Timestamp) -> bool {
         let waiting: Vec<Value> = self
             .objects("pods", None)
-            .filter(|pod| text(pod, &["spec", "nodeName"]).is_empty() && !objects::is_being_deleted(pod))
+            .filter(|pod| {
+                text(pod, &["spec", "nodeName"]).is_empty() && !objects::is_being_deleted(pod)
+            })
             .cloned()
             .collect();
         if waiting.is_empty() {
             return false;
         }
-        let nodes: Vec<Value> = self.objects("nodes", None).filter(|node| is_open(node)).cloned().collect();
+        let nodes: Vec<Value> =
+            self.objects("nodes", None).filter(|node| is_open(node)).cloned().collect();
         let mut load: BTreeMap<String, usize> = BTreeMap::new();
         for pod in self.objects("pods", None) {
             *load.entry(text(pod, &["spec", "nodeName"]).to_owned()).or_default() += 1;
@@ -89,7 +92,8 @@ impl Kubernetes {
             return Err(StatusError::conflict(&target.resource, name, &why));
         }
         self.place(&pod, text(&body, &["target", "name"]), now);
-        let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+        let status =
+            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
         Ok(json_answer(StatusCode::CREATED, &status))
     }
 
@@ -100,7 +104,8 @@ impl Kubernetes {
 
 fn capacity(node: &Value) -> usize {
     let pods = objects::at(node, &["status", "allocatable", "pods"]);
-    let pods = pods.and_then(|pods| pods.as_str().and_then(|text| text.parse().ok()).or(pods.as_u64()));
+    let pods =
+        pods.and_then(|pods| pods.as_str().and_then(|text| text.parse().ok()).or(pods.as_u64()));
     pods.and_then(|pods| usize::try_from(pods).ok()).unwrap_or(110)
 }
 
@@ -113,16 +118,22 @@ fn is_open(node: &Value) -> bool {
 
 fn fits(pod: &Value, node: &Value) -> bool {
     let labels = objects::at(node, &["metadata", "labels"]);
-    let selected = objects::pairs(objects::at(pod, &["spec", "nodeSelector"])).all(|(name, value)| {
-        labels.and_then(|labels| labels.get(name)).and_then(Value::as_str) == Some(value)
-    });
+    let selected =
+        objects::pairs(objects::at(pod, &["spec", "nodeSelector"])).all(|(name, value)| {
+            labels.and_then(|labels| labels.get(name)).and_then(Value::as_str) == Some(value)
+        });
     selected && wanted_by_affinity(pod, node) && tolerates(pod, node, false)
 }
 
 /// Required node affinity: any of its terms.
 fn wanted_by_affinity(pod: &Value, node: &Value) -> bool {
-    let path =
-        ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+    let path = [
+        "spec",
+        "affinity",
+        "nodeAffinity",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "nodeSelectorTerms",
+    ];
     let terms = list(pod, &path);
     terms.is_empty()
         || terms.iter().any(|term| {

@@ -59,9 +59,10 @@ impl Selector {
 
     pub(crate) fn fits(&self, object: &Value) -> bool {
         self.labels.iter().all(|one| one.fits(objects::at(object, &["metadata", "labels"])))
-            && self.fields.iter().all(|(field, equal, value)| {
-                (field_value(object, field) == *value) == *equal
-            })
+            && self
+                .fields
+                .iter()
+                .all(|(field, equal, value)| (field_value(object, field) == *value) == *equal)
     }
 }
 

@@ -58,8 +58,11 @@ impl FieldError {
 
     pub(crate) fn unsupported(field: &str, value: &Value, allowed: &[Value]) -> Self {
         let allowed: Vec<String> = allowed.iter().map(shown).collect();
-        let message =
-            format!("Unsupported value: {}: supported values: {}", shown(value), allowed.join(", "));
+        let message = format!(
+            "Unsupported value: {}: supported values: {}",
+            shown(value),
+            allowed.join(", ")
+        );
         Self { reason: "FieldValueNotSupported", field: field.to_owned(), message }
     }
 
@@ -124,8 +127,11 @@ impl StatusError {
     }
 
     pub(crate) fn namespace_not_found(name: &str) -> Self {
-        Self::new(404, "NotFound", format!("namespaces {name:?} not found"))
-            .about("", "namespaces", name)
+        Self::new(404, "NotFound", format!("namespaces {name:?} not found")).about(
+            "",
+            "namespaces",
+            name,
+        )
     }
 
     pub(crate) fn no_such_resource() -> Self {
@@ -147,10 +153,8 @@ impl StatusError {
     }
 
     pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
-        let message = format!(
-            "Operation cannot be fulfilled on {} {name:?}: {why}",
-            resource.qualified()
-        );
+        let message =
+            format!("Operation cannot be fulfilled on {} {name:?}: {why}", resource.qualified());
         Self::new(409, "Conflict", message).of(resource, name)
     }
 
@@ -189,12 +193,8 @@ impl StatusError {
 
     /// A patch that cannot be applied to this object: a test that fails, a path that is not there.
     pub(crate) fn unprocessable_patch() -> Self {
-        Self::new(
-            422,
-            "Invalid",
-            "the server rejected our request due to an error in our request",
-        )
-        .with_details(json!({}))
+        Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
+            .with_details(json!({}))
     }
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {

@@ -106,8 +106,10 @@ impl Store {
         namespace: Option<&str>,
         revision: u64,
     ) -> Option<BTreeMap<Key, Arc<Object>>> {
-        let mut objects: BTreeMap<Key, Arc<Object>> =
-            self.list(table, namespace).map(|(key, object)| (key.clone(), Arc::clone(object))).collect();
+        let mut objects: BTreeMap<Key, Arc<Object>> = self
+            .list(table, namespace)
+            .map(|(key, object)| (key.clone(), Arc::clone(object)))
+            .collect();
         if revision < self.restarted {
             return None;
         }

@@ -53,12 +53,18 @@ pub(crate) fn of(
     described: bool,
     metadata: Value,
 ) -> Value {
-    let values: Vec<Value> = objects.iter().map(|object| converted(resource, &object.value)).collect();
+    let values: Vec<Value> =
+        objects.iter().map(|object| converted(resource, &object.value)).collect();
     table(resource, &values, *format, now, described, metadata)
 }
 
 /// One object as a table.
-pub(crate) fn of_value(resource: &Resource, value: &Value, format: &Format, now: Timestamp) -> Value {
+pub(crate) fn of_value(
+    resource: &Resource,
+    value: &Value,
+    format: &Format,
+    now: Timestamp,
+) -> Value {
     table(resource, std::slice::from_ref(value), *format, now, true, json!({}))
 }
 
@@ -124,8 +130,11 @@ fn columns(resource: &Resource) -> Vec<Column> {
                 priority: one.priority,
             }));
         }
-        _ => columns
-            .extend(cells::columns(resource).iter().map(|(name, kind, priority)| column(name, kind, *priority))),
+        _ => columns.extend(
+            cells::columns(resource)
+                .iter()
+                .map(|(name, kind, priority)| column(name, kind, *priority)),
+        ),
     }
     columns
 }

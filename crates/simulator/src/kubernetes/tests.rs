@@ -69,7 +69,11 @@ impl World {
     }
 
     async fn define_widgets(&self) {
-        let api = self.all("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions");
+        let api = self.all(
+            "apiextensions.k8s.io/v1",
+            "CustomResourceDefinition",
+            "customresourcedefinitions",
+        );
         create(&api, widget_definition()).await.unwrap();
     }
 
@@ -83,10 +87,10 @@ impl World {
             .unwrap();
         let response = self.client.send(request).await.unwrap();
         let status = response.status().as_u16();
-        let bytes = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
-        let value = serde_json::from_slice(&bytes).unwrap_or_else(|_| {
-            Value::String(String::from_utf8_lossy(&bytes).into_owned())
-        });
+        let bytes =
+            http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+        let value = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
         (status, value)
     }
 }
@@ -112,7 +116,9 @@ fn json_of(object: DynamicObject) -> Value {
 /// Code, reason and message of an API error.
 fn refusal<T: std::fmt::Debug>(result: kube::Result<T>) -> (u16, String, String) {
     match result {
-        Err(kube::Error::Api(status)) => (status.code, status.reason.clone(), status.message.clone()),
+        Err(kube::Error::Api(status)) => {
+            (status.code, status.reason.clone(), status.message.clone())
+        }
         other => panic!("an API error was expected, not {other:?}"),
     }
 }

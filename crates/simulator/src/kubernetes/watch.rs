@@ -72,7 +72,8 @@ impl Watch {
         if self.namespace.as_ref().is_some_and(|namespace| change.key.namespace != *namespace) {
             return None;
         }
-        let fits = |object: &Object| self.selector.is_everything() || self.selector.fits(&object.value);
+        let fits =
+            |object: &Object| self.selector.is_everything() || self.selector.fits(&object.value);
         let before = change.previous.as_deref().is_some_and(fits);
         let after = change.kind != ChangeKind::Deleted && fits(&change.object);
         match (before, after) {
@@ -124,12 +125,11 @@ impl Kubernetes {
     ) -> Result<Response, StatusError> {
         let selector = match &target.name {
             None => self.selector(call, target)?,
-            Some(name) => {
-                Selector::parse(&target.resource, "", &format!("metadata.name={name}"))?
-            }
+            Some(name) => Selector::parse(&target.resource, "", &format!("metadata.name={name}"))?,
         };
         let (sender, receiver) = unbounded();
-        let seconds = call.query.number("timeoutSeconds").and_then(|seconds| i64::try_from(seconds).ok());
+        let seconds =
+            call.query.number("timeoutSeconds").and_then(|seconds| i64::try_from(seconds).ok());
         let bookmarks = call.query.flag("allowWatchBookmarks");
         let mut watch = Watch {
             resource: Arc::clone(&target.resource),
@@ -137,7 +137,8 @@ impl Kubernetes {
             selector,
             format: table::wanted(call),
             sender,
-            ends: seconds.and_then(|seconds| now.checked_add(SignedDuration::from_secs(seconds)).ok()),
+            ends: seconds
+                .and_then(|seconds| now.checked_add(SignedDuration::from_secs(seconds)).ok()),
             bookmark: bookmarks.then(|| self.next_bookmark(now)),
             held: None,
             started: false,
@@ -236,7 +237,9 @@ impl Kubernetes {
             watches.retain(|watch| {
                 !watch.sender.is_closed() && watch.ends.is_none_or(|ends| ends > now)
             });
-            for watch in watches.iter_mut().filter(|watch| watch.bookmark.is_some_and(|due| due <= now)) {
+            for watch in
+                watches.iter_mut().filter(|watch| watch.bookmark.is_some_and(|due| due <= now))
+            {
                 watch.bookmark = Some(next);
                 if watch.format.is_none() {
                     let line = bookmark(&watch.resource, revision, false);
@@ -247,7 +250,13 @@ impl Kubernetes {
     }
 
     pub(crate) fn next_watch_change(&self) -> Option<Timestamp> {
-        self.watches.by_table.values().flatten().flat_map(|watch| [watch.ends, watch.bookmark]).flatten().min()
+        self.watches
+            .by_table
+            .values()
+            .flatten()
+            .flat_map(|watch| [watch.ends, watch.bookmark])
+            .flatten()
+            .min()
     }
 
     /// Ends every watch.

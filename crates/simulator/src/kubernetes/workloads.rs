@@ -14,9 +14,14 @@ use super::scheduler::tolerates;
 impl Kubernetes {
     pub(crate) fn settle_workloads(&mut self, now: Timestamp) -> bool {
         let mut changed = false;
-        for table in ["deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps"] {
-            let all: Vec<Value> =
-                self.objects(table, None).filter(|one| !objects::is_being_deleted(one)).cloned().collect();
+        for table in
+            ["deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps"]
+        {
+            let all: Vec<Value> = self
+                .objects(table, None)
+                .filter(|one| !objects::is_being_deleted(one))
+                .cloned()
+                .collect();
             for workload in all {
                 changed |= match table {
                     "deployments.apps" => self.settle_deployment(&workload, now),
@@ -43,12 +48,17 @@ impl Kubernetes {
         for old in mine.iter().filter(|set| set["spec"]["template"] != *template) {
             if number(old, &["spec", "replicas"]) != Some(0) {
                 let patch = json!({"spec": {"replicas": 0}});
-                changed |= self.change("replicasets.apps", &objects::key_of(old), &patch, now).is_ok();
+                changed |=
+                    self.change("replicasets.apps", &objects::key_of(old), &patch, now).is_ok();
             }
         }
         match current {
             None => {
-                let name = format!("{}-{}", objects::name(deployment), super::create::suffix(&mut self.names));
+                let name = format!(
+                    "{}-{}",
+                    objects::name(deployment),
+                    super::create::suffix(&mut self.names)
+                );
                 let set = json!({
                     "apiVersion": "apps/v1", "kind": "ReplicaSet",
                     "metadata": {
@@ -61,7 +71,8 @@ impl Kubernetes {
             }
             Some(set) if number(set, &["spec", "replicas"]) != Some(wanted) => {
                 let patch = json!({"spec": {"replicas": wanted}});
-                changed |= self.change("replicasets.apps", &objects::key_of(set), &patch, now).is_ok();
+                changed |=
+                    self.change("replicasets.apps", &objects::key_of(set), &patch, now).is_ok();
             }
             Some(set) => {
                 let count = |name: &str| number(set, &["status", name]).unwrap_or(0);
@@ -84,7 +95,8 @@ impl Kubernetes {
         // The newest go first when there are too many: those that do not run yet.
         pods.sort_by_key(|pod| (!is_ready(pod), objects::name(pod).to_owned()));
         let mut changed = false;
-        let living: Vec<&Value> = pods.iter().filter(|pod| !objects::is_being_deleted(pod)).collect();
+        let living: Vec<&Value> =
+            pods.iter().filter(|pod| !objects::is_being_deleted(pod)).collect();
         if numbered {
             let taken: BTreeSet<&str> = pods.iter().map(|pod| objects::name(pod)).collect();
             for n in 0..wanted {
@@ -142,7 +154,13 @@ impl Kubernetes {
             .collect()
     }
 
-    fn start_pod(&mut self, set: &Value, name: Option<String>, node: Option<&str>, now: Timestamp) -> bool {
+    fn start_pod(
+        &mut self,
+        set: &Value,
+        name: Option<String>,
+        node: Option<&str>,
+        now: Timestamp,
+    ) -> bool {
         let template = &set["spec"]["template"];
         let mut pod = json!({
             "apiVersion": "v1", "kind": "Pod",

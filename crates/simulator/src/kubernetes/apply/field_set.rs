@@ -26,9 +26,11 @@ impl<'a> Shape<'a> {
 
     fn member(&self, name: &'a str) -> Self {
         match self {
-            Self::Custom(schema) => Self::Custom(
-                schema.and_then(|schema| schema.properties.get(name).or(schema.additional.as_deref())),
-            ),
+            Self::Custom(schema) => {
+                Self::Custom(schema.and_then(|schema| {
+                    schema.properties.get(name).or(schema.additional.as_deref())
+                }))
+            }
             Self::BuiltIn(resource, _) => Self::BuiltIn(resource, name),
         }
     }
@@ -42,7 +44,9 @@ impl<'a> Shape<'a> {
 
     fn list_type(&self) -> ListType {
         match self {
-            Self::Custom(schema) => schema.map(|schema| schema.list_type.clone()).unwrap_or_default(),
+            Self::Custom(schema) => {
+                schema.map(|schema| schema.list_type.clone()).unwrap_or_default()
+            }
             Self::BuiltIn(resource, name) => list_type(resource, name),
         }
     }
@@ -80,12 +84,15 @@ impl FieldSet {
                 "apiVersion" | "kind" => {}
                 "metadata" => {
                     let own = value.as_object().into_iter().flatten();
-                    for (name, value) in own.filter(|(name, _)| !NOT_OWNED.contains(&name.as_str())) {
+                    for (name, value) in own.filter(|(name, _)| !NOT_OWNED.contains(&name.as_str()))
+                    {
                         let mut path = vec!["f:metadata".to_owned(), format!("f:{name}")];
                         collect(&shape.metadata(name), value, &mut path, &mut found);
                     }
                 }
-                name => collect(&shape.member(name), value, &mut vec![format!("f:{name}")], &mut found),
+                name => {
+                    collect(&shape.member(name), value, &mut vec![format!("f:{name}")], &mut found)
+                }
             }
         }
         Self(found)
@@ -93,8 +100,7 @@ impl FieldSet {
 
     /// Those whose values differ between two objects.
     pub(super) fn changed(&self, shape: &Shape<'_>, old: &Value, new: &Value) -> Self {
-        let differs =
-            |path: &&Vec<String>| find(shape, old, path) != find(shape, new, path);
+        let differs = |path: &&Vec<String>| find(shape, old, path) != find(shape, new, path);
         Self(self.0.iter().filter(differs).cloned().collect())
     }
 
@@ -171,7 +177,12 @@ impl<'a> Shape<'a> {
     }
 }
 
-fn collect(shape: &Shape<'_>, value: &Value, path: &mut Vec<String>, found: &mut BTreeSet<Vec<String>>) {
+fn collect(
+    shape: &Shape<'_>,
+    value: &Value,
+    path: &mut Vec<String>,
+    found: &mut BTreeSet<Vec<String>>,
+) {
     match value {
         Value::Object(members) if !members.is_empty() && !shape.is_atomic_map() => {
             for (name, value) in members {
@@ -294,8 +305,12 @@ fn shown(part: &str) -> String {
     }
     if let Some(key) = part.strip_prefix("k:") {
         let key: Value = serde_json::from_str(key).unwrap_or_default();
-        let key: Vec<String> =
-            key.as_object().into_iter().flatten().map(|(name, value)| format!("{name}={value}")).collect();
+        let key: Vec<String> = key
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         return format!("[{}]", key.join(","));
     }
     part.strip_prefix("v:").map_or_else(String::new, |value| format!("[={value}]"))

@@ -20,8 +20,11 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// What is wrong with a definition, as far as it matters here.
 pub(crate) fn check_definition(value: &mut Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let expected =
-        format!("{}.{}", text(value, &["spec", "names", "plural"]), text(value, &["spec", "group"]));
+    let expected = format!(
+        "{}.{}",
+        text(value, &["spec", "names", "plural"]),
+        text(value, &["spec", "group"])
+    );
     let name = objects::name(value).to_owned();
     if name != expected {
         let detail = "must be spec.names.plural+\".\"+spec.group";
@@ -39,10 +42,9 @@ pub(crate) fn check_definition(value: &mut Value) -> Vec<FieldError> {
         }
     }
     let kind = text(value, &["spec", "names", "kind"]).to_owned();
-    for (member, default) in [
-        ("singular", kind.to_ascii_lowercase()),
-        ("listKind", format!("{kind}List")),
-    ] {
+    for (member, default) in
+        [("singular", kind.to_ascii_lowercase()), ("listKind", format!("{kind}List"))]
+    {
         if text(value, &["spec", "names", member]).is_empty() {
             objects::set(value, &["spec", "names", member], default);
         }
@@ -84,7 +86,10 @@ fn resources(definition: &Value) -> Vec<Resource> {
                 subresources: if scale.is_some() { vec!["scale"] } else { Vec::new() },
                 kind_of_thing: Nature::Custom(Arc::new(Custom {
                     schema: Schema::read(&version["schema"]["openAPIV3Schema"]),
-                    columns: list(version, &["additionalPrinterColumns"]).iter().map(column).collect(),
+                    columns: list(version, &["additionalPrinterColumns"])
+                        .iter()
+                        .map(column)
+                        .collect(),
                     scale: scale.map(|scale| {
                         ["specReplicasPath", "statusReplicasPath", "labelSelectorPath"]
                             .map(|name| text(scale, &[name]).to_owned())
@@ -125,7 +130,8 @@ impl Kubernetes {
         } else {
             let finalizers: Vec<&str> = objects::finalizers(definition).collect();
             if !finalizers.contains(&CLEANUP) {
-                let mut finalizers: Vec<String> = finalizers.iter().map(|&one| one.to_owned()).collect();
+                let mut finalizers: Vec<String> =
+                    finalizers.iter().map(|&one| one.to_owned()).collect();
                 finalizers.push(CLEANUP.to_owned());
                 objects::set(&mut value, &["metadata", "finalizers"], finalizers);
             }
@@ -173,10 +179,13 @@ impl Kubernetes {
                 .collect();
             for key in keys {
                 let options = DeleteOptions::background();
-                changed |= self.delete_object(&resource, &key, &options, &Writer::cluster(), now).is_ok();
+                changed |=
+                    self.delete_object(&resource, &key, &options, &Writer::cluster(), now).is_ok();
             }
             let Some(definition) = self.get(TABLE, &key) else { continue };
-            if self.store.count(&table) > 0 || objects::finalizers(definition).all(|one| one != CLEANUP) {
+            if self.store.count(&table) > 0
+                || objects::finalizers(definition).all(|one| one != CLEANUP)
+            {
                 continue;
             }
             let mut value = definition.clone();

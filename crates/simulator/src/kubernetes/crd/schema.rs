@@ -70,7 +70,9 @@ impl Schema {
             kind: text(value, &["type"]).to_owned(),
             properties: properties.map(|(name, one)| (name.clone(), Self::read(one))).collect(),
             additional: match value.get("additionalProperties") {
-                Some(Value::Bool(true)) => Some(Box::new(Self { keeps_unknown: true, ..Self::default() })),
+                Some(Value::Bool(true)) => {
+                    Some(Box::new(Self { keeps_unknown: true, ..Self::default() }))
+                }
                 _ => boxed("additionalProperties"),
             },
             items: boxed("items"),

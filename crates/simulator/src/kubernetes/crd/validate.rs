@@ -81,7 +81,13 @@ fn of_text(schema: &Schema, value: &str, path: &str, errors: &mut Vec<FieldError
     }
 }
 
-fn of_number(schema: &Schema, value: &Value, number: f64, path: &str, errors: &mut Vec<FieldError>) {
+fn of_number(
+    schema: &Schema,
+    value: &Value,
+    number: f64,
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
     let mut wrong =
         |rest: String| errors.push(FieldError::invalid(path, value, &body(path, &rest)));
     match schema.minimum {
@@ -93,7 +99,9 @@ fn of_number(schema: &Schema, value: &Value, number: f64, path: &str, errors: &m
     }
     match schema.maximum {
         Some((most, true)) if number >= most => wrong(format!("should be less than {most}")),
-        Some((most, false)) if number > most => wrong(format!("should be less than or equal to {most}")),
+        Some((most, false)) if number > most => {
+            wrong(format!("should be less than or equal to {most}"))
+        }
         _ => {}
     }
 }

@@ -8,7 +8,9 @@ use crate::kubernetes::status_error::StatusError;
 /// Applies the operations; a test that fails or a path that is not there refuses the whole patch.
 pub(super) fn apply(value: &mut Value, patch: &Value) -> Result<(), StatusError> {
     let Some(operations) = patch.as_array() else {
-        return Err(StatusError::bad_request("error decoding patch: it must be a list of operations"));
+        return Err(StatusError::bad_request(
+            "error decoding patch: it must be a list of operations",
+        ));
     };
     let mut result = value.clone();
     for operation in operations {
@@ -118,12 +120,27 @@ mod tests {
     #[test]
     fn operations_do_what_the_standard_says() {
         for (patch, expected) in [
-            (json!([{"op": "add", "path": "/list/-", "value": 3}]), json!({"list": [1, 2, 3], "a/b": 1})),
-            (json!([{"op": "add", "path": "/list/0", "value": 0}]), json!({"list": [0, 1, 2], "a/b": 1})),
+            (
+                json!([{"op": "add", "path": "/list/-", "value": 3}]),
+                json!({"list": [1, 2, 3], "a/b": 1}),
+            ),
+            (
+                json!([{"op": "add", "path": "/list/0", "value": 0}]),
+                json!({"list": [0, 1, 2], "a/b": 1}),
+            ),
             (json!([{"op": "remove", "path": "/a~1b"}]), json!({"list": [1, 2]})),
-            (json!([{"op": "replace", "path": "/list/1", "value": 9}]), json!({"list": [1, 9], "a/b": 1})),
-            (json!([{"op": "move", "from": "/a~1b", "path": "/c"}]), json!({"list": [1, 2], "c": 1})),
-            (json!([{"op": "copy", "from": "/list/0", "path": "/c"}]), json!({"list": [1, 2], "a/b": 1, "c": 1})),
+            (
+                json!([{"op": "replace", "path": "/list/1", "value": 9}]),
+                json!({"list": [1, 9], "a/b": 1}),
+            ),
+            (
+                json!([{"op": "move", "from": "/a~1b", "path": "/c"}]),
+                json!({"list": [1, 2], "c": 1}),
+            ),
+            (
+                json!([{"op": "copy", "from": "/list/0", "path": "/c"}]),
+                json!({"list": [1, 2], "a/b": 1, "c": 1}),
+            ),
         ] {
             let mut value = json!({"list": [1, 2], "a/b": 1});
             apply(&mut value, &patch).unwrap();

@@ -19,8 +19,13 @@ pub(super) enum ListRule {
 /// The rule of a list by its name; the same names have the same rule wherever we use them.
 pub(super) fn rule(resource: &Resource, name: &str) -> ListRule {
     match name {
-        "containers" | "initContainers" | "ephemeralContainers" | "env" | "volumes"
-        | "imagePullSecrets" | "secrets" => ListRule::Key("name"),
+        "containers"
+        | "initContainers"
+        | "ephemeralContainers"
+        | "env"
+        | "volumes"
+        | "imagePullSecrets"
+        | "secrets" => ListRule::Key("name"),
         "conditions" | "addresses" => ListRule::Key("type"),
         "volumeMounts" => ListRule::Key("mountPath"),
         "volumeDevices" => ListRule::Key("devicePath"),
@@ -97,7 +102,8 @@ fn merge_object(
         }
     }
     for (name, order) in patch {
-        if let (Some(list), Some(order)) = (name.strip_prefix("$setElementOrder/"), order.as_array())
+        if let (Some(list), Some(order)) =
+            (name.strip_prefix("$setElementOrder/"), order.as_array())
             && let Some(Value::Array(items)) = own.get_mut(list)
         {
             reorder(rule(resource, list), items, order);
@@ -116,7 +122,8 @@ fn merge_list(
         *value = Value::Array(Vec::new());
     }
     let Some(items) = value.as_array_mut() else { return Ok(()) };
-    let replaces = patch.iter().any(|item| item.get("$patch").is_some_and(|word| word == "replace"));
+    let replaces =
+        patch.iter().any(|item| item.get("$patch").is_some_and(|word| word == "replace"));
     if replaces || rule == ListRule::Replace {
         let kept = patch.iter().filter(|item| item.get("$patch").is_none());
         *items = kept.cloned().collect();

@@ -23,7 +23,9 @@ pub(super) fn columns(resource: &Resource) -> Columns {
             ("IP", TEXT, 1),
             ("Node", TEXT, 1),
         ],
-        "nodes" => &[("Status", TEXT, 0), ("Roles", TEXT, 0), ("Age", TEXT, 0), ("Version", TEXT, 0)],
+        "nodes" => {
+            &[("Status", TEXT, 0), ("Roles", TEXT, 0), ("Age", TEXT, 0), ("Version", TEXT, 0)]
+        }
         "namespaces" => &[("Status", TEXT, 0), ("Age", TEXT, 0)],
         "configmaps" => &[("Data", INT, 0), ("Age", TEXT, 0)],
         "secrets" => &[("Type", TEXT, 0), ("Data", INT, 0), ("Age", TEXT, 0)],
@@ -34,12 +36,9 @@ pub(super) fn columns(resource: &Resource) -> Columns {
             ("Object", TEXT, 0),
             ("Message", TEXT, 0),
         ],
-        "deployments.apps" => &[
-            ("Ready", TEXT, 0),
-            ("Up-to-date", INT, 0),
-            ("Available", INT, 0),
-            ("Age", TEXT, 0),
-        ],
+        "deployments.apps" => {
+            &[("Ready", TEXT, 0), ("Up-to-date", INT, 0), ("Available", INT, 0), ("Age", TEXT, 0)]
+        }
         "statefulsets.apps" => &[("Ready", TEXT, 0), ("Age", TEXT, 0)],
         "replicasets.apps" => {
             &[("Desired", INT, 0), ("Current", INT, 0), ("Ready", INT, 0), ("Age", TEXT, 0)]
@@ -110,7 +109,12 @@ pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<V
                 .filter_map(|(name, _)| name.strip_prefix("node-role.kubernetes.io/"))
                 .collect();
             let roles = if roles.is_empty() { "<none>".to_owned() } else { roles.join(",") };
-            vec![status.into(), roles.into(), old, or(&["status", "nodeInfo", "kubeletVersion"], "")]
+            vec![
+                status.into(),
+                roles.into(),
+                old,
+                or(&["status", "nodeInfo", "kubeletVersion"], ""),
+            ]
         }
         "namespaces" => vec![or(&["status", "phase"], ""), old],
         "configmaps" => vec![size("data"), old],

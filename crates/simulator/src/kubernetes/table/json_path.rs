@@ -13,12 +13,15 @@ fn walk<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     }
     if let Some(rest) = path.strip_prefix('[') {
         let (inside, rest) = rest.split_once(']')?;
-        let item = if let Some(filter) = inside.strip_prefix("?(@.").and_then(|one| one.strip_suffix(')')) {
+        let item = if let Some(filter) =
+            inside.strip_prefix("?(@.").and_then(|one| one.strip_suffix(')'))
+        {
             let (member, wanted) = filter.split_once("==")?;
             let wanted = wanted.trim().trim_matches(['"', '\'']);
-            value.as_array()?.iter().find(|item| {
-                item.get(member.trim()).and_then(Value::as_str) == Some(wanted)
-            })?
+            value
+                .as_array()?
+                .iter()
+                .find(|item| item.get(member.trim()).and_then(Value::as_str) == Some(wanted))?
         } else if let Ok(at) = inside.parse::<usize>() {
             value.get(at)?
         } else {

@@ -18,10 +18,22 @@ async fn what_does_not_fit_the_schema_is_refused_with_its_field() {
     world.define_widgets().await;
     for (spec, message) in [
         (json!({}), "spec.size: Required value"),
-        (json!({"size": 0}), "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"),
-        (json!({"size": "x"}), "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\""),
-        (json!({"size": 1, "colour": "x"}), "spec.colour: Unsupported value: \"x\": supported values: \"red\", \"blue\""),
-        (json!({"size": 1, "name": "A"}), "spec.name: Invalid value: \"A\": spec.name in body should match '^[a-z]*$'"),
+        (
+            json!({"size": 0}),
+            "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1",
+        ),
+        (
+            json!({"size": "x"}),
+            "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"",
+        ),
+        (
+            json!({"size": 1, "colour": "x"}),
+            "spec.colour: Unsupported value: \"x\": supported values: \"red\", \"blue\"",
+        ),
+        (
+            json!({"size": 1, "name": "A"}),
+            "spec.name: Invalid value: \"A\": spec.name in body should match '^[a-z]*$'",
+        ),
         (json!({"size": 1, "tags": ["a", "a"]}), "spec.tags[1]: Duplicate value: \"a\""),
     ] {
         let (code, reason, text) = refusal(create(&world.widgets(), widget("w", spec)).await);
@@ -34,7 +46,11 @@ async fn what_does_not_fit_the_schema_is_refused_with_its_field() {
 async fn a_definition_is_established_and_takes_its_objects_with_it() {
     let world = World::api();
     world.define_widgets().await;
-    let definitions = world.all("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions");
+    let definitions = world.all(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+    );
     let definition = json_of(definitions.get("widgets.example.com").await.unwrap());
     assert_eq!(definition["status"]["conditions"][1]["type"], "Established");
     assert_eq!(definition["status"]["storedVersions"], json!(["v1"]));
@@ -48,7 +64,14 @@ async fn a_definition_is_established_and_takes_its_objects_with_it() {
     assert!(left.items[0].metadata.deletion_timestamp.is_some());
     assert!(definitions.get("widgets.example.com").await.is_ok());
     let path = "/apis/example.com/v1/widgets/stuck";
-    world.raw("PATCH", path, "application/merge-patch+json", json!({"metadata": {"finalizers": null}})).await;
+    world
+        .raw(
+            "PATCH",
+            path,
+            "application/merge-patch+json",
+            json!({"metadata": {"finalizers": null}}),
+        )
+        .await;
     assert_eq!(refusal(definitions.get("widgets.example.com").await).0, 404);
     assert_eq!(world.raw("GET", "/apis/example.com/v1/widgets", "", Value::Null).await.0, 404);
 }
@@ -61,14 +84,22 @@ async fn versions_show_one_object_and_only_served_ones_answer() {
     let mut old = first.clone();
     (old["name"], old["storage"]) = (json!("v1beta1"), json!(false));
     let mut dead = first.clone();
-    (dead["name"], dead["storage"], dead["served"]) = (json!("v1alpha1"), json!(false), json!(false));
+    (dead["name"], dead["storage"], dead["served"]) =
+        (json!("v1alpha1"), json!(false), json!(false));
     definition["spec"]["versions"] = json!([first, old, dead]);
-    let definitions = world.all("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions");
+    let definitions = world.all(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+    );
     create(&definitions, definition).await.unwrap();
     create(&world.widgets(), widget("w", json!({"size": 1}))).await.unwrap();
     let old = world.all("example.com/v1beta1", "Widget", "widgets");
     assert_eq!(json_of(old.get("w").await.unwrap())["apiVersion"], "example.com/v1beta1");
-    assert_eq!(world.raw("GET", "/apis/example.com/v1alpha1/widgets", "", Value::Null).await.0, 404);
+    assert_eq!(
+        world.raw("GET", "/apis/example.com/v1alpha1/widgets", "", Value::Null).await.0,
+        404
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -45,7 +45,9 @@ async fn a_write_of_an_old_version_is_a_conflict_and_no_change_is_no_write() {
     let old: DynamicObject = serde_json::from_value(made).unwrap();
     let (code, reason, message) = refusal(maps.replace("a", &PostParams::default(), &old).await);
     assert_eq!((code, reason.as_str()), (409, "Conflict"));
-    assert!(message.starts_with("Operation cannot be fulfilled on configmaps \"a\": the object has been modified"));
+    assert!(message.starts_with(
+        "Operation cannot be fulfilled on configmaps \"a\": the object has been modified"
+    ));
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,9 +80,14 @@ async fn selectors_choose() {
         value["metadata"]["labels"] = labels;
         create(&world.maps(), value).await.unwrap();
     }
-    for (selector, expected) in
-        [("k=1", "a"), ("k!=1", "bc"), ("k in (1,2)", "ab"), ("k", "ab"), ("!k", "c"), ("k notin (2)", "ac")]
-    {
+    for (selector, expected) in [
+        ("k=1", "a"),
+        ("k!=1", "bc"),
+        ("k in (1,2)", "ab"),
+        ("k", "ab"),
+        ("!k", "c"),
+        ("k notin (2)", "ac"),
+    ] {
         let list = world.maps().list(&ListParams::default().labels(selector)).await.unwrap();
         let names: String = list.items.iter().filter_map(|one| one.metadata.name.clone()).collect();
         assert_eq!(names, expected, "{selector}");
@@ -103,7 +110,8 @@ async fn events_are_the_same_through_both_apis() {
     .await
     .unwrap();
     let old = world.of("default", "v1", "Event", "events");
-    let list = old.list(&ListParams::default().fields("involvedObject.name=p,reason=R")).await.unwrap();
+    let list =
+        old.list(&ListParams::default().fields("involvedObject.name=p,reason=R")).await.unwrap();
     assert_eq!(list.items[0].data["message"], "n");
     assert_eq!(list.items[0].data["reportingComponent"], "c");
     let back = new.get("e").await.unwrap();
@@ -115,7 +123,9 @@ async fn kubectl_is_told_what_there_is() {
     let world = World::api();
     world.define_widgets().await;
     let (_, groups) = world.raw("GET", "/apis", "", Value::Null).await;
-    assert!(groups["groups"].as_array().unwrap().iter().any(|group| group["name"] == "example.com"));
+    assert!(
+        groups["groups"].as_array().unwrap().iter().any(|group| group["name"] == "example.com")
+    );
     let (status, list) = world.raw("GET", "/apis/example.com/v1", "", Value::Null).await;
     assert_eq!(status, 200);
     assert_eq!(list["resources"][1]["name"], "widgets/status");

@@ -5,7 +5,10 @@ use serde_json::json;
 use super::*;
 
 /// The next events of a watch, each as its type and the object's name.
-async fn next(stream: &mut (impl futures::Stream<Item = kube::Result<WatchEvent<DynamicObject>>> + Unpin), count: usize) -> Vec<String> {
+async fn next(
+    stream: &mut (impl futures::Stream<Item = kube::Result<WatchEvent<DynamicObject>>> + Unpin),
+    count: usize,
+) -> Vec<String> {
     let mut seen = Vec::new();
     for _ in 0..count {
         let name = |object: &DynamicObject| object.metadata.name.clone().unwrap_or_default();
@@ -96,11 +99,12 @@ async fn the_runtimes_watcher_sees_every_object_once_through_a_restart() {
     let world = World::api();
     let maps = world.maps();
     create(&maps, map("a", json!({}))).await.unwrap();
-    let stream = watcher(maps.clone(), watcher::Config::default()).default_backoff().applied_objects();
+    let stream =
+        watcher(maps.clone(), watcher::Config::default()).default_backoff().applied_objects();
     let mut stream = std::pin::pin!(stream);
     assert_eq!(stream.next().await.unwrap().unwrap().metadata.name.unwrap(), "a");
-    world.shell.with(|model, _| model.restart());
     create(&maps, map("b", json!({}))).await.unwrap();
+    world.shell.with(|model, _| model.restart());
     let mut names = Vec::new();
     while !names.contains(&"b".to_owned()) {
         // After a restart the watcher lists again, in its own time.

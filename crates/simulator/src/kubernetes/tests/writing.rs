@@ -53,7 +53,8 @@ async fn status_and_the_rest_are_written_apart_and_generations_count_the_rest() 
     assert_eq!(main["spec"]["size"], 2);
     assert_eq!(main.get("status"), None);
     assert_eq!(main["metadata"]["generation"], 2);
-    let other = json!({"spec": {"size": 3}, "status": both["status"], "metadata": {"labels": {"l": "2"}}});
+    let other =
+        json!({"spec": {"size": 3}, "status": both["status"], "metadata": {"labels": {"l": "2"}}});
     let (_, status) = world.raw("PATCH", STATUS, MERGE, other).await;
     assert_eq!(status["spec"]["size"], 2);
     assert_eq!(status["status"]["conditions"][0]["type"], "B");
@@ -99,7 +100,11 @@ async fn an_applied_field_belongs_to_its_manager() {
     let world = World::api();
     let maps = world.maps();
     let apply = |manager: &str, force: bool, data: Value| {
-        let params = PatchParams { field_manager: Some(manager.to_owned()), force, ..PatchParams::default() };
+        let params = PatchParams {
+            field_manager: Some(manager.to_owned()),
+            force,
+            ..PatchParams::default()
+        };
         let maps = maps.clone();
         async move { maps.patch("a", &params, &Patch::Apply(map("a", data))).await }
     };
@@ -119,11 +124,28 @@ async fn the_model_remembers_who_wrote_what() {
     let world = World::api();
     world.define_widgets().await;
     create(&world.widgets(), widget("w", json!({"size": 1}))).await.unwrap();
-    world.raw("PATCH", STATUS, MERGE, json!({"status": {"conditions": [{"type": "A", "status": "1"}]}})).await;
-    world.raw("PATCH", STATUS, MERGE, json!({"status": {"conditions": [{"type": "A", "status": "1"}]}})).await;
+    world
+        .raw(
+            "PATCH",
+            STATUS,
+            MERGE,
+            json!({"status": {"conditions": [{"type": "A", "status": "1"}]}}),
+        )
+        .await;
+    world
+        .raw(
+            "PATCH",
+            STATUS,
+            MERGE,
+            json!({"status": {"conditions": [{"type": "A", "status": "1"}]}}),
+        )
+        .await;
     let key = crate::kubernetes::Key::new(None, "w");
     let writes: Vec<(String, String)> = world.shell.with(|model, _| {
-        model.writes_to("widgets.example.com", &key).map(|one| (one.verb.to_owned(), one.subresource.clone())).collect()
+        model
+            .writes_to("widgets.example.com", &key)
+            .map(|one| (one.verb.to_owned(), one.subresource.clone()))
+            .collect()
     });
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     assert_eq!(writes, [pair("create", ""), pair("patch", "status")]);
