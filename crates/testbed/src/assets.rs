@@ -13,7 +13,11 @@ const ASSETS: &str = "KUBEBUILDER_ASSETS";
 pub(crate) fn apiserver() -> Result<Option<PathBuf>, StartError> {
     if let Some(folder) = std::env::var_os(ASSETS).filter(|folder| !folder.is_empty()) {
         let program = Path::new(&folder).join("kube-apiserver");
-        return if program.is_file() { Ok(Some(program)) } else { Err(StartError::NotThere(program)) };
+        return if program.is_file() {
+            Ok(Some(program))
+        } else {
+            Err(StartError::NotThere(program))
+        };
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/kube-assets");
     let Ok(told) = Command::new(script).arg("--where").output() else { return Ok(None) };

@@ -84,8 +84,6 @@ impl RealCluster {
         let certificates = Certificates::new()?;
         place(folder.path(), "server.crt", &certificates.server)?;
         place(folder.path(), "server.key", &certificates.server_key)?;
-        // The server signs service account tokens with a key of its own; which one does not matter here.
-        place(folder.path(), "service-accounts.key", &certificates.server_key)?;
         place(folder.path(), "tokens.csv", &tokens())?;
         let [client_port, peer_port, port] = free_ports()?;
 
@@ -122,8 +120,9 @@ impl RealCluster {
                 flag("token-auth-file", file("tokens.csv")),
                 flag("authorization-mode", "RBAC"),
                 flag("service-account-issuer", "https://127.0.0.1"),
-                flag("service-account-key-file", file("service-accounts.key")),
-                flag("service-account-signing-key-file", file("service-accounts.key")),
+                // Tokens of service accounts must be signed by some key; which one does not matter here.
+                flag("service-account-key-file", file("server.crt")),
+                flag("service-account-signing-key-file", file("server.key")),
                 flag("service-cluster-ip-range", "10.96.0.0/16"),
                 // No endpoint to keep, and no controller that would make service accounts.
                 flag("endpoint-reconciler-type", "none"),
@@ -149,7 +148,9 @@ impl RealCluster {
         let ready = async {
             while self.apiserver.is_running() {
                 // The namespace stands for all that the server makes by itself after its start.
-                if is_ok(&client, "/readyz").await && is_ok(&client, "/api/v1/namespaces/default").await {
+                if is_ok(&client, "/readyz").await
+                    && is_ok(&client, "/api/v1/namespaces/default").await
+                {
                     return true;
                 }
                 tokio::time::sleep(LOOK_EVERY).await;

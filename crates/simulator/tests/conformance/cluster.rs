@@ -55,6 +55,11 @@ impl Cluster {
         Self { client: self.target.client(user), ..self.clone() }
     }
 
+    /// The same on the older generation of NodeClaims.
+    pub(crate) fn on_atomic(&self) -> Self {
+        Self { generation: Generation::Atomic, ..self.clone() }
+    }
+
     pub(crate) fn client(&self) -> Client {
         self.client.clone()
     }
@@ -121,7 +126,13 @@ impl Cluster {
     }
 
     /// Server-side apply of the status or the whole object, as this manager.
-    pub(crate) async fn apply(&self, path: &str, manager: &str, force: bool, body: &Value) -> Answer {
+    pub(crate) async fn apply(
+        &self,
+        path: &str,
+        manager: &str,
+        force: bool,
+        body: &Value,
+    ) -> Answer {
         let path = format!("{path}?fieldManager={manager}&force={force}");
         self.patch(Patch::Apply, &path, body).await
     }
@@ -208,7 +219,8 @@ pub(crate) fn condition(kind: &str, status: &str) -> Value {
 
 /// The types of an object's conditions, in order.
 pub(crate) fn condition_types(object: &Value) -> Vec<&str> {
-    let conditions = object["status"]["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let conditions =
+        object["status"]["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
     conditions.iter().map(|condition| condition["type"].as_str().unwrap()).collect()
 }
 

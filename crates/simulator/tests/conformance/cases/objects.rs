@@ -313,10 +313,19 @@ async fn a_typed_client_reads_what_a_raw_one_wrote(c: Cluster) {
     let read = api.get("m").await.unwrap();
     assert_eq!(read.data.unwrap()["key"], "1");
     assert!(api.get_opt("absent").await.unwrap().is_none());
-    match api.create(&kube::api::PostParams::default(), &ConfigMap {
-        metadata: kube::api::ObjectMeta { name: Some("m".to_owned()), ..Default::default() },
-        ..Default::default()
-    }).await {
+    match api
+        .create(
+            &kube::api::PostParams::default(),
+            &ConfigMap {
+                metadata: kube::api::ObjectMeta {
+                    name: Some("m".to_owned()),
+                    ..Default::default()
+                },
+                ..Default::default()
+            },
+        )
+        .await
+    {
         Err(kube::Error::Api(status)) => assert!(status.is_already_exists(), "{status:?}"),
         other => panic!("{other:?}"),
     }

@@ -75,7 +75,8 @@ async fn a_change_of_status_is_a_modification(c: Cluster) {
     let since = text(&claim, "/metadata/resourceVersion");
     let selector = format!("fieldSelector=metadata.name%3D{}", c.name("claim"));
     let mut watch = c.watch(&c.claims(), &format!("resourceVersion={since}&{selector}")).await;
-    let patch = json!([{"op": "add", "path": "/status/conditions/-", "value": condition("Ready", "True")}]);
+    let patch =
+        json!([{"op": "add", "path": "/status/conditions/-", "value": condition("Ready", "True")}]);
     let written = c.patch(Patch::Json, &format!("{path}/status"), &patch).await.is(200);
     assert_eq!(watch.expect("MODIFIED").await, written);
 }
@@ -223,9 +224,8 @@ async fn the_runtime_watcher_follows_a_claim(c: Cluster) {
     let (path, _) = c.new_claim("claim").await;
     let config = watcher::Config::default().fields(&format!("metadata.name={}", c.name("claim")));
     let mut events = Box::pin(watcher::watcher(api, config));
-    let mut next = async || {
-        tokio::time::timeout(PATIENCE, events.try_next()).await.unwrap().unwrap().unwrap()
-    };
+    let mut next =
+        async || tokio::time::timeout(PATIENCE, events.try_next()).await.unwrap().unwrap().unwrap();
     assert!(matches!(next().await, Event::Init));
     assert!(matches!(next().await, Event::InitApply(_)));
     assert!(matches!(next().await, Event::InitDone));
