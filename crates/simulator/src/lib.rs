@@ -10,6 +10,7 @@
 
 pub mod exchange;
 pub mod faults;
+pub mod kubernetes;
 pub mod random;
 pub mod serve;
 pub mod trace;

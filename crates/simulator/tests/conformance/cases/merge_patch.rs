@@ -88,7 +88,7 @@ async fn a_merge_patch_of_a_missing_object_is_not_found(c: Cluster) {
 
 async fn a_merge_patch_must_be_an_object(c: Cluster) {
     let (path, _) = c.new_claim("claim").await;
-    c.patch(Patch::Merge, &path, &json!(["a"])).await.fails(400, "BadRequest");
+    c.patch(Patch::Merge, &path, &json!(["a"])).await.fails(422, "Invalid");
 }
 
 async fn node(c: &Cluster) -> String {
