@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     // Owned here, so that it ends with this function, however that ends.
     let real = if arguments.list { None } else { runtime.block_on(RealCluster::start()).unwrap() };
 
-    let mut targets: Vec<&'static Target> = Vec::new();
+    let (model, _running) = runtime.block_on(async { Target::model() });
+    let mut targets: Vec<&'static Target> = vec![Box::leak(Box::new(model))];
     if let Some(real) = &real {
         targets.push(Box::leak(Box::new(runtime.block_on(Target::real(real)))));
     }

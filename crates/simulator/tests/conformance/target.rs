@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use kube::Client;
+use mooring_simulator::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell, User};
 use mooring_testbed::{RealCluster, Users};
 use serde_json::Value;
 
@@ -19,6 +20,26 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// The model in this process: an API server alone, as the real one is.
+    pub(crate) fn model() -> (Self, Running) {
+        let start = "2026-11-15T08:00:00Z".parse().unwrap();
+        let mut model = Kubernetes::new(Options { start, open: false, ..Options::default() });
+        for user in std::iter::once(Users::ADMIN).chain(Users::OTHERS) {
+            let masters = (user == Users::ADMIN).then_some("system:masters");
+            let groups = masters.into_iter().chain(["system:authenticated"]).map(str::to_owned);
+            let known = User { name: user.to_owned(), groups: groups.collect() };
+            model.add_token(&format!("{user}-token"), known);
+        }
+        let shell = Shell::new(model, Clock::starting_at(start));
+        let mut clients = BTreeMap::new();
+        for user in std::iter::once(Users::ADMIN).chain(Users::OTHERS) {
+            let service = InProcess::with_token(shell.clone(), &format!("{user}-token"));
+            clients.insert(user, Client::new(service, "default"));
+        }
+        let running = shell.start();
+        (Self { name: "the model".to_owned(), minor: 33, clients }, running)
+    }
+
     pub(crate) async fn real(cluster: &RealCluster) -> Self {
         let mut clients = BTreeMap::new();
         for user in std::iter::once(Users::ADMIN).chain(Users::OTHERS) {
