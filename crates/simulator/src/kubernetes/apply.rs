@@ -14,7 +14,7 @@ use super::model::Kubernetes;
 use super::objects::{self, Key, text};
 use super::request::{Call, ResourceTarget};
 use super::resources::Resource;
-use super::status_error::StatusError;
+use super::status_error::{FieldError, StatusError};
 use super::update::Part;
 use crate::exchange::Response;
 
@@ -118,9 +118,8 @@ impl Kubernetes {
     ) -> Result<Response, StatusError> {
         let resource = &target.resource;
         if call.query.get("fieldManager").is_empty() {
-            return Err(StatusError::bad_request(
-                "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch",
-            ));
+            let error = FieldError::required("fieldManager", "is required for apply patch");
+            return Err(StatusError::bad_option("PatchOptions", &error));
         }
         let body: Value = match serde_json::from_slice(call.request.body()) {
             Ok(value) => value,

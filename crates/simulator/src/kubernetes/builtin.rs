@@ -6,9 +6,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::crd;
-use super::objects::{self, flag, number, text};
+use super::objects::{self, flag, text};
 use super::resources::Resource;
-use super::status_error::FieldError;
 use super::update::Part;
 
 /// Resources whose updates must name the version that they replace.
@@ -60,6 +59,18 @@ pub(crate) fn bad_name(resource: &Resource, name: &str) -> Option<&'static str> 
     )
 }
 
+/// The taint of a node that is not ready.
+pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
+
+/// A node that may be scheduled on does not say so.
+fn drop_false(value: &mut Value) {
+    if objects::at(value, &["spec", "unschedulable"]).is_some()
+        && !flag(value, &["spec", "unschedulable"])
+    {
+        objects::remove(value, &["spec", "unschedulable"]);
+    }
+}
+
 /// What the server adds to a new object, or takes from it.
 pub(crate) fn prepare_new(resource: &Resource, value: &mut Value, now: Timestamp) {
     match resource.qualified().as_str() {
@@ -75,6 +86,10 @@ pub(crate) fn prepare_new(resource: &Resource, value: &mut Value, now: Timestamp
         }
         "events" if text(value, &["metadata", "creationTimestamp"]).is_empty() => {
             objects::set(value, &["metadata", "creationTimestamp"], objects::time(now));
+        }
+        "nodes" => {
+            taint_new_node(value);
+            drop_false(value);
         }
         "services" => default(value, &["spec", "type"], "ClusterIP"),
         "secrets" => default(value, &["type"], "Opaque"),
@@ -101,6 +116,39 @@ fn defaults_of_pod(value: &mut Value) {
     default(value, &["spec", "dnsPolicy"], "ClusterFirst");
     default(value, &["spec", "schedulerName"], "default-scheduler");
     default(value, &["spec", "enableServiceLinks"], true);
+    default(value, &["spec", "tolerations"], json!([]));
+    if let Some(tolerations) = value["spec"]["tolerations"].as_array_mut() {
+        for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+            if !tolerations.iter().any(|one| text(one, &["key"]) == key) {
+                tolerations.push(json!({
+                    "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300,
+                }));
+            }
+        }
+    }
+    for kind in ["containers", "initContainers"] {
+        let containers = value["spec"].get_mut(kind).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten() {
+            let image = text(container, &["image"]);
+            let tag =
+                image.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag);
+            let pull =
+                if tag.is_none_or(|tag| tag == "latest") { "Always" } else { "IfNotPresent" };
+            default(container, &["imagePullPolicy"], pull);
+            default(container, &["terminationMessagePath"], "/dev/termination-log");
+            default(container, &["terminationMessagePolicy"], "File");
+            default(container, &["resources"], json!({}));
+        }
+    }
+}
+
+/// A node takes no pods before it says that it is ready.
+fn taint_new_node(value: &mut Value) {
+    let mut taints = objects::list(value, &["spec", "taints"]).to_vec();
+    if !taints.iter().any(|taint| text(taint, &["key"]) == NOT_READY) {
+        taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
+    }
+    objects::set(value, &["spec", "taints"], taints);
 }
 
 fn default(value: &mut Value, path: &[&str], default: impl Into<Value>) {
@@ -125,48 +173,12 @@ fn from_plain_secret(resource: &Resource, value: &mut Value) {
 /// What a change of a built-in object leaves as it was.
 pub(crate) fn prepare_changed(resource: &Resource, value: &mut Value, old: &Value, part: Part) {
     from_plain_secret(resource, value);
+    if resource.qualified() == "nodes" {
+        drop_false(value);
+    }
     if resource.qualified() == "namespaces" && part == Part::Main {
         // Only the subresource `finalize` changes these.
         let was = objects::at(old, &["spec", "finalizers"]).cloned().unwrap_or(json!([]));
         objects::set(value, &["spec", "finalizers"], was);
-    }
-}
-
-/// What is wrong with a built-in object, as far as clients meet it.
-pub(crate) fn check(
-    resource: &Resource,
-    old: Option<&Value>,
-    value: &mut Value,
-) -> Vec<FieldError> {
-    match (resource.qualified().as_str(), old) {
-        (crd::TABLE, _) => crd::check_definition(value),
-        ("configmaps" | "secrets", Some(old)) if flag(old, &["immutable"]) => {
-            let same = ["data", "binaryData", "immutable"]
-                .iter()
-                .all(|name| old.get(name) == value.get(name));
-            let why = "field is immutable when `immutable` is set";
-            if same { Vec::new() } else { vec![FieldError::forbidden("data", why)] }
-        }
-        ("pods", None) if objects::list(value, &["spec", "containers"]).is_empty() => {
-            vec![FieldError::required("spec.containers", "")]
-        }
-        ("leases.coordination.k8s.io", _) => {
-            match number(value, &["spec", "leaseDurationSeconds"]) {
-                Some(seconds) if seconds <= 0 => vec![FieldError::invalid(
-                    "spec.leaseDurationSeconds",
-                    &seconds.into(),
-                    "must be greater than 0",
-                )],
-                _ => Vec::new(),
-            }
-        }
-        (
-            "deployments.apps" | "replicasets.apps" | "statefulsets.apps" | "daemonsets.apps",
-            Some(old),
-        ) if old["spec"]["selector"] != value["spec"]["selector"] => {
-            let why = "field is immutable";
-            vec![FieldError::invalid("spec.selector", &value["spec"]["selector"], why)]
-        }
-        _ => Vec::new(),
     }
 }

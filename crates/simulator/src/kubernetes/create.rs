@@ -11,7 +11,7 @@ use super::objects::{self, Key};
 use super::request::{Call, ResourceTarget};
 use super::resources::Resource;
 use super::status_error::{FieldError, StatusError};
-use super::{apply, builtin, crd, table};
+use super::{apply, builtin, crd, metadata, rules, table};
 use crate::exchange::Response;
 use crate::random::Random;
 
@@ -22,8 +22,15 @@ impl Kubernetes {
         target: &ResourceTarget,
         now: Timestamp,
     ) -> Result<Response, StatusError> {
+        if target.resource.namespaced && target.namespace.is_none() {
+            return Err(StatusError::page_not_found());
+        }
+        if self.timers.removed_definitions.contains(&target.resource.table) {
+            return Err(StatusError::method_not_allowed());
+        }
         let body = call.body()?;
         let writer = Writer::of(call, "create");
+        self.check_grant(call, &target.resource, &body)?;
         let namespace = target.namespace.as_deref();
         let stored = self.create_object(&target.resource, namespace, body, &writer, now)?;
         Ok(self.written(call, &target.resource, &stored, StatusCode::CREATED, now))
@@ -113,6 +120,8 @@ impl Kubernetes {
         if !value.get("metadata").is_some_and(Value::is_object) {
             value["metadata"] = json!({});
         }
+        metadata::prune(resource, &mut value);
+        rules::check_readable(resource, &value)?;
         Ok(value)
     }
 
@@ -182,10 +191,11 @@ impl Kubernetes {
         old: Option<&Value>,
         value: &mut Value,
     ) -> Result<(), StatusError> {
-        let errors = match resource.custom() {
+        let mut errors = metadata::check(value);
+        errors.extend(match resource.custom() {
             Some(custom) => crd::check(&custom.schema, value),
-            None => builtin::check(resource, old, value),
-        };
+            None => rules::check(resource, old, value),
+        });
         let name = objects::name(value);
         if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }
     }

@@ -10,7 +10,7 @@ use super::model::{Kubernetes, json_answer};
 use super::objects::{self, Key};
 use super::request::{Call, ResourceTarget};
 use super::resources::Resource;
-use super::status_error::StatusError;
+use super::status_error::{FieldError, StatusError};
 use crate::exchange::Response;
 
 /// How an object is to be deleted.
@@ -49,6 +49,14 @@ impl DeleteOptions {
             _ => {}
         }
         options.dry_run |= query.dry_run();
+        if let Some(policy) = &options.propagation
+            && !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan")
+        {
+            let allowed = ["Foreground", "Background", "Orphan"].map(Value::from);
+            let error =
+                FieldError::unsupported("propagationPolicy", &policy.clone().into(), &allowed);
+            return Err(StatusError::bad_option("DeleteOptions", &error));
+        }
         Ok(options)
     }
 

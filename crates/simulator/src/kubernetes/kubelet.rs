@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::builtin::NOT_READY;
 use super::model::Kubernetes;
 use super::objects::{self, Key, list, number, text, time_at};
 
@@ -19,6 +20,34 @@ enum Next {
 }
 
 impl Kubernetes {
+    /// A node that says it is ready loses the taint that keeps pods away, and gets it back when it is not.
+    pub(crate) fn settle_nodes(&mut self, now: Timestamp) -> bool {
+        let nodes: Vec<Value> = self.objects("nodes", None).cloned().collect();
+        let mut changed = false;
+        for node in nodes {
+            let ready = objects::condition(&node, "Ready") == Some("True");
+            let mut taints = list(&node, &["spec", "taints"]).to_vec();
+            let tainted = taints.iter().any(|taint| text(taint, &["key"]) == NOT_READY);
+            if ready != tainted {
+                continue;
+            }
+            if ready {
+                taints.retain(|taint| text(taint, &["key"]) != NOT_READY);
+            } else {
+                taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
+            }
+            let mut value = node.clone();
+            if taints.is_empty() {
+                objects::remove(&mut value, &["spec", "taints"]);
+            } else {
+                objects::set(&mut value, &["spec", "taints"], taints);
+            }
+            changed = true;
+            self.store_object("nodes", value, now, None);
+        }
+        changed
+    }
+
     pub(crate) fn settle_pods(&mut self, now: Timestamp) -> bool {
         let mut next: Option<Timestamp> = None;
         let mut due: Vec<(Key, Next)> = Vec::new();

@@ -15,7 +15,7 @@ use super::request::{Call, ResourceTarget};
 use super::resources::Resource;
 use super::selector::Selector;
 use super::status_error::StatusError;
-use super::store::Object;
+use super::store::{Object, item};
 use super::{events, table};
 use crate::exchange::Response;
 
@@ -102,6 +102,9 @@ impl Kubernetes {
                 table::of(&target.resource, &objects, &format, self.clock(), true, json!({}));
             return Ok(json_answer(StatusCode::OK, &table));
         }
+        if table::wants_metadata(call) {
+            return Ok(json_answer(StatusCode::OK, &table::metadata_of(&object.value)));
+        }
         Ok(bytes_answer(StatusCode::OK, shown(&target.resource, object)))
     }
 
@@ -148,6 +151,11 @@ impl Kubernetes {
                 _ => (revision, None),
             }
         } else {
+            if asked.is_some_and(|asked| asked > 0) {
+                return Err(StatusError::bad_request(
+                    "specifying resource version is not allowed when using continue",
+                ));
+            }
             let token = Continue::parse(token)?;
             (token.revision, Some(token.after))
         };
@@ -182,6 +190,13 @@ impl Kubernetes {
         if let Some(format) = table::wanted(call) {
             let table = table::of(resource, &objects, &format, now, true, metadata);
             return Ok(json_answer(StatusCode::OK, &table));
+        }
+        if table::wants_metadata(call) {
+            let items: Vec<Value> =
+                objects.iter().map(|one| table::metadata_of(&one.value)).collect();
+            let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
+                "metadata": metadata, "items": items});
+            return Ok(json_answer(StatusCode::OK, &list));
         }
         Ok(bytes_answer(StatusCode::OK, joined(resource, &objects, &metadata)))
     }
@@ -232,7 +247,11 @@ fn joined(resource: &Resource, objects: &[Arc<Object>], metadata: &Value) -> Byt
         if n > 0 {
             bytes.put_u8(b',');
         }
-        bytes.put_slice(&shown(resource, object));
+        match resource.custom() {
+            Some(_) => bytes.put_slice(&shown(resource, object)),
+            None if is_stored_form(resource) => bytes.put_slice(&object.as_item()),
+            None => bytes.put_slice(&item(&converted(resource, &object.value))),
+        }
     }
     bytes.put_slice(b"]}\n");
     bytes.freeze()

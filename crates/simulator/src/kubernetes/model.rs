@@ -132,6 +132,8 @@ impl Kubernetes {
             // A new store has no such namespace, and nothing else can refuse one.
             let _ = model.create(namespace, start);
         }
+        // What was before the first client is not told.
+        model.store.forget();
         model
     }
 
@@ -170,14 +172,22 @@ impl Kubernetes {
         match Target::parse(&self.catalogue, path) {
             Ok(Target::Resource(target)) => {
                 self.authorize(&call, &target)?;
-                self.serve(&call, &target, now)
+                call.check_options()?;
+                let mut response = self.serve(&call, &target, now)?;
+                if let Some(warning) =
+                    target.resource.custom().and_then(|custom| custom.warning.as_ref())
+                    && let Ok(warning) = HeaderValue::try_from(format!("299 - {warning:?}"))
+                {
+                    response.headers_mut().insert(http::header::WARNING, warning);
+                }
+                Ok(response)
             }
             Ok(Target::Path) => {
                 self.authorize_path(&call, path)?;
                 if let Some(answer) = openapi::answer(self, path) {
                     return Ok(answer);
                 }
-                discovery::answer(self, &call, path).ok_or_else(StatusError::no_such_resource)
+                discovery::answer(self, &call, path).ok_or_else(StatusError::page_not_found)
             }
             Err(error) => Err(error),
         }
@@ -218,6 +228,10 @@ impl Kubernetes {
 
 /// An error as an answer.
 pub(crate) fn error_answer(error: &StatusError) -> Response {
+    if error.is_page() {
+        let text = Bytes::from(error.message.clone());
+        return with_type(error.status(), "text/plain; charset=utf-8", Body::Full(text));
+    }
     let mut response = json_answer(error.status(), &error.object());
     if let Some(seconds) = error.retry_after() {
         response.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from(seconds));

@@ -5,8 +5,12 @@ use serde_json::Value;
 use super::model::Kubernetes;
 use super::objects::{self, Key, list, text};
 use super::request::{Call, ResourceTarget};
+use super::resources::Resource;
 use super::status_error::StatusError;
 use crate::exchange::Request;
+
+const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
+const ROLES: &str = "roles.rbac.authorization.k8s.io";
 
 /// Somebody who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +85,10 @@ impl Kubernetes {
         target: &ResourceTarget,
     ) -> Result<(), StatusError> {
         let resource = &target.resource;
-        let name = target.name.as_deref().unwrap_or_default();
+        // A list of one name is a question about that name.
+        let field = call.query.get("fieldSelector");
+        let selected = field.strip_prefix("metadata.name=").filter(|rest| !rest.contains(','));
+        let name = target.name.as_deref().or(selected).unwrap_or_default();
         let namespace = target.namespace.as_deref().unwrap_or_default();
         let with_part = match &target.subresource {
             Some(part) => format!("{}/{part}", resource.plural),
@@ -158,11 +165,48 @@ impl Kubernetes {
             .flat_map(|role| list(role, &["rules"]))
     }
 
+    /// Nobody gives away rights that they do not have.
+    pub(crate) fn check_grant(
+        &self,
+        call: &Call<'_>,
+        resource: &Resource,
+        body: &Value,
+    ) -> Result<(), StatusError> {
+        if !matches!(resource.qualified().as_str(), CLUSTER_ROLES | ROLES) {
+            return Ok(());
+        }
+        let namespace = objects::namespace(body);
+        let may = |verb: &str, group: &str, what: &str| {
+            let attempt = Attempt { verb, group, resource: what, namespace, name: "", path: None };
+            self.allows(&call.user, attempt)
+        };
+        if may("escalate", &resource.group, &resource.plural) {
+            return Ok(());
+        }
+        let texts = |rule: &'_ Value, member: &str| -> Vec<String> {
+            list(rule, &[member]).iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
+        };
+        for rule in list(body, &["rules"]) {
+            for (group, what) in texts(rule, "apiGroups").iter().flat_map(|group| {
+                texts(rule, "resources").into_iter().map(move |what| (group.clone(), what))
+            }) {
+                if !texts(rule, "verbs").iter().all(|verb| may(verb, &group, &what)) {
+                    let why = format!(
+                        "user {:?} (groups={:?}) is attempting to grant RBAC permissions not currently held:\n{rule}",
+                        call.user.name, call.user.groups
+                    );
+                    return Err(StatusError::forbidden(resource, objects::name(body), &why));
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn role_of(&self, binding: &Value) -> Option<&Value> {
         let name = text(binding, &["roleRef", "name"]);
         let (table, namespace) = match text(binding, &["roleRef", "kind"]) {
-            "ClusterRole" => ("clusterroles.rbac.authorization.k8s.io", None),
-            _ => ("roles.rbac.authorization.k8s.io", Some(objects::namespace(binding))),
+            "ClusterRole" => (CLUSTER_ROLES, None),
+            _ => (ROLES, Some(objects::namespace(binding))),
         };
         self.get(table, &Key::new(namespace, name))
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::rbac::User;
 use super::resources::{Catalogue, Resource};
-use super::status_error::StatusError;
+use super::status_error::{FieldError, StatusError};
 use crate::exchange::Request;
 
 /// The options behind the question mark.
@@ -95,8 +95,10 @@ impl Target {
             _ => return Ok(Self::Path),
         };
         let target = |plural: &str, namespace: Option<&str>, rest: &[&str]| {
-            let resource =
-                catalogue.find(group, version, plural).ok_or_else(StatusError::no_such_resource)?;
+            let known = catalogue.all().any(|one| one.group == group && one.version == version);
+            let missing =
+                if known { StatusError::no_such_resource } else { StatusError::page_not_found };
+            let resource = catalogue.find(group, version, plural).ok_or_else(missing)?;
             if namespace.is_some() != resource.namespaced
                 && (namespace.is_some() || !rest.is_empty())
             {
@@ -161,7 +163,8 @@ impl Call<'_> {
     /// The body as JSON; YAML is read as well.
     pub(crate) fn body(&self) -> Result<Value, StatusError> {
         let body = self.request.body();
-        if self.content_type().contains("protobuf") {
+        let kind = self.content_type();
+        if !kind.is_empty() && !kind.contains("json") && !kind.contains("yaml") {
             return Err(StatusError::unsupported_media_type(&[
                 "application/json",
                 "application/yaml",
@@ -175,6 +178,28 @@ impl Call<'_> {
                 .ok_or_else(|| unreadable(&error)),
             Err(error) => Err(unreadable(&error)),
         }
+    }
+
+    /// What the request asks for in words that the server does not know.
+    pub(crate) fn check_options(&self) -> Result<(), StatusError> {
+        let accept = self.header(http::header::ACCEPT);
+        let known = ["application/json", "application/yaml", "application/*", "*/*"];
+        if !accept.is_empty() && !known.iter().any(|kind| accept.contains(kind)) {
+            return Err(StatusError::not_acceptable());
+        }
+        let dry_run = self.query.get("dryRun");
+        if !dry_run.is_empty() && dry_run != "All" {
+            let kind = match *self.request.method() {
+                Method::POST => "CreateOptions",
+                Method::PUT => "UpdateOptions",
+                Method::PATCH => "PatchOptions",
+                _ => "DeleteOptions",
+            };
+            let error =
+                FieldError::unsupported("dryRun", &serde_json::json!([dry_run]), &["All".into()]);
+            return Err(StatusError::bad_option(kind, &error));
+        }
+        Ok(())
     }
 
     pub(crate) fn verb(&self, target: &ResourceTarget) -> &'static str {

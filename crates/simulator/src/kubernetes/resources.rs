@@ -40,6 +40,8 @@ pub(crate) enum Nature {
 /// What a CRD says of one version.
 #[derive(Debug)]
 pub(crate) struct Custom {
+    /// What users of this version are told, if it is deprecated.
+    pub(crate) warning: Option<String>,
     pub(crate) schema: Schema,
     pub(crate) columns: Vec<CustomColumn>,
     /// `specReplicasPath`, `statusReplicasPath`, `labelSelectorPath`.

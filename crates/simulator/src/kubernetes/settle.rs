@@ -42,6 +42,7 @@ impl Kubernetes {
             self.timers.dirty = false;
             let mut changed = self.settle_definitions(now);
             if self.options.controllers {
+                changed |= self.settle_nodes(now);
                 changed |= self.settle_workloads(now);
                 changed |= self.settle_scheduling(now);
                 changed |= self.settle_pods(now);

@@ -17,6 +17,9 @@ pub struct StatusError {
     details: Value,
 }
 
+/// What a server says of a path that it does not know.
+const PAGE_NOT_FOUND: &str = "404 page not found\n";
+
 /// One thing that is wrong with an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldError {
@@ -137,6 +140,34 @@ impl StatusError {
     pub(crate) fn no_such_resource() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
             .with_details(json!({}))
+    }
+
+    /// A path under which there is nothing at all.
+    pub(crate) fn page_not_found() -> Self {
+        Self::new(404, "", PAGE_NOT_FOUND)
+    }
+
+    /// Whether it is sent as plain text.
+    pub(crate) fn is_page(&self) -> bool {
+        self.code == 404 && self.message == PAGE_NOT_FOUND
+    }
+
+    pub(crate) fn not_acceptable() -> Self {
+        Self::new(
+            406,
+            "NotAcceptable",
+            "only the following media types are accepted: application/json, application/yaml",
+        )
+    }
+
+    /// An option of a request that is not valid.
+    pub(crate) fn bad_option(kind: &str, error: &FieldError) -> Self {
+        let message =
+            format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", error.field, error.message);
+        Self::new(422, "Invalid", message).with_details(json!({
+            "group": "meta.k8s.io", "kind": kind,
+            "causes": [{"reason": error.reason, "message": error.message, "field": error.field}],
+        }))
     }
 
     pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {

@@ -1,7 +1,7 @@
 //! Objects in tables, one revision counter over all of them, and what changed lately.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -15,13 +15,35 @@ pub(crate) struct Object {
     pub(crate) value: Value,
     pub(crate) bytes: Bytes,
     pub(crate) revision: u64,
+    item: OnceLock<Bytes>,
+}
+
+/// An object as an item of a list of built-in objects, which says once for all what they are.
+pub(crate) fn item(value: &Value) -> Bytes {
+    let members: BTreeMap<&String, &Value> = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind"))
+        .collect();
+    serde_json::to_vec(&members).map(Bytes::from).unwrap_or_default()
 }
 
 impl Object {
+    /// Its bytes in a list of built-in objects, made when first asked for.
+    pub(crate) fn as_item(&self) -> Bytes {
+        self.item.get_or_init(|| item(&self.value)).clone()
+    }
+
+    /// The same object with another revision.
+    pub(crate) fn at_revision(&self, revision: u64) -> Arc<Self> {
+        Self::new(self.value.clone(), revision)
+    }
+
     fn new(mut value: Value, revision: u64) -> Arc<Self> {
         objects::set(&mut value, &["metadata", "resourceVersion"], revision.to_string());
         let bytes = Bytes::from(value.to_string());
-        Arc::new(Self { value, bytes, revision })
+        Arc::new(Self { value, bytes, revision, item: OnceLock::new() })
     }
 }
 

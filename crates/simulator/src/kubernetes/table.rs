@@ -36,6 +36,13 @@ pub(crate) fn wanted(call: &Call<'_>) -> Option<Format> {
     })
 }
 
+/// Whether the client asked for nothing but metadata.
+pub(crate) fn wants_metadata(call: &Call<'_>) -> bool {
+    let accept = call.header(http::header::ACCEPT);
+    let first = accept.split(',').next().unwrap_or_default();
+    first.split(';').any(|part| part.trim().starts_with("as=PartialObjectMetadata"))
+}
+
 /// A column: its name, type, format, whether it is shown only when asked for more.
 struct Column {
     name: String,

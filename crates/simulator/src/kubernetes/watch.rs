@@ -110,10 +110,7 @@ fn event_line(kind: &str, object: &[u8]) -> Bytes {
 /// The object as it was, with the revision at which it left the selector.
 fn last_seen(change: &Change) -> Option<Arc<Object>> {
     let previous = change.previous.as_ref()?;
-    let mut value = previous.value.clone();
-    value["metadata"]["resourceVersion"] = change.revision().to_string().into();
-    let bytes = Bytes::from(value.to_string());
-    Some(Arc::new(Object { value, bytes, revision: change.revision() }))
+    Some(previous.at_revision(change.revision()))
 }
 
 impl Kubernetes {
@@ -149,6 +146,11 @@ impl Kubernetes {
                 StatusError::bad_request(format!("invalid resource version {text:?}"))
             })?),
         };
+        // The last bookmark comes shortly before the end, so that a client knows where to go on.
+        if let (Some(ends), Some(bookmark)) = (watch.ends, watch.bookmark) {
+            let last = ends.checked_sub(SignedDuration::from_secs(2)).unwrap_or(ends);
+            watch.bookmark = Some(bookmark.min(last.max(now)));
+        }
         let initial = call.query.get("sendInitialEvents");
         let lists = if initial.is_empty() { asked.is_none() } else { initial == "true" };
         let goes_on = if lists {
@@ -240,7 +242,13 @@ impl Kubernetes {
             for watch in
                 watches.iter_mut().filter(|watch| watch.bookmark.is_some_and(|due| due <= now))
             {
-                watch.bookmark = Some(next);
+                let last =
+                    watch.ends.and_then(|ends| ends.checked_sub(SignedDuration::from_secs(2)).ok());
+                watch.bookmark = match last {
+                    Some(last) if last <= now => None,
+                    Some(last) => Some(next.min(last)),
+                    None => Some(next),
+                };
                 if watch.format.is_none() {
                     let line = bookmark(&watch.resource, revision, false);
                     watch.send(line, Delivery::Once);

@@ -30,6 +30,13 @@ pub(crate) fn check_definition(value: &mut Value) -> Vec<FieldError> {
         let detail = "must be spec.names.plural+\".\"+spec.group";
         errors.push(FieldError::invalid("metadata.name", &name.into(), detail));
     }
+    let group = text(value, &["spec", "group"]);
+    let protected = [".k8s.io", ".kubernetes.io"].iter().any(|end| group.ends_with(end));
+    let approval = "api-approved.kubernetes.io";
+    if protected && text(value, &["metadata", "annotations", approval]).is_empty() {
+        let field = format!("metadata.annotations[{approval}]");
+        errors.push(FieldError::required(&field, "protected groups must have approval annotation"));
+    }
     let versions = list(value, &["spec", "versions"]);
     if versions.iter().filter(|version| flag(version, &["storage"])).count() != 1 {
         let detail = "must have exactly one version marked as storage version";
@@ -85,6 +92,7 @@ fn resources(definition: &Value) -> Vec<Resource> {
                 status: objects::at(version, &["subresources", "status"]).is_some(),
                 subresources: if scale.is_some() { vec!["scale"] } else { Vec::new() },
                 kind_of_thing: Nature::Custom(Arc::new(Custom {
+                    warning: flag(version, &["deprecated"]).then(|| warning(spec, version)),
                     schema: Schema::read(&version["schema"]["openAPIV3Schema"]),
                     columns: list(version, &["additionalPrinterColumns"])
                         .iter()
@@ -98,6 +106,15 @@ fn resources(definition: &Value) -> Vec<Resource> {
             }
         })
         .collect()
+}
+
+fn warning(spec: &Value, version: &Value) -> String {
+    let own = text(version, &["deprecationWarning"]);
+    if !own.is_empty() {
+        return own.to_owned();
+    }
+    let version = api_version(text(spec, &["group"]), text(version, &["name"]));
+    format!("{version} {} is deprecated", text(spec, &["names", "kind"]))
 }
 
 fn column(value: &Value) -> CustomColumn {

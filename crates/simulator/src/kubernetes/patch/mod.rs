@@ -18,6 +18,7 @@ use super::objects::{self, Key};
 use super::request::{Call, ResourceTarget};
 use super::resources::Resource;
 use super::status_error::{FieldError, StatusError};
+use super::{metadata, rules};
 use crate::exchange::Response;
 
 /// How a patch is to be read.
@@ -76,7 +77,7 @@ impl Kubernetes {
         };
         let patch = call.body()?;
         if kind != PatchKind::Json && !patch.is_object() {
-            return Err(StatusError::bad_request("error decoding patch: it must be an object"));
+            return Err(StatusError::unprocessable_patch());
         }
         let old = self.find(target, name)?;
         let mut value = converted(resource, &old.value);
@@ -85,7 +86,9 @@ impl Kubernetes {
             return Err(StatusError::unprocessable_patch());
         }
         check_identity(resource, name, &value)?;
-        let value = to_stored(resource, value);
+        let mut value = to_stored(resource, value);
+        metadata::prune(resource, &mut value);
+        rules::check_readable(resource, &value)?;
         let writer = Writer::of(call, "patch");
         let key = Key::new(target.namespace.as_deref(), name);
         let stored = self.replace(resource, &key, value, target.part(), &writer, now)?;
