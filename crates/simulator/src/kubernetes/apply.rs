@@ -128,7 +128,7 @@ impl Kubernetes {
                 .and_then(|text| serde_saphyr::from_str(text).ok())
                 .ok_or_else(|| StatusError::bad_request(format!("error decoding YAML: {error}")))?,
         };
-        let mut applied = self.received(resource, body)?;
+        let mut applied = super::create::received(resource, body)?;
         if objects::at(&applied, &["metadata", "managedFields"]).is_some_and(|list| !list.is_null())
         {
             return Err(StatusError::bad_request("metadata.managedFields must be nil"));
@@ -154,14 +154,14 @@ impl Kubernetes {
             let body = converted(resource, &applied);
             let namespace = target.namespace.as_deref();
             let stored = self.create_object(resource, namespace, body, &writer, now)?;
-            return Ok(self.written(call, resource, &stored, StatusCode::CREATED, now));
+            return Ok(super::create::written(call, resource, &stored, StatusCode::CREATED, now));
         };
         mine.fields = FieldSet::of(&shape, &applied);
         let merged = merge(resource, &shape, &live, &applied, mine, call.query.flag("force"))?;
         let part = target.part();
         let stored =
             self.replace(resource, &key, to_stored(resource, merged), part, &writer, now)?;
-        Ok(self.written(call, resource, &stored, StatusCode::OK, now))
+        Ok(super::create::written(call, resource, &stored, StatusCode::OK, now))
     }
 }
 
@@ -270,8 +270,8 @@ fn conflict(conflicts: &[(String, String)]) -> StatusError {
             .map(|(_, path)| path.as_str())
             .collect();
         match fields.as_slice() {
-            [one] => message.push_str(&format!("conflict with {owner}: {one}")),
-            many => message.push_str(&format!("conflicts with {owner}:\n- {}", many.join("\n- "))),
+            [one] => message.extend(["conflict with ", owner, ": ", one]),
+            many => message.extend(["conflicts with ", owner, ":\n- ", &many.join("\n- ")]),
         }
     }
     let causes: Vec<Value> = conflicts

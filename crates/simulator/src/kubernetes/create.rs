@@ -33,23 +33,7 @@ impl Kubernetes {
         self.check_grant(call, &target.resource, &body)?;
         let namespace = target.namespace.as_deref();
         let stored = self.create_object(&target.resource, namespace, body, &writer, now)?;
-        Ok(self.written(call, &target.resource, &stored, StatusCode::CREATED, now))
-    }
-
-    /// The answer to a write: the object, or a table with it if the client asked for one.
-    pub(crate) fn written(
-        &self,
-        call: &Call<'_>,
-        resource: &Resource,
-        stored: &Value,
-        status: StatusCode,
-        now: Timestamp,
-    ) -> Response {
-        let value = converted(resource, stored);
-        if let Some(format) = table::wanted(call) {
-            return json_answer(status, &table::of_value(resource, &value, &format, now));
-        }
-        json_answer(status, &value)
+        Ok(written(call, &target.resource, &stored, StatusCode::CREATED, now))
     }
 
     /// Creates an object of this resource; what is given back is as it is stored.
@@ -61,7 +45,7 @@ impl Kubernetes {
         writer: &Writer,
         now: Timestamp,
     ) -> Result<Value, StatusError> {
-        let mut value = self.received(resource, body)?;
+        let mut value = received(resource, body)?;
         self.settle_name(resource, namespace, &mut value)?;
         let key = objects::key_of(&value);
         self.check_namespace(resource, &key)?;
@@ -85,7 +69,7 @@ impl Kubernetes {
         if resource.custom().is_some() && resource.status {
             objects::remove(&mut value, &["status"]);
         }
-        self.check(resource, None, &mut value)?;
+        check(resource, None, &mut value)?;
         if self.store.get(&resource.table, &key).is_some() {
             return Err(StatusError::already_exists(resource, &key.name));
         }
@@ -93,36 +77,6 @@ impl Kubernetes {
             apply::record_update(resource, None, &mut value, writer, now);
         }
         Ok(self.keep(resource, value, writer, now))
-    }
-
-    /// The body of a write in the form that is stored.
-    pub(crate) fn received(&self, resource: &Resource, body: Value) -> Result<Value, StatusError> {
-        if !body.is_object() {
-            return Err(StatusError::bad_request(
-                "the object provided is unrecognized (must be of type object)",
-            ));
-        }
-        let version = objects::text(&body, &["apiVersion"]);
-        let kind = objects::text(&body, &["kind"]);
-        if !version.is_empty() && version != resource.api_version() {
-            return Err(StatusError::bad_request(format!(
-                "the API version in the data ({version}) does not match the expected API version ({})",
-                resource.api_version()
-            )));
-        }
-        if !kind.is_empty() && kind != resource.kind {
-            return Err(StatusError::bad_request(format!(
-                "the kind in the data ({kind}) does not match the expected kind ({})",
-                resource.kind
-            )));
-        }
-        let mut value = to_stored(resource, body);
-        if !value.get("metadata").is_some_and(Value::is_object) {
-            value["metadata"] = json!({});
-        }
-        metadata::prune(resource, &mut value);
-        rules::check_readable(resource, &value)?;
-        Ok(value)
     }
 
     /// Gives the object its name and namespace, or says what is wrong with them.
@@ -182,22 +136,6 @@ impl Kubernetes {
             "name": key.name, "group": resource.group, "kind": resource.plural,
             "causes": [{"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}],
         })))
-    }
-
-    /// Prunes, defaults and validates an object.
-    pub(crate) fn check(
-        &self,
-        resource: &Resource,
-        old: Option<&Value>,
-        value: &mut Value,
-    ) -> Result<(), StatusError> {
-        let mut errors = metadata::check(value);
-        errors.extend(match resource.custom() {
-            Some(custom) => crd::check(&custom.schema, value),
-            None => rules::check(resource, old, value),
-        });
-        let name = objects::name(value);
-        if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }
     }
 
     /// Stores an object unless the write is a rehearsal, and gives it back as stored.
@@ -273,4 +211,64 @@ pub(crate) fn suffix(random: &mut Random) -> String {
             char::from(LETTERS[usize::try_from(at).unwrap_or_default()])
         })
         .collect()
+}
+
+/// The answer to a write: the object, or a table with it if the client asked for one.
+pub(crate) fn written(
+    call: &Call<'_>,
+    resource: &Resource,
+    stored: &Value,
+    status: StatusCode,
+    now: Timestamp,
+) -> Response {
+    let value = converted(resource, stored);
+    if let Some(format) = table::wanted(call) {
+        return json_answer(status, &table::of_value(resource, &value, format, now));
+    }
+    json_answer(status, &value)
+}
+
+/// The body of a write in the form that is stored.
+pub(crate) fn received(resource: &Resource, body: Value) -> Result<Value, StatusError> {
+    if !body.is_object() {
+        return Err(StatusError::bad_request(
+            "the object provided is unrecognized (must be of type object)",
+        ));
+    }
+    let version = objects::text(&body, &["apiVersion"]);
+    let kind = objects::text(&body, &["kind"]);
+    if !version.is_empty() && version != resource.api_version() {
+        return Err(StatusError::bad_request(format!(
+            "the API version in the data ({version}) does not match the expected API version ({})",
+            resource.api_version()
+        )));
+    }
+    if !kind.is_empty() && kind != resource.kind {
+        return Err(StatusError::bad_request(format!(
+            "the kind in the data ({kind}) does not match the expected kind ({})",
+            resource.kind
+        )));
+    }
+    let mut value = to_stored(resource, body);
+    if !value.get("metadata").is_some_and(Value::is_object) {
+        value["metadata"] = json!({});
+    }
+    metadata::prune(resource, &mut value);
+    rules::check_readable(resource, &value)?;
+    Ok(value)
+}
+
+/// Prunes, defaults and validates an object.
+pub(crate) fn check(
+    resource: &Resource,
+    old: Option<&Value>,
+    value: &mut Value,
+) -> Result<(), StatusError> {
+    let mut errors = metadata::check(value);
+    errors.extend(match resource.custom() {
+        Some(custom) => crd::check(&custom.schema, value),
+        None => rules::check(resource, old, value),
+    });
+    let name = objects::name(value);
+    if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }
 }

@@ -181,7 +181,7 @@ impl Kubernetes {
         if resource.namespaced && target.namespace.is_none() {
             return Err(StatusError::method_not_allowed());
         }
-        let selector = self.selector(call, target)?;
+        let selector = super::list::selector(call, target)?;
         let options = DeleteOptions::of(call)?;
         let mut writer = Writer::of(call, "deletecollection");
         writer.dry_run = options.dry_run;

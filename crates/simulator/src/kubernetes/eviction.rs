@@ -49,7 +49,7 @@ impl Kubernetes {
         options.dry_run |= call.query.dry_run();
         let mut writer = Writer::of(call, "evict");
         writer.dry_run = options.dry_run;
-        writer.subresource = "eviction".to_owned();
+        "eviction".clone_into(&mut writer.subresource);
         if !is_beyond_budgets(&pod) {
             self.ask_budgets(&pod, &writer, now)?;
         }

@@ -10,35 +10,23 @@ use super::watch::Delivery;
 use crate::exchange::{Outcome, Request, Response};
 use crate::faults::{Call, Fault, Faults, Service};
 
-/// Faults of single watch events.
-#[derive(Debug, Default)]
-pub(crate) struct EventFaults;
-
 fn is_about_events(fault: &Fault) -> bool {
     matches!(fault, Fault::DropWatch | Fault::DuplicateEvent | Fault::ReorderEvent)
 }
 
-impl EventFaults {
-    /// How the next event of a watch of this resource goes.
-    pub(crate) fn next(
-        &self,
-        faults: &mut Faults,
-        resource: &Resource,
-        now: Timestamp,
-    ) -> Delivery {
-        let path = if resource.group.is_empty() {
-            format!("/api/{}/{}", resource.version, resource.plural)
-        } else {
-            format!("/apis/{}/{}/{}", resource.group, resource.version, resource.plural)
-        };
-        let call =
-            Call { service: Service::Kubernetes, method: "WATCH", path: &path, writes: false };
-        match faults.next_of(call, now, is_about_events) {
-            Some(Fault::DropWatch) => Delivery::EndWatch,
-            Some(Fault::DuplicateEvent) => Delivery::Twice,
-            Some(Fault::ReorderEvent) => Delivery::AfterTheNext,
-            _ => Delivery::Once,
-        }
+/// How the next event of a watch of this resource goes.
+pub(crate) fn next_delivery(faults: &mut Faults, resource: &Resource, now: Timestamp) -> Delivery {
+    let path = if resource.group.is_empty() {
+        format!("/api/{}/{}", resource.version, resource.plural)
+    } else {
+        format!("/apis/{}/{}/{}", resource.group, resource.version, resource.plural)
+    };
+    let call = Call { service: Service::Kubernetes, method: "WATCH", path: &path, writes: false };
+    match faults.next_of(call, now, is_about_events) {
+        Some(Fault::DropWatch) => Delivery::EndWatch,
+        Some(Fault::DuplicateEvent) => Delivery::Twice,
+        Some(Fault::ReorderEvent) => Delivery::AfterTheNext,
+        _ => Delivery::Once,
     }
 }
 
@@ -50,7 +38,6 @@ impl Kubernetes {
         let call = Call { service: Service::Kubernetes, method, path: &path, writes };
         let fault = self.faults.next_of(call, now, |fault| !is_about_events(fault));
         match fault {
-            None => Outcome::Answer(self.answer(request, now)),
             Some(Fault::Status { status, code, retry_after }) => {
                 Outcome::Answer(refusal(status, code.as_deref(), retry_after))
             }
@@ -75,7 +62,7 @@ impl Kubernetes {
                 Outcome::Dropped
             }
             // Faults of Azure's operations and clocks say nothing about this API.
-            Some(_) => Outcome::Answer(self.answer(request, now)),
+            None | Some(_) => Outcome::Answer(self.answer(request, now)),
         }
     }
 

@@ -99,25 +99,13 @@ impl Kubernetes {
         if let Some(format) = table::wanted(call) {
             let objects = [Arc::clone(object)];
             let table =
-                table::of(&target.resource, &objects, &format, self.clock(), true, json!({}));
+                table::of(&target.resource, &objects, format, self.clock(), true, &json!({}));
             return Ok(json_answer(StatusCode::OK, &table));
         }
         if table::wants_metadata(call) {
             return Ok(json_answer(StatusCode::OK, &table::metadata_of(&object.value)));
         }
         Ok(bytes_answer(StatusCode::OK, shown(&target.resource, object)))
-    }
-
-    pub(crate) fn selector(
-        &self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-    ) -> Result<Selector, StatusError> {
-        Selector::parse(
-            &target.resource,
-            call.query.get("labelSelector"),
-            call.query.get("fieldSelector"),
-        )
     }
 
     pub(crate) fn serve_list(
@@ -138,7 +126,7 @@ impl Kubernetes {
         now: Timestamp,
     ) -> Result<Response, StatusError> {
         let resource = &target.resource;
-        let selector = self.selector(call, target)?;
+        let selector = selector(call, target)?;
         let limit = call.query.number("limit").filter(|limit| *limit > 0);
         let asked = call.query.number("resourceVersion");
         self.check_not_ahead(asked)?;
@@ -188,7 +176,7 @@ impl Kubernetes {
         }
         let objects: Vec<Arc<Object>> = found.drain(..).map(|(_, object)| object).collect();
         if let Some(format) = table::wanted(call) {
-            let table = table::of(resource, &objects, &format, now, true, metadata);
+            let table = table::of(resource, &objects, format, now, true, &metadata);
             return Ok(json_answer(StatusCode::OK, &table));
         }
         if table::wants_metadata(call) {
@@ -265,5 +253,13 @@ fn continue_too_old() -> StatusError {
     StatusError::expired(
         "The provided continue parameter is too old to display a consistent list result. You can start a \
          new list without the continue parameter.",
+    )
+}
+
+pub(crate) fn selector(call: &Call<'_>, target: &ResourceTarget) -> Result<Selector, StatusError> {
+    Selector::parse(
+        &target.resource,
+        call.query.get("labelSelector"),
+        call.query.get("fieldSelector"),
     )
 }

@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::admission::Denial;
-use super::fault_rules::EventFaults;
 use super::inside::Write;
 use super::rbac::User;
 use super::request::{Call, Query, ResourceTarget, Target};
@@ -26,6 +25,7 @@ use crate::trace::Trace;
 
 /// What a model is made of.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "options are separate switches")]
 pub struct Options {
     /// All chance comes from here: uids, generated names, faults.
     pub seed: u64,
@@ -66,7 +66,7 @@ impl Default for Delays {
         Self {
             start: Duration::from_secs(2),
             stop: Duration::from_secs(1),
-            bookmark: Duration::from_secs(60),
+            bookmark: Duration::from_mins(1),
         }
     }
 }
@@ -97,7 +97,6 @@ pub struct Kubernetes {
     pub(crate) uids: Random,
     pub(crate) names: Random,
     pub(crate) faults: Faults,
-    pub(crate) event_faults: EventFaults,
     pub(crate) trace: Trace,
     pub(crate) writes: VecDeque<Write>,
     pub(crate) timers: Timers,
@@ -118,7 +117,6 @@ impl Kubernetes {
             uids: random.fork("uids"),
             names: random.fork("names"),
             faults: Faults::new(options.faults.clone(), &random, start),
-            event_faults: EventFaults::default(),
             trace: Trace::keeping(options.trace),
             writes: VecDeque::new(),
             timers: Timers::default(),

@@ -43,7 +43,7 @@ impl Kubernetes {
         objects::set(&mut value, &["spec", "finalizers"], finalizers);
         let writer = Writer::of(call, "update");
         let stored = self.keep_or_end(&value, &writer, now);
-        Ok(self.written(call, &target.resource, &stored, StatusCode::OK, now))
+        Ok(super::create::written(call, &target.resource, &stored, StatusCode::OK, now))
     }
 
     fn keep_or_end(&mut self, value: &Value, writer: &Writer, now: Timestamp) -> Value {

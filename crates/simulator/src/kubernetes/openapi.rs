@@ -1,4 +1,4 @@
-//! As much OpenAPI as `kubectl` needs to see that the server validates: paths with their parameters.
+//! As much of the description of the API as `kubectl` needs to see that the server validates: paths with their parameters.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};

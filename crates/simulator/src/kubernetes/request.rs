@@ -71,7 +71,7 @@ fn decoded(text: &str) -> String {
 #[derive(Debug)]
 pub(crate) enum Target {
     Resource(ResourceTarget),
-    /// Discovery, health, version, OpenAPI: by path alone.
+    /// Discovery, health, version and the like: by path alone.
     Path,
 }
 

@@ -271,13 +271,11 @@ impl Catalogue {
     pub(crate) fn groups(&self) -> Vec<(String, Vec<String>)> {
         let mut groups: Vec<(String, Vec<String>)> = Vec::new();
         for resource in &self.resources {
-            let at = match groups.iter().position(|(group, _)| *group == resource.group) {
-                Some(at) => at,
-                None => {
-                    groups.push((resource.group.clone(), Vec::new()));
-                    groups.len() - 1
-                }
-            };
+            let known = groups.iter().position(|(group, _)| *group == resource.group);
+            let at = known.unwrap_or_else(|| {
+                groups.push((resource.group.clone(), Vec::new()));
+                groups.len() - 1
+            });
             if !groups[at].1.contains(&resource.version) {
                 groups[at].1.push(resource.version.clone());
             }

@@ -19,7 +19,7 @@ impl Kubernetes {
         if *call.request.method() != Method::POST {
             return Err(StatusError::method_not_allowed());
         }
-        let mut review = self.received(&target.resource, call.body()?)?;
+        let mut review = super::create::received(&target.resource, call.body()?)?;
         objects::set(&mut review, &["metadata", "creationTimestamp"], Value::Null);
         let user = match target.resource.kind.as_str() {
             "SubjectAccessReview" | "LocalSubjectAccessReview" => User {

@@ -112,9 +112,9 @@ fn of_pod(old: Option<&Value>, value: &Value) -> Vec<FieldError> {
         }
         for kind in ["containers", "initContainers"] {
             if let Some(containers) = spec.get_mut(kind).and_then(Value::as_array_mut) {
-                containers.iter_mut().for_each(|one| {
+                for one in containers {
                     objects::members(one).remove("image");
-                });
+                }
             }
         }
         spec

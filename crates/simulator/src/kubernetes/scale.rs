@@ -48,7 +48,7 @@ impl Kubernetes {
         objects::set(&mut value, &path, replicas);
         let key = Key::new(target.namespace.as_deref(), name);
         let mut writer = Writer::of(call, "update");
-        writer.subresource = "scale".to_owned();
+        "scale".clone_into(&mut writer.subresource);
         let stored = self.replace(resource, &key, value, Part::Main, &writer, now)?;
         Ok(json_answer(StatusCode::OK, &scale_of(resource, &stored)))
     }

@@ -55,24 +55,24 @@ struct Column {
 pub(crate) fn of(
     resource: &Resource,
     objects: &[Arc<Object>],
-    format: &Format,
+    format: Format,
     now: Timestamp,
     described: bool,
-    metadata: Value,
+    metadata: &Value,
 ) -> Value {
     let values: Vec<Value> =
         objects.iter().map(|object| converted(resource, &object.value)).collect();
-    table(resource, &values, *format, now, described, metadata)
+    table(resource, &values, format, now, described, metadata)
 }
 
 /// One object as a table.
 pub(crate) fn of_value(
     resource: &Resource,
     value: &Value,
-    format: &Format,
+    format: Format,
     now: Timestamp,
 ) -> Value {
-    table(resource, std::slice::from_ref(value), *format, now, true, json!({}))
+    table(resource, std::slice::from_ref(value), format, now, true, &json!({}))
 }
 
 fn table(
@@ -81,7 +81,7 @@ fn table(
     format: Format,
     now: Timestamp,
     described: bool,
-    metadata: Value,
+    metadata: &Value,
 ) -> Value {
     let columns = columns(resource);
     let definitions: Vec<Value> = columns

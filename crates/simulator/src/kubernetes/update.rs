@@ -36,7 +36,7 @@ impl Kubernetes {
         now: Timestamp,
     ) -> Result<Response, StatusError> {
         let resource = &target.resource;
-        let mut value = self.received(resource, call.body()?)?;
+        let mut value = super::create::received(resource, call.body()?)?;
         let own = objects::name(&value);
         if own.is_empty() {
             objects::set(&mut value, &["metadata", "name"], name);
@@ -56,10 +56,10 @@ impl Kubernetes {
             let namespace = target.namespace.as_deref();
             let body = super::list::converted(resource, &value);
             let stored = self.create_object(resource, namespace, body, &writer, now)?;
-            return Ok(self.written(call, resource, &stored, StatusCode::CREATED, now));
+            return Ok(super::create::written(call, resource, &stored, StatusCode::CREATED, now));
         }
         let stored = self.replace(resource, &key, value, target.part(), &writer, now)?;
-        Ok(self.written(call, resource, &stored, StatusCode::OK, now))
+        Ok(super::create::written(call, resource, &stored, StatusCode::OK, now))
     }
 
     /// Puts a new value in the place of an object, with everything that a write may not change put back.
@@ -84,7 +84,7 @@ impl Kubernetes {
         keep_other_part(resource, &mut value, old, part);
         check_finalizers(resource, key, old, &value)?;
         builtin::prepare_changed(resource, &mut value, old, part);
-        self.check(resource, Some(old), &mut value)?;
+        super::create::check(resource, Some(old), &mut value)?;
         count_generation(resource, &mut value, old, part);
         if self.options.managed_fields && !writer.applies {
             apply::record_update(resource, Some(old), &mut value, writer, now);

@@ -10,6 +10,7 @@ use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::fault_rules::next_delivery;
 use super::list::{shown, too_old};
 use super::model::{Kubernetes, with_type};
 use super::request::{Call, ResourceTarget};
@@ -85,14 +86,14 @@ impl Watch {
     }
 
     fn line(&mut self, kind: &str, object: &Arc<Object>, now: Timestamp) -> Bytes {
-        match &self.format {
+        match self.format {
             None => event_line(kind, &shown(&self.resource, object)),
             Some(format) => {
                 let first = !self.started;
                 self.started = true;
                 let metadata = json!({"resourceVersion": object.revision.to_string()});
                 let objects = [Arc::clone(object)];
-                let table = table::of(&self.resource, &objects, format, now, first, metadata);
+                let table = table::of(&self.resource, &objects, format, now, first, &metadata);
                 event_line(kind, table.to_string().as_bytes())
             }
         }
@@ -121,7 +122,7 @@ impl Kubernetes {
         now: Timestamp,
     ) -> Result<Response, StatusError> {
         let selector = match &target.name {
-            None => self.selector(call, target)?,
+            None => super::list::selector(call, target)?,
             Some(name) => Selector::parse(&target.resource, "", &format!("metadata.name={name}"))?,
         };
         let (sender, receiver) = unbounded();
@@ -204,7 +205,7 @@ impl Kubernetes {
         let mut made: Vec<(String, &'static str, bool, Bytes)> = Vec::new();
         for watch in watches.iter_mut() {
             let Some((kind, left)) = watch.sees(change) else { continue };
-            let delivery = self.event_faults.next(&mut self.faults, &watch.resource, now);
+            let delivery = next_delivery(&mut self.faults, &watch.resource, now);
             if watch.format.is_some() {
                 let object = if left { last_seen(change) } else { None };
                 let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
@@ -213,14 +214,13 @@ impl Kubernetes {
             }
             let form = watch.resource.api_version();
             let ready = made.iter().find(|one| one.0 == form && one.1 == kind && one.2 == left);
-            let line = match ready {
-                Some((.., line)) => line.clone(),
-                None => {
-                    let object = if left { last_seen(change) } else { None };
-                    let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
-                    made.push((form, kind, left, line.clone()));
-                    line
-                }
+            let line = if let Some((.., line)) = ready {
+                line.clone()
+            } else {
+                let object = if left { last_seen(change) } else { None };
+                let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
+                made.push((form, kind, left, line.clone()));
+                line
             };
             watch.send(line, delivery);
         }

@@ -98,7 +98,7 @@ impl Kubernetes {
         let living: Vec<&Value> =
             pods.iter().filter(|pod| !objects::is_being_deleted(pod)).collect();
         if numbered {
-            let taken: BTreeSet<&str> = pods.iter().map(|pod| objects::name(pod)).collect();
+            let taken: BTreeSet<&str> = pods.iter().map(objects::name).collect();
             for n in 0..wanted {
                 let name = format!("{}-{n}", objects::name(set));
                 if !taken.contains(name.as_str()) {
@@ -166,12 +166,11 @@ impl Kubernetes {
             "apiVersion": "v1", "kind": "Pod",
             "metadata": template["metadata"], "spec": template["spec"],
         });
-        match name {
-            Some(name) => objects::set(&mut pod, &["metadata", "name"], name),
-            None => {
-                let base = format!("{}-", objects::name(set));
-                objects::set(&mut pod, &["metadata", "generateName"], base);
-            }
+        if let Some(name) = name {
+            objects::set(&mut pod, &["metadata", "name"], name);
+        } else {
+            let base = format!("{}-", objects::name(set));
+            objects::set(&mut pod, &["metadata", "generateName"], base);
         }
         objects::set(&mut pod, &["metadata", "namespace"], objects::namespace(set));
         objects::set(&mut pod, &["metadata", "ownerReferences"], json!([owner(set)]));

@@ -38,7 +38,7 @@ impl<'a> Shape<'a> {
     fn item(&self) -> Self {
         match self {
             Self::Custom(schema) => Self::Custom(schema.and_then(|schema| schema.items.as_deref())),
-            other => *other,
+            Self::BuiltIn(..) => *self,
         }
     }
 
@@ -87,11 +87,11 @@ impl FieldSet {
                     for (name, value) in own.filter(|(name, _)| !NOT_OWNED.contains(&name.as_str()))
                     {
                         let mut path = vec!["f:metadata".to_owned(), format!("f:{name}")];
-                        collect(&shape.metadata(name), value, &mut path, &mut found);
+                        collect(&Shape::metadata(name), value, &mut path, &mut found);
                     }
                 }
                 name => {
-                    collect(&shape.member(name), value, &mut vec![format!("f:{name}")], &mut found)
+                    collect(&shape.member(name), value, &mut vec![format!("f:{name}")], &mut found);
                 }
             }
         }
@@ -170,7 +170,7 @@ impl FieldSet {
 
 impl<'a> Shape<'a> {
     /// Metadata has the same shape everywhere.
-    fn metadata(&self, name: &'a str) -> Self {
+    fn metadata(name: &'a str) -> Self {
         static BY_NAME: std::sync::OnceLock<Resource> = std::sync::OnceLock::new();
         let any = BY_NAME.get_or_init(Resource::nameless);
         Self::BuiltIn(any, name)
@@ -240,7 +240,7 @@ fn find<'v>(shape: &Shape<'_>, value: &'v Value, path: &[String]) -> Option<&'v 
 /// Below `metadata` lists have their own rules.
 fn step<'a>(shape: &Shape<'a>, name: &'a str) -> Shape<'a> {
     match (shape, name) {
-        (_, "finalizers" | "ownerReferences") => shape.metadata(name),
+        (_, "finalizers" | "ownerReferences") => Shape::metadata(name),
         _ => shape.member(name),
     }
 }

@@ -27,7 +27,9 @@ pub(super) fn apply(schema: &Schema, value: &mut Value) {
         }
         Value::Array(items) => {
             if let Some(schema) = &schema.items {
-                items.iter_mut().for_each(|item| apply(schema, item));
+                for item in items {
+                    apply(schema, item);
+                }
             }
         }
         _ => {}

@@ -33,7 +33,9 @@ fn prune(schema: &Schema, value: &mut Value) {
         }
         Value::Array(items) => {
             if let Some(schema) = &schema.items {
-                items.iter_mut().for_each(|item| prune(schema, item));
+                for item in items {
+                    prune(schema, item);
+                }
             }
         }
         _ => {}

@@ -9,6 +9,7 @@ use crate::kubernetes::objects::{flag, list, text};
 
 /// What a value must look like.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a schema is a list of separate switches")]
 pub(crate) struct Schema {
     /// Empty where any type may stand.
     pub(crate) kind: String,

@@ -100,7 +100,7 @@ fn of_number(
     match schema.maximum {
         Some((most, true)) if number >= most => wrong(format!("should be less than {most}")),
         Some((most, false)) if number > most => {
-            wrong(format!("should be less than or equal to {most}"))
+            wrong(format!("should be less than or equal to {most}"));
         }
         _ => {}
     }

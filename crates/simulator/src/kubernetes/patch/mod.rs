@@ -92,7 +92,7 @@ impl Kubernetes {
         let writer = Writer::of(call, "patch");
         let key = Key::new(target.namespace.as_deref(), name);
         let stored = self.replace(resource, &key, value, target.part(), &writer, now)?;
-        Ok(self.written(call, resource, &stored, StatusCode::OK, now))
+        Ok(crate::kubernetes::create::written(call, resource, &stored, StatusCode::OK, now))
     }
 }
 

@@ -40,10 +40,7 @@ pub(super) fn columns(resource: &Resource) -> Columns {
             &[("Ready", TEXT, 0), ("Up-to-date", INT, 0), ("Available", INT, 0), ("Age", TEXT, 0)]
         }
         "statefulsets.apps" => &[("Ready", TEXT, 0), ("Age", TEXT, 0)],
-        "replicasets.apps" => {
-            &[("Desired", INT, 0), ("Current", INT, 0), ("Ready", INT, 0), ("Age", TEXT, 0)]
-        }
-        "daemonsets.apps" => {
+        "replicasets.apps" | "daemonsets.apps" => {
             &[("Desired", INT, 0), ("Current", INT, 0), ("Ready", INT, 0), ("Age", TEXT, 0)]
         }
         "poddisruptionbudgets.policy" => &[
@@ -78,10 +75,10 @@ pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<V
     match resource.qualified().as_str() {
         "pods" => {
             let all = list(value, &["spec", "containers"]).len();
-            let states = list(value, &["status", "containerStatuses"]);
-            let up = states.iter().filter(|state| flag(state, &["ready"])).count();
+            let containers = list(value, &["status", "containerStatuses"]);
+            let up = containers.iter().filter(|one| flag(one, &["ready"])).count();
             let restarts: i64 =
-                states.iter().filter_map(|state| number(state, &["restartCount"])).sum();
+                containers.iter().filter_map(|one| number(one, &["restartCount"])).sum();
             let status = if objects::is_being_deleted(value) {
                 "Terminating".into()
             } else {

@@ -76,7 +76,8 @@ async fn a_watch_ends_after_its_time_and_has_bookmarks_before() {
     let maps = world.maps();
     let params = WatchParams::default().timeout(150);
     let mut watch = maps.watch(&params, "0").await.unwrap().boxed();
-    assert_eq!(next(&mut watch, 2).await, ["bookmark", "bookmark"]);
+    // After one minute, after two, and two seconds before the end.
+    assert_eq!(next(&mut watch, 3).await, ["bookmark", "bookmark", "bookmark"]);
     assert!(watch.next().await.is_none());
     assert_eq!(world.shell.now().duration_since(start()).as_secs(), 150);
     assert_eq!(world.shell.with(|model, _| model.open_watches()), 0);
