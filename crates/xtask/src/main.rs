@@ -3,6 +3,7 @@
 mod bench_agent;
 mod checks;
 mod codes;
+mod oracles;
 mod packaging;
 mod step;
 

@@ -218,7 +218,7 @@ impl Filter {
                 return Err(bad(&format!("'{clause}' is not understood.")));
             };
             let value = value.trim().trim_matches('\'');
-            let time = || value.parse::<Timestamp>().map_err(|_| bad(&format!("'{value}' is no time.")));
+            let time = || time_of(value).ok_or_else(|| bad(&format!("'{value}' is no time.")));
             match (name.to_lowercase().as_str(), operator.to_lowercase().as_str()) {
                 ("eventtimestamp", "ge" | "gt") => filter.from = Some(time()?),
                 ("eventtimestamp", "le" | "lt") => filter.to = Some(time()?),
@@ -253,6 +253,12 @@ impl Filter {
                 actual.eq_ignore_ascii_case(value)
             })
     }
+}
+
+/// A time with a zone, or without one, which is UTC: `az` writes it so.
+fn time_of(text: &str) -> Option<Timestamp> {
+    let local = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    text.parse().ok().or_else(|| local().map(|time| time.timestamp()))
 }
 
 /// The clauses between `and`s, which may be written in any case.

@@ -130,8 +130,7 @@ impl World {
         body["properties"]["provisioningState"] = json!("Updating");
         self.store.put(body.clone());
         let operation = self.begin(call, COMPUTE, vmss, Work::PatchVmss, WRITE);
-        let status = if call.method == http::Method::PUT { 200 } else { 202 };
-        Ok(self.followed(Reply::new(status).json(body), call, &operation))
+        Ok(self.followed(Reply::ok(body), call, &operation))
     }
 
     /// Deletes a single machine, or one instance of a scale set.
