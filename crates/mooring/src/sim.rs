@@ -18,7 +18,8 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<(), Failure> {
         speed: arguments.speed,
         seed: arguments.seed,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(serve(settings))
 }
 

@@ -47,7 +47,11 @@ impl Imds {
     pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
         let query = crate::azure::query(request.uri().query());
         let get = |name: &str| query.get(name).map_or("", String::as_str);
-        if request.headers().get("metadata").is_none_or(|value| !value.as_bytes().eq_ignore_ascii_case(b"true")) {
+        if request
+            .headers()
+            .get("metadata")
+            .is_none_or(|value| !value.as_bytes().eq_ignore_ascii_case(b"true"))
+        {
             return refuse(400, "Bad request. Required metadata header not specified");
         }
         if request.headers().contains_key("x-forwarded-for") {
@@ -55,7 +59,10 @@ impl Imds {
         }
         let version = get("api-version");
         if version < FIRST_VERSION {
-            return refuse(400, "Bad request. api-version is invalid or was not specified in the request.");
+            return refuse(
+                400,
+                "Bad request. api-version is invalid or was not specified in the request.",
+            );
         }
         let path = request.uri().path().trim_end_matches('/');
         match path {
@@ -76,7 +83,9 @@ impl Imds {
         match whole.pointer(rest) {
             None => refuse(404, "Not found"),
             Some(Value::String(text)) if format == "text" => plain(text),
-            Some(_) if format == "text" => refuse(400, "Bad request. The format text is for leaves only"),
+            Some(_) if format == "text" => {
+                refuse(400, "Bad request. The format text is for leaves only")
+            }
             Some(value) => Outcome::Answer(answer(StatusCode::OK, value)),
         }
     }
@@ -87,7 +96,12 @@ impl Imds {
         }
         let identity = match (client, &self.identities[..]) {
             ("", [only]) => only,
-            ("", _) => return oauth_error("invalid_request", "Multiple user assigned identities exist, please specify the clientId"),
+            ("", _) => {
+                return oauth_error(
+                    "invalid_request",
+                    "Multiple user assigned identities exist, please specify the clientId",
+                );
+            }
             (wanted, all) => match all.iter().find(|known| *known == wanted) {
                 Some(known) => known,
                 None => return oauth_error("invalid_request", "Identity not found"),
@@ -128,5 +142,8 @@ fn refuse(status: u16, text: &str) -> Outcome {
 }
 
 fn oauth_error(error: &str, text: &str) -> Outcome {
-    Outcome::Answer(answer(StatusCode::BAD_REQUEST, &json!({"error": error, "error_description": text})))
+    Outcome::Answer(answer(
+        StatusCode::BAD_REQUEST,
+        &json!({"error": error, "error_description": text}),
+    ))
 }

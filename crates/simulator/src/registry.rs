@@ -40,29 +40,53 @@ impl Registry {
         let query = crate::azure::query(request.uri().query());
         let field = |name: &str| form.get(name).or(query.get(name)).map_or("", String::as_str);
         match (request.method().as_str(), request.uri().path()) {
-            ("POST", "/oauth2/exchange") => self.exchange(field("grant_type"), field("access_token"), now),
-            ("POST", "/oauth2/token") => self.access(field("refresh_token"), field("scope"), now),
-            ("GET", "/oauth2/token") if self.anonymous => token("access_token", "nobody", field("scope"), now),
-            ("GET", "/oauth2/token") => denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "authentication required"),
-            ("GET", "/v2/") => self.inside(request, "", || json!({}), now),
-            ("GET", "/v2/_catalog") => {
-                self.inside(request, "registry:catalog:*", || json!({"repositories": self.repositories}), now)
+            ("POST", "/oauth2/exchange") => {
+                self.exchange(field("grant_type"), field("access_token"), now)
             }
-            _ => denied(StatusCode::NOT_FOUND, "NAME_UNKNOWN", "repository name not known to registry"),
+            ("POST", "/oauth2/token") => self.access(field("refresh_token"), field("scope"), now),
+            ("GET", "/oauth2/token") if self.anonymous => {
+                token("access_token", "nobody", field("scope"), now)
+            }
+            ("GET", "/oauth2/token") => {
+                denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "authentication required")
+            }
+            ("GET", "/v2/") => self.inside(request, "", || json!({}), now),
+            ("GET", "/v2/_catalog") => self.inside(
+                request,
+                "registry:catalog:*",
+                || json!({"repositories": self.repositories}),
+                now,
+            ),
+            _ => denied(
+                StatusCode::NOT_FOUND,
+                "NAME_UNKNOWN",
+                "repository name not known to registry",
+            ),
         }
     }
 
     /// Behind the door, or the challenge that says where the key is.
-    fn inside(&self, request: &Request, scope: &str, body: impl Fn() -> Value, now: Timestamp) -> Outcome {
-        let header = request.headers().get(http::header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    fn inside(
+        &self,
+        request: &Request,
+        scope: &str,
+        body: impl Fn() -> Value,
+        now: Timestamp,
+    ) -> Outcome {
+        let header = request
+            .headers()
+            .get(http::header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
         let token = header.and_then(|header| header.strip_prefix("Bearer "));
         if token.and_then(|token| claims(token, "access_token", now)).is_some() {
             return Outcome::Answer(answer(StatusCode::OK, &body()));
         }
         let host = &self.host;
         let scope = if scope.is_empty() { String::new() } else { format!(",scope=\"{scope}\"") };
-        let challenge = format!("Bearer realm=\"https://{host}/oauth2/token\",service=\"{host}\"{scope}");
-        let body = json!({"errors": [{"code": "UNAUTHORIZED", "message": "authentication required"}]});
+        let challenge =
+            format!("Bearer realm=\"https://{host}/oauth2/token\",service=\"{host}\"{scope}");
+        let body =
+            json!({"errors": [{"code": "UNAUTHORIZED", "message": "authentication required"}]});
         let mut response = answer(StatusCode::UNAUTHORIZED, &body);
         if let Ok(challenge) = HeaderValue::from_str(&challenge) {
             response.headers_mut().insert(http::header::WWW_AUTHENTICATE, challenge);
@@ -73,7 +97,11 @@ impl Registry {
     /// A token of Entra ID for one of ours.
     fn exchange(&self, grant: &str, given: &str, now: Timestamp) -> Outcome {
         if grant != "access_token" {
-            return denied(StatusCode::BAD_REQUEST, "UNSUPPORTED", "grant_type must be access_token");
+            return denied(
+                StatusCode::BAD_REQUEST,
+                "UNSUPPORTED",
+                "grant_type must be access_token",
+            );
         }
         let application = given
             .split('.')
@@ -82,8 +110,12 @@ impl Registry {
             .and_then(|claims| serde_json::from_slice::<Value>(&claims).ok())
             .and_then(|claims| claims["appid"].as_str().map(str::to_owned));
         match application {
-            Some(application) if self.readers.contains(&application) => token("refresh_token", &application, "", now),
-            Some(_) => denied(StatusCode::FORBIDDEN, "DENIED", "the identity has no role on this registry"),
+            Some(application) if self.readers.contains(&application) => {
+                token("refresh_token", &application, "", now)
+            }
+            Some(_) => {
+                denied(StatusCode::FORBIDDEN, "DENIED", "the identity has no role on this registry")
+            }
             None => denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "the access token is invalid"),
         }
     }
@@ -91,7 +123,9 @@ impl Registry {
     /// One of our refresh tokens for an access token.
     fn access(&self, refresh: &str, scope: &str, now: Timestamp) -> Outcome {
         match claims(refresh, "refresh_token", now) {
-            Some(reader) if self.readers.contains(&reader) => token("access_token", &reader, scope, now),
+            Some(reader) if self.readers.contains(&reader) => {
+                token("access_token", &reader, scope, now)
+            }
             _ => denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "the refresh token is invalid"),
         }
     }

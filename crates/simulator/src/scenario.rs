@@ -134,10 +134,14 @@ pub struct ClusterUpdate {
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// No built-in one has this name.
-    #[error("there is no scenario `{0}`\nhint: the built-in ones are {1}; anything else must be a file")]
+    #[error(
+        "there is no scenario `{0}`\nhint: the built-in ones are {1}; anything else must be a file"
+    )]
     Unknown(String, String),
     /// A text that is no scenario.
-    #[error("{file} is not a scenario: {why}\nhint: mend that line, or start from `--scenario healthy`; the members are described in the scenarios of the simulator")]
+    #[error(
+        "{file} is not a scenario: {why}\nhint: mend that line, or start from `--scenario healthy`; the members are described in the scenarios of the simulator"
+    )]
     Invalid {
         /// The file.
         file: String,
@@ -174,7 +178,8 @@ impl Scenario {
     /// A scenario from a text; `file` is what to call it when it is wrong.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let invalid = |why: String| ScenarioError::Invalid { file: file.to_owned(), why };
-        let scenario: Self = serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        let scenario: Self =
+            serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
         scenario.check().map_err(invalid)?;
         Ok(scenario)
     }
@@ -186,14 +191,19 @@ impl Scenario {
             let pool = pools.iter().find(|pool| pool.name == wedge.pool);
             let pool = pool.ok_or_else(|| format!("wedge.pool names no pool: `{}`", wedge.pool))?;
             if wedge.unregistered_nodes > pool.nodes {
-                return Err(format!("wedge.unregisteredNodes is more than the {} nodes of `{}`", pool.nodes, pool.name));
+                return Err(format!(
+                    "wedge.unregisteredNodes is more than the {} nodes of `{}`",
+                    pool.nodes, pool.name
+                ));
             }
         }
         if !pools.iter().any(|pool| pool.mode == "System") {
             return Err("pools has no pool of mode `System`".to_owned());
         }
         match pools.iter().find(|pool| !matches!(pool.mode.as_str(), "System" | "User")) {
-            Some(pool) => Err(format!("the mode of pool `{}` is neither `System` nor `User`", pool.name)),
+            Some(pool) => {
+                Err(format!("the mode of pool `{}` is neither `System` nor `User`", pool.name))
+            }
             None => Ok(()),
         }
     }
@@ -232,8 +242,12 @@ mod tests {
 
     #[test]
     fn a_bad_scenario_names_file_line_and_next_step() {
-        let error = Scenario::parse("my.yaml", "description: x\nvmz: []\n").unwrap_err().to_string();
-        assert!(error.contains("my.yaml") && error.contains("vmz") && error.contains("line 2"), "{error}");
+        let error =
+            Scenario::parse("my.yaml", "description: x\nvmz: []\n").unwrap_err().to_string();
+        assert!(
+            error.contains("my.yaml") && error.contains("vmz") && error.contains("line 2"),
+            "{error}"
+        );
         assert!(error.contains("hint:"), "{error}");
         let error = Scenario::parse("my.yaml", "wedge: {pool: nosuch}\n").unwrap_err().to_string();
         assert!(error.contains("nosuch"), "{error}");

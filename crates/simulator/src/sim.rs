@@ -38,7 +38,9 @@ pub struct Settings {
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     /// The address is not to be had.
-    #[error("cannot listen on {0}: {1}\nhint: another program may have the port; `--port 0` takes a free one")]
+    #[error(
+        "cannot listen on {0}: {1}\nhint: another program may have the port; `--port 0` takes a free one"
+    )]
     Listen(SocketAddr, std::io::Error),
     /// No certificate.
     #[error(transparent)]
@@ -60,12 +62,16 @@ pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
     let listener = serve::listen(settings.address)
         .await
         .map_err(|error| SimError::Listen(settings.address, error))?;
-    let address = listener.local_addr().map_err(|error| SimError::Listen(settings.address, error))?;
+    let address =
+        listener.local_addr().map_err(|error| SimError::Listen(settings.address, error))?;
     let authority = Authority::new()?;
     let host = address.ip().to_string();
     let tls = authority.server(&["127.0.0.1", "localhost", "::1", &host], &["h2", "http/1.1"])?;
-    let options =
-        Options { speed: settings.speed, endpoint: format!("https://{address}"), ..Options::default() };
+    let options = Options {
+        speed: settings.speed,
+        endpoint: format!("https://{address}"),
+        ..Options::default()
+    };
     files::write(&settings.state, authority.pem(), &options)?;
     let shell = Arc::new(Shell::new(&settings.scenario, settings.seed, options));
     let mut tasks = tokio::task::JoinSet::new();

@@ -1,5 +1,10 @@
 //! Microsoft's own Python clients against the simulator, over TLS: they were written by people who never saw it.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,16 +27,18 @@ fn python() -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent()?;
     let requirements = std::fs::read(folder().join("requirements.txt")).ok()?;
     // FNV-1a, as in the chore that installs them: another set of clients is another environment.
-    let hash = requirements
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = requirements.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     let made = target.join(format!("oracles/{hash:016x}/bin/python"));
     made.exists().then_some(made)
 }
 
 async fn judge(script: &str) {
     let Some(python) = python() else {
-        println!("SKIPPED {script}: Microsoft's Python clients are not installed; `cargo xtask test` installs them");
+        println!(
+            "SKIPPED {script}: Microsoft's Python clients are not installed; `cargo xtask test` installs them"
+        );
         return;
     };
     let state = tempfile::tempdir().unwrap();
@@ -43,7 +50,8 @@ async fn judge(script: &str) {
         seed: 1,
     };
     let simulation = sim::start(settings).await.unwrap();
-    let line = format!(". {}/env.sh && exec {} -B {script}", state.path().display(), python.display());
+    let line =
+        format!(". {}/env.sh && exec {} -B {script}", state.path().display(), python.display());
     let child = Command::new("sh")
         .args(["-c", &line])
         .current_dir(folder())
@@ -53,7 +61,11 @@ async fn judge(script: &str) {
         .spawn()
         .unwrap();
     let process = child.id();
-    let waited = tokio::time::timeout(PATIENCE, tokio::task::spawn_blocking(move || child.wait_with_output())).await;
+    let waited = tokio::time::timeout(
+        PATIENCE,
+        tokio::task::spawn_blocking(move || child.wait_with_output()),
+    )
+    .await;
     let Ok(output) = waited else {
         let _ = Command::new("kill").arg(process.to_string()).status();
         panic!("{script} did not end\n{}", simulation.shell().azure().trace().text());

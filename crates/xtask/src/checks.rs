@@ -1,7 +1,7 @@
 //! Chores that judge the whole project.
 
-use crate::{oracles, packaging};
 use crate::step::{Failed, run};
+use crate::{oracles, packaging};
 
 /// What `deny.toml` says. (Advisories need a database that is fetched, so they are left to others.)
 pub(crate) fn audit() -> Result<(), Failed> {

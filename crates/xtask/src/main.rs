@@ -16,6 +16,7 @@ cargo xtask <chore>
 
 Chores:
   test         every test, and what the packaging promises; installs what is missing
+  oracles      install what judges the simulator: Microsoft's Python clients
   audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => checks::test(),
+        ["oracles"] => oracles::install(),
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),

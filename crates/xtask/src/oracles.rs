@@ -15,14 +15,19 @@ pub(crate) fn install() -> Result<(), Failed> {
     }
     let has_python = Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
     if !has_python.is_ok_and(|output| output.status.success()) {
-        say("xtask: WARNING: no Python 3 with venv: Microsoft's clients will not judge the simulator\n");
+        say(
+            "xtask: WARNING: no Python 3 with venv: Microsoft's clients will not judge the simulator\n",
+        );
         return Ok(());
     }
     say("xtask: installing Microsoft's Python clients, which judge the simulator\n");
     let path = folder.to_string_lossy().into_owned();
     run("python3", &["-m", "venv", "--clear", &path])?;
     let pip = folder.join("bin/pip").to_string_lossy().into_owned();
-    run(&pip, &["install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS])?;
+    run(
+        &pip,
+        &["install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS],
+    )?;
     // Last, so that an installation that broke off is made again.
     std::fs::create_dir(folder.join("complete"))?;
     Ok(())
@@ -32,9 +37,10 @@ pub(crate) fn install() -> Result<(), Failed> {
 fn environment() -> Result<PathBuf, Failed> {
     let requirements = std::fs::read(root().join(REQUIREMENTS))?;
     // FNV-1a: another set of clients is another environment.
-    let hash = requirements
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let hash = requirements.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     Ok(target.join(format!("oracles/{hash:016x}")))
 }

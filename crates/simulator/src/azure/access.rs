@@ -27,7 +27,10 @@ impl Denial {
             Some(beginning) => action.starts_with(beginning),
             None => action == wanted,
         };
-        let under = self.scope.as_ref().is_none_or(|under| scope.to_lowercase().starts_with(&under.to_lowercase()));
+        let under = self
+            .scope
+            .as_ref()
+            .is_none_or(|under| scope.to_lowercase().starts_with(&under.to_lowercase()));
         fits && under && self.principal.as_deref().is_none_or(|denied| denied == principal)
     }
 }
@@ -40,7 +43,9 @@ impl World {
     pub(crate) fn authorize(&self, call: &Call) -> Result<(), ArmError> {
         let action = action_of(call);
         let scope = format!("/{}", call.path.segments.join("/"));
-        let denied = |action: &str| self.denials.iter().any(|denial| denial.is_about(&call.principal, action, &scope));
+        let denied = |action: &str| {
+            self.denials.iter().any(|denial| denial.is_about(&call.principal, action, &scope))
+        };
         if denied(&action) {
             let who = &call.principal;
             return Err(ArmError::new(
@@ -52,7 +57,8 @@ impl World {
             ));
         }
         let whole_set = call.method == http::Method::PUT
-            && call.path.resource_type().as_deref() == Some("microsoft.compute/virtualmachinescalesets");
+            && call.path.resource_type().as_deref()
+                == Some("microsoft.compute/virtualmachinescalesets");
         if whole_set && denied(IMAGE_READ) {
             return Err(ArmError::new(
                 403,

@@ -150,7 +150,10 @@ impl World {
             properties.insert("statusCode", "Conflict".to_owned());
             properties.insert("statusMessage", error.to_string());
         }
-        let data_id = format!("{number:08x}-0000-4000-8000-{:012x}", entry.time.as_millisecond() & 0xffff_ffff_ffff);
+        let data_id = format!(
+            "{number:08x}-0000-4000-8000-{:012x}",
+            entry.time.as_millisecond() & 0xffff_ffff_ffff
+        );
         json!({
             "authorization": {"action": entry.action, "scope": entry.resource},
             "caller": entry.caller,
@@ -207,7 +210,8 @@ struct Filter {
 
 impl Filter {
     fn parse(text: &str) -> Result<Self, ArmError> {
-        let bad = |why: &str| ArmError::new(400, "BadRequest", format!("The filter is invalid: {why}"));
+        let bad =
+            |why: &str| ArmError::new(400, "BadRequest", format!("The filter is invalid: {why}"));
         if text.trim().is_empty() {
             return Err(bad("a start of eventTimestamp is required."));
         }
@@ -257,7 +261,8 @@ impl Filter {
 
 /// A time with a zone, or without one, which is UTC: `az` writes it so.
 fn time_of(text: &str) -> Option<Timestamp> {
-    let local = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    let local =
+        || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
     text.parse().ok().or_else(|| local().map(|time| time.timestamp()))
 }
 

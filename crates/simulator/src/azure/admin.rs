@@ -108,7 +108,8 @@ impl Azure {
 
     /// Adds a fault rule, and writes it into the trace.
     pub fn add_fault(&mut self, rule: Rule, now: Timestamp) {
-        self.trace.record(now, format_args!("rule {}", serde_json::to_string(&rule).unwrap_or_default()));
+        self.trace
+            .record(now, format_args!("rule {}", serde_json::to_string(&rule).unwrap_or_default()));
         self.faults.add(rule);
     }
 
@@ -226,7 +227,9 @@ impl Azure {
 
     /// A failed write of a pool's scale set in the past, which the log already shows.
     pub(crate) fn fail_write(&mut self, pool: &str, at: Timestamp, visible: Timestamp) {
-        let Some(vmss) = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else { return };
+        let Some(vmss) = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
+            return;
+        };
         self.world.log_vmss_write(&vmss, at, true);
         self.world.activity.show_all_by(visible);
     }

@@ -84,7 +84,13 @@ impl World {
         self.start_update(call, cluster, body, RETAG)
     }
 
-    fn start_update(&mut self, call: &Call, cluster: &str, mut body: Value, seconds: u64) -> Answer {
+    fn start_update(
+        &mut self,
+        call: &Call,
+        cluster: &str,
+        mut body: Value,
+        seconds: u64,
+    ) -> Answer {
         if let Some(properties) = body["properties"].as_object_mut() {
             properties.remove("agentPoolProfiles");
         }
@@ -111,9 +117,10 @@ impl World {
         let body = self.store.get(cluster).unwrap_or(&Value::Null);
         let name = text(body, "/name");
         let access = &self.options.kubernetes;
-        let server = access
-            .as_ref()
-            .map_or_else(|| format!("https://{}:443", text(body, "/properties/fqdn")), |access| access.server.clone());
+        let server = access.as_ref().map_or_else(
+            || format!("https://{}:443", text(body, "/properties/fqdn")),
+            |access| access.server.clone(),
+        );
         let authority = access.as_ref().map_or_else(
             || "-----BEGIN CERTIFICATE-----\nU0lNVUxBVEVE\n-----END CERTIFICATE-----\n".to_owned(),
             |access| access.ca_pem.clone(),
@@ -137,7 +144,9 @@ impl World {
             "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
             "current-context": name,
         });
-        Ok(Reply::ok(json!({"kubeconfigs": [{"name": "clusterUser", "value": STANDARD.encode(config.to_string())}]})))
+        Ok(Reply::ok(
+            json!({"kubeconfigs": [{"name": "clusterUser", "value": STANDARD.encode(config.to_string())}]}),
+        ))
     }
 }
 

@@ -16,7 +16,12 @@ const COMMAND: u64 = 30;
 
 impl World {
     /// Any resource, as it is kept, or the gateway's 404.
-    pub(crate) fn get_resource(&self, call: &Call, id: &str, kind: &str) -> Result<&Value, ArmError> {
+    pub(crate) fn get_resource(
+        &self,
+        call: &Call,
+        id: &str,
+        kind: &str,
+    ) -> Result<&Value, ArmError> {
         self.store.get(id).ok_or_else(|| {
             let name = call.path.segments.get(7..).unwrap_or_default();
             let name = name.iter().step_by(2).cloned().collect::<Vec<_>>().join("/");
@@ -28,8 +33,11 @@ impl World {
     pub(crate) fn shown_machine(&self, body: &Value, view: bool) -> Value {
         let mut body = body.clone();
         let id = text(&body, "/id").to_owned();
-        let extensions: Vec<Value> =
-            self.store.list(&format!("{id}/extensions")).map(|extension| plain(extension, false)).collect();
+        let extensions: Vec<Value> = self
+            .store
+            .list(&format!("{id}/extensions"))
+            .map(|extension| plain(extension, false))
+            .collect();
         if view {
             let view = self.instance_view(&body);
             body["properties"]["instanceView"] = view;
@@ -82,8 +90,11 @@ impl World {
 
     pub(crate) fn list_extensions(&self, call: &Call, machine: &str) -> Answer {
         let view = call.expands("instanceView");
-        let extensions: Vec<Value> =
-            self.store.list(&format!("{machine}/extensions")).map(|body| plain(body, view)).collect();
+        let extensions: Vec<Value> = self
+            .store
+            .list(&format!("{machine}/extensions"))
+            .map(|body| plain(body, view))
+            .collect();
         Ok(Reply::ok(json!({"value": extensions})))
     }
 
@@ -108,11 +119,17 @@ impl World {
         let state = text(body, "/properties/provisioningState").to_lowercase();
         let mut codes: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
         for machine in self.store.list(&format!("{vmss}/virtualMachines")) {
-            for status in machine.pointer("/properties/instanceView/statuses").and_then(Value::as_array).into_iter().flatten() {
+            for status in machine
+                .pointer("/properties/instanceView/statuses")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 *codes.entry(text(status, "/code").to_owned()).or_default() += 1;
             }
         }
-        let summary: Vec<Value> = codes.iter().map(|(code, count)| json!({"code": code, "count": count})).collect();
+        let summary: Vec<Value> =
+            codes.iter().map(|(code, count)| json!({"code": code, "count": count})).collect();
         Ok(Reply::ok(json!({
             "virtualMachine": {"statusesSummary": summary},
             "statuses": [{"code": format!("ProvisioningState/{state}"), "level": "Info", "displayStatus": "Provisioning"}],
@@ -123,7 +140,8 @@ impl World {
     pub(crate) fn patch_vmss(&mut self, call: &Call, vmss: &str) -> Answer {
         let patch = call.body.clone().unwrap_or_default();
         call.object()?;
-        let mut body = self.get_resource(call, vmss, "Microsoft.Compute/virtualMachineScaleSets")?.clone();
+        let mut body =
+            self.get_resource(call, vmss, "Microsoft.Compute/virtualMachineScaleSets")?.clone();
         if !self.is_wedged(vmss) {
             merge(&mut body, &patch);
         }
@@ -137,7 +155,8 @@ impl World {
     pub(crate) fn delete_machine(&mut self, call: &Call, id: &str) -> Answer {
         let Some(body) = self.store.get_mut(id) else { return Ok(Reply::new(204)) };
         body["properties"]["provisioningState"] = json!("Deleting");
-        let forced = call.query.get("forcedeletion").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let forced =
+            call.query.get("forcedeletion").is_some_and(|value| value.eq_ignore_ascii_case("true"));
         let seconds = if forced { FORCE_DELETE } else { DELETE };
         let operation = self.begin(call, COMPUTE, id, Work::DeleteMachine, seconds);
         let true_id = self.true_id(id);
@@ -158,7 +177,8 @@ impl World {
             .collect::<Vec<_>>()
             .join("\n");
         self.get_resource(call, machine, "Microsoft.Compute/virtualMachines")?;
-        let printed = if script.contains("provision.json") { self.report_of(machine) } else { String::new() };
+        let printed =
+            if script.contains("provision.json") { self.report_of(machine) } else { String::new() };
         let body = json!({"value": [{
             "code": "ProvisioningState/succeeded",
             "level": "Info",
@@ -218,9 +238,9 @@ impl World {
     pub(crate) fn page(&self, call: &Call, all: impl Iterator<Item = Value>) -> Answer {
         let skip = match call.query.get("$skiptoken") {
             None => 0,
-            Some(token) => token
-                .parse::<usize>()
-                .map_err(|_| ArmError::new(400, "InvalidParameter", "The skip token is invalid."))?,
+            Some(token) => token.parse::<usize>().map_err(|_| {
+                ArmError::new(400, "InvalidParameter", "The skip token is invalid.")
+            })?,
         };
         let mut rest = all.skip(skip);
         let page: Vec<Value> = rest.by_ref().take(self.options.page_size).collect();

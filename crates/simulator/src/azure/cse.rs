@@ -63,8 +63,10 @@ impl Cse {
         if self.exit_code == 0 {
             return format!("Enable succeeded: {streams}");
         }
-        let what =
-            format!("failed to execute command: command terminated with exit status={}", self.exit_code);
+        let what = format!(
+            "failed to execute command: command terminated with exit status={}",
+            self.exit_code
+        );
         if self.is_new_handler() {
             // Since 2.1.17 there is no prefix, and the error stands once more at the end.
             format!("{what}{streams}: {what}")
@@ -140,7 +142,10 @@ mod tests {
         assert!(old.message().starts_with(&format!("Enable failed: {what}\n[stdout]\n{{")));
         assert!(new.message().starts_with(&format!("{what}\n[stdout]\n{{")));
         assert!(new.message().ends_with(&format!(": {what}")));
-        assert!(old.message().contains(r#""ExitCode": "211""#) || old.message().contains(r#""ExitCode":"211""#));
+        assert!(
+            old.message().contains(r#""ExitCode": "211""#)
+                || old.message().contains(r#""ExitCode":"211""#)
+        );
         assert!(old.message().contains("'oras': No such file or directory"));
     }
 

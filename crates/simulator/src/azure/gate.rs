@@ -19,7 +19,11 @@ impl Azure {
         let method = request.method().as_str();
         let writes = !matches!(method, "GET" | "HEAD");
         let service = if is_sign_in(path) { Service::SignIn } else { Service::Arm };
-        let fault = self.faults.next_of(faults::Call { service, method, path, writes }, now, concerns_azure);
+        let fault = self.faults.next_of(
+            faults::Call { service, method, path, writes },
+            now,
+            concerns_azure,
+        );
         if let Some(Fault::ClockJump { seconds }) = fault {
             self.clock += SignedDuration::from_secs(seconds);
         }
@@ -33,7 +37,10 @@ impl Azure {
         match &fault {
             Some(fault) => self.trace.record(
                 now,
-                format_args!("{method} {target} -> {status} {code} fault {}", serde_json::to_string(fault).unwrap_or_default()),
+                format_args!(
+                    "{method} {target} -> {status} {code} fault {}",
+                    serde_json::to_string(fault).unwrap_or_default()
+                ),
             ),
             None => self.trace.record(now, format_args!("{method} {target} -> {status} {code}")),
         }
@@ -50,9 +57,16 @@ impl Azure {
     ) -> Outcome {
         let (path, method) = (request.uri().path(), request.method().as_str());
         let writes = !matches!(method, "GET" | "HEAD");
-        let fault = self.faults.next_of(faults::Call { service, method, path, writes }, now, concerns_azure);
+        let fault = self.faults.next_of(
+            faults::Call { service, method, path, writes },
+            now,
+            concerns_azure,
+        );
         let kind = fault.as_ref().map(|fault| serde_json::to_string(fault).unwrap_or_default());
-        self.trace.record(now, format_args!("{method} {path} fault {}", kind.as_deref().unwrap_or("none")));
+        self.trace.record(
+            now,
+            format_args!("{method} {path} fault {}", kind.as_deref().unwrap_or("none")),
+        );
         match fault {
             Some(Fault::TimeoutBefore | Fault::TimeoutAfter) => Outcome::Silence,
             Some(Fault::DropBefore | Fault::DropAfter) => Outcome::Dropped,
@@ -82,7 +96,11 @@ impl Azure {
         }
         let reply = match fault {
             Some(Fault::Status { status, code, retry_after }) => {
-                let mut error = ArmError::new(*status, code.as_deref().unwrap_or(usual_code(*status)), "A fault rule of the simulator.");
+                let mut error = ArmError::new(
+                    *status,
+                    code.as_deref().unwrap_or(usual_code(*status)),
+                    "A fault rule of the simulator.",
+                );
                 if let Some(seconds) = retry_after {
                     error = error.with("retry-after", seconds.to_string());
                 }
@@ -108,9 +126,15 @@ impl Azure {
         let path = ArmPath::parse(request.uri().path());
         let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
         let method = request.method().as_str();
-        if let Some(answer) =
-            sign_in::answer(&self.world.options, self.seed, method, &segments, request.body(), &base, now)
-        {
+        if let Some(answer) = sign_in::answer(
+            &self.world.options,
+            self.seed,
+            method,
+            &segments,
+            request.body(),
+            &base,
+            now,
+        ) {
             return answer.unwrap_or_else(|refused| refused);
         }
         self.arm(request, path, base, now, fault).unwrap_or_else(ArmError::reply)
@@ -156,7 +180,9 @@ impl Azure {
         if !request.body().is_empty() {
             let body = serde_json::from_slice(request.body());
             call.body = Some(body.map_err(|error| {
-                ArmError::bad_body(format!("The request content was invalid and could not be deserialized: '{error}'."))
+                ArmError::bad_body(format!(
+                    "The request content was invalid and could not be deserialized: '{error}'."
+                ))
             })?);
         }
         self.world.authorize(&call)?;
@@ -180,12 +206,16 @@ impl Azure {
 }
 
 fn concerns_azure(fault: &Fault) -> bool {
-    !matches!(fault, Fault::DropWatch | Fault::DuplicateEvent | Fault::ReorderEvent | Fault::Restart)
+    !matches!(
+        fault,
+        Fault::DropWatch | Fault::DuplicateEvent | Fault::ReorderEvent | Fault::Restart
+    )
 }
 
 fn is_sign_in(path: &str) -> bool {
     let arm = ["/subscriptions", "/providers", "/tenants"];
-    !arm.iter().any(|start| path.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start)))
+    !arm.iter()
+        .any(|start| path.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start)))
 }
 
 fn usual_code(status: u16) -> &'static str {
@@ -206,7 +236,8 @@ fn usual_code(status: u16) -> &'static str {
 /// The error code in an answer, for the trace.
 fn code_of(reply: &Reply) -> Option<String> {
     let body = reply.body.as_ref()?;
-    let code = body.pointer("/error/code").or_else(|| body.get("code").filter(|_| reply.status >= 400));
+    let code =
+        body.pointer("/error/code").or_else(|| body.get("code").filter(|_| reply.status >= 400));
     code?.as_str().map(str::to_owned)
 }
 
@@ -235,10 +266,14 @@ fn respond(reply: &Reply, request: &Request, request_id: &str) -> Response {
     };
     put("x-ms-request-id", request_id);
     put("x-ms-correlation-request-id", request_id);
-    if let Some(id) = request.headers().get("x-ms-correlation-request-id").and_then(|id| id.to_str().ok()) {
+    if let Some(id) =
+        request.headers().get("x-ms-correlation-request-id").and_then(|id| id.to_str().ok())
+    {
         put("x-ms-correlation-request-id", id);
     }
-    if let Some(id) = request.headers().get("x-ms-client-request-id").and_then(|id| id.to_str().ok()) {
+    if let Some(id) =
+        request.headers().get("x-ms-client-request-id").and_then(|id| id.to_str().ok())
+    {
         put("x-ms-client-request-id", id);
     }
     for (name, value) in &reply.headers {

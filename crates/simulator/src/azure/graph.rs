@@ -16,15 +16,25 @@ impl World {
         let sent = call.object()?;
         let text_of = sent.get("query").and_then(Value::as_str).unwrap_or_default();
         let query = Query::parse(text_of).map_err(|why| {
-            ArmError::new(400, "BadRequest", format!("Please provide below info when asking for support: the query is invalid. {why}"))
+            ArmError::new(
+                400,
+                "BadRequest",
+                format!(
+                    "Please provide below info when asking for support: the query is invalid. {why}"
+                ),
+            )
         })?;
         let options = sent.get("options").cloned().unwrap_or_default();
-        let number = |name: &str| options.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        let number = |name: &str| {
+            options.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok())
+        };
         let top = number("$top").or(number("top")).unwrap_or(MOST).clamp(1, MOST);
         let token = options.get("$skipToken").or(options.get("skipToken")).and_then(Value::as_str);
         let skip = match token {
             None => number("$skip").unwrap_or_default(),
-            Some(token) => token.parse().map_err(|_| ArmError::new(400, "BadRequest", "The skip token is invalid."))?,
+            Some(token) => token
+                .parse()
+                .map_err(|_| ArmError::new(400, "BadRequest", "The skip token is invalid."))?,
         };
         let rows: Vec<Value> = self
             .store
@@ -35,8 +45,13 @@ impl World {
             .collect();
         let total = rows.len();
         let limit = query.limit.unwrap_or(usize::MAX);
-        let page: Vec<Value> =
-            rows.into_iter().take(limit).skip(skip).take(top).map(|row| query.project(row)).collect();
+        let page: Vec<Value> = rows
+            .into_iter()
+            .take(limit)
+            .skip(skip)
+            .take(top)
+            .map(|row| query.project(row))
+            .collect();
         let (count, end) = (page.len(), skip + page.len());
         let mut body = json!({
             "totalRecords": total.min(limit), "count": count, "data": page, "facets": [],
@@ -100,7 +115,8 @@ impl Query {
                     query.columns = Some(split(rest, ',').into_iter().map(column).collect());
                 }
                 "limit" | "take" => {
-                    query.limit = Some(rest.trim().parse().map_err(|_| format!("'{rest}' is no number."))?);
+                    query.limit =
+                        Some(rest.trim().parse().map_err(|_| format!("'{rest}' is no number."))?);
                 }
                 // Rows are in the order of their ids already, and nobody here asks for another.
                 "order" | "sort" => {}
@@ -112,7 +128,10 @@ impl Query {
 
     fn project(&self, row: Value) -> Value {
         let Some(columns) = &self.columns else { return row };
-        columns.iter().map(|(name, path)| (name.clone(), at(&row, path).cloned().unwrap_or_default())).collect()
+        columns
+            .iter()
+            .map(|(name, path)| (name.clone(), at(&row, path).cloned().unwrap_or_default()))
+            .collect()
     }
 }
 
@@ -121,16 +140,21 @@ impl Filter {
         let bad = || format!("'{}' is not understood.", text.trim());
         let (path, rest) = text.trim().split_once(char::is_whitespace).ok_or_else(bad)?;
         let rest = rest.trim();
-        let ends = rest.find(|c: char| c.is_whitespace() || c == '(' || c == '\'' || c == '"').ok_or_else(bad)?;
+        let ends = rest
+            .find(|c: char| c.is_whitespace() || c == '(' || c == '\'' || c == '"')
+            .ok_or_else(bad)?;
         let (operator, value) = rest.split_at(ends);
         let operator = operator.to_lowercase();
         let value = value.trim();
         let values = match operator.as_str() {
             "in" | "in~" => {
-                let inside = value.strip_prefix('(').and_then(|v| v.strip_suffix(')')).ok_or_else(bad)?;
+                let inside =
+                    value.strip_prefix('(').and_then(|v| v.strip_suffix(')')).ok_or_else(bad)?;
                 split(inside, ',').iter().map(|value| unquote(value)).collect()
             }
-            "==" | "=~" | "!=" | "!~" | "contains" | "startswith" | "endswith" | "has" => vec![unquote(value)],
+            "==" | "=~" | "!=" | "!~" | "contains" | "startswith" | "endswith" | "has" => {
+                vec![unquote(value)]
+            }
             _ => return Err(bad()),
         };
         Ok(Self { path: path.to_owned(), operator, values })
@@ -175,7 +199,9 @@ fn at<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
 
 fn member<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     let members = value.as_object()?;
-    members.get(name).or_else(|| members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value))
+    members.get(name).or_else(|| {
+        members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    })
 }
 
 /// What a column is called: the last name of its path.

@@ -49,7 +49,10 @@ impl World {
         self.machines += 1;
         let (id, number) = (&birth.id, self.machines);
         let instance = last(id).to_owned();
-        let nic = format!("{id}/networkInterfaces/{}", if birth.life == Life::NoNetwork { "nic-1" } else { "nic-0" });
+        let nic = format!(
+            "{id}/networkInterfaces/{}",
+            if birth.life == Life::NoNetwork { "nic-1" } else { "nic-0" }
+        );
         let in_scale_set = id.to_lowercase().contains("/virtualmachinescalesets/");
         let set_name = id.rsplit('/').nth(2).unwrap_or_default();
         let mut body = json!({
@@ -174,8 +177,11 @@ impl World {
                 {"code": "PowerState/running", "level": "Info", "displayStatus": "VM running"},
             ],
         });
-        let extensions: Vec<String> =
-            self.store.list(&format!("{id}/extensions")).map(|body| text(body, "/id").to_lowercase()).collect();
+        let extensions: Vec<String> = self
+            .store
+            .list(&format!("{id}/extensions"))
+            .map(|body| text(body, "/id").to_lowercase())
+            .collect();
         for extension in extensions {
             let Some(script) = self.scripts.get(&extension).cloned() else { continue };
             if let Some(body) = self.store.get_mut(&extension) {
@@ -198,7 +204,8 @@ impl World {
         set(body, "instanceView", view);
         set(body, "provisioningState", state);
         let name = text(body, "/name").to_owned();
-        let machine = extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine).to_owned();
+        let machine =
+            extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine).to_owned();
         if let Some(body) = self.store.get_mut(&machine) {
             set(body, "provisioningState", state);
             body["properties"]["instanceView"]["statuses"][0] = if script.exit_code == 0 {
@@ -213,7 +220,7 @@ impl World {
         }
         if let Some(vm) = self.karpenter_vm(&machine) {
             let (exit_code, message) = (script.exit_code, script.message());
-            self.changes.push(Change::CseEnded { vm, exit_code, message });
+            self.tell(Change::CseEnded { vm, exit_code, message });
         }
         if plan && script.exit_code == 0 && script.registers {
             let joins = self.after(at, REGISTRATION);
@@ -253,13 +260,13 @@ impl World {
         if self.joined.remove(&key)
             && let Some(node) = self.node_of(&key)
         {
-            self.changes.push(Change::NodeGone { node: node.name, provider_id: node.provider_id });
+            self.tell(Change::NodeGone { node: node.name, provider_id: node.provider_id });
         }
         self.store.remove(&key);
         let under = format!("{key}/");
         self.scripts.retain(|extension, _| !extension.starts_with(&under));
         if let Some(vm) = vm {
-            self.changes.push(Change::VmGone(vm));
+            self.tell(Change::VmGone(vm));
         }
     }
 
@@ -268,7 +275,7 @@ impl World {
         if let Some(node) = self.node_of(id)
             && self.joined.insert(id.to_lowercase())
         {
-            self.changes.push(Change::NodeJoined(node));
+            self.tell(Change::NodeJoined(node));
         }
     }
 }

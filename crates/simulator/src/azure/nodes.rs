@@ -42,8 +42,16 @@ impl World {
         let mut taints = Vec::new();
         if let Some(pool) = pool_body {
             label("kubernetes.azure.com/mode", &text(pool, "/properties/mode").to_lowercase());
-            label("kubernetes.azure.com/node-image-version", text(pool, "/properties/nodeImageVersion"));
-            for (name, value) in pool.pointer("/properties/nodeLabels").and_then(Value::as_object).into_iter().flatten() {
+            label(
+                "kubernetes.azure.com/node-image-version",
+                text(pool, "/properties/nodeImageVersion"),
+            );
+            for (name, value) in pool
+                .pointer("/properties/nodeLabels")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+            {
                 label(name, value.as_str().unwrap_or_default());
             }
             let own = pool.pointer("/properties/nodeTaints").and_then(Value::as_array);
@@ -53,7 +61,8 @@ impl World {
         if claim.is_some() {
             label("karpenter.sh/nodepool", text(body, &format!("/tags/{NODE_POOL_TAG}")));
         }
-        let version = pool_body.map_or("", |pool| text(pool, "/properties/currentOrchestratorVersion"));
+        let version =
+            pool_body.map_or("", |pool| text(pool, "/properties/currentOrchestratorVersion"));
         let version = if version.is_empty() { &self.options.kubernetes_version } else { version };
         let nic = self.store.list(&format!("{id}/networkInterfaces")).next();
         Some(Node {
@@ -68,7 +77,9 @@ impl World {
             image_version: last(image).to_owned(),
             kubernetes_version: version.to_owned(),
             address: nic
-                .map_or("", |nic| text(nic, "/properties/ipConfigurations/0/properties/privateIPAddress"))
+                .map_or("", |nic| {
+                    text(nic, "/properties/ipConfigurations/0/properties/privateIPAddress")
+                })
                 .to_owned(),
         })
     }
@@ -82,7 +93,8 @@ impl World {
             claim: claim.to_owned(),
             node_pool: text(body, &format!("/tags/{NODE_POOL_TAG}")).to_owned(),
             provider_id: format!("azure://{}", text(body, "/id")),
-            image_version: last(text(body, "/properties/storageProfile/imageReference/id")).to_owned(),
+            image_version: last(text(body, "/properties/storageProfile/imageReference/id"))
+                .to_owned(),
             size: text(body, "/properties/hardwareProfile/vmSize").to_owned(),
             zone: self.zone_name(text(body, "/zones/0")),
         })

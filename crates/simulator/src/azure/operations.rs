@@ -64,13 +64,16 @@ pub(crate) struct Operation {
     pub(crate) error: Option<(String, String)>,
     pub(crate) correlation: String,
     pub(crate) caller: String,
-    /// The state of the target to go back to when the operation is called off.
+    /// How a fault rule ends it, and whether one hides it from its URLs.
     pub(crate) fate: Option<OperationFault>,
     pub(crate) hidden: bool,
 }
 
 pub(crate) const AKS: &str = "Microsoft.ContainerService";
 pub(crate) const COMPUTE: &str = "Microsoft.Compute";
+
+/// How many operations are remembered: days of a busy cluster.
+const KEPT: usize = 4096;
 
 impl Operation {
     pub(crate) fn is_running(&self) -> bool {
@@ -110,9 +113,23 @@ impl World {
             fate: call.fate,
             hidden: call.hidden,
         };
+        self.forget_oldest();
         self.operations.insert(id.clone(), operation.clone());
         self.agenda.plan(ends, Event::OperationEnds { operation: id });
         operation
+    }
+
+    /// Makes room for one more operation: ended ones are remembered for long, but not for ever.
+    fn forget_oldest(&mut self) {
+        if self.operations.len() < KEPT {
+            return;
+        }
+        let ended = self.operations.values().filter(|operation| !operation.is_running());
+        let oldest =
+            ended.min_by_key(|operation| operation.started).map(|operation| operation.id.clone());
+        if let Some(oldest) = oldest {
+            self.operations.remove(&oldest);
+        }
     }
 
     /// The headers by which a client follows an operation.
@@ -124,10 +141,17 @@ impl World {
         );
         let (id, version) = (&operation.id, call.api_version());
         let (follow, result) = match (operation.provider, &operation.work) {
-            (AKS, Work::Abort { .. }) => (format!("operationStatus/{id}?"), Some(format!("operations/{id}?"))),
-            (AKS, Work::DeletePool) => (format!("operations/{id}?"), Some(format!("operationresults/{id}?"))),
+            (AKS, Work::Abort { .. }) => {
+                (format!("operationStatus/{id}?"), Some(format!("operations/{id}?")))
+            }
+            (AKS, Work::DeletePool) => {
+                (format!("operations/{id}?"), Some(format!("operationresults/{id}?")))
+            }
             (AKS, _) => (format!("operations/{id}?"), None),
-            _ => (format!("operations/{id}?p=sim&"), Some(format!("operations/{id}?p=sim&monitor=true&"))),
+            _ => (
+                format!("operations/{id}?p=sim&"),
+                Some(format!("operations/{id}?p=sim&monitor=true&")),
+            ),
         };
         let mut reply = reply
             .with("azure-asyncoperation", format!("{place}/{follow}api-version={version}"))
@@ -142,13 +166,21 @@ impl World {
     pub(crate) fn operation(&self, call: &Call, id: &str, result: bool) -> Answer {
         let found = self.operations.get(id).filter(|operation| !operation.hidden);
         let Some(operation) = found else {
-            return Err(ArmError::new(404, "OperationNotFound", format!("The operation '{id}' was not found.")));
+            return Err(ArmError::new(
+                404,
+                "OperationNotFound",
+                format!("The operation '{id}' was not found."),
+            ));
         };
         if result || call.query.contains_key("monitor") {
             return Ok(self.result(call, operation));
         }
         let reply = Reply::ok(status(operation));
-        Ok(if operation.is_running() { reply.with("retry-after", self.retry_after(10)) } else { reply })
+        Ok(if operation.is_running() {
+            reply.with("retry-after", self.retry_after(10))
+        } else {
+            reply
+        })
     }
 
     /// What `Location` says: accepted until the end, then the outcome itself.
@@ -156,7 +188,9 @@ impl World {
         if operation.is_running() {
             let place = format!("{}/{}", call.base, call.path.segments.join("/"));
             let link = format!("{place}?p=sim&monitor=true&api-version={}", call.api_version());
-            return Reply::new(202).with("location", link).with("retry-after", self.retry_after(10));
+            return Reply::new(202)
+                .with("location", link)
+                .with("retry-after", self.retry_after(10));
         }
         if let Some((code, message)) = &operation.error {
             return Reply::new(409).json(json!({"error": {"code": code, "message": message}}));
@@ -164,7 +198,9 @@ impl World {
         if let Work::Answer { body } = &operation.work {
             return Reply::ok(body.clone());
         }
-        self.store.get(&operation.target).map_or_else(|| Reply::new(204), |body| Reply::ok(body.clone()))
+        self.store
+            .get(&operation.target)
+            .map_or_else(|| Reply::new(204), |body| Reply::ok(body.clone()))
     }
 
     /// `GET {resource}/operations/latest` and `…/operations[/{id}]`.
@@ -175,8 +211,10 @@ impl World {
             .values()
             .filter(|operation| {
                 operation.provider == AKS
+                    && !matches!(operation.work, Work::Abort { .. })
                     && !operation.hidden
-                    && (operation.target == target.to_lowercase() || operation.target.starts_with(&prefix))
+                    && (operation.target == target.to_lowercase()
+                        || operation.target.starts_with(&prefix))
             })
             .collect();
         found.sort_by_key(|operation| (operation.started, operation.id.clone()));
@@ -190,7 +228,9 @@ impl World {
             body
         };
         match which {
-            None => Ok(Reply::ok(json!({"value": found.iter().rev().map(|o| shown(o)).collect::<Vec<_>>()}))),
+            None => Ok(Reply::ok(
+                json!({"value": found.iter().rev().map(|o| shown(o)).collect::<Vec<_>>()}),
+            )),
             Some("latest") => found
                 .last()
                 .map(|operation| Reply::ok(shown(operation)))
@@ -199,7 +239,9 @@ impl World {
                 .iter()
                 .find(|operation| operation.id == id)
                 .map(|operation| Reply::ok(shown(operation)))
-                .ok_or_else(|| ArmError::aks(404, "NotFound", format!("Could not find the operation: {id}"))),
+                .ok_or_else(|| {
+                    ArmError::aks(404, "NotFound", format!("Could not find the operation: {id}"))
+                }),
         }
     }
 
@@ -241,7 +283,8 @@ fn status(operation: &Operation) -> Value {
     if let Some((code, message)) = &operation.error {
         body["error"] = json!({"code": code, "message": message});
     }
-    if let (Work::Answer { body: output }, Status::Succeeded) = (&operation.work, operation.status) {
+    if let (Work::Answer { body: output }, Status::Succeeded) = (&operation.work, operation.status)
+    {
         body["properties"] = json!({"output": output});
     }
     body

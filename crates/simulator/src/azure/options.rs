@@ -106,7 +106,8 @@ impl Options {
     /// The cluster's id.
     #[must_use]
     pub fn cluster_id(&self) -> String {
-        let (subscription, group, cluster) = (&self.subscription, &self.resource_group, &self.cluster);
+        let (subscription, group, cluster) =
+            (&self.subscription, &self.resource_group, &self.cluster);
         format!(
             "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
         )
@@ -116,7 +117,9 @@ impl Options {
     #[must_use]
     pub fn compute(&self, kind: &str) -> String {
         let (subscription, group) = (&self.subscription, &self.node_resource_group);
-        format!("/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/{kind}")
+        format!(
+            "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/{kind}"
+        )
     }
 
     pub(crate) fn network(&self) -> String {

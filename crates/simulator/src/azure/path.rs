@@ -13,8 +13,11 @@ pub(crate) struct ArmPath {
 
 impl ArmPath {
     pub(crate) fn parse(path: &str) -> Self {
-        let segments: Vec<String> =
-            path.split('/').filter(|part| !part.is_empty()).map(|part| decode(part, false)).collect();
+        let segments: Vec<String> = path
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(|part| decode(part, false))
+            .collect();
         let lower = segments.iter().map(|part| part.to_lowercase()).collect();
         Self { segments, lower }
     }
@@ -28,8 +31,7 @@ impl ArmPath {
     pub(crate) fn resource_type(&self) -> Option<String> {
         let at = self.lower.iter().rposition(|part| part == "providers")?;
         let namespace = self.lower.get(at + 1)?;
-        let types: Vec<&str> =
-            self.lower[at + 2..].iter().step_by(2).map(String::as_str).collect();
+        let types: Vec<&str> = self.lower[at + 2..].iter().step_by(2).map(String::as_str).collect();
         Some(if types.is_empty() {
             namespace.clone()
         } else {
@@ -100,9 +102,14 @@ mod tests {
 
     #[test]
     fn encodings_are_undone_and_broken_ones_stay() {
-        for (text, expected) in
-            [("a%20b", "a b"), ("a+b", "a b"), ("%", "%"), ("%zz", "%zz"), ("%c3%a4", "ä"), ("%2", "%2")]
-        {
+        for (text, expected) in [
+            ("a%20b", "a b"),
+            ("a+b", "a b"),
+            ("%", "%"),
+            ("%zz", "%zz"),
+            ("%c3%a4", "ä"),
+            ("%2", "%2"),
+        ] {
             assert_eq!(decode(text, true), expected);
         }
         assert_eq!(decode(&encode("eventTimestamp ge '2026'"), true), "eventTimestamp ge '2026'");

@@ -47,11 +47,16 @@ pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmErr
     let count = number("count").unwrap_or(1);
     if !(least..=LARGEST).contains(&count) {
         let mode = if is_system { "System" } else { "User" };
-        return invalid("count", format!("{mode} node pools have {least} to {LARGEST} nodes, not {count}"));
+        return invalid(
+            "count",
+            format!("{mode} node pools have {least} to {LARGEST} nodes, not {count}"),
+        );
     }
     if properties.get("enableAutoScaling").and_then(Value::as_bool) != Some(true) {
         return match number("minCount").or(number("maxCount")) {
-            Some(_) => invalid("minCount", "minCount and maxCount need enableAutoScaling".to_owned()),
+            Some(_) => {
+                invalid("minCount", "minCount and maxCount need enableAutoScaling".to_owned())
+            }
             None => Ok(()),
         };
     }
@@ -59,10 +64,16 @@ pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmErr
         return invalid("minCount", "enableAutoScaling needs minCount and maxCount".to_owned());
     };
     if min < least || max > LARGEST || min > max {
-        return invalid("minCount", format!("minCount {min} and maxCount {max} are not a range from {least} to {LARGEST}"));
+        return invalid(
+            "minCount",
+            format!("minCount {min} and maxCount {max} are not a range from {least} to {LARGEST}"),
+        );
     }
     if count < min || count > max {
-        return invalid("count", format!("count {count} is not between minCount {min} and maxCount {max}"));
+        return invalid(
+            "count",
+            format!("count {count} is not between minCount {min} and maxCount {max}"),
+        );
     }
     Ok(())
 }
@@ -135,8 +146,12 @@ mod tests {
         assert!(!good(json!({"count": 1, "minCount": 1})));
         assert!(!good(json!({"count": 1, "enableAutoScaling": true})));
         assert!(good(json!({"count": 3, "enableAutoScaling": true, "minCount": 3, "maxCount": 5})));
-        assert!(!good(json!({"count": 2, "enableAutoScaling": true, "minCount": 3, "maxCount": 5})));
-        assert!(!good(json!({"count": 2, "enableAutoScaling": true, "minCount": 0, "maxCount": 5, "mode": "System"})));
+        assert!(!good(
+            json!({"count": 2, "enableAutoScaling": true, "minCount": 3, "maxCount": 5})
+        ));
+        assert!(!good(
+            json!({"count": 2, "enableAutoScaling": true, "minCount": 0, "maxCount": 5, "mode": "System"})
+        ));
     }
 
     #[test]

@@ -26,15 +26,15 @@ impl World {
         let id = format!("{}/agentPools/{name}", self.true_id(cluster));
         let old = self.store.get(&id).cloned();
         check_name(name)?;
-        let mut properties = call
-            .object()?
-            .get("properties")
-            .and_then(Value::as_object)
-            .cloned()
-            .ok_or_else(|| ArmError::invalid_parameter("Required parameter properties is missing (null)."))?;
+        let mut properties =
+            call.object()?.get("properties").and_then(Value::as_object).cloned().ok_or_else(
+                || ArmError::invalid_parameter("Required parameter properties is missing (null)."),
+            )?;
         check_tag(call, old.as_ref(), "/properties/eTag")?;
         if let Some(old) = &old {
-            if text(old, "/properties/provisioningState") == "Deleting" && self.running_on(&id).is_none() {
+            if text(old, "/properties/provisioningState") == "Deleting"
+                && self.running_on(&id).is_none()
+            {
                 return Err(deletion_initiated(name));
             }
             self.check_idle(cluster)?;
@@ -48,7 +48,9 @@ impl World {
         } else {
             self.check_idle(cluster)?;
             if properties.get("vmSize").and_then(Value::as_str).is_none() {
-                return Err(ArmError::invalid_parameter("Required parameter agentPoolProfile.vmSize is missing (null)."));
+                return Err(ArmError::invalid_parameter(
+                    "Required parameter agentPoolProfile.vmSize is missing (null).",
+                ));
             }
         }
         check_counts(&properties)?;
@@ -76,14 +78,21 @@ impl World {
         count: i64,
         old: Option<&Value>,
     ) -> Value {
-        let current = self.store.get(cluster).map_or("", |body| text(body, "/properties/currentKubernetesVersion"));
-        let version = if current.is_empty() { self.options.kubernetes_version.clone() } else { current.to_owned() };
-        let wanted = properties.get("orchestratorVersion").and_then(Value::as_str).unwrap_or_default();
+        let current = self
+            .store
+            .get(cluster)
+            .map_or("", |body| text(body, "/properties/currentKubernetesVersion"));
+        let version = if current.is_empty() {
+            self.options.kubernetes_version.clone()
+        } else {
+            current.to_owned()
+        };
+        let wanted =
+            properties.get("orchestratorVersion").and_then(Value::as_str).unwrap_or_default();
         let wanted = if wanted.is_empty() { version.clone() } else { wanted.to_owned() };
-        let node_image = old
-            .map_or("", |old| text(old, "/properties/nodeImageVersion"))
-            .to_owned();
-        let node_image = if node_image.is_empty() { self.options.node_image.clone() } else { node_image };
+        let node_image = old.map_or("", |old| text(old, "/properties/nodeImageVersion")).to_owned();
+        let node_image =
+            if node_image.is_empty() { self.options.node_image.clone() } else { node_image };
         let running = if wanted.matches('.').count() == 2 { wanted.clone() } else { version };
         for (name, value) in [
             ("type", json!("VirtualMachineScaleSets")),
@@ -159,15 +168,60 @@ impl World {
         Ok(self.followed(Reply::new(202), call, &operation))
     }
 
+    /// `POST …/deleteMachines`: single machines of a pool go, and its count with them.
+    pub(crate) fn delete_machines(&mut self, call: &Call, cluster: &str, pool: &str) -> Answer {
+        self.get_pool(cluster, pool)?;
+        self.check_idle(cluster)?;
+        let names = call.object()?.get("machineNames").and_then(Value::as_array);
+        let names: Vec<&str> = names.into_iter().flatten().filter_map(Value::as_str).collect();
+        let vmss = self.vmss_of(pool).map_or("", |body| text(body, "/id")).to_owned();
+        let machines: Vec<(String, String)> = self
+            .store
+            .list(&format!("{vmss}/virtualMachines"))
+            .map(|body| {
+                (
+                    text(body, "/properties/osProfile/computerName").to_owned(),
+                    text(body, "/id").to_owned(),
+                )
+            })
+            .filter(|(name, _)| names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)))
+            .collect();
+        if machines.len() != names.len() || names.is_empty() {
+            return Err(ArmError::invalid_parameter(
+                "The value of parameter machineNames is invalid.",
+            ));
+        }
+        let id = self.true_id(&format!("{cluster}/agentPools/{pool}"));
+        let count = self.store.get(&id).map_or(0, |body| number(body, "/properties/count"));
+        let count = count - i64::try_from(machines.len()).unwrap_or_default();
+        if let Some(body) = self.store.get_mut(&id) {
+            set(body, "count", count);
+        }
+        self.set_state(&id, "Updating");
+        for (_, machine) in machines {
+            self.remove_machine(&machine);
+        }
+        let work = Work::PutPool { created: false, count };
+        let operation = self.begin(call, AKS, &id, work, UPDATE);
+        self.plan_pool(&operation);
+        Ok(self.followed(Reply::new(202), call, &operation))
+    }
+
     /// Aborts the latest operation of a cluster or a pool.
     pub(crate) fn abort(&mut self, call: &Call, target: &str) -> Answer {
         let id = self.true_id(target);
         let key = id.to_lowercase();
         let own = |operation: &&Operation| operation.target == key && operation.provider == AKS;
-        if self.operations.values().filter(own).any(|o| o.is_running() && matches!(o.work, Work::Abort { .. })) {
+        if self
+            .operations
+            .values()
+            .filter(own)
+            .any(|o| o.is_running() && matches!(o.work, Work::Abort { .. }))
+        {
             return Err(too_late("another abort is already in progress"));
         }
-        let running = self.operations.values().filter(own).find(|o| o.is_running()).map(|o| o.id.clone());
+        let running =
+            self.operations.values().filter(own).find(|o| o.is_running()).map(|o| o.id.clone());
         let Some(running) = running else {
             let just = |ended| self.after(ended, JUST_ENDED) >= call.now;
             let ended = self.operations.values().filter(own).filter_map(|o| o.ended).max();
@@ -189,9 +243,12 @@ impl World {
     }
 
     pub(crate) fn get_pool(&self, cluster: &str, name: &str) -> Answer {
-        self.store.get(&format!("{cluster}/agentPools/{name}")).map(|body| Reply::ok(body.clone())).ok_or_else(
-            || ArmError::aks(404, "NotFound", format!("Could not find the agentpool: {name}")),
-        )
+        self.store
+            .get(&format!("{cluster}/agentPools/{name}"))
+            .map(|body| Reply::ok(body.clone()))
+            .ok_or_else(|| {
+                ArmError::aks(404, "NotFound", format!("Could not find the agentpool: {name}"))
+            })
     }
 
     /// The machines of a pool, as AKS lists them.
@@ -225,7 +282,9 @@ impl World {
                 .into_iter()
                 .find(|body| text(body, "/name").eq_ignore_ascii_case(name))
                 .map(Reply::ok)
-                .ok_or_else(|| ArmError::aks(404, "NotFound", format!("Could not find the machine: {name}"))),
+                .ok_or_else(|| {
+                    ArmError::aks(404, "NotFound", format!("Could not find the machine: {name}"))
+                }),
         }
     }
 
@@ -238,14 +297,21 @@ impl World {
         if other {
             return Ok(());
         }
-        Err(ArmError::aks(400, "OperationNotAllowed", "There has to be at least one system agent pool."))
+        Err(ArmError::aks(
+            400,
+            "OperationNotAllowed",
+            "There has to be at least one system agent pool.",
+        ))
     }
 
     /// Nothing else runs on the cluster.
     pub(crate) fn check_idle(&self, cluster: &str) -> Result<(), ArmError> {
         let Some(running) = self.running_on(cluster) else { return Ok(()) };
         let name = last(&running.target);
-        let state = self.store.get(&running.target).map_or("Updating", |body| text(body, "/properties/provisioningState"));
+        let state = self
+            .store
+            .get(&running.target)
+            .map_or("Updating", |body| text(body, "/properties/provisioningState"));
         Err(ArmError::aks(
             409,
             "OperationNotAllowed",
@@ -255,10 +321,16 @@ impl World {
         ))
     }
 
-    fn check_quota(&self, old: Option<&Value>, properties: &Map<String, Value>, count: i64) -> Result<(), ArmError> {
+    fn check_quota(
+        &self,
+        old: Option<&Value>,
+        properties: &Map<String, Value>,
+        count: i64,
+    ) -> Result<(), ArmError> {
         let Some(limit) = self.options.vcpu_quota else { return Ok(()) };
         let size = properties.get("vmSize").and_then(Value::as_str).unwrap_or_default();
-        let more = (count - old.map_or(0, |old| number(old, "/properties/count"))).max(0) * cores(size);
+        let more =
+            (count - old.map_or(0, |old| number(old, "/properties/count"))).max(0) * cores(size);
         let left = (limit - self.vcpus_in_use()).max(0);
         if more <= left {
             return Ok(());
@@ -279,7 +351,9 @@ impl World {
             "Microsoft.ContainerService/managedClusters/agentPools" => {
                 number(body, "/properties/count") * cores(text(body, "/properties/vmSize"))
             }
-            "Microsoft.Compute/virtualMachines" => cores(text(body, "/properties/hardwareProfile/vmSize")),
+            "Microsoft.Compute/virtualMachines" => {
+                cores(text(body, "/properties/hardwareProfile/vmSize"))
+            }
             _ => 0,
         };
         self.store.all().map(of).sum()
@@ -316,7 +390,8 @@ pub(crate) fn check_tag(call: &Call, old: Option<&Value>, pointer: &str) -> Resu
         (Some(wanted), Some(tag)) => wanted.trim() != "*" && plain(wanted) != tag,
         (None, _) => false,
     };
-    let exists = call.if_none_match.as_deref().is_some_and(|wanted| wanted.trim() == "*") && tag.is_some();
+    let exists =
+        call.if_none_match.as_deref().is_some_and(|wanted| wanted.trim() == "*") && tag.is_some();
     if wrong || exists {
         return Err(ArmError::aks(
             412,
@@ -331,7 +406,9 @@ fn deletion_initiated(name: &str) -> ArmError {
     ArmError::aks(
         400,
         "OperationNotAllowed",
-        format!("Cannot run operation on node pool {name} because deletion has been initiated. Retry the delete."),
+        format!(
+            "Cannot run operation on node pool {name} because deletion has been initiated. Retry the delete."
+        ),
     )
 }
 

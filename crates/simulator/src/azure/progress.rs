@@ -26,7 +26,9 @@ impl World {
     }
 
     fn end_operation(&mut self, id: &str, at: Timestamp) {
-        let Some(operation) = self.operations.get(id).filter(|o| o.is_running()).cloned() else { return };
+        let Some(operation) = self.operations.get(id).filter(|o| o.is_running()).cloned() else {
+            return;
+        };
         match operation.fate {
             Some(OperationFault::Failed) => {
                 let error = ("InternalOperationError", "Internal server error");
@@ -43,8 +45,11 @@ impl World {
         match &operation.work {
             Work::PutPool { created, .. } => self.complete_pool(operation, *created, at),
             Work::DeletePool => {
-                let pool = self.store.get(&operation.target).map(|body| text(body, "/name").to_owned());
-                if let Some(vmss) = pool.and_then(|pool| self.vmss_of(&pool).map(|body| text(body, "/id").to_owned())) {
+                let pool =
+                    self.store.get(&operation.target).map(|body| text(body, "/name").to_owned());
+                if let Some(vmss) = pool
+                    .and_then(|pool| self.vmss_of(&pool).map(|body| text(body, "/id").to_owned()))
+                {
                     self.remove_vmss(&vmss);
                 }
                 let id = self.true_id(&operation.target);
@@ -72,7 +77,12 @@ impl World {
                 if self.write_vmss(&operation.target, at) {
                     self.close(&operation.id, Status::Succeeded, None, at);
                 } else {
-                    self.close(&operation.id, Status::Failed, Some((wedge::CODE, wedge::MESSAGE)), at);
+                    self.close(
+                        &operation.id,
+                        Status::Failed,
+                        Some((wedge::CODE, wedge::MESSAGE)),
+                        at,
+                    );
                 }
             }
             Work::Answer { .. } => self.close(&operation.id, Status::Succeeded, None, at),
@@ -81,7 +91,8 @@ impl World {
 
     fn complete_pool(&mut self, operation: &Operation, created: bool, at: Timestamp) {
         let id = self.true_id(&operation.target);
-        let pool = text(self.store.get(&id).unwrap_or(&serde_json::Value::Null), "/name").to_owned();
+        let pool =
+            text(self.store.get(&id).unwrap_or(&serde_json::Value::Null), "/name").to_owned();
         let vmss = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned());
         let written = vmss.is_some_and(|vmss| self.write_vmss(&vmss, at));
         if written {
@@ -90,28 +101,43 @@ impl World {
             self.log_end(operation, &id, "Succeeded", at);
             return;
         }
-        let code = if created { "CreateVMSSAgentPoolFailed" } else { "ReconcileVMSSAgentPoolFailed" };
+        let code =
+            if created { "CreateVMSSAgentPoolFailed" } else { "ReconcileVMSSAgentPoolFailed" };
         let message = format!("Code=\"{}\" Message=\"{}\"", wedge::CODE, wedge::MESSAGE);
         self.fail(operation, Status::Failed, Some((code, &message)), at);
     }
 
     /// An operation ends without its work.
-    fn fail(&mut self, operation: &Operation, status: Status, error: Option<(&str, &str)>, at: Timestamp) {
-        let error = error.or((status == Status::Canceled).then_some(("OperationCanceled", "The operation was canceled.")));
+    fn fail(
+        &mut self,
+        operation: &Operation,
+        status: Status,
+        error: Option<(&str, &str)>,
+        at: Timestamp,
+    ) {
+        let error = error.or((status == Status::Canceled)
+            .then_some(("OperationCanceled", "The operation was canceled.")));
         self.close(&operation.id, status, error, at);
         let id = self.true_id(&operation.target);
         if matches!(operation.work, Work::PutPool { .. } | Work::DeletePool | Work::UpdateCluster) {
             self.set_state(&id, status.as_str());
-            self.log_end(operation, &id, if status == Status::Failed { "Failed" } else { "Canceled" }, at);
+            self.log_end(
+                operation,
+                &id,
+                if status == Status::Failed { "Failed" } else { "Canceled" },
+                at,
+            );
         }
     }
 
     /// A later operation takes over: this one is called off, and the work goes on under another id.
     fn replace(&mut self, operation: &Operation, at: Timestamp) {
         let successor = self.guid();
-        let message = format!("The operation was preempted by a more recent operation '{successor}'.");
+        let message =
+            format!("The operation was preempted by a more recent operation '{successor}'.");
         self.close(&operation.id, Status::Canceled, Some(("OperationPreempted", &message)), at);
-        let length = operation.ends.and_then(|ends| ends.duration_since(operation.started).try_into().ok());
+        let length =
+            operation.ends.and_then(|ends| ends.duration_since(operation.started).try_into().ok());
         let ends = later(at, length.unwrap_or_default());
         let next = Operation {
             id: successor.clone(),
@@ -130,7 +156,11 @@ impl World {
     }
 
     fn log_end(&mut self, operation: &Operation, id: &str, status: &str, at: Timestamp) {
-        let kind = if id.to_lowercase().contains("/agentpools/") { "managedClusters/agentPools" } else { "managedClusters" };
+        let kind = if id.to_lowercase().contains("/agentpools/") {
+            "managedClusters/agentPools"
+        } else {
+            "managedClusters"
+        };
         let verb = if operation.work == Work::DeletePool { "delete" } else { "write" };
         let action = format!("Microsoft.ContainerService/{kind}/{verb}");
         self.log(at, &action, id, status, (&operation.correlation, &operation.caller));

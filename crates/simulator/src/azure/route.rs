@@ -19,7 +19,11 @@ impl World {
         match lower[..] {
             ["subscriptions"] => Ok(Reply::ok(json!({"value": [self.subscription()]}))),
             ["tenants"] => Ok(Reply::ok(json!({"value": [self.tenant()]}))),
-            ["providers", "microsoft.resourcegraph", "resources"] if call.method == Method::POST => self.graph(call),
+            ["providers", "microsoft.resourcegraph", "resources"]
+                if call.method == Method::POST =>
+            {
+                self.graph(call)
+            }
             ["subscriptions", subscription, ..] if subscription != self.options.subscription => {
                 Err(ArmError::no_subscription(call.name(1)))
             }
@@ -29,7 +33,8 @@ impl World {
                 "name": self.options.location, "displayName": self.options.location, "type": "Region",
             }]}))),
             ["subscriptions", _, "resourcegroups"] => {
-                let groups: Vec<Value> = self.options.groups().iter().map(|group| self.group(group)).collect();
+                let groups: Vec<Value> =
+                    self.options.groups().iter().map(|group| self.group(group)).collect();
                 Ok(Reply::ok(json!({"value": groups})))
             }
             ["subscriptions", _, "providers", ref rest @ ..] => self.route_subscription(call, rest),
@@ -51,7 +56,9 @@ impl World {
                 self.page(call, found)
             }
             ["subscriptions", _, "resourcegroups", _, "providers", ref rest @ ..] => match rest {
-                ["microsoft.containerservice", "managedclusters", rest @ ..] => self.route_clusters(call, rest),
+                ["microsoft.containerservice", "managedclusters", rest @ ..] => {
+                    self.route_clusters(call, rest)
+                }
                 ["microsoft.compute", rest @ ..] => self.route_compute(call, rest),
                 _ => self.route_other(call),
             },
@@ -62,13 +69,21 @@ impl World {
     fn route_subscription(&mut self, call: &Call, rest: &[&str]) -> Answer {
         match rest {
             ["microsoft.insights", "eventtypes", "management", "values"] => self.activity_log(call),
-            ["microsoft.containerservice" | "microsoft.compute", "locations", _, "operations" | "operationstatus" | "operations_status", id] => {
-                self.operation(call, id, false)
+            [
+                "microsoft.containerservice" | "microsoft.compute",
+                "locations",
+                _,
+                "operations" | "operationstatus" | "operations_status",
+                id,
+            ] => self.operation(call, id, false),
+            ["microsoft.containerservice", "locations", _, "operationresults", id] => {
+                self.operation(call, id, true)
             }
-            ["microsoft.containerservice", "locations", _, "operationresults", id] => self.operation(call, id, true),
             ["microsoft.compute", "locations", _, "usages"] => self.usages(),
             ["microsoft.compute", "skus"] => self.skus(),
-            ["microsoft.containerservice", "managedclusters"] => self.list_clusters(&call.path.key(2)),
+            ["microsoft.containerservice", "managedclusters"] => {
+                self.list_clusters(&call.path.key(2))
+            }
             ["microsoft.compute", kind @ ("virtualmachines" | "virtualmachinescalesets")] => {
                 let collection = self.options.compute(kind);
                 self.list_machines(call, &collection)
@@ -90,7 +105,9 @@ impl World {
             ("PUT", []) => self.put_cluster(call, &cluster),
             ("PATCH", []) => self.patch_cluster(call, &cluster),
             ("POST", ["abort"]) => self.abort(call, &cluster),
-            ("POST", ["listclusterusercredential" | "listclusteradmincredential"]) => self.user_credential(call, &cluster),
+            ("POST", ["listclusterusercredential" | "listclusteradmincredential"]) => {
+                self.user_credential(call, &cluster)
+            }
             ("GET", ["operations"]) => self.operations_of(&self.true_id(&cluster), None),
             ("GET", ["operations", id]) => self.operations_of(&self.true_id(&cluster), Some(id)),
             ("GET", ["agentpools"]) => self.list_pools(&cluster),
@@ -102,8 +119,13 @@ impl World {
                 self.get_pool(&cluster, pool)?;
                 self.abort(call, &format!("{cluster}/agentpools/{pool}"))
             }
+            ("POST", ["agentpools", pool, "deletemachines"]) => {
+                self.delete_machines(call, &cluster, pool)
+            }
             ("GET", ["agentpools", pool, "machines"]) => self.machines_of(&cluster, pool, None),
-            ("GET", ["agentpools", pool, "machines", machine]) => self.machines_of(&cluster, pool, Some(machine)),
+            ("GET", ["agentpools", pool, "machines", machine]) => {
+                self.machines_of(&cluster, pool, Some(machine))
+            }
             ("GET", ["agentpools", pool, "operations"]) => {
                 self.operations_of(&self.true_id(&format!("{cluster}/agentpools/{pool}")), None)
             }
@@ -119,12 +141,18 @@ impl World {
         let instance = "Microsoft.Compute/virtualMachineScaleSets/virtualMachines";
         let vm = "Microsoft.Compute/virtualMachines";
         match (call.method.as_str(), rest) {
-            ("GET", ["virtualmachinescalesets"]) => self.page(call, self.store.list(&call.path.key(7)).cloned()),
+            ("GET", ["virtualmachinescalesets"]) => {
+                self.page(call, self.store.list(&call.path.key(7)).cloned())
+            }
             ("GET", ["virtualmachinescalesets", _]) => {
                 Ok(Reply::ok(self.get_resource(call, &call.path.key(8), set)?.clone()))
             }
-            ("PATCH" | "PUT", ["virtualmachinescalesets", _]) => self.patch_vmss(call, &call.path.key(8)),
-            ("GET", ["virtualmachinescalesets", _, "instanceview"]) => self.vmss_instance_view(call, &call.path.key(8)),
+            ("PATCH" | "PUT", ["virtualmachinescalesets", _]) => {
+                self.patch_vmss(call, &call.path.key(8))
+            }
+            ("GET", ["virtualmachinescalesets", _, "instanceview"]) => {
+                self.vmss_instance_view(call, &call.path.key(8))
+            }
             ("GET", ["virtualmachinescalesets", _, "networkinterfaces"]) => {
                 self.get_resource(call, &call.path.key(8), set)?;
                 self.list_nics(call, &call.path.key(8))
@@ -137,7 +165,9 @@ impl World {
                 let body = self.get_resource(call, &call.path.key(10), instance)?;
                 Ok(Reply::ok(self.shown_machine(body, call.expands("instanceView"))))
             }
-            ("DELETE", ["virtualmachinescalesets", _, "virtualmachines", _]) => self.delete_machine(call, &call.path.key(10)),
+            ("DELETE", ["virtualmachinescalesets", _, "virtualmachines", _]) => {
+                self.delete_machine(call, &call.path.key(10))
+            }
             ("GET", ["virtualmachinescalesets", _, "virtualmachines", _, "instanceview"]) => {
                 let body = self.get_resource(call, &call.path.key(10), instance)?;
                 Ok(Reply::ok(self.instance_view(body)))
@@ -173,7 +203,9 @@ impl World {
             ("GET", ["virtualmachines", _, "extensions", _]) => {
                 self.get_extension(call, &call.path.key(10), &format!("{vm}/extensions"))
             }
-            ("POST", ["virtualmachines", _, "runcommand"]) => self.run_command(call, &call.path.key(8)),
+            ("POST", ["virtualmachines", _, "runcommand"]) => {
+                self.run_command(call, &call.path.key(8))
+            }
             _ => Err(refused(call)),
         }
     }
@@ -183,7 +215,9 @@ impl World {
         let key = call.path.key(call.path.lower.len());
         match (call.method.as_str(), self.store.get(&key)) {
             ("GET", Some(body)) => Ok(Reply::ok(body.clone())),
-            ("GET", None) if call.path.lower.len() % 2 == 1 => self.page(call, self.store.list(&key).cloned()),
+            ("GET", None) if call.path.lower.len() % 2 == 1 => {
+                self.page(call, self.store.list(&key).cloned())
+            }
             ("GET", None) => Err(unknown(call)),
             _ => Err(refused(call)),
         }
@@ -209,7 +243,8 @@ impl World {
     }
 
     fn group(&self, name: &str) -> Value {
-        let known = self.options.groups().into_iter().find(|group| group.eq_ignore_ascii_case(name));
+        let known =
+            self.options.groups().into_iter().find(|group| group.eq_ignore_ascii_case(name));
         let name = known.unwrap_or_else(|| name.to_owned());
         let mut body = json!({
             "id": format!("/subscriptions/{}/resourceGroups/{name}", self.options.subscription),
@@ -235,5 +270,9 @@ fn unknown(call: &Call) -> ArmError {
 }
 
 fn refused(call: &Call) -> ArmError {
-    if call.method == Method::GET { unknown(call) } else { ArmError::bad_method(call.method.as_str()) }
+    if call.method == Method::GET {
+        unknown(call)
+    } else {
+        ArmError::bad_method(call.method.as_str())
+    }
 }

@@ -89,12 +89,20 @@ impl World {
     }
 
     /// Adds one instance to a scale set and says its id.
-    pub(crate) fn add_instance(&mut self, vmss: &str, created: Timestamp, life: Life) -> Option<String> {
+    pub(crate) fn add_instance(
+        &mut self,
+        vmss: &str,
+        created: Timestamp,
+        life: Life,
+    ) -> Option<String> {
         let body = self.store.get(vmss)?.clone();
         let id = text(&body, "/id");
-        let number = self.store.list(&format!("{id}/virtualMachines")).map(|machine| {
-            text(machine, "/instanceId").parse::<u64>().unwrap_or_default() + 1
-        }).max().unwrap_or_default();
+        let number = self
+            .store
+            .list(&format!("{id}/virtualMachines"))
+            .map(|machine| text(machine, "/instanceId").parse::<u64>().unwrap_or_default() + 1)
+            .max()
+            .unwrap_or_default();
         let zones = body["zones"].as_array().map_or(1, Vec::len).max(1) as u64;
         let machine = format!("{id}/virtualMachines/{number}");
         let name = text(&body, "/name");
@@ -141,11 +149,18 @@ impl World {
     /// A pool's operation takes away what is too much: the newest first.
     pub(crate) fn shrink_pool(&mut self, operation: &str) {
         let Some((pool, count)) = self.wanted(operation) else { return };
-        let Some(vmss) = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned()) else { return };
+        let Some(vmss) = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned()) else {
+            return;
+        };
         let mut machines: Vec<(u64, String)> = self
             .store
             .list(&format!("{vmss}/virtualMachines"))
-            .map(|machine| (text(machine, "/instanceId").parse().unwrap_or_default(), text(machine, "/id").to_owned()))
+            .map(|machine| {
+                (
+                    text(machine, "/instanceId").parse().unwrap_or_default(),
+                    text(machine, "/id").to_owned(),
+                )
+            })
             .collect();
         machines.sort();
         for (_, machine) in machines.into_iter().skip(usize::try_from(count).unwrap_or_default()) {
@@ -156,8 +171,11 @@ impl World {
 
     /// A pool's scale set goes, with all that is in it.
     pub(crate) fn remove_vmss(&mut self, vmss: &str) {
-        let machines: Vec<String> =
-            self.store.list(&format!("{vmss}/virtualMachines")).map(|machine| text(machine, "/id").to_owned()).collect();
+        let machines: Vec<String> = self
+            .store
+            .list(&format!("{vmss}/virtualMachines"))
+            .map(|machine| text(machine, "/id").to_owned())
+            .collect();
         for machine in machines {
             self.remove_machine(&machine);
         }
@@ -167,7 +185,8 @@ impl World {
 
     /// The pool of a running operation and how many nodes it shall have.
     fn wanted(&self, operation: &str) -> Option<(String, i64)> {
-        let operation = self.operations.get(operation).filter(|operation| operation.is_running())?;
+        let operation =
+            self.operations.get(operation).filter(|operation| operation.is_running())?;
         let pool = self.store.get(&operation.target)?;
         let count = match operation.work {
             Work::PutPool { .. } => number(pool, "/properties/count"),

@@ -32,12 +32,18 @@ pub(crate) fn answer(
             "api-version": "1.1",
             "metadata": [{"preferred_network": host, "preferred_cache": host, "aliases": [host]}],
         }))),
-        ("GET", [tenant, "v2.0", ".well-known", "openid-configuration"] | [tenant, ".well-known", "openid-configuration"]) => {
-            Ok(Reply::ok(openid(base, tenant, &options.tenant)))
-        }
+        (
+            "GET",
+            [tenant, "v2.0", ".well-known", "openid-configuration"]
+            | [tenant, ".well-known", "openid-configuration"],
+        ) => Ok(Reply::ok(openid(base, tenant, &options.tenant))),
         ("GET", [_, "discovery", ..]) => Ok(Reply::ok(json!({"keys": []}))),
-        ("GET", ["common", "userrealm", ..]) => Ok(Reply::ok(json!({"account_type": "Managed", "domain_name": "simulated.example"}))),
-        ("POST", [_, "oauth2", "v2.0", "token"] | [_, "oauth2", "token"]) => token_endpoint(options, seed, body, base, now),
+        ("GET", ["common", "userrealm", ..]) => {
+            Ok(Reply::ok(json!({"account_type": "Managed", "domain_name": "simulated.example"})))
+        }
+        ("POST", [_, "oauth2", "v2.0", "token"] | [_, "oauth2", "token"]) => {
+            token_endpoint(options, seed, body, base, now)
+        }
         _ => return None,
     })
 }
@@ -89,24 +95,40 @@ fn openid(base: &str, tenant: &str, own: &str) -> Value {
     })
 }
 
-fn token_endpoint(options: &Options, seed: u64, body: &[u8], base: &str, now: Timestamp) -> Result<Reply, Reply> {
+fn token_endpoint(
+    options: &Options,
+    seed: u64,
+    body: &[u8],
+    base: &str,
+    now: Timestamp,
+) -> Result<Reply, Reply> {
     let form = query(std::str::from_utf8(body).ok());
     let get = |name: &str| form.get(name).map_or("", String::as_str);
     let refuse = |status: u16, error: &str, text: &str| {
-        Err(Reply::new(status).json(json!({"error": error, "error_description": text, "error_codes": []})))
+        Err(Reply::new(status)
+            .json(json!({"error": error, "error_description": text, "error_codes": []})))
     };
     if get("grant_type") != "client_credentials" {
-        return refuse(400, "unsupported_grant_type", "AADSTS70003: only client credentials are given tokens here.");
+        return refuse(
+            400,
+            "unsupported_grant_type",
+            "AADSTS70003: only client credentials are given tokens here.",
+        );
     }
     if get("client_id") != options.client_id {
-        return refuse(400, "unauthorized_client", "AADSTS700016: the application was not found in the directory.");
+        return refuse(
+            400,
+            "unauthorized_client",
+            "AADSTS700016: the application was not found in the directory.",
+        );
     }
     let asserted = !get("client_assertion").is_empty();
     if !asserted && get("client_secret") != options.client_secret.expose() {
         return refuse(401, "invalid_client", "AADSTS7000215: Invalid client secret provided.");
     }
     let scope = get("scope");
-    let audience = if scope.is_empty() { get("resource") } else { scope.trim_end_matches(".default") };
+    let audience =
+        if scope.is_empty() { get("resource") } else { scope.trim_end_matches(".default") };
     let token = token(options, seed, audience, base, now);
     Ok(Reply::ok(json!({
         "token_type": "Bearer", "expires_in": LIFETIME, "ext_expires_in": LIFETIME, "access_token": token,
@@ -114,7 +136,13 @@ fn token_endpoint(options: &Options, seed: u64, body: &[u8], base: &str, now: Ti
 }
 
 /// A token in the form of a JWT. Its signature is of our own making: enough to notice a forged or foreign one.
-pub(crate) fn token(options: &Options, seed: u64, audience: &str, base: &str, now: Timestamp) -> String {
+pub(crate) fn token(
+    options: &Options,
+    seed: u64,
+    audience: &str,
+    base: &str,
+    now: Timestamp,
+) -> String {
     let issued = now.as_second();
     let claims = json!({
         "aud": audience,
@@ -130,19 +158,35 @@ pub(crate) fn token(options: &Options, seed: u64, audience: &str, base: &str, no
 }
 
 /// The principal of a request's token, or why it is none.
-pub(crate) fn principal(seed: u64, header: Option<&str>, now: Timestamp) -> Result<String, ArmError> {
+pub(crate) fn principal(
+    seed: u64,
+    header: Option<&str>,
+    now: Timestamp,
+) -> Result<String, ArmError> {
     let refuse = |code: &str, text: &str| {
-        Err(ArmError::new(401, code, text)
-            .with("www-authenticate", r#"Bearer authorization_uri="https://login.simulated.example/", error="invalid_token""#))
+        Err(ArmError::new(401, code, text).with(
+            "www-authenticate",
+            r#"Bearer authorization_uri="https://login.simulated.example/", error="invalid_token""#,
+        ))
     };
-    let Some(token) = header.and_then(|header| header.strip_prefix("Bearer ").or(header.strip_prefix("bearer "))) else {
-        return refuse("AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.");
+    let Some(token) =
+        header.and_then(|header| header.strip_prefix("Bearer ").or(header.strip_prefix("bearer ")))
+    else {
+        return refuse(
+            "AuthenticationFailed",
+            "Authentication failed. The 'Authorization' header is missing.",
+        );
     };
     let mut parts = token.split('.');
-    let (Some(_), Some(body), Some(signature), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+    let (Some(_), Some(body), Some(signature), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
         return refuse("InvalidAuthenticationToken", "The access token is invalid.");
     };
-    let claims = URL_SAFE_NO_PAD.decode(body).ok().and_then(|body| serde_json::from_slice::<Value>(&body).ok());
+    let claims = URL_SAFE_NO_PAD
+        .decode(body)
+        .ok()
+        .and_then(|body| serde_json::from_slice::<Value>(&body).ok());
     let Some(claims) = claims.filter(|_| sign(seed, body) == signature) else {
         return refuse("InvalidAuthenticationToken", "The access token is invalid.");
     };

@@ -40,7 +40,10 @@ impl Store {
     }
 
     /// The resources of one collection: ids that are `collection/name`, in order.
-    pub(crate) fn list<'a>(&'a self, collection: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    pub(crate) fn list<'a>(
+        &'a self,
+        collection: &str,
+    ) -> impl Iterator<Item = &'a Value> + use<'a> {
         let prefix = format!("{}/", collection.to_lowercase());
         let length = prefix.len();
         self.resources
@@ -57,7 +60,8 @@ impl Store {
 
     /// A tag that no resource has had yet.
     pub(crate) fn next_tag(&mut self) -> String {
-        self.version += 1;
+        // Above what scenarios begin with.
+        self.version = self.version.max(0xffff) + 1;
         format!("{:08x}-0000-4000-8000-{:012x}", 0x7c1f_0b0e_u32, self.version)
     }
 }

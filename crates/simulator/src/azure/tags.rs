@@ -11,7 +11,11 @@ impl World {
     /// `{resource}/providers/Microsoft.Resources/tags/default`.
     pub(crate) fn tags(&mut self, call: &Call, scope: &str) -> Answer {
         let Some(body) = self.store.get(scope) else {
-            return Err(ArmError::new(404, "ResourceNotFound", format!("The resource '{scope}' was not found.")));
+            return Err(ArmError::new(
+                404,
+                "ResourceNotFound",
+                format!("The resource '{scope}' was not found."),
+            ));
         };
         let (id, kind) = (text(body, "/id").to_owned(), text(body, "/type").to_owned());
         let mut tags = body["tags"].as_object().cloned().unwrap_or_default();
@@ -24,7 +28,9 @@ impl World {
                 match call.object()?.get("operation").and_then(Value::as_str) {
                     Some(word) if word.eq_ignore_ascii_case("Merge") => tags.extend(sent),
                     Some(word) if word.eq_ignore_ascii_case("Replace") => tags = sent,
-                    Some(word) if word.eq_ignore_ascii_case("Delete") => tags.retain(|name, _| !sent.contains_key(name)),
+                    Some(word) if word.eq_ignore_ascii_case("Delete") => {
+                        tags.retain(|name, _| !sent.contains_key(name))
+                    }
                     _ => {
                         return Err(ArmError::new(
                             400,
@@ -54,7 +60,11 @@ impl World {
 }
 
 fn sent(call: &Call) -> Result<Map<String, Value>, ArmError> {
-    let tags = call.body.as_ref().and_then(|body| body.pointer("/properties/tags")).and_then(Value::as_object);
+    let tags = call
+        .body
+        .as_ref()
+        .and_then(|body| body.pointer("/properties/tags"))
+        .and_then(Value::as_object);
     tags.cloned().ok_or_else(|| ArmError::bad_body("The request content has no 'properties.tags'."))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::call::Call;
@@ -70,6 +70,10 @@ pub(crate) struct Buckets {
     levels: BTreeMap<String, (f64, Timestamp)>,
 }
 
+/// How many buckets there may be before forgotten ones go, and after how long every bucket is full.
+const MOST_BUCKETS: usize = 10_000;
+const FULL_AGAIN: SignedDuration = SignedDuration::from_mins(10);
+
 /// What a call is let through with: headers that tell how much is left.
 pub(crate) type Left = Vec<(&'static str, String)>;
 
@@ -85,7 +89,16 @@ struct Draw {
 
 impl Buckets {
     /// Draws a token for this call from every bucket that it falls under, or says how long to wait.
-    pub(crate) fn draw(&mut self, call: &Call, limits: &Limits, speed: f64) -> Result<Left, ArmError> {
+    pub(crate) fn draw(
+        &mut self,
+        call: &Call,
+        limits: &Limits,
+        speed: f64,
+    ) -> Result<Left, ArmError> {
+        // Names come from clients: a bucket that nobody has drawn from for a while is full again anyway.
+        if self.levels.len() > MOST_BUCKETS {
+            self.levels.retain(|_, (_, at)| call.now.duration_since(*at) < FULL_AGAIN);
+        }
         let mut left = Left::new();
         for draw in draws(call, limits) {
             let full = (draw.limit.burst * limits.full, call.now);
@@ -97,14 +110,25 @@ impl Buckets {
                 self.levels.insert(draw.key, (level, call.now));
                 // Whole seconds, at least one, at most a day for a bucket that never fills.
                 let wait = ((1.0 - level) / rate).ceil().clamp(1.0, 86_400.0);
-                let message = format!("Number of requests exceeded the limit. Please try again after '{wait}' seconds.");
-                let error = if draw.by_aks { ArmError::aks } else { ArmError::new }(429, draw.code, message);
+                let message = format!(
+                    "Number of requests exceeded the limit. Please try again after '{wait}' seconds."
+                );
+                let error = if draw.by_aks { ArmError::aks } else { ArmError::new }(
+                    429, draw.code, message,
+                );
                 return Err(error.with("retry-after", wait.to_string()));
             }
             if let Some(header) = draw.header {
                 let rest = (level - 1.0).floor();
                 let is_compute = header == COMPUTE_LEFT;
-                left.push((header, if is_compute { format!("Microsoft.Compute/GetVM;{rest}") } else { rest.to_string() }));
+                left.push((
+                    header,
+                    if is_compute {
+                        format!("Microsoft.Compute/GetVM;{rest}")
+                    } else {
+                        rest.to_string()
+                    },
+                ));
             }
             self.levels.insert(draw.key, (level - 1.0, call.now));
         }
@@ -147,7 +171,9 @@ fn draws(call: &Call, limits: &Limits) -> Vec<Draw> {
         Some(["microsoft.compute", "virtualmachines", name, ..]) => {
             draws.push(compute(format!("vm {name}"), limits.machine));
         }
-        Some(["microsoft.compute", "virtualmachinescalesets", set, "virtualmachines", name, ..]) => {
+        Some(
+            ["microsoft.compute", "virtualmachinescalesets", set, "virtualmachines", name, ..],
+        ) => {
             draws.push(compute(format!("vm {set} {name}"), limits.machine));
         }
         Some(["microsoft.compute", "virtualmachines" | "virtualmachinescalesets", ..]) => {

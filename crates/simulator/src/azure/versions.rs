@@ -63,9 +63,12 @@ mod tests {
 
     #[test]
     fn versions_are_dates() {
-        for (version, good) in
-            [("2025-02-01", true), ("2025-01-02-preview", true), ("latest", false), ("2025-2-1", false)]
-        {
+        for (version, good) in [
+            ("2025-02-01", true),
+            ("2025-01-02-preview", true),
+            ("latest", false),
+            ("2025-2-1", false),
+        ] {
             assert_eq!(is_date(version), good, "{version}");
         }
     }

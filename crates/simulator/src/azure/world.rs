@@ -6,15 +6,18 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Options;
+use super::access::Denial;
 use super::activity::ActivityLog;
 use super::agenda::Agenda;
-use super::access::Denial;
 use super::changes::Change;
 use super::cse::Cse;
 use super::operations::Operation;
 use super::store::Store;
 use super::wedge::Wedge;
 use crate::random::Random;
+
+/// How many changes wait for a listener: a cluster of 5,000 nodes that comes and goes.
+const UNHEARD: usize = 20_000;
 
 /// Everything that a stale read can see an older form of.
 #[derive(Debug, Clone)]
@@ -66,6 +69,14 @@ impl World {
     pub(crate) fn retry_after(&self, seconds: u64) -> String {
         let scaled = self.options.scaled(Duration::from_secs(seconds));
         scaled.as_secs_f64().ceil().max(1.0).to_string()
+    }
+
+    /// Tells the cluster's API of a change. Where nobody listens, the oldest are dropped.
+    pub(crate) fn tell(&mut self, change: Change) {
+        if self.changes.len() >= UNHEARD {
+            self.changes.drain(..UNHEARD / 2);
+        }
+        self.changes.push(change);
     }
 
     /// A new random id in the usual form.

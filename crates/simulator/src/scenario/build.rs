@@ -55,7 +55,8 @@ impl Scenario {
 impl Azure {
     fn add_cluster(&mut self, start: Timestamp) {
         let options = self.options().clone();
-        let (name, location, version) = (&options.cluster, &options.location, &options.kubernetes_version);
+        let (name, location, version) =
+            (&options.cluster, &options.location, &options.kubernetes_version);
         self.put_resource(json!({
             "id": options.cluster_id(),
             "name": name,

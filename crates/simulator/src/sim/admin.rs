@@ -67,20 +67,21 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
             return respond(StatusCode::OK, &json!(Scenario::names().collect::<Vec<_>>()));
         }
         ("POST", "/admin/scenario") => load(shell, name, body),
-        ("POST", "/admin/faults") => read::<Rule>(body).map(|rule| shell.azure().add_fault(rule, now)),
+        ("POST", "/admin/faults") => {
+            read::<Rule>(body).map(|rule| shell.azure().add_fault(rule, now))
+        }
         ("DELETE", "/admin/faults") => {
             shell.azure().clear_faults(now);
             Ok(())
         }
-        ("POST", "/admin/wedge") => {
-            read::<Pool>(body).and_then(|wanted| found(shell.azure().wedge(&wanted.pool, wanted.quiet, now), &wanted.pool))
-        }
-        ("POST", "/admin/unwedge") => {
-            read::<Pool>(body).and_then(|wanted| found(shell.azure().unwedge(&wanted.pool, now), &wanted.pool))
-        }
-        ("POST", "/admin/provisioningState") => {
-            read::<State>(body).and_then(|wanted| found(shell.azure().set_state(&wanted.id, &wanted.state), &wanted.id))
-        }
+        ("POST", "/admin/wedge") => read::<Pool>(body).and_then(|wanted| {
+            found(shell.azure().wedge(&wanted.pool, wanted.quiet, now), &wanted.pool)
+        }),
+        ("POST", "/admin/unwedge") => read::<Pool>(body)
+            .and_then(|wanted| found(shell.azure().unwedge(&wanted.pool, now), &wanted.pool)),
+        ("POST", "/admin/provisioningState") => read::<State>(body).and_then(|wanted| {
+            found(shell.azure().set_state(&wanted.id, &wanted.state), &wanted.id)
+        }),
         ("POST", "/admin/vms") => read::<Vm>(body).map(|vm| create(shell, vm, now)),
         ("DELETE", "/admin/vms") => {
             let mut azure = shell.azure();

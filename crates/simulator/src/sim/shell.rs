@@ -30,7 +30,8 @@ impl Shell {
     #[must_use]
     pub fn new(scenario: &Scenario, seed: u64, options: Options) -> Self {
         let host = options.endpoint.trim_start_matches("https://").to_owned();
-        let imds = Imds::new(&options.location, "simulated-node", KUBELET_IDENTITY, &options.tenant);
+        let imds =
+            Imds::new(&options.location, "simulated-node", KUBELET_IDENTITY, &options.tenant);
         let registry = Registry::new(&host, &[KUBELET_IDENTITY]);
         let azure = scenario.build(seed, now(), options);
         Self { azure: Mutex::new(azure), imds, registry, seed }
@@ -65,13 +66,18 @@ impl Shell {
         if starts("/admin/") {
             return Outcome::Answer(admin::answer(self, request, now()));
         }
-        if starts("/metadata/instance") || starts("/metadata/identity") || starts("/metadata/attested") {
-            return self.azure().with_faults(Called::Imds, request, now(), |now| self.imds.handle(request, now));
-        }
-        if starts("/v2/") || starts("/oauth2/") {
+        if starts("/metadata/instance")
+            || starts("/metadata/identity")
+            || starts("/metadata/attested")
+        {
             return self
                 .azure()
-                .with_faults(Called::Registry, request, now(), |now| self.registry.handle(request, now));
+                .with_faults(Called::Imds, request, now(), |now| self.imds.handle(request, now));
+        }
+        if starts("/v2/") || starts("/oauth2/") {
+            return self.azure().with_faults(Called::Registry, request, now(), |now| {
+                self.registry.handle(request, now)
+            });
         }
         self.azure().handle(request, now())
     }

@@ -22,7 +22,10 @@ fn a_write_is_seen_after_the_delay() {
     let seen = query(&mut lab, &filter);
     let entry = &seen.body["value"][0];
     assert_eq!(entry["status"]["value"], "Started");
-    assert_eq!(entry["operationName"]["value"], "Microsoft.ContainerService/managedClusters/agentPools/write");
+    assert_eq!(
+        entry["operationName"]["value"],
+        "Microsoft.ContainerService/managedClusters/agentPools/write"
+    );
 }
 
 #[test]
@@ -30,12 +33,23 @@ fn pages_follow_each_other_without_gap_or_repeat() {
     let mut lab = Lab::new("wedged-system-pool");
     lab.pass(75 * 300);
     let from = lab.now - jiff::SignedDuration::from_hours(12);
-    let mut page = query(&mut lab, &format!("eventTimestamp ge '{from}' and resourceGroupName eq 'MC_rg-demo_demo_westeurope'"));
+    let mut page = query(
+        &mut lab,
+        &format!(
+            "eventTimestamp ge '{from}' and resourceGroupName eq 'MC_rg-demo_demo_westeurope'"
+        ),
+    );
     let mut ids = Vec::new();
     let mut pages = 0;
     loop {
         pages += 1;
-        ids.extend(page.body["value"].as_array().unwrap().iter().map(|entry| entry["eventDataId"].to_string()));
+        ids.extend(
+            page.body["value"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|entry| entry["eventDataId"].to_string()),
+        );
         let Some(next) = page.body["nextLink"].as_str() else { break };
         let target = next.strip_prefix("https://management.azure.com").unwrap().to_owned();
         page = lab.call("GET", &target, None);

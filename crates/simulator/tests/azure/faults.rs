@@ -42,9 +42,13 @@ fn lost_before_has_no_effect_and_lost_after_has_it() {
         let mut lab = lab(&[rule("PUT", fault.clone())]);
         let outcome = create(&mut lab);
         match fault {
-            Fault::TimeoutBefore | Fault::TimeoutAfter => assert!(matches!(outcome, Outcome::Silence)),
+            Fault::TimeoutBefore | Fault::TimeoutAfter => {
+                assert!(matches!(outcome, Outcome::Silence))
+            }
             Fault::DropBefore | Fault::DropAfter => assert!(matches!(outcome, Outcome::Dropped)),
-            Fault::Truncate => assert!(matches!(outcome, Outcome::CutShort(_, length) if length > 0)),
+            Fault::Truncate => {
+                assert!(matches!(outcome, Outcome::CutShort(_, length) if length > 0))
+            }
             _ => assert_eq!(seen(outcome).status, 503),
         }
         assert_eq!(lab.get(&extra()).status, there, "{fault:?}");
@@ -58,12 +62,19 @@ fn operations_end_otherwise_than_they_should() {
         let made: Seen = seen(create(&mut lab));
         lab.pass(400);
         let ended = lab.follow(&made);
-        (ended.text("/status").to_owned(), ended.text("/error/code").to_owned(), lab.pool_state("extra"))
+        (
+            ended.text("/status").to_owned(),
+            ended.text("/error/code").to_owned(),
+            lab.pool_state("extra"),
+        )
     };
     let three = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
     assert_eq!(ends(OperationFault::Failed), three("Failed", "InternalOperationError", "Failed"));
     assert_eq!(ends(OperationFault::Canceled), three("Canceled", "OperationCanceled", "Canceled"));
-    assert_eq!(ends(OperationFault::Replaced), three("Canceled", "OperationPreempted", "Succeeded"));
+    assert_eq!(
+        ends(OperationFault::Replaced),
+        three("Canceled", "OperationPreempted", "Succeeded")
+    );
 }
 
 #[test]
@@ -99,19 +110,28 @@ fn the_clock_jumps() {
 fn the_same_seed_gives_the_same_trace_byte_for_byte() {
     let run = |seed| {
         let mut lab = Lab::with("wedged-system-pool", seed, Options::default());
-        let some = Rule { probability: 0.3, times: None, ..rule("GET", Fault::Status { status: 429, code: None, retry_after: Some(1) }) };
+        let some = Rule {
+            probability: 0.3,
+            times: None,
+            ..rule("GET", Fault::Status { status: 429, code: None, retry_after: Some(1) })
+        };
         lab.azure.add_fault(some, lab.now);
         for step in 0..60 {
             lab.pass(11);
-            let _ = lab.outcome("GET", &format!("{CLUSTER}/agentPools?api-version=2025-02-01"), None);
+            let _ =
+                lab.outcome("GET", &format!("{CLUSTER}/agentPools?api-version=2025-02-01"), None);
             if step % 20 == 5 {
                 let _ = create(&mut lab);
-                let _ = lab.outcome("POST", &format!("{CLUSTER}/abort?api-version=2025-02-01"), None);
+                let _ =
+                    lab.outcome("POST", &format!("{CLUSTER}/abort?api-version=2025-02-01"), None);
             }
         }
         (lab.azure.trace().text(), lab.azure.state().to_string())
     };
     assert_eq!(run(7), run(7));
     assert_ne!(run(7).0, run(8).0);
-    assert!(run(7).0.contains("seed 7") && run(7).0.contains("rule {"), "a trace tells how to replay it");
+    assert!(
+        run(7).0.contains("seed 7") && run(7).0.contains("rule {"),
+        "a trace tells how to replay it"
+    );
 }

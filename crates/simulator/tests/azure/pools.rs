@@ -13,7 +13,10 @@ fn pool(name: &str) -> String {
 fn a_new_pool_gets_a_scale_set_then_nodes_then_succeeds() {
     let mut lab = Lab::new("healthy");
     lab.azure.take_changes();
-    let made = lab.put(&pool("extra"), &json!({"properties": {"count": 2, "vmSize": "Standard_D4s_v5", "unknown": {"kept": [1]}}}));
+    let made = lab.put(
+        &pool("extra"),
+        &json!({"properties": {"count": 2, "vmSize": "Standard_D4s_v5", "unknown": {"kept": [1]}}}),
+    );
     assert_eq!((made.status, made.text("/properties/provisioningState")), (201, "Creating"));
     assert_eq!(lab.follow(&made).text("/status"), "InProgress");
     assert!(lab.vmss("extra").is_none());
@@ -23,13 +26,22 @@ fn a_new_pool_gets_a_scale_set_then_nodes_then_succeeds() {
     lab.pass(120);
     let joined = lab.azure.take_changes();
     assert_eq!(joined.len(), 2, "{joined:?}");
-    assert!(joined.iter().all(|change| matches!(change, Change::NodeJoined(node) if node.pool.as_deref() == Some("extra"))));
+    assert!(joined.iter().all(
+        |change| matches!(change, Change::NodeJoined(node) if node.pool.as_deref() == Some("extra"))
+    ));
     lab.pass(60);
     assert_eq!(lab.follow(&made).text("/status"), "Succeeded");
     let whole = lab.get(&pool("extra"));
     assert_eq!(whole.text("/properties/provisioningState"), "Succeeded");
-    assert_eq!(whole.body["properties"]["unknown"], json!({"kept": [1]}), "unknown members are kept");
-    assert_eq!(lab.get(&format!("{}/machines", pool("extra"))).body["value"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        whole.body["properties"]["unknown"],
+        json!({"kept": [1]}),
+        "unknown members are kept"
+    );
+    assert_eq!(
+        lab.get(&format!("{}/machines", pool("extra"))).body["value"].as_array().unwrap().len(),
+        2
+    );
 }
 
 #[test]
@@ -53,7 +65,9 @@ fn one_operation_at_a_time() {
     assert_eq!(lab.put(&pool("user"), &body).status, 200);
     let refused = lab.put(&pool("extra"), &body);
     assert_eq!((refused.status, refused.code()), (409, "OperationNotAllowed"));
-    assert!(refused.text("/message").contains("Another operation (user - Updating) is in progress"));
+    assert!(
+        refused.text("/message").contains("Another operation (user - Updating) is in progress")
+    );
     assert!(refused.body.get("error").is_none(), "AKS has its code at the top");
     lab.pass(130);
     assert_eq!(lab.put(&pool("extra"), &body).status, 201);
@@ -98,7 +112,10 @@ fn what_exceeds_the_quota_is_refused() {
     let body = |count| json!({"properties": {"count": count, "vmSize": "Standard_D4s_v5"}});
     let refused = lab.put(&pool("extra"), &body(2));
     assert_eq!((refused.status, refused.code()), (400, "ErrCode_InsufficientVCPUQuota"));
-    assert!(refused.text("/message").contains("left regional vcpu quota 4, requested quota 8"), "{refused:?}");
+    assert!(
+        refused.text("/message").contains("left regional vcpu quota 4, requested quota 8"),
+        "{refused:?}"
+    );
     assert_eq!(lab.put(&pool("extra"), &body(1)).status, 201);
 }
 
@@ -109,6 +126,9 @@ fn a_shrunk_pool_loses_its_newest_nodes() {
     lab.put(&pool("user"), &json!({"properties": {"count": 1}}));
     lab.pass(130);
     let changes = lab.azure.take_changes();
-    assert!(matches!(&changes[..], [Change::NodeGone { node, .. }] if node.ends_with("000001")), "{changes:?}");
+    assert!(
+        matches!(&changes[..], [Change::NodeGone { node, .. }] if node.ends_with("000001")),
+        "{changes:?}"
+    );
     assert_eq!(lab.pool_state("user"), "Succeeded");
 }

@@ -12,11 +12,19 @@ fn every_scenario_has_the_same_cluster() {
         let lab = Lab::new(name);
         let options = lab.azure.options();
         assert_eq!(options.node_resource_group, "MC_rg-demo_demo_westeurope");
-        let pool = |name: &str| lab.azure.resource(&format!("{CLUSTER}/agentPools/{name}")).unwrap().clone();
+        let pool = |name: &str| {
+            lab.azure.resource(&format!("{CLUSTER}/agentPools/{name}")).unwrap().clone()
+        };
         let (system, user) = (pool("system"), pool("user"));
-        assert_eq!((system["properties"]["mode"].as_str(), system["properties"]["count"].as_u64()), (Some("System"), Some(3)));
+        assert_eq!(
+            (system["properties"]["mode"].as_str(), system["properties"]["count"].as_u64()),
+            (Some("System"), Some(3))
+        );
         assert_eq!(system["properties"]["minCount"], 3);
-        assert_eq!((user["properties"]["mode"].as_str(), user["properties"]["count"].as_u64()), (Some("User"), Some(2)));
+        assert_eq!(
+            (user["properties"]["mode"].as_str(), user["properties"]["count"].as_u64()),
+            (Some("User"), Some(2))
+        );
         assert_eq!(lab.azure.resource(CLUSTER).unwrap()["location"], "westeurope");
     }
 }
@@ -28,17 +36,29 @@ fn oras_is_missing_on_one_image_only() {
     let vms = created.iter().filter(|change| matches!(change, Change::VmCreated(_))).count();
     assert_eq!(vms, 10);
     for number in 1..=5 {
-        let view = lab.get(&format!("{COMPUTE}/virtualMachines/aks-default-bad{number}?$expand=instanceView"));
+        let view = lab.get(&format!(
+            "{COMPUTE}/virtualMachines/aks-default-bad{number}?$expand=instanceView"
+        ));
         let extension = &view.body["properties"]["instanceView"]["extensions"][0];
         assert_eq!(extension["name"], "cse-agent-karpenter");
         let message = extension["statuses"][0]["message"].as_str().unwrap();
-        assert!(message.contains("exit status=211") && message.contains("'oras': No such file"), "{message}");
-        let good = lab.get(&format!("{COMPUTE}/virtualMachines/aks-default-good{number}/extensions/cse-agent-karpenter"));
+        assert!(
+            message.contains("exit status=211") && message.contains("'oras': No such file"),
+            "{message}"
+        );
+        let good = lab.get(&format!(
+            "{COMPUTE}/virtualMachines/aks-default-good{number}/extensions/cse-agent-karpenter"
+        ));
         assert_eq!(good.text("/properties/provisioningState"), "Succeeded");
         assert!(good.body["properties"].get("instanceView").is_none(), "only with $expand");
     }
     let vms = lab.azure.karpenter_vms();
-    assert_eq!(vms.iter().filter(|vm| vm.image_version == "202601.27.0" && vm.claim.starts_with("default-bad")).count(), 5);
+    assert_eq!(
+        vms.iter()
+            .filter(|vm| vm.image_version == "202601.27.0" && vm.claim.starts_with("default-bad"))
+            .count(),
+        5
+    );
     assert_eq!(lab.azure.nodes().iter().filter(|node| node.claim.is_some()).count(), 5);
 }
 
@@ -65,7 +85,11 @@ fn slow_machines_bootstrap_for_fourteen_minutes_and_join() {
     lab.pass(200);
     assert_eq!(state(&mut lab), "Succeeded");
     let joined = lab.azure.take_changes();
-    assert_eq!(joined.iter().filter(|change| matches!(change, Change::NodeJoined(_))).count(), 3, "{joined:?}");
+    assert_eq!(
+        joined.iter().filter(|change| matches!(change, Change::NodeJoined(_))).count(),
+        3,
+        "{joined:?}"
+    );
 }
 
 #[test]
@@ -84,7 +108,11 @@ fn speed_shortens_durations_and_leaves_time_alone() {
     lab.now += SignedDuration::from_secs(3);
     let ended = lab.follow(&made);
     assert_eq!(ended.text("/status"), "Succeeded", "three minutes are three seconds");
-    let took = ended.text("/endTime").parse::<jiff::Timestamp>().unwrap().duration_since(ended.text("/startTime").parse().unwrap());
+    let took = ended
+        .text("/endTime")
+        .parse::<jiff::Timestamp>()
+        .unwrap()
+        .duration_since(ended.text("/startTime").parse().unwrap());
     assert_eq!(took.as_secs(), 3);
 }
 

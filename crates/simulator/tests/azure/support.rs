@@ -9,10 +9,8 @@ use mooring_simulator::exchange::{Outcome, Request};
 use mooring_simulator::scenario::Scenario;
 use serde_json::Value;
 
-pub(crate) const CLUSTER: &str =
-    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg-demo/providers/Microsoft.ContainerService/managedClusters/demo";
-pub(crate) const COMPUTE: &str =
-    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/MC_rg-demo_demo_westeurope/providers/Microsoft.Compute";
+pub(crate) const CLUSTER: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg-demo/providers/Microsoft.ContainerService/managedClusters/demo";
+pub(crate) const COMPUTE: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/MC_rg-demo_demo_westeurope/providers/Microsoft.Compute";
 
 /// An Azure, a token and a clock that the test turns.
 pub(crate) struct Lab {
@@ -111,18 +109,22 @@ impl Lab {
     /// The path and query of the operation that an answer points at.
     pub(crate) fn follow(&mut self, answer: &Seen) -> Seen {
         let link = answer.header("azure-asyncoperation").to_owned();
-        let target = link.strip_prefix("https://management.azure.com").expect("a link of this endpoint");
+        let target =
+            link.strip_prefix("https://management.azure.com").expect("a link of this endpoint");
         self.call("GET", target, None)
     }
 
     pub(crate) fn pool_state(&mut self, pool: &str) -> String {
-        self.get(&format!("{CLUSTER}/agentPools/{pool}")).text("/properties/provisioningState").to_owned()
+        self.get(&format!("{CLUSTER}/agentPools/{pool}"))
+            .text("/properties/provisioningState")
+            .to_owned()
     }
 
     /// The scale set of a pool.
     pub(crate) fn vmss(&mut self, pool: &str) -> Option<Value> {
         let listed = self.get(&format!("{COMPUTE}/virtualMachineScaleSets"));
-        let mut sets: VecDeque<Value> = listed.body["value"].as_array().unwrap().iter().cloned().collect();
+        let mut sets: VecDeque<Value> =
+            listed.body["value"].as_array().unwrap().iter().cloned().collect();
         sets.retain(|set| set["tags"]["aks-managed-poolName"] == pool);
         sets.pop_front()
     }

@@ -17,7 +17,11 @@ fn burst(lab: &mut Lab, path: &str, most: usize) -> (usize, String, String) {
 fn buckets_have_their_real_sizes() {
     let vm = format!("{COMPUTE}/virtualMachines/aks-default-good1");
     for (path, size, code) in [
-        ("/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups", 250, "SubscriptionRequestsThrottled"),
+        (
+            "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups",
+            250,
+            "SubscriptionRequestsThrottled",
+        ),
         (CLUSTER, 60, "Throttled"),
         (vm.as_str(), 36, "OperationNotAllowed"),
     ] {

@@ -9,7 +9,8 @@ const LOG: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/providers
 /// Failed writes with the signature in the last so many minutes, and whether one succeeded.
 fn writes(lab: &mut Lab, minutes: i64) -> (usize, bool) {
     let from = lab.now - jiff::SignedDuration::from_mins(minutes);
-    let filter = format!("eventTimestamp ge '{from}' and resourceGroupName eq 'MC_rg-demo_demo_westeurope'");
+    let filter =
+        format!("eventTimestamp ge '{from}' and resourceGroupName eq 'MC_rg-demo_demo_westeurope'");
     let filter = filter.replace(' ', "%20").replace('\'', "%27");
     let answer = lab.call("GET", &format!("{LOG}?api-version=2015-04-01&$filter={filter}"), None);
     let entries = answer.body["value"].as_array().unwrap().clone();
@@ -38,7 +39,12 @@ fn every_guard_of_a_repair_passes_at_the_start() {
     assert_eq!(lab.now.duration_since(started).as_mins(), 120);
     let set = lab.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
     let nics = lab.call("GET", &format!("{set}/networkInterfaces?api-version=2018-10-01"), None);
-    let empty = nics.body["value"].as_array().unwrap().iter().filter(|nic| nic["properties"]["ipConfigurations"] == json!([])).count();
+    let empty = nics.body["value"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|nic| nic["properties"]["ipConfigurations"] == json!([]))
+        .count();
     assert_eq!(empty, 1);
 }
 
@@ -78,11 +84,15 @@ fn only_a_new_scale_set_cures_it() {
     assert_eq!(grow.status, 200, "{grow:?}");
     lab.pass(130);
     let failed = lab.follow(&grow);
-    assert_eq!((failed.text("/status"), failed.text("/error/code")), ("Failed", "ReconcileVMSSAgentPoolFailed"));
+    assert_eq!(
+        (failed.text("/status"), failed.text("/error/code")),
+        ("Failed", "ReconcileVMSSAgentPoolFailed")
+    );
     assert_eq!(lab.pool_state("system"), "Failed");
     assert_eq!(lab.azure.nodes().len(), 4, "a wedged pool gets no node");
 
-    let temporary = json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5", "mode": "System"}});
+    let temporary =
+        json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5", "mode": "System"}});
     assert_eq!(lab.put(&format!("{CLUSTER}/agentPools/systmp"), &temporary).status, 201);
     lab.pass(200);
     assert_eq!(lab.pool_state("systmp"), "Succeeded");
@@ -97,5 +107,8 @@ fn only_a_new_scale_set_cures_it() {
     let (failed, succeeded) = writes(&mut lab, 9);
     assert_eq!(failed, 0);
     let _ = succeeded;
-    assert_eq!(lab.azure.nodes().iter().filter(|node| node.pool.as_deref() == Some("system")).count(), 3);
+    assert_eq!(
+        lab.azure.nodes().iter().filter(|node| node.pool.as_deref() == Some("system")).count(),
+        3
+    );
 }
