@@ -67,7 +67,7 @@ pub struct Vms {
     pub names: Vec<String>,
     /// Their node image.
     pub image_version: String,
-    /// Their NodePool.
+    /// Their `NodePool`.
     #[serde(default = "node_pool")]
     pub node_pool: String,
     /// Their size.

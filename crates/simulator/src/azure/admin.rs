@@ -21,7 +21,7 @@ use crate::faults::Rule;
 pub struct NewVm {
     /// The VM's name; the claim's is that without `aks-`.
     pub name: String,
-    /// The NodePool.
+    /// The `NodePool`.
     pub node_pool: String,
     /// The node image's version.
     pub image_version: String,

@@ -63,7 +63,7 @@ pub struct Vm {
     pub name: String,
     /// The NodeClaim.
     pub claim: String,
-    /// The NodePool.
+    /// The `NodePool`.
     pub node_pool: String,
     /// `azure:///subscriptions/…`.
     pub provider_id: String,

@@ -40,7 +40,7 @@ impl World {
         Err(ArmError::no_resource("Microsoft.ContainerService/managedClusters", name, group))
     }
 
-    pub(crate) fn list_clusters(&self, under: &str) -> Answer {
+    pub(crate) fn list_clusters(&self, under: &str) -> Reply {
         let prefix = format!("{}/", under.to_lowercase());
         let clusters: Vec<Value> = self
             .store
@@ -50,7 +50,7 @@ impl World {
             .filter(|id| id.to_lowercase().starts_with(&prefix))
             .filter_map(|id| self.cluster_body(id))
             .collect();
-        Ok(Reply::ok(json!({"value": clusters})))
+        Reply::ok(json!({"value": clusters}))
     }
 
     /// A whole update: what was sent replaces what was, except for what only AKS writes.
@@ -113,7 +113,7 @@ impl World {
     }
 
     /// `POST …/listClusterUserCredential`: a kubeconfig, with or without an API behind it.
-    pub(crate) fn user_credential(&self, call: &Call, cluster: &str) -> Answer {
+    pub(crate) fn user_credential(&self, call: &Call, cluster: &str) -> Reply {
         let body = self.store.get(cluster).unwrap_or(&Value::Null);
         let name = text(body, "/name");
         let access = &self.options.kubernetes;
@@ -144,9 +144,9 @@ impl World {
             "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
             "current-context": name,
         });
-        Ok(Reply::ok(
+        Reply::ok(
             json!({"kubeconfigs": [{"name": "clusterUser", "value": STANDARD.encode(config.to_string())}]}),
-        ))
+        )
     }
 }
 

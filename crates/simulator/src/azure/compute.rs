@@ -88,14 +88,14 @@ impl World {
         self.page(call, self.store.list(collection).map(|body| self.shown_machine(body, view)))
     }
 
-    pub(crate) fn list_extensions(&self, call: &Call, machine: &str) -> Answer {
+    pub(crate) fn list_extensions(&self, call: &Call, machine: &str) -> Reply {
         let view = call.expands("instanceView");
         let extensions: Vec<Value> = self
             .store
             .list(&format!("{machine}/extensions"))
             .map(|body| plain(body, view))
             .collect();
-        Ok(Reply::ok(json!({"value": extensions})))
+        Reply::ok(json!({"value": extensions}))
     }
 
     pub(crate) fn get_extension(&self, call: &Call, id: &str, kind: &str) -> Answer {
@@ -202,16 +202,16 @@ impl World {
     }
 
     /// Processors in use and allowed.
-    pub(crate) fn usages(&self) -> Answer {
+    pub(crate) fn usages(&self) -> Reply {
         let limit = self.options.vcpu_quota.unwrap_or(100_000);
-        Ok(Reply::ok(json!({"value": [{
+        Reply::ok(json!({"value": [{
             "limit": limit, "currentValue": self.vcpus_in_use(), "unit": "Count",
             "name": {"value": "cores", "localizedValue": "Total Regional vCPUs"},
-        }]})))
+        }]}))
     }
 
     /// The sizes in use, each to be had in every zone.
-    pub(crate) fn skus(&self) -> Answer {
+    pub(crate) fn skus(&self) -> Reply {
         let sizes: std::collections::BTreeSet<&str> = self
             .store
             .all()
@@ -231,7 +231,7 @@ impl World {
                 })
             })
             .collect();
-        Ok(Reply::ok(json!({"value": skus})))
+        Reply::ok(json!({"value": skus}))
     }
 
     /// One page of a list, with a link to the next.

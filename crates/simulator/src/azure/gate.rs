@@ -31,7 +31,7 @@ impl Azure {
         self.world.settle(now);
         let request_id = world::guid(&mut self.ids);
         let (reply, outcome) = self.fate_of(request, now, fault.as_ref(), &request_id);
-        let code = reply.as_ref().and_then(|reply| code_of(reply)).unwrap_or_default();
+        let code = reply.as_ref().and_then(code_of).unwrap_or_default();
         let status = reply.as_ref().map_or(0, |reply| reply.status);
         let target = request.uri().path_and_query().map_or(path, |target| target.as_str());
         match &fault {

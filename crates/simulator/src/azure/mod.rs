@@ -5,9 +5,11 @@
 //! machines, bootstraps, the retries of a wedged scale set) is on an agenda, and happens when
 //! [`Azure::settle`] or [`Azure::handle`] is given a later time.
 //!
-//!     request ──▶ faults ──▶ gate (token, api-version, buckets, rights) ──▶ route ──▶ clusters, pools, compute …
-//!                                                                                       │
-//!     later ────▶ settle ──▶ agenda ──▶ operations end, machines boot, nodes join ◀──────┘
+//! ```text
+//! request ──▶ faults ──▶ gate (token, api-version, buckets, rights) ──▶ route ──▶ clusters, pools, compute …
+//!                                                                                   │
+//! later ────▶ settle ──▶ agenda ──▶ operations end, machines boot, nodes join ◀──────┘
+//! ```
 //!
 //! | module | idea |
 //! |---|---|

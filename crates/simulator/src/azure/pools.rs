@@ -237,9 +237,9 @@ impl World {
     }
 
     /// The list of a cluster's pools.
-    pub(crate) fn list_pools(&self, cluster: &str) -> Answer {
+    pub(crate) fn list_pools(&self, cluster: &str) -> Reply {
         let pools: Vec<&Value> = self.store.list(&format!("{cluster}/agentPools")).collect();
-        Ok(Reply::ok(json!({"value": pools})))
+        Reply::ok(json!({"value": pools}))
     }
 
     pub(crate) fn get_pool(&self, cluster: &str, name: &str) -> Answer {

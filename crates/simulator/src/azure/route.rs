@@ -79,10 +79,10 @@ impl World {
             ["microsoft.containerservice", "locations", _, "operationresults", id] => {
                 self.operation(call, id, true)
             }
-            ["microsoft.compute", "locations", _, "usages"] => self.usages(),
-            ["microsoft.compute", "skus"] => self.skus(),
+            ["microsoft.compute", "locations", _, "usages"] => Ok(self.usages()),
+            ["microsoft.compute", "skus"] => Ok(self.skus()),
             ["microsoft.containerservice", "managedclusters"] => {
-                self.list_clusters(&call.path.key(2))
+                Ok(self.list_clusters(&call.path.key(2)))
             }
             ["microsoft.compute", kind @ ("virtualmachines" | "virtualmachinescalesets")] => {
                 let collection = self.options.compute(kind);
@@ -95,7 +95,7 @@ impl World {
     fn route_clusters(&mut self, call: &Call, rest: &[&str]) -> Answer {
         let cluster = call.path.key(8);
         if rest.is_empty() {
-            return self.list_clusters(&call.path.key(4));
+            return Ok(self.list_clusters(&call.path.key(4)));
         }
         if call.method != Method::PUT || rest.len() > 1 {
             self.need_cluster(call, &cluster)?;
@@ -106,11 +106,11 @@ impl World {
             ("PATCH", []) => self.patch_cluster(call, &cluster),
             ("POST", ["abort"]) => self.abort(call, &cluster),
             ("POST", ["listclusterusercredential" | "listclusteradmincredential"]) => {
-                self.user_credential(call, &cluster)
+                Ok(self.user_credential(call, &cluster))
             }
             ("GET", ["operations"]) => self.operations_of(&self.true_id(&cluster), None),
             ("GET", ["operations", id]) => self.operations_of(&self.true_id(&cluster), Some(id)),
-            ("GET", ["agentpools"]) => self.list_pools(&cluster),
+            ("GET", ["agentpools"]) => Ok(self.list_pools(&cluster)),
             ("GET", ["agentpools", pool]) => self.get_pool(&cluster, pool),
             // A new pool's name is checked as it was sent: capitals are refused.
             ("PUT", ["agentpools", _]) => self.put_pool(call, &cluster, call.name(9)),
@@ -178,7 +178,7 @@ impl World {
             }
             ("GET", ["virtualmachinescalesets", _, "virtualmachines", _, "extensions"]) => {
                 self.get_resource(call, &call.path.key(10), instance)?;
-                self.list_extensions(call, &call.path.key(10))
+                Ok(self.list_extensions(call, &call.path.key(10)))
             }
             ("GET", ["virtualmachinescalesets", _, "virtualmachines", _, "extensions", _]) => {
                 self.get_extension(call, &call.path.key(12), &format!("{instance}/extensions"))
@@ -198,7 +198,7 @@ impl World {
             }
             ("GET", ["virtualmachines", _, "extensions"]) => {
                 self.get_resource(call, &call.path.key(8), vm)?;
-                self.list_extensions(call, &call.path.key(8))
+                Ok(self.list_extensions(call, &call.path.key(8)))
             }
             ("GET", ["virtualmachines", _, "extensions", _]) => {
                 self.get_extension(call, &call.path.key(10), &format!("{vm}/extensions"))

@@ -201,7 +201,8 @@ impl World {
 fn base36(mut number: u64) -> String {
     let mut digits = [b'0'; 6];
     for digit in digits.iter_mut().rev() {
-        *digit = b"0123456789abcdefghijklmnopqrstuvwxyz"[(number % 36) as usize];
+        *digit = b"0123456789abcdefghijklmnopqrstuvwxyz"
+            [usize::try_from(number % 36).unwrap_or_default()];
         number /= 36;
     }
     String::from_utf8_lossy(&digits).into_owned()
