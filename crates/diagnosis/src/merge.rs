@@ -3,7 +3,7 @@
 //! Azure repeats: ARM's error within AKS's, the handler's text within itself, a summary before its
 //! details. What is about the same extension on the same instance and has the same code is one.
 
-use crate::decode::Told;
+use crate::told::Told;
 use crate::decoded::Outcome;
 use crate::message::Opener;
 

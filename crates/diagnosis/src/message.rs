@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// What Linux and its shells can report; -1 is the handler's word for a killed command.
+pub(crate) const LINUX_CODES: std::ops::RangeInclusive<i64> = -1..=255;
+
 /// Something read, and where it stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found<T> {
@@ -123,5 +126,11 @@ impl Message {
     /// Whether the script's streams have begun.
     pub(crate) fn in_streams(&self) -> bool {
         self.stdout.is_some() || self.stderr.is_some()
+    }
+
+    /// Whether this is a failed handler's sentence, in whose streams it has printed its log.
+    pub(crate) fn shows_handler_log(&self) -> bool {
+        let failed = |found: Found<Silence>| found.value == Silence::HandlerFailed;
+        self.silence.is_some_and(failed) && self.in_streams()
     }
 }

@@ -72,7 +72,20 @@ pub(crate) fn number(text: &[u8], at: usize) -> Option<(i64, usize)> {
         return None;
     }
     let number = std::str::from_utf8(&rest[..end]).ok()?.parse().ok()?;
-    Some((number, start + end))
+    (!may_go_on(number) || !is_cut(text, start + end)).then_some((number, start + end))
+}
+
+/// Whether digits may be missing at a code's end: no code is above 255, so 5 may be the head of 51,
+/// but 50 is whole.
+fn may_go_on(number: i64) -> bool {
+    (1..=25).contains(&number)
+}
+
+/// Whether somebody has cut the text here and says so.
+pub(crate) fn is_cut(text: &[u8], at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    let marks: [&[u8]; 4] = [b"...", "\u{2026}".as_bytes(), b" ... [TRUNCATED]", b"[TRUNCATED]"];
+    marks.iter().any(|mark| rest.starts_with(mark))
 }
 
 /// A number that stands in quotes, whose end is therefore known, or bare.
@@ -80,7 +93,7 @@ pub(crate) fn quoted_number(text: &[u8], at: usize) -> Option<(i64, usize)> {
     let at = skip_gap(text, at);
     match text.get(at) {
         Some(quote @ (b'"' | b'\'')) => {
-            let (number, end) = number(text, at + 1)?;
+            let (number, end) = number(text, at + quotes(text, at))?;
             (text.get(skip_gap(text, end)) == Some(quote)).then_some((number, end))
         }
         _ => number(text, at),
@@ -91,7 +104,10 @@ pub(crate) fn quoted_number(text: &[u8], at: usize) -> Option<(i64, usize)> {
 pub(crate) fn name(text: &[u8], at: usize) -> Option<Range<usize>> {
     let at = skip_gap(text, at);
     let (start, quote) = match text.get(at) {
-        Some(quote @ (b'"' | b'\'')) => (at + 1, Some(*quote)),
+        Some(quote @ (b'"' | b'\'')) => {
+            let doubled = text.get(at + 2).is_some_and(u8::is_ascii_alphanumeric);
+            (at + if doubled { quotes(text, at) } else { 1 }, Some(*quote))
+        }
         _ => (at, None),
     };
     let rest = text.get(start..)?;
@@ -109,6 +125,27 @@ pub(crate) fn word_around(text: &[u8], at: usize, joins: &[u8]) -> Range<usize> 
     let before = text[..at].iter().rev().take(LONGEST_NAME).take_while(is_word).count();
     let behind = text[at..].iter().take(LONGEST_NAME).take_while(is_word).count();
     at - before..at + behind
+}
+
+/// Where the value of a key starts: behind its closing quote and a colon or an equals sign. CSV and
+/// YAML write a quote inside of quotes twice.
+pub(crate) fn value(text: &[u8], end: usize) -> Option<usize> {
+    let at = skip_gap(text, end + quotes(text, end));
+    matches!(text.get(at), Some(b':' | b'=')).then_some(at + 1)
+}
+
+/// How many quotes of one kind stand here: none, one, or one that is written twice.
+fn quotes(text: &[u8], at: usize) -> usize {
+    match text.get(at..) {
+        Some([b'"', b'"', ..] | [b'\'', b'\'', ..]) => 2,
+        Some([b'"' | b'\'', ..]) => 1,
+        _ => 0,
+    }
+}
+
+/// A name for keeping, without the full stop of its sentence.
+pub(crate) fn owned(text: &[u8], range: Range<usize>) -> String {
+    String::from_utf8_lossy(&text[range]).trim_end_matches('.').to_owned()
 }
 
 fn is_name(byte: u8) -> bool {
@@ -135,13 +172,25 @@ mod tests {
             assert_eq!(number(no, 0), None);
         }
         assert_eq!(quoted_number(b"\"51\"", 0), Some((51, 3)));
+        assert_eq!(quoted_number(b"\"\"51\"\"", 0), Some((51, 4)));
         assert_eq!(quoted_number(b"\"5", 0), None);
+    }
+
+    #[test]
+    fn a_number_that_may_be_cut_is_none() {
+        for (text, code) in [("5...", None), ("5 ... [TRUNCATED]", None), ("21\u{2026}", None)] {
+            assert_eq!(number(text.as_bytes(), 0).map(|(code, _)| code), code, "{text}");
+        }
+        for (text, code) in [("50...", 50), ("124...", 124), ("5 ...", 5), ("5", 5)] {
+            assert_eq!(number(text.as_bytes(), 0).map(|(code, _)| code), Some(code), "{text}");
+        }
     }
 
     #[test]
     fn a_name_stands_in_quotes_or_is_a_word() {
         assert_eq!(name(b" 'a b'", 0), Some(2..5));
         assert_eq!(name(b" cse-agent-0 has", 0), Some(1..12));
+        assert_eq!(name(b"''a''", 0), Some(2..3));
         assert_eq!(name(b" 'open", 0), None);
     }
 }
