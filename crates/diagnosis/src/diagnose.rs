@@ -97,7 +97,9 @@ impl<'a> Case<'a> {
             (None, Some(row)) => self.by_row(row),
             (None, None) => unknown(),
         };
+        let quotes_error = fitting.as_ref().is_some_and(|(rule, _)| rule.error);
         let mut places = fitting.map(|(_, places)| places).unwrap_or_default();
+        places.extend(self.told.error_at.filter(|_| quotes_error));
         self.add_step(&mut diagnosis, &mut places);
         let shown = !places.is_empty();
         places.extend(self.told.at);

@@ -61,6 +61,8 @@ pub(crate) struct Message {
     /// Something that only an AKS node prints.
     pub(crate) says_aks: bool,
     pub(crate) run_command: bool,
+    /// An entry of an instance view.
+    pub(crate) viewed: bool,
     pub(crate) silence: Option<Found<Silence>>,
     pub(crate) windows_result: Option<Found<i64>>,
     pub(crate) windows_name: Option<Found<i64>>,
@@ -106,6 +108,7 @@ impl Message {
             says_windows: false,
             says_aks: false,
             run_command: false,
+            viewed: false,
             silence: None,
             windows_result: None,
             windows_name: None,

@@ -47,10 +47,12 @@ pub(crate) fn extension_name(read: &mut Read<'_>, end: usize) {
     let company = &text[range.end..text.len().min(range.end + NEAR)];
     let has = |word: &[u8]| memchr::memmem::find(company, word).is_some();
     let known = is_bootstrap_name(&owned(text, range.clone()));
-    if known || has(b"ypeHandlerVersion") || has(b"tatuses") {
+    let viewed = has(b"ypeHandlerVersion") || has(b"tatuses");
+    if known || viewed {
         read.close();
         read.loose = Message::new(Opener::Log, range.start);
         read.loose.extension = Some(owned(text, range));
+        read.loose.viewed = viewed;
     }
 }
 

@@ -6,8 +6,9 @@ use crate::decoded::{Decoded, FoundBy, Outcome, Situation};
 use crate::extension::is_bootstrap;
 use crate::message::{Found, Handler, Message, Opener, Silence};
 use crate::read::Read;
-use crate::report::status;
-use crate::told::Told;
+use crate::report::{error_at, status};
+use crate::told::{Item, Told};
+use crate::words::follows_in_list;
 
 /// What a message says.
 pub(crate) fn tell(read: &Read<'_>, message: &Message) -> Told {
@@ -55,6 +56,14 @@ pub(crate) fn tell(read: &Read<'_>, message: &Message) -> Told {
         stdout: message.stdout,
         stderr: message.stderr,
         step_at: message.step.as_ref().map(|step| step.at),
+        error_at: error_at(read.text, message),
+        item: if message.viewed {
+            Item::Viewed
+        } else if follows_in_list(read.text, message.span.start) {
+            Item::Listed
+        } else {
+            Item::Alone
+        },
     }
 }
 

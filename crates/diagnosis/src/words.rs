@@ -8,6 +8,9 @@ const LONGEST_GAP: usize = 80;
 /// Names of extensions, images and error codes are shorter.
 const LONGEST_NAME: usize = 128;
 
+/// Code, target and the beginning of a message's sentence are shorter.
+const LONGEST_HEAD: usize = 320;
+
 fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'>' | b'*' | b'|')
 }
@@ -143,6 +146,17 @@ fn quotes(text: &[u8], at: usize) -> usize {
     }
 }
 
+/// Whether an object of a JSON list begins shortly before `at`, and another one before it.
+pub(crate) fn follows_in_list(text: &[u8], at: usize) -> bool {
+    let before = &text[at.saturating_sub(LONGEST_HEAD)..at];
+    let Some(start) = memchr::memrchr(b'{', before) else { return false };
+    let (outside, inside) = (before[..start].trim_ascii_end(), &before[start..]);
+    let behind_another = outside.strip_suffix(b",").map(<[u8]>::trim_ascii_end);
+    behind_another.is_some_and(|outside| outside.ends_with(b"}"))
+        && !inside.contains(&b'}')
+        && memchr::memmem::find(inside, b"\"message\"").is_some()
+}
+
 /// A name for keeping, without the full stop of its sentence.
 pub(crate) fn owned(text: &[u8], range: Range<usize>) -> String {
     String::from_utf8_lossy(&text[range]).trim_end_matches('.').to_owned()
@@ -154,7 +168,7 @@ fn is_name(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{follows, name, number, phrase, quoted_number};
+    use super::{follows, follows_in_list, name, number, phrase, quoted_number};
 
     #[test]
     fn a_phrase_is_found_across_wrapped_and_quoted_lines() {
@@ -183,6 +197,16 @@ mod tests {
         }
         for (text, code) in [("50...", 50), ("124...", 124), ("5 ...", 5), ("5", 5)] {
             assert_eq!(number(text.as_bytes(), 0).map(|(code, _)| code), Some(code), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_item_of_a_list_is_told_from_a_repetition() {
+        let list = br#"[{"message": "a"}, {"code": "c", "message": "processing"#;
+        assert!(follows_in_list(list, list.len() - 10));
+        for other in [&br#"[{"code": "c", "message": "processing"#[..], br#"}, "error": {"message": "x"#]
+        {
+            assert!(!follows_in_list(other, other.len()));
         }
     }
 
