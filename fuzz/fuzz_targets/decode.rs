@@ -58,12 +58,26 @@ fn with_another_clarification(input: &[u8]) -> Option<Vec<u8>> {
         if !input[at..].starts_with(LABEL) {
             continue;
         }
-        let digits = &mut other[at + LABEL.len()..];
-        let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if len > 0 && digits.get(len) == Some(&b'\'') {
-            digits[..len].iter_mut().for_each(|digit| *digit = b'0' + (*digit - b'0' + 1) % 10);
+        let number = &mut other[at + LABEL.len()..];
+        let len = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if number.get(len) == Some(&b'\'')
+            && let Some(another) = another(&number[..len])
+        {
+            number[..len].copy_from_slice(another);
             changed = true;
         }
     }
     changed.then_some(other)
+}
+
+/// Another number that says the same about the handler, in as many digits.
+fn another(number: &[u8]) -> Option<&'static [u8]> {
+    match number {
+        b"2" => Some(b"1"),
+        b"50" => Some(b"57"),
+        b"52" => Some(b"51"),
+        b"22" => Some(b"30"),
+        b"70" => Some(b"72"),
+        _ => None,
+    }
 }

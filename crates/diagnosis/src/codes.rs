@@ -4,9 +4,7 @@ use mooring_contract::catalogue::{Os, by_name};
 
 use crate::message::{Found, Handler, LINUX_CODES, Message, Opener};
 use crate::read::Read;
-use crate::words::{
-    follows, number, owned, phrase, quoted_number, skip_gap, value, word_around,
-};
+use crate::words::{follows, number, owned, phrase, quoted_number, skip_gap, value, word_around};
 
 /// `CSE Error: NAME." Exit Code: N.` is shorter.
 const NEAR: usize = 240;

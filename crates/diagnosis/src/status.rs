@@ -3,7 +3,7 @@
 use crate::extension::is_bootstrap_name;
 use crate::message::{Found, Handler, LINUX_CODES, Message, Opener, Silence};
 use crate::read::Read;
-use crate::words::{follows, is_cut, owned, phrase, quoted_number, skip_gap, word_around};
+use crate::words::{follows, halves, is_cut, owned, phrase, quoted_number, skip_gap, word_around};
 
 /// `terminated with exit status=N`, or AKS's `vmssCSE exit status=N`.
 pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
@@ -11,7 +11,9 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     if !follows(text, at, "exit") {
         return;
     }
-    let Some((code, behind)) = quoted_number(text, end) else {
+    let begins_streams = |end: usize| phrase(text, end, "[stdout]").is_some();
+    let number = halves(text, end, begins_streams).or_else(|| quoted_number(text, end));
+    let Some((code, behind)) = number else {
         return cut_status(read, at, end);
     };
     if !LINUX_CODES.contains(&code) {
@@ -30,7 +32,7 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
         return;
     }
     let terminated = follows(text, at, "terminated with exit");
-    let streams = phrase(text, behind, "[stdout]").is_some();
+    let streams = begins_streams(behind);
     if let Some(current) = read.current() {
         // A handler that failed shows its own log, and there the script's code may stand.
         if terminated && current.shows_handler_log() {

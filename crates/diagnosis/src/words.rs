@@ -96,11 +96,30 @@ pub(crate) fn quoted_number(text: &[u8], at: usize) -> Option<(i64, usize)> {
     let at = skip_gap(text, at);
     match text.get(at) {
         Some(quote @ (b'"' | b'\'')) => {
-            let (number, end) = number(text, at + quotes(text, at))?;
-            (text.get(skip_gap(text, end)) == Some(quote)).then_some((number, end))
+            let start = at + quotes(text, at);
+            let ends = |end: usize| text.get(skip_gap(text, end)) == Some(quote);
+            number(text, start).filter(|(_, end)| ends(*end)).or_else(|| halves(text, start, ends))
         }
         _ => number(text, at),
     }
+}
+
+/// A number that a line end has cut in two, if what follows shows that it ends there and not before.
+pub(crate) fn halves(text: &[u8], at: usize, ends: impl Fn(usize) -> bool) -> Option<(i64, usize)> {
+    let digits = |at: usize| {
+        let rest = text.get(at..).unwrap_or_default();
+        rest.iter().take(4).take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let middle = at + digits(at);
+    let second = skip_gap(text, middle);
+    let end = second + digits(second);
+    let len = (middle - at) + (end - second);
+    let cut = text[middle..second].contains(&b'\n') && middle > at && end > second && len <= 3;
+    if !cut || !ends(end) {
+        return None;
+    }
+    let both = [&text[at..middle], &text[second..end]].concat();
+    Some((std::str::from_utf8(&both).ok()?.parse().ok()?, end))
 }
 
 /// What stands in quotes, or the next word where there are none.
@@ -188,6 +207,8 @@ mod tests {
         assert_eq!(quoted_number(b"\"51\"", 0), Some((51, 3)));
         assert_eq!(quoted_number(b"\"\"51\"\"", 0), Some((51, 4)));
         assert_eq!(quoted_number(b"\"5", 0), None);
+        assert_eq!(quoted_number(b"\"2\n11\"", 0), Some((211, 5)));
+        assert_eq!(quoted_number(b"\"2\n11 x\"", 0), None);
     }
 
     #[test]
@@ -204,7 +225,8 @@ mod tests {
     fn an_item_of_a_list_is_told_from_a_repetition() {
         let list = br#"[{"message": "a"}, {"code": "c", "message": "processing"#;
         assert!(follows_in_list(list, list.len() - 10));
-        for other in [&br#"[{"code": "c", "message": "processing"#[..], br#"}, "error": {"message": "x"#]
+        for other in
+            [&br#"[{"code": "c", "message": "processing"#[..], br#"}, "error": {"message": "x"#]
         {
             assert!(!follows_in_list(other, other.len()));
         }

@@ -69,7 +69,8 @@ pub(crate) fn joined(text: &[u8]) -> Option<Vec<u8>> {
     if text.len() > LONGEST || memchr::memchr(b'\n', text).is_none() {
         return None;
     }
-    let is_digit = |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(u8::is_ascii_digit);
+    let is_digit =
+        |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(u8::is_ascii_digit);
     let stays = |at: usize| is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
     let kept = |(at, byte): (usize, &u8)| (*byte != b'\n' || stays(at)).then_some(*byte);
     Some(text.iter().enumerate().filter_map(kept).collect())

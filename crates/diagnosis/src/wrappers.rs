@@ -59,12 +59,6 @@ pub(crate) fn operation_error(read: &mut Read<'_>, at: usize, end: usize) {
     message.says_linux = true;
 }
 
-
-
-
-
-
-
 /// `Enable failed: …`, `Enable succeeded: …`.
 pub(crate) fn enable(read: &mut Read<'_>, at: usize) {
     let text = read.text;

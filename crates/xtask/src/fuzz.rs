@@ -26,8 +26,19 @@ pub(crate) fn fuzz(words: &[&str]) -> Result<(), Failed> {
         run(
             "cargo",
             &[
-                "+nightly", "fuzz", "run", "--sanitizer", "none", "--no-trace-compares", target,
-                &format!("fuzz/corpus/{target}"), &seeds, "--", &runs, dictionary, "-max_len=512",
+                "+nightly",
+                "fuzz",
+                "run",
+                "--sanitizer",
+                "none",
+                "--no-trace-compares",
+                target,
+                &format!("fuzz/corpus/{target}"),
+                &seeds,
+                "--",
+                &runs,
+                dictionary,
+                "-max_len=512",
                 "-print_final_stats=1",
             ],
         )?;
@@ -48,7 +59,10 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Vec<&'a str>, &'a str), Failed> {
             },
             target if TARGETS.contains(&target) => targets.push(target),
             other => {
-                return Err(Failed(format!("nothing to fuzz is called `{other}`\nhint: {}", known())));
+                return Err(Failed(format!(
+                    "nothing to fuzz is called `{other}`\nhint: {}",
+                    known()
+                )));
             }
         }
     }

@@ -216,11 +216,6 @@ pub(super) static RULES: &[Rule] = &[
         actions: &["Turn Secure Boot off for the pool, or use an image whose driver is signed."],
         ..Rule::ANY
     },
-    Rule {
-        name: "controller-240-told",
-        error: true,
-        confidence: Confidence::High,
-        ..CONTROLLER
-    },
+    Rule { name: "controller-240-told", error: true, confidence: Confidence::High, ..CONTROLLER },
     Rule { name: "controller-240", ..CONTROLLER },
 ];
