@@ -28,13 +28,10 @@ impl CseStatus {
         if line_len(&status.without_texts()) > limit {
             status.timings = Timings::default();
             // Written anew, so that zeros in front cannot push the code's own digits out.
-            match status.code() {
-                Ok(code) => status.exit_code = code.to_string(),
-                Err(_) => {
-                    let end = status.exit_code.floor_char_boundary(LONGEST_CODE);
-                    status.exit_code.truncate(end);
-                }
+            if let Ok(code) = status.code() {
+                status.exit_code = code.to_string();
             }
+            status.exit_code.truncate(status.exit_code.floor_char_boundary(LONGEST_CODE));
         }
         status.output = without_front(&status.output, excess(&status)).to_owned();
         status.diagnosis = without_back(&status.diagnosis, excess(&status)).to_owned();
