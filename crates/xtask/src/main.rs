@@ -3,6 +3,7 @@
 mod bench_agent;
 mod checks;
 mod codes;
+mod fuzz;
 mod packaging;
 mod step;
 
@@ -17,6 +18,8 @@ Chores:
   test         every test, and what the packaging promises; installs what is missing
   audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue
+  fuzz [TARGET] [--runs N]
+               any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   help         print this text
 ";
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
+        ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())
