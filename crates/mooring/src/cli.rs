@@ -64,7 +64,7 @@ Exits with 0 whenever it answered, also when the answer is that nothing can be k
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// An exit code (decimal or 0x…), a name, a file, or - for standard input
-    #[arg(value_name = "CODE|NAME|FILE|-")]
+    #[arg(value_name = "CODE|NAME|FILE|-", allow_negative_numbers = true)]
     pub(crate) what: String,
     /// The node's operating system, if the text does not show it
     #[arg(long, value_enum)]
@@ -138,7 +138,7 @@ pub(crate) enum CodesCommand {
     /// Show the pages of a code
     Show {
         /// An exit code (decimal or 0x…) or a name
-        #[arg(value_name = "CODE|NAME")]
+        #[arg(value_name = "CODE|NAME", allow_negative_numbers = true)]
         what: String,
         /// Only those of this operating system
         #[arg(long, value_enum)]

@@ -3,6 +3,7 @@
 mod bench_agent;
 mod checks;
 mod codes;
+mod fuzz;
 mod oracles;
 mod packaging;
 mod step;
@@ -19,6 +20,8 @@ Chores:
   oracles      install what judges the simulator: Microsoft's Python clients
   audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue
+  fuzz [TARGET] [--runs N]
+               any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   help         print this text
 ";
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
+        ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())

@@ -71,7 +71,7 @@ impl World {
                 merge(&mut body[&name], &value);
             }
         }
-        self.start_update(call, cluster, body, UPDATE)
+        Ok(self.start_update(call, cluster, body, UPDATE))
     }
 
     /// `PATCH`: tags only.
@@ -81,16 +81,10 @@ impl World {
         let mut body = self.store.get(cluster).cloned().unwrap_or_default();
         check_tag(call, Some(&body), "/eTag")?;
         body["tags"] = tags;
-        self.start_update(call, cluster, body, RETAG)
+        Ok(self.start_update(call, cluster, body, RETAG))
     }
 
-    fn start_update(
-        &mut self,
-        call: &Call,
-        cluster: &str,
-        mut body: Value,
-        seconds: u64,
-    ) -> Answer {
+    fn start_update(&mut self, call: &Call, cluster: &str, mut body: Value, seconds: u64) -> Reply {
         if let Some(properties) = body["properties"].as_object_mut() {
             properties.remove("agentPoolProfiles");
         }
@@ -102,14 +96,15 @@ impl World {
         let by = (operation.correlation.as_str(), operation.caller.as_str());
         self.log(call.now, "Microsoft.ContainerService/managedClusters/write", &id, "Started", by);
         let body = self.cluster_body(cluster).unwrap_or_default();
-        Ok(self.followed(Reply::ok(body), call, &operation))
+        self.followed(Reply::ok(body), call, &operation)
     }
 
     /// New tags reach the cluster as an update, which also settles one that was left Failed or Canceled.
     pub(crate) fn retag_cluster(&mut self, call: &Call, cluster: &str) -> Result<(), ArmError> {
         self.check_idle(cluster)?;
         let body = self.store.get(cluster).cloned().unwrap_or_default();
-        self.start_update(call, cluster, body, RETAG).map(drop)
+        self.start_update(call, cluster, body, RETAG);
+        Ok(())
     }
 
     /// `POST …/listClusterUserCredential`: a kubeconfig, with or without an API behind it.

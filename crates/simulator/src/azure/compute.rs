@@ -152,8 +152,8 @@ impl World {
     }
 
     /// Deletes a single machine, or one instance of a scale set.
-    pub(crate) fn delete_machine(&mut self, call: &Call, id: &str) -> Answer {
-        let Some(body) = self.store.get_mut(id) else { return Ok(Reply::new(204)) };
+    pub(crate) fn delete_machine(&mut self, call: &Call, id: &str) -> Reply {
+        let Some(body) = self.store.get_mut(id) else { return Reply::new(204) };
         body["properties"]["provisioningState"] = json!("Deleting");
         let forced =
             call.query.get("forcedeletion").is_some_and(|value| value.eq_ignore_ascii_case("true"));
@@ -162,7 +162,7 @@ impl World {
         let true_id = self.true_id(id);
         let by = (operation.correlation.as_str(), operation.caller.as_str());
         self.log(call.now, "Microsoft.Compute/virtualMachines/delete", &true_id, "Started", by);
-        Ok(self.followed(Reply::new(202), call, &operation))
+        self.followed(Reply::new(202), call, &operation)
     }
 
     /// Runs a command: the model knows what reading a bootstrap's report prints, and nothing else.

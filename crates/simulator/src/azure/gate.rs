@@ -250,13 +250,12 @@ fn base_of(request: &Request, otherwise: &str) -> String {
 
 fn respond(reply: &Reply, request: &Request, request_id: &str) -> Response {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = match &reply.body {
-        Some(body) => json(status, body),
-        None => {
-            let mut response = Response::new(Body::Full(Bytes::new()));
-            *response.status_mut() = status;
-            response
-        }
+    let mut response = if let Some(body) = &reply.body {
+        json(status, body)
+    } else {
+        let mut response = Response::new(Body::Full(Bytes::new()));
+        *response.status_mut() = status;
+        response
     };
     let headers = response.headers_mut();
     let mut put = |name: &'static str, value: &str| {

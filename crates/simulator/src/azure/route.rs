@@ -166,7 +166,7 @@ impl World {
                 Ok(Reply::ok(self.shown_machine(body, call.expands("instanceView"))))
             }
             ("DELETE", ["virtualmachinescalesets", _, "virtualmachines", _]) => {
-                self.delete_machine(call, &call.path.key(10))
+                Ok(self.delete_machine(call, &call.path.key(10)))
             }
             ("GET", ["virtualmachinescalesets", _, "virtualmachines", _, "instanceview"]) => {
                 let body = self.get_resource(call, &call.path.key(10), instance)?;
@@ -191,7 +191,7 @@ impl World {
                 let body = self.get_resource(call, &call.path.key(8), vm)?;
                 Ok(Reply::ok(self.shown_machine(body, call.expands("instanceView"))))
             }
-            ("DELETE", ["virtualmachines", _]) => self.delete_machine(call, &call.path.key(8)),
+            ("DELETE", ["virtualmachines", _]) => Ok(self.delete_machine(call, &call.path.key(8))),
             ("GET", ["virtualmachines", _, "instanceview"]) => {
                 let body = self.get_resource(call, &call.path.key(8), vm)?;
                 Ok(Reply::ok(self.instance_view(body)))

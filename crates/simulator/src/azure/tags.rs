@@ -29,7 +29,7 @@ impl World {
                     Some(word) if word.eq_ignore_ascii_case("Merge") => tags.extend(sent),
                     Some(word) if word.eq_ignore_ascii_case("Replace") => tags = sent,
                     Some(word) if word.eq_ignore_ascii_case("Delete") => {
-                        tags.retain(|name, _| !sent.contains_key(name))
+                        tags.retain(|name, _| !sent.contains_key(name));
                     }
                     _ => {
                         return Err(ArmError::new(

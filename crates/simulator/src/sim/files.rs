@@ -1,5 +1,6 @@
 //! What a client needs to know, in files.
 
+use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -32,7 +33,8 @@ pub(super) fn write(folder: &Path, ca_pem: &str, options: &Options) -> Result<()
 fn exports(options: &Options, authority: &Path) -> String {
     let authority = authority.to_string_lossy();
     let endpoint = options.endpoint.as_str();
-    [
+    let mut text = String::new();
+    for (name, value) in [
         ("AZURE_TENANT_ID", options.tenant.as_str()),
         ("AZURE_CLIENT_ID", &options.client_id),
         ("AZURE_CLIENT_SECRET", options.client_secret.expose()),
@@ -44,10 +46,10 @@ fn exports(options: &Options, authority: &Path) -> String {
         ("SUBSCRIPTION_ID", &options.subscription),
         ("RESOURCE_GROUP", &options.resource_group),
         ("CLUSTER_NAME", &options.cluster),
-    ]
-    .iter()
-    .map(|(name, value)| format!("export {name}='{}'\n", value.replace('\'', r"'\''")))
-    .collect()
+    ] {
+        let _ = writeln!(text, "export {name}='{}'", value.replace('\'', r"'\''"));
+    }
+    text
 }
 
 /// Puts a file in place whole: beside it first, then over it.
