@@ -13,7 +13,7 @@ use crate::metrics::{Counters, Metrics};
 use crate::outside::{Outside, Token};
 
 /// How long a call may take unless told otherwise: five attempts with their pauses.
-const WITHIN: Duration = Duration::from_secs(120);
+const WITHIN: Duration = Duration::from_mins(2);
 
 /// Calls the resource manager. Clones share budget, tokens and counters; each has terms of its own:
 ///

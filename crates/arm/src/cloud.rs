@@ -59,15 +59,12 @@ impl Cloud {
     /// The cloud that the settings describe.
     pub fn new(settings: Settings) -> Result<Self, CloudError> {
         let endpoint = origin(ENDPOINT, settings.endpoint.as_deref().unwrap_or(KNOWN[0].0))?;
-        let authority = match settings.authority.as_deref() {
-            Some(authority) => origin(AUTHORITY, authority)?,
-            None => {
-                let known = KNOWN.iter().find(|(known, _)| *known == endpoint.as_str());
-                let (_, authority) = known
-                    .ok_or_else(|| CloudError::NoAuthority { endpoint: endpoint.to_string() })?;
-                origin(AUTHORITY, authority)?
-            }
+        let known = KNOWN.iter().find(|(known, _)| *known == endpoint.as_str());
+        let known = known.map(|(_, authority)| *authority);
+        let Some(authority) = settings.authority.as_deref().or(known) else {
+            return Err(CloudError::NoAuthority { endpoint: endpoint.to_string() });
         };
+        let authority = origin(AUTHORITY, authority)?;
         let audience = match settings.audience {
             Some(audience) => audience.trim_end_matches('/').to_owned(),
             None => endpoint.as_str().trim_end_matches('/').to_owned(),

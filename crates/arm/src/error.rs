@@ -22,6 +22,15 @@ const MAX_DEPTH: usize = 8;
 pub struct Error {
     /// Why.
     pub kind: ErrorKind,
+    /// Whether a write may have taken effect all the same.
+    pub fate: Fate,
+    /// Which call.
+    pub call: Box<Made>,
+}
+
+/// A call that was made, or should have been.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Made {
     /// The method.
     pub method: Method,
     /// The path, without the query (which may hold signatures).
@@ -30,8 +39,6 @@ pub struct Error {
     pub correlation_id: String,
     /// How many requests were sent.
     pub attempts: u32,
-    /// Whether a write may have taken effect all the same.
-    pub fate: Fate,
 }
 
 /// Whether a call that failed changed anything.
@@ -137,14 +144,22 @@ impl Error {
 
     /// An error before anything was sent.
     pub(crate) fn invalid(method: Method, path: &str, why: impl Into<String>) -> Self {
-        Self {
-            kind: ErrorKind::Invalid(why.into()),
-            method,
-            path: path.to_owned(),
-            correlation_id: String::new(),
-            attempts: 0,
-            fate: Fate::NotDone,
-        }
+        let call = Made { method, path: path.to_owned(), ..Made::default() };
+        Self { kind: ErrorKind::Invalid(why.into()), fate: Fate::NotDone, call: Box::new(call) }
+    }
+
+    /// An answer of success that is not what it must be.
+    pub(crate) fn malformed(
+        method: Method,
+        path: &str,
+        correlation_id: &str,
+        what: impl Into<String>,
+    ) -> Self {
+        let mut error = Self::invalid(method, path, "");
+        error.kind = ErrorKind::Malformed(what.into());
+        error.call.attempts = 1;
+        correlation_id.clone_into(&mut error.call.correlation_id);
+        error
     }
 }
 
@@ -182,18 +197,18 @@ impl fmt::Display for Error {
                 }
             }
         }
-        if self.path.is_empty() {
+        if self.call.path.is_empty() {
             return Ok(());
         }
-        write!(f, " ({} {}", self.method, self.path)?;
-        if self.attempts > 1 {
-            write!(f, ", {} attempts", self.attempts)?;
+        write!(f, " ({} {}", self.call.method, self.call.path)?;
+        if self.call.attempts > 1 {
+            write!(f, ", {} attempts", self.call.attempts)?;
         }
         if self.fate == Fate::Unknown {
             f.write_str(", may have taken effect")?;
         }
-        if !self.correlation_id.is_empty() {
-            write!(f, ", correlation id {}", self.correlation_id)?;
+        if !self.call.correlation_id.is_empty() {
+            write!(f, ", correlation id {}", self.call.correlation_id)?;
         }
         f.write_str(")")
     }
@@ -267,11 +282,10 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self.code.as_deref().unwrap_or("no code");
-        if self.status == 0 {
-            write!(f, "{code}")?
-        } else {
-            write!(f, "HTTP {} {code}", self.status)?
+        if self.status != 0 {
+            write!(f, "HTTP {} ", self.status)?;
         }
+        f.write_str(code)?;
         if self.message.is_empty() { Ok(()) } else { write!(f, ": {}", self.message) }
     }
 }

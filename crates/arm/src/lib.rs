@@ -35,7 +35,7 @@ mod text;
 pub use budget::{Budget, BudgetFull, Limit, Limits, Priority};
 pub use client::Client;
 pub use cloud::{Cloud, CloudError, Settings};
-pub use error::{Error, ErrorKind, Fate, Refusal};
+pub use error::{Error, ErrorKind, Fate, Made, Refusal};
 pub use metrics::{BucketLevel, Metrics};
 pub use operation::{Operation, Outcome, Progress, Started};
 pub use outside::{Outside, Real, Sent, Token, TransportError};

@@ -27,7 +27,7 @@ impl ResourceId {
         }
         let segments: Vec<&str> = text[1..].split('/').collect();
         let dots = |segment: &&str| segment.is_empty() || **segment == *"." || **segment == *"..";
-        if segments.len() < 2 || segments.len() % 2 == 1 || segments.iter().any(|s| dots(s)) {
+        if segments.len() < 2 || segments.len() % 2 == 1 || segments.iter().any(dots) {
             // `providers/<namespace>` is a pair too, so every whole id has an even number of segments.
             return Err(wrong());
         }
@@ -208,8 +208,7 @@ mod tests {
     #[test]
     fn ids_are_equal_in_any_case_and_keep_their_spelling() {
         let one = ResourceId::parse(VM).unwrap();
-        let other = ResourceId::parse(&format!("azure://{}/", VM.to_uppercase())).unwrap_err();
-        assert!(other.to_string().starts_with("not a resource id"));
+        assert_eq!(one, ResourceId::parse(&format!("azure://{}/", VM.to_uppercase())).unwrap());
         let lower = ResourceId::parse(&format!("azure://{}", VM.to_lowercase())).unwrap();
         assert_eq!(one, lower);
         assert_eq!(one.as_str(), VM);

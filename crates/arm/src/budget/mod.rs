@@ -29,7 +29,7 @@ const MAX_WAITING: usize = 4096;
 /// How many VMs are watched at a time: about 200 bytes each, so 2 MiB at most.
 const MAX_VMS: usize = 10_000;
 /// However long Azure asks us to stay away, we look again after this.
-const MAX_PAUSE: Duration = Duration::from_secs(300);
+const MAX_PAUSE: Duration = Duration::from_mins(5);
 
 /// Who goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

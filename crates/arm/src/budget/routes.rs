@@ -65,25 +65,26 @@ pub(crate) fn buckets(class: Class, method: &Method, path: &str) -> Vec<Name> {
     // Tags and the like hang below another resource: the last provider is the one who answers.
     let Some((_, tail)) = path.rsplit_once("/providers/") else { return names };
     let segments: Vec<&str> = tail.split('/').filter(|segment| !segment.is_empty()).collect();
-    match (segments.first().copied().unwrap_or_default(), &segments[1.min(segments.len())..]) {
+    let kind = segments.get(1..).unwrap_or_default();
+    let get = method == Method::GET;
+    match (segments.first().copied().unwrap_or_default(), kind) {
         ("microsoft.compute", ["locations", ..]) => names.push(Name::ComputeOperations),
-        ("microsoft.compute", [_, _, .., "networkinterfaces"] | [_]) if method == Method::GET => {
-            names.push(Name::ComputeLists);
-        }
-        ("microsoft.compute", [_, _, "virtualmachines"]) if method == Method::GET => {
-            names.push(Name::ComputeLists);
-        }
+        (
+            "microsoft.compute",
+            [_] | [_, _, .., "networkinterfaces"] | [_, _, "virtualmachines"],
+        ) if get => names.push(Name::ComputeLists),
         ("microsoft.compute", ["virtualmachines", vm, ..]) if class == Class::Read => {
             names.push(Name::ComputeReads);
-            let end = path.find(&format!("/virtualmachines/{vm}")).unwrap_or(0);
-            let end = end + "/virtualmachines/".len() + vm.len();
-            names.push(Name::Vm(path[..end.min(path.len())].to_owned()));
+            let below = path.find("/virtualmachines/").unwrap_or(0);
+            let end = below + "/virtualmachines/".len() + vm.len();
+            names.push(Name::Vm(path[..end].to_owned()));
         }
         ("microsoft.compute", _) if class == Class::Read => names.push(Name::ComputeReads),
         ("microsoft.compute", _) => names.push(Name::ComputeWrites),
-        ("microsoft.containerservice", ["locations", ..]) => names.push(Name::AksOperations),
-        ("microsoft.containerservice", [.., "operations", _]) => names.push(Name::AksOperations),
-        ("microsoft.containerservice", ["managedclusters", _]) if method == Method::GET => {
+        ("microsoft.containerservice", ["locations", ..] | [.., "operations", _]) => {
+            names.push(Name::AksOperations);
+        }
+        ("microsoft.containerservice", ["managedclusters", _]) if get => {
             names.push(Name::AksClusters);
         }
         ("microsoft.containerservice", _) => names.push(Name::Aks),

@@ -60,7 +60,7 @@ impl ActivityQuery {
     }
 }
 
-/// A quote inside of a text of OData is written twice.
+/// A quote inside of a text of `OData` is written twice.
 fn quoted(text: &str) -> String {
     text.replace('\'', "''")
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::lenient::{PowerState, ProvisioningState, or_default, time};
 use crate::client::Client;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::operation::{Kind, Started};
 use crate::raw::Raw;
 use crate::request::{Call, Class};
@@ -189,12 +189,7 @@ impl Client {
         }
         let answer = self.send(&call).await?;
         let credentials: Credentials = answer.parse(call.path())?;
-        let malformed = |what: &str| {
-            let mut error = Error::invalid(Method::POST, &path, "");
-            error.kind = ErrorKind::Malformed(what.to_owned());
-            error.correlation_id.clone_from(&answer.correlation_id);
-            error
-        };
+        let malformed = |what| Error::malformed(Method::POST, &path, &answer.correlation_id, what);
         if credentials.kubeconfigs.is_empty() {
             return Err(malformed("holds no kubeconfig"));
         }

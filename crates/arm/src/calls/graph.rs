@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::lenient::or_default;
 use crate::client::Client;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::raw::Raw;
 use crate::request::{Call, Class};
 
@@ -52,8 +52,7 @@ impl Client {
                 Some(token) => skip_token = Some(token),
             }
         }
-        let mut error = Error::invalid(Method::POST, PATH, "");
-        error.kind = ErrorKind::Malformed(format!("has more than {MAX_PAGES} pages"));
-        Err(error)
+        let what = format!("has more than {MAX_PAGES} pages");
+        Err(Error::malformed(Method::POST, PATH, "", what))
     }
 }

@@ -1,10 +1,11 @@
 //! Lists that come in pages.
 
+use http::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
-use crate::error::{Error, ErrorKind, Fate};
+use crate::error::{Error, ErrorKind};
 use crate::raw::Raw;
 use crate::request::Call;
 
@@ -35,7 +36,9 @@ impl Client {
                 return Ok(items);
             };
             let target = self.shared.cloud.own_link(&link).map_err(|foreign| {
-                listing(&path, &answer.correlation_id, ErrorKind::ForeignLink(foreign.0))
+                let mut error = Error::malformed(Method::GET, &path, &answer.correlation_id, "");
+                error.kind = ErrorKind::ForeignLink(foreign.0);
+                error
             })?;
             if target == call.target {
                 break;
@@ -43,17 +46,6 @@ impl Client {
             call = Call::follow(target);
         }
         let what = format!("has more than {MAX_PAGES} pages, or goes in a circle");
-        Err(listing(&path, "", ErrorKind::Malformed(what)))
-    }
-}
-
-fn listing(path: &str, correlation_id: &str, kind: ErrorKind) -> Error {
-    Error {
-        kind,
-        method: http::Method::GET,
-        path: path.to_owned(),
-        correlation_id: correlation_id.to_owned(),
-        attempts: 1,
-        fate: Fate::NotDone,
+        Err(Error::malformed(Method::GET, &path, "", what))
     }
 }

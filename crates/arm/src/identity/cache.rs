@@ -10,7 +10,7 @@ use super::IdentityError;
 use crate::outside::{Outside, Token};
 
 /// A token is replaced this long before it ends, so that none ends on its way or in a queue.
-const EARLY: Duration = Duration::from_secs(300);
+const EARLY: Duration = Duration::from_mins(5);
 
 /// One token per scope. Whoever comes while a token is fetched waits for that one instead of fetching another;
 /// if the one who fetches is dropped, the next in line fetches.

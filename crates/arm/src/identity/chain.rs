@@ -40,8 +40,8 @@ impl Chain {
     pub(crate) fn new(
         cloud: &Cloud,
         settings: &Settings,
-        sign_in: reqwest::Client,
-        metadata: reqwest::Client,
+        sign_in: &reqwest::Client,
+        metadata: &reqwest::Client,
     ) -> Result<Self, IdentityError> {
         let chosen = settings.choose()?;
         let alone = chosen.len() == 1;

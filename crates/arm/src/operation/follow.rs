@@ -10,7 +10,7 @@ use super::start::{POLL, POLL_AT_LEAST};
 use super::state::{State, failure, provisioning_state, state};
 use super::{Kind, Monitor, Operation, Outcome, Progress};
 use crate::client::Client;
-use crate::error::{Error, ErrorKind, Fate, Refusal};
+use crate::error::{Error, ErrorKind, Fate, Made, Refusal};
 use crate::raw::Document;
 use crate::request::{Answer, Call, retry_after};
 
@@ -18,7 +18,7 @@ use crate::request::{Answer, Call, retry_after};
 /// on a stale replica, it may not know it yet.
 const BELIEVED_MISSING: u8 = 3;
 /// No single wait is longer: a record may come from a machine whose clock goes wrong.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 impl Client {
     /// Waits until Azure wants to be asked, asks once, and notes in the operation when to ask next.
@@ -39,7 +39,7 @@ impl Client {
                         self.read_monitor(operation, &answer).await
                     }
                     Err(error) if error.is_not_found() => self.not_known(operation).await,
-                    Err(error) => self.end_by_location(operation, error),
+                    Err(error) => end_by_location(operation, error),
                 }
             }
         }
@@ -57,13 +57,15 @@ impl Client {
         let mut last = String::new();
         loop {
             if operation.next >= until {
-                return Err(Error {
-                    kind: ErrorKind::Deadline("the operation's end"),
-                    method: http::Method::GET,
+                let call = Made {
                     path: operation.resource().to_owned(),
                     correlation_id: operation.correlation_id.clone(),
-                    attempts: 0,
+                    ..Made::default()
+                };
+                return Err(Error {
+                    kind: ErrorKind::Deadline("the operation's end"),
                     fate: Fate::Unknown,
+                    call: Box::new(call),
                 });
             }
             match self.poll(operation).await? {
@@ -189,16 +191,6 @@ impl Client {
         }
     }
 
-    /// Where `Location` is all there is, a refusal of it is the operation's own end.
-    fn end_by_location(&self, operation: &Operation, error: Error) -> Result<Progress, Error> {
-        let ended = matches!(operation.monitor, Monitor::Location(_))
-            && matches!(error.kind, ErrorKind::Refused(_) | ErrorKind::Conflict(_));
-        match error.refusal() {
-            Some(refusal) if ended => Ok(Progress::Done(failure(State::Failed, refusal.clone()))),
-            _ => Err(error),
-        }
-    }
-
     fn goes_on(
         &self,
         operation: &mut Operation,
@@ -211,6 +203,16 @@ impl Client {
         let wait = told.unwrap_or(POLL).max(POLL_AT_LEAST);
         operation.next = now.checked_add(wait).unwrap_or(now);
         Progress::Running { state: state.to_owned(), percent }
+    }
+}
+
+/// Where `Location` is all there is, a refusal of it is the operation's own end.
+fn end_by_location(operation: &Operation, error: Error) -> Result<Progress, Error> {
+    let ended = matches!(operation.monitor, Monitor::Location(_))
+        && matches!(error.kind, ErrorKind::Refused(_) | ErrorKind::Conflict(_));
+    match error.refusal() {
+        Some(refusal) if ended => Ok(Progress::Done(failure(State::Failed, refusal.clone()))),
+        _ => Err(error),
     }
 }
 

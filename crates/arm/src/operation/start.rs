@@ -10,7 +10,7 @@ use super::state::{State, failure, provisioning_state, state};
 use super::{Kind, Monitor, Operation, Outcome, Started};
 use crate::client::Client;
 use crate::cloud::{Cloud, ForeignLink};
-use crate::error::{Error, ErrorKind, Fate, Refusal};
+use crate::error::{Error, ErrorKind, Fate, Made, Refusal};
 use crate::raw::Document;
 use crate::request::{Answer, Call, retry_after};
 
@@ -32,15 +32,15 @@ impl Client {
             }
             Err(error) => return Err(error),
         };
-        started(&self.shared.cloud, call, kind, &answer, self.outside().now()).map_err(|kind| {
-            Error {
-                kind,
+        let started = started(&self.shared.cloud, call, kind, &answer, self.outside().now());
+        started.map_err(|kind| {
+            let call = Made {
                 method: call.method.clone(),
                 path: call.path().to_owned(),
                 correlation_id: answer.correlation_id.clone(),
                 attempts: 1,
-                fate: Fate::Unknown,
-            }
+            };
+            Error { kind, fate: Fate::Unknown, call: Box::new(call) }
         })
     }
 }

@@ -57,7 +57,7 @@ impl Real {
         let sign_in = built(builder().https_only(true))?;
         // The metadata service speaks plain HTTP on a link-local address and must not be asked by a proxy.
         let metadata = built(builder().no_proxy().connect_timeout(CONNECT_METADATA))?;
-        let chain = Chain::new(cloud, identity, sign_in, metadata)?;
+        let chain = Chain::new(cloud, identity, &sign_in, &metadata)?;
         Ok(Self { client, chain, keys: RandomState::new(), drawn: AtomicU64::new(0) })
     }
 }

@@ -44,7 +44,7 @@ impl Call {
     pub fn query(mut self, name: &str, value: &str) -> Self {
         // Spaces as `%20`: not every service of Azure reads `+`.
         let escaped: String = byte_serialize(value.as_bytes()).collect();
-        self.target.push_str(&format!("&{name}={}", escaped.replace('+', "%20")));
+        self.target.extend(["&", name, "=", &escaped.replace('+', "%20")]);
         self
     }
 
@@ -98,15 +98,9 @@ impl Answer {
     /// The body as a type; an error names the call's path.
     pub(crate) fn parse<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         serde_json::from_slice(&self.body).map_err(|error| {
-            let what = format!(
-                "is not what was expected at line {}, column {}",
-                error.line(),
-                error.column()
-            );
-            let mut wrong = Error::invalid(Method::GET, path, "");
-            wrong.kind = crate::error::ErrorKind::Malformed(what);
-            wrong.correlation_id.clone_from(&self.correlation_id);
-            wrong
+            let (line, column) = (error.line(), error.column());
+            let what = format!("is not what was expected at line {line}, column {column}");
+            Error::malformed(Method::GET, path, &self.correlation_id, what)
         })
     }
 

@@ -60,7 +60,7 @@ impl Attempt {
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(800);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Requests of one call, the first one included.
 pub(crate) const MAX_ATTEMPTS: u32 = 5;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::{Either, select};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 
 use super::call::{Answer, Call};
@@ -13,7 +13,7 @@ use super::class::{Attempt, Class, MAX_ATTEMPTS, pause};
 use super::retry_after;
 use crate::budget::{self, Name};
 use crate::client::Client;
-use crate::error::{Error, ErrorKind, Fate, Refusal};
+use crate::error::{Error, ErrorKind, Fate, Made, Refusal};
 use crate::outside::{Sent, TransportError};
 
 /// How long one request may be without an answer. The resource manager itself gives up after a minute.
@@ -37,11 +37,13 @@ impl Course<'_> {
     fn error(&self, kind: ErrorKind) -> Error {
         Error {
             kind,
-            method: self.call.method.clone(),
-            path: self.call.path().to_owned(),
-            correlation_id: self.correlation_id.clone(),
-            attempts: self.attempts,
             fate: if self.doubt { Fate::Unknown } else { Fate::NotDone },
+            call: Box::new(Made {
+                method: self.call.method.clone(),
+                path: self.call.path().to_owned(),
+                correlation_id: self.correlation_id.clone(),
+                attempts: self.attempts,
+            }),
         }
     }
 }
@@ -68,19 +70,21 @@ impl Client {
             let request = self.prepare(&course).await?;
             course.attempts += 1;
             let result = self.attempt(&course, request).await;
-            let (attempt, headers, kind) = match result {
+            let Refused { attempt, told, kind } = match result {
                 Ok(answer) => match self.judge(&course, answer) {
                     Ok(answer) => return Ok(answer),
-                    Err(refused) => refused,
+                    Err(refused) => *refused,
                 },
                 Err(Unanswered::Time) => {
                     course.doubt |= call.class != Class::Read;
                     self.shared.counters.deadline();
                     return Err(course.error(ErrorKind::Deadline("an answer")));
                 }
-                Err(Unanswered::Broken(error)) => {
-                    (Attempt::NoAnswer(error.sent), HeaderMap::new(), ErrorKind::Transport(error))
-                }
+                Err(Unanswered::Broken(error)) => Refused {
+                    attempt: Attempt::NoAnswer(error.sent),
+                    told: None,
+                    kind: ErrorKind::Transport(error),
+                },
             };
             course.doubt |= attempt.may_have_worked(call.class);
             if attempt == Attempt::Status(StatusCode::UNAUTHORIZED) && !course.renewed {
@@ -93,7 +97,6 @@ impl Client {
                 return Err(course.error(kind));
             }
             let now = self.outside().now();
-            let told = retry_after(&headers, now);
             let pause = pause(course.attempts + 1, told, self.outside().random());
             if now.checked_add(pause).map_or(true, |then| then >= deadline) {
                 // Waiting would not leave time to try again: say now what there is to say.
@@ -189,7 +192,7 @@ impl Client {
         &self,
         course: &Course<'_>,
         response: http::Response<Bytes>,
-    ) -> Result<Answer, (Attempt, HeaderMap, ErrorKind)> {
+    ) -> Result<Answer, Box<Refused>> {
         let (parts, body) = response.into_parts();
         let (status, headers) = (parts.status, parts.headers);
         let now = self.outside().now();
@@ -198,6 +201,7 @@ impl Client {
             let correlation_id = course.correlation_id.clone();
             return Ok(Answer { status, headers, body, correlation_id });
         }
+        let told = retry_after(&headers, now);
         let code = headers.get("x-ms-error-code").and_then(|code| code.to_str().ok());
         let refusal = Refusal::read(status.as_u16(), code, &body);
         let kind = match status.as_u16() {
@@ -207,17 +211,16 @@ impl Client {
             409 => ErrorKind::Conflict(refusal),
             412 => ErrorKind::PreconditionFailed(refusal),
             429 => {
-                let retry_after = retry_after(&headers, now);
                 let gate = refusal.has_code("SubscriptionRequestsThrottled")
                     || headers.get("x-ms-failure-cause").is_some_and(|cause| cause == "gateway");
-                self.shared.budget.refused(now, &course.names, gate, retry_after);
-                ErrorKind::Throttled { refusal, retry_after }
+                self.shared.budget.refused(now, &course.names, gate, told);
+                ErrorKind::Throttled { refusal, retry_after: told }
             }
             408 => ErrorKind::Server(refusal),
             400..=499 => ErrorKind::Refused(refusal),
             _ => ErrorKind::Server(refusal),
         };
-        Err((Attempt::Status(status), headers, kind))
+        Err(Box::new(Refused { attempt: Attempt::Status(status), told, kind }))
     }
 
     /// The future's result, unless the time comes first. The future is looked at first, so a result that is
@@ -234,6 +237,14 @@ impl Client {
             Either::Right(_) => None,
         }
     }
+}
+
+/// An attempt that was not answered with success.
+struct Refused {
+    attempt: Attempt,
+    /// When Azure wants to be asked again.
+    told: Option<Duration>,
+    kind: ErrorKind,
 }
 
 /// Why a request has no answer.
