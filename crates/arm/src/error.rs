@@ -182,13 +182,13 @@ impl fmt::Display for Error {
         match &self.kind {
             ErrorKind::Transport(error) => write!(f, "{error}")?,
             ErrorKind::Deadline(waiting_for) => {
-                write!(f, "time was up while waiting for {waiting_for}")?
+                write!(f, "time was up while waiting for {waiting_for}")?;
             }
             ErrorKind::Identity(error) => write!(f, "{error}")?,
             ErrorKind::BudgetFull => f.write_str("too many calls wait for the request budget")?,
             ErrorKind::Malformed(what) => write!(f, "Azure's answer {what}")?,
             ErrorKind::ForeignLink(origin) => {
-                write!(f, "Azure's answer links to {origin}, where no token is sent")?
+                write!(f, "Azure's answer links to {origin}, where no token is sent")?;
             }
             ErrorKind::Invalid(what) => f.write_str(what)?,
             _ => {
