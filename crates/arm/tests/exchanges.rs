@@ -53,11 +53,11 @@ enum Kept {
     Looked,
 }
 
-fn one<T>(raw: Raw<T>) -> Kept {
+fn one<T>(raw: &Raw<T>) -> Kept {
     Kept::Texts(vec![raw.text().to_owned()])
 }
 
-fn all<T>(raws: Vec<Raw<T>>) -> Kept {
+fn all<T>(raws: &[Raw<T>]) -> Kept {
     Kept::Texts(raws.iter().map(|raw| raw.text().to_owned()).collect())
 }
 
@@ -126,21 +126,21 @@ async fn call(client: &Client, exchange: &Exchange) -> Result<Kept, Error> {
     let document = || Document::parse(body).unwrap();
     let words: Vec<&str> = lower.trim_start_matches('/').split('/').collect();
     Ok(match (exchange.request.method.as_str(), &words[2..]) {
-        ("GET", [.., "managedclusters", _]) => one(client.cluster(&id()).await?),
+        ("GET", [.., "managedclusters", _]) => one(&client.cluster(&id()).await?),
         ("GET", [.., "operations", "latest"]) => {
             let operation = ResourceId::parse(path.trim_end_matches("/operations/latest")).unwrap();
-            one(client.latest_operation(&operation).await?)
+            one(&client.latest_operation(&operation).await?)
         }
-        ("GET", [.., "agentpools"]) => all(client.agent_pools(&above()).await?),
-        ("GET", [.., "agentpools", _]) => one(client.agent_pool(&id()).await?),
+        ("GET", [.., "agentpools"]) => all(&client.agent_pools(&above()).await?),
+        ("GET", [.., "agentpools", _]) => one(&client.agent_pool(&id()).await?),
         ("GET", [.., "virtualmachinescalesets"]) => {
             let sample = ResourceId::parse(&format!("{path}/x")).unwrap();
-            all(client.scale_sets(sample.subscription(), sample.resource_group().unwrap()).await?)
+            all(&client.scale_sets(sample.subscription(), sample.resource_group().unwrap()).await?)
         }
-        ("GET", [.., "networkinterfaces"]) => all(client.scale_set_nics(&above()).await?),
-        ("GET", [.., "instanceview"]) => one(client.scale_set_vm_view(&above()).await?),
+        ("GET", [.., "networkinterfaces"]) => all(&client.scale_set_nics(&above()).await?),
+        ("GET", [.., "instanceview"]) => one(&client.scale_set_vm_view(&above()).await?),
         ("GET", [.., "eventtypes", "management", "values"]) => {
-            all(activity(&client, path, query).await?)
+            all(&activity(&client, path, query).await?)
         }
         ("GET", [.., "locations", _, "operations", _]) => {
             Kept::Progress(client.poll(&mut record(&format!("{path}?{query}"))).await?)
@@ -244,7 +244,7 @@ fn same_answer(name: &str, body: &str, status: u16, kept: Kept) {
                 assert_eq!(kept, serde_json::from_str::<Value>(body).unwrap(), "{name}");
             }
             (200, Started::Running(operation)) => {
-                assert_eq!(operation.correlation_id().len(), 36, "{name}")
+                assert_eq!(operation.correlation_id().len(), 36, "{name}");
             }
             (status, started) => panic!("{name}: {status} {started:?}"),
         },

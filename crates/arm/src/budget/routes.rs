@@ -99,6 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "one table")]
     fn every_call_is_counted_where_azure_counts_it() {
         let rg = "/subscriptions/S/resourceGroups/RG/providers";
         let (get, put, post) = (&Method::GET, &Method::PUT, &Method::POST);
