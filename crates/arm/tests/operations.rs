@@ -5,6 +5,7 @@
     clippy::panic,
     reason = "a test may fail loudly"
 )]
+#![allow(clippy::similar_names, reason = "a world has a word for how it ends")]
 #![allow(dead_code, reason = "each test program uses its part of the common world")]
 
 mod common;
