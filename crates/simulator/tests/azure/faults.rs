@@ -43,11 +43,11 @@ fn lost_before_has_no_effect_and_lost_after_has_it() {
         let outcome = create(&mut lab);
         match fault {
             Fault::TimeoutBefore | Fault::TimeoutAfter => {
-                assert!(matches!(outcome, Outcome::Silence))
+                assert!(matches!(outcome, Outcome::Silence));
             }
             Fault::DropBefore | Fault::DropAfter => assert!(matches!(outcome, Outcome::Dropped)),
             Fault::Truncate => {
-                assert!(matches!(outcome, Outcome::CutShort(_, length) if length > 0))
+                assert!(matches!(outcome, Outcome::CutShort(_, length) if length > 0));
             }
             _ => assert_eq!(seen(outcome).status, 503),
         }
