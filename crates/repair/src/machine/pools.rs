@@ -32,19 +32,25 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
     let policy = context.state.settings.version;
     let body = sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref())
         .map_err(bad_snapshot)?;
-    made(context, Step::RecreatePool, name, body)
+    let proof = made(context, Step::RecreatePool, name, body)?;
+    // A stale answer may still show the pool that was deleted.
+    match context.scale_set(name)? {
+        Some(set) if snapshot.scale_set.as_deref() != Some(set.id.as_str()) => Ok(proof),
+        _ => Err(context.wait(format!("for the new scale set of pool {name}"))),
+    }
 }
 
 fn made(context: &Context<'_>, step: Step, name: &str, body: serde_json::Value) -> Progress {
+    let put = Effect::PutPool { pool: name.to_owned(), body };
     match context.pool(name)? {
-        Some(pool) if pool.state() == "Succeeded" => {
+        Some(pool) if pool.state() == "Succeeded" && context.state.intended(&put.key()) => {
             Ok(vec![format!("pool {name} is Succeeded")])
         }
         Some(pool) if pool.busy() => {
             Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
         }
         // Absent, or its making failed: the same body again is the same request.
-        _ => Err(context.effect(step, Effect::PutPool { pool: name.to_owned(), body })),
+        _ => Err(context.effect(step, put)),
     }
 }
 
