@@ -159,8 +159,13 @@ mod tests {
     #[test]
     fn a_refusal_is_taken_for_what_it_means() {
         let of = |status| {
-            EffectResult::Refused { status, code: String::new(), message: String::new(), retry_after: None }
-                .refusal()
+            EffectResult::Refused {
+                status,
+                code: String::new(),
+                message: String::new(),
+                retry_after: None,
+            }
+            .refusal()
         };
         for status in [408, 429, 500, 503, 599] {
             assert_eq!(of(status), Some(Refusal::Later), "{status}");

@@ -78,7 +78,8 @@ pub async fn run(world: &mut impl World, mut records: Vec<Record>) -> Result<Res
                 write(world, &mut records, &mut state, stopped).await?;
                 if let Some(finish) = finish_of(kind) {
                     let left = state.left().into_iter().chain([message]).collect();
-                    write(world, &mut records, &mut state, Entry::Finished { finish, left }).await?;
+                    write(world, &mut records, &mut state, Entry::Finished { finish, left })
+                        .await?;
                     return Ok(Rest::Finished(finish));
                 }
                 debug_assert_eq!(kind, StopKind::Resumable);

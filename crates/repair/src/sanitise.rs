@@ -76,8 +76,7 @@ pub fn sanitise(
     for name in READ_ONLY {
         properties.remove(name);
     }
-    properties
-        .insert("orchestratorVersion".into(), wanted.ok_or(SanitiseError::NoVersion)?.into());
+    properties.insert("orchestratorVersion".into(), wanted.ok_or(SanitiseError::NoVersion)?.into());
     clamp_count(&mut properties);
     if let Some(Value::Object(tags)) = properties.get_mut("tags") {
         tags.retain(|name, _| !name.starts_with(MANAGED_TAGS));

@@ -94,8 +94,14 @@ mod tests {
         assert!(!copy.to_string().contains("hunter2"));
         let mut stripped = strip(&mut pool);
         stripped.sort();
-        assert_eq!(stripped, ["/properties/list/0/custom-Headers", "/properties/windowsProfile/adminPassword"]);
-        assert_eq!(pool, json!({"properties": {"vmSize": "x", "windowsProfile": {}, "list": [{}, {"ok": 1}],
-            "disablePasswordAuthentication": true}}));
+        assert_eq!(
+            stripped,
+            ["/properties/list/0/custom-Headers", "/properties/windowsProfile/adminPassword"]
+        );
+        assert_eq!(
+            pool,
+            json!({"properties": {"vmSize": "x", "windowsProfile": {}, "list": [{}, {"ok": 1}],
+            "disablePasswordAuthentication": true}})
+        );
     }
 }

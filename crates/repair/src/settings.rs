@@ -230,7 +230,8 @@ mod tests {
     use super::*;
 
     fn from(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
-        let mut all = vec![("CLUSTER_NAME", "c"), ("RESOURCE_GROUP", "g"), ("SUBSCRIPTION_ID", "s")];
+        let mut all =
+            vec![("CLUSTER_NAME", "c"), ("RESOURCE_GROUP", "g"), ("SUBSCRIPTION_ID", "s")];
         all.extend_from_slice(pairs);
         Settings::from_env(|name| {
             all.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
@@ -244,7 +245,14 @@ mod tests {
         assert_eq!(settings.fail_window, SignedDuration::from_mins(15));
         assert!(!settings.dry_run);
         assert_eq!(settings.target.pool, "system");
-        assert_eq!((settings.target.cluster.as_str(), settings.target.resource_group.as_str(), settings.target.subscription.as_str()), ("c", "g", "s"));
+        assert_eq!(
+            (
+                settings.target.cluster.as_str(),
+                settings.target.resource_group.as_str(),
+                settings.target.subscription.as_str()
+            ),
+            ("c", "g", "s")
+        );
         assert_eq!(settings.wedge_states, ["Failed"]);
         assert_eq!(settings.limits.overall, SignedDuration::from_mins(60));
     }
@@ -256,12 +264,16 @@ mod tests {
             assert_eq!(error, SettingsError::Missing(name));
             assert!(error.to_string().contains(name));
         }
-        assert_eq!(Settings::from_env(|_| None).unwrap_err(), SettingsError::Missing("CLUSTER_NAME"));
+        assert_eq!(
+            Settings::from_env(|_| None).unwrap_err(),
+            SettingsError::Missing("CLUSTER_NAME")
+        );
     }
 
     #[test]
     fn thresholds_are_whole_numbers_above_zero() {
-        let settings = from(&[("NRP_FAIL_THRESHOLD", "25"), ("NRP_FAIL_WINDOW_MIN", "30")]).unwrap();
+        let settings =
+            from(&[("NRP_FAIL_THRESHOLD", "25"), ("NRP_FAIL_WINDOW_MIN", "30")]).unwrap();
         assert_eq!(settings.fail_threshold, 25);
         assert_eq!(settings.fail_window, SignedDuration::from_mins(30));
         assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "1")]).unwrap().fail_threshold, 1);
@@ -291,8 +303,14 @@ mod tests {
         settings.add_override("missing-nodes= ticket 7 ").unwrap();
         assert_eq!(settings.overrides["missing-nodes"], "ticket 7");
         assert_eq!(settings.add_override("all=x"), Err(SettingsError::NoSuchGuard("all".into())));
-        assert_eq!(settings.add_override("placement"), Err(SettingsError::NoReason("placement".into())));
-        assert_eq!(settings.add_override("placement= "), Err(SettingsError::NoReason("placement".into())));
+        assert_eq!(
+            settings.add_override("placement"),
+            Err(SettingsError::NoReason("placement".into()))
+        );
+        assert_eq!(
+            settings.add_override("placement= "),
+            Err(SettingsError::NoReason("placement".into()))
+        );
     }
 
     #[test]
@@ -302,6 +320,9 @@ mod tests {
             settings.add_wedge_state(state).unwrap();
         }
         assert_eq!(settings.wedge_states, ["Failed", "Canceled", "Updating", "Upgrading"]);
-        assert_eq!(settings.add_wedge_state("Succeeded"), Err(SettingsError::WedgeState("Succeeded".into())));
+        assert_eq!(
+            settings.add_wedge_state("Succeeded"),
+            Err(SettingsError::WedgeState("Succeeded".into()))
+        );
     }
 }

@@ -1,5 +1,11 @@
 //! A kill at any instant loses nothing.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, reason = "a test may fail loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
 #![allow(dead_code, unreachable_pub, reason = "the model is shared by several tests")]
 
 mod fake;
@@ -14,7 +20,12 @@ use mooring_repair::run::Rest;
 use mooring_repair::settings::{Settings, Target};
 
 fn settings() -> Settings {
-    Settings::new(Target { subscription: "s".into(), resource_group: "g".into(), cluster: "c".into(), pool: "system".into() })
+    Settings::new(Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: "system".into(),
+    })
 }
 
 fn clean() -> End {
@@ -69,7 +80,11 @@ fn two_kills_at_any_points_end_as_the_clean_run_does() {
         for second in 0.. {
             let end = run_to_rest(Cloud::wedged(), &settings(), &[first, second], None, 3);
             assert_repaired(&end, &format!("killed at {first}, then at {second}"));
-            assert_eq!(end.cloud.borrow().end_state(), wanted, "killed at {first}, then at {second}");
+            assert_eq!(
+                end.cloud.borrow().end_state(),
+                wanted,
+                "killed at {first}, then at {second}"
+            );
             schedules += 1;
             // The second process ended before it reached this point.
             if end.processes < 3 {
@@ -90,6 +105,10 @@ fn faults_from_any_seed_end_as_the_clean_run_does() {
         let kills: Vec<u64> = (0..3).map(|_| chaos.borrow_mut().random.below(200)).collect();
         let end = run_to_rest(Cloud::wedged(), &settings(), &kills, Some(&chaos), 60);
         assert_repaired(&end, &format!("MOORING_SEED={seed} MOORING_SCHEDULES=1"));
-        assert_eq!(end.cloud.borrow().end_state(), wanted, "MOORING_SEED={seed} MOORING_SCHEDULES=1");
+        assert_eq!(
+            end.cloud.borrow().end_state(),
+            wanted,
+            "MOORING_SEED={seed} MOORING_SCHEDULES=1"
+        );
     }
 }

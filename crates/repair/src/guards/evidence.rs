@@ -74,17 +74,17 @@ mod tests {
         let nic = |properties: Value| json!({"name": "n", "properties": properties});
         let good = nic(json!({"ipConfigurations": [{}]}));
         let empty = nic(json!({"ipConfigurations": []}));
-        let null = nic(json!({"ipConfigurations": null}));
+        let unsaid = nic(json!({"ipConfigurations": null}));
         let omitted = json!({"name": "n"});
         for (nics, expected) in [
             (json!([]), (0, 0)),
             (json!([good, good]), (2, 0)),
             (json!([good, empty]), (2, 1)),
             (json!([empty, empty]), (2, 2)),
-            (json!([null, empty]), (1, 1)),
+            (json!([unsaid, empty]), (1, 1)),
             (json!([Value::Null, empty]), (1, 1)),
             (json!([omitted, good]), (1, 0)),
-            (json!([null]), (0, 0)),
+            (json!([unsaid]), (0, 0)),
         ] {
             assert_eq!(count(&read(nics.clone())), expected, "{nics}");
         }

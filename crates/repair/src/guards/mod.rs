@@ -5,9 +5,9 @@
 
 mod evidence;
 mod operation;
+mod surroundings;
 mod verdict;
 mod wedge;
-mod surroundings;
 
 pub use evidence::further;
 pub use operation::{Running, Scope, running};

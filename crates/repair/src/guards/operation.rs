@@ -76,10 +76,13 @@ fn busy(seen: &Seen) -> Result<bool, String> {
 }
 
 fn from_events(seen: &Seen) -> Result<Running, String> {
-    let cluster = seen.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is not known")?;
+    let cluster =
+        seen.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is not known")?;
     let events = match &seen.events {
         Some(Reading::Known(events)) => events,
-        Some(other) => return Err(format!("the activity log {}", other.missing().unwrap_or_default())),
+        Some(other) => {
+            return Err(format!("the activity log {}", other.missing().unwrap_or_default()));
+        }
         None => return Err("the activity log was not read".to_owned()),
     };
     let mut open: Vec<(&ActivityEvent, Scope)> = events

@@ -19,7 +19,10 @@ pub(super) fn cluster_state(seen: &Seen) -> Guard {
                 // The very state after an abort: it will end, so neither yes nor no.
                 "Canceling" => guard(Outcome::Unknown, "the cluster is Canceling; wait".to_owned()),
                 "" => guard(Outcome::Fail, "the cluster does not say its state".to_owned()),
-                _ => guard(Outcome::Fail, format!("the cluster is {}", mooring_contract::shown(state))),
+                _ => guard(
+                    Outcome::Fail,
+                    format!("the cluster is {}", mooring_contract::shown(state)),
+                ),
             }
         }
         Some(Reading::NotFound) => guard(Outcome::Fail, "there is no such cluster".to_owned()),
@@ -35,7 +38,10 @@ pub(super) fn other_pools(seen: &Seen, settings: &Settings) -> Guard {
     let pools = match &seen.pools {
         Some(Reading::Known(pools)) => pools,
         Some(other) => {
-            return guard(Outcome::Unknown, format!("pools {}", other.missing().unwrap_or_default()));
+            return guard(
+                Outcome::Unknown,
+                format!("pools {}", other.missing().unwrap_or_default()),
+            );
         }
         None => return guard(Outcome::Unknown, "pools were not read".to_owned()),
     };
@@ -44,10 +50,15 @@ pub(super) fn other_pools(seen: &Seen, settings: &Settings) -> Guard {
         return guard(Outcome::Fail, format!("there is no pool {name}"));
     }
     let others = || pools.iter().filter(|pool| pool.name != *name && !is_temporary(pool));
-    let empty: Vec<&str> =
-        others().filter(|pool| pool.count() <= 0 && !meant_to_be_empty(pool)).map(|p| p.name.as_str()).collect();
+    let empty: Vec<&str> = others()
+        .filter(|pool| pool.count() <= 0 && !meant_to_be_empty(pool))
+        .map(|p| p.name.as_str())
+        .collect();
     if empty.is_empty() {
-        guard(Outcome::Pass, format!("{} other pools have the nodes that they should", others().count()))
+        guard(
+            Outcome::Pass,
+            format!("{} other pools have the nodes that they should", others().count()),
+        )
     } else {
         guard(Outcome::Fail, format!("pools without nodes: {}", empty.join(", ")))
     }

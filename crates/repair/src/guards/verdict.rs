@@ -59,9 +59,13 @@ mod tests {
     use Outcome::{Fail, Pass, Unknown};
 
     fn of(outcomes: [Outcome; 5]) -> Verdict {
-        let names = ["missing-nodes", "failing-writes", "cluster-state", "other-pools", "pool-state"];
-        let guards: Vec<_> =
-            names.iter().zip(outcomes).map(|(name, outcome)| Guard::new(name, outcome, "")).collect();
+        let names =
+            ["missing-nodes", "failing-writes", "cluster-state", "other-pools", "pool-state"];
+        let guards: Vec<_> = names
+            .iter()
+            .zip(outcomes)
+            .map(|(name, outcome)| Guard::new(name, outcome, ""))
+            .collect();
         verdict(&guards)
     }
 

@@ -49,7 +49,10 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
         let text = format!("{counted}; {old} instances have had no node for {minutes} minutes");
         guard(Outcome::Pass, text)
     } else if ageless > 0 {
-        guard(Outcome::Unknown, format!("{counted}; {ageless} instances without a node, age not known"))
+        guard(
+            Outcome::Unknown,
+            format!("{counted}; {ageless} instances without a node, age not known"),
+        )
     } else {
         guard(Outcome::Fail, format!("{counted}; no instance without a node for {minutes} minutes"))
     }

@@ -79,6 +79,8 @@ pub fn breaker(runs: &[RunSummary], pool: &str, now: Timestamp) -> Option<String
         .filter(|deleted| now.duration_since(*deleted) < PERIOD)
         .count();
     (recent >= MOST).then(|| {
-        format!("pool {pool} was recreated {recent} times within a day; another time will not cure it")
+        format!(
+            "pool {pool} was recreated {recent} times within a day; another time will not cure it"
+        )
     })
 }

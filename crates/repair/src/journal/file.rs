@@ -48,8 +48,7 @@ pub struct FileJournal<D> {
 impl<D: Disk> FileJournal<D> {
     /// Reads the file.
     pub fn open(disk: D, path: &Path) -> Result<Self, FileError> {
-        let mut journal =
-            Self { disk, path: path.to_owned(), records: Vec::new(), length: 0 };
+        let mut journal = Self { disk, path: path.to_owned(), records: Vec::new(), length: 0 };
         (journal.records, journal.length) = journal.load()?;
         Ok(journal)
     }
@@ -77,7 +76,8 @@ impl<D: Disk> FileJournal<D> {
         let expected = self.records.last();
         let follows = follow(expected, &record.run, record.at, record.entry.clone());
         let (found, length) = self.load()?;
-        if follows.hash != record.hash || found.len() != self.records.len() || length != self.length {
+        if follows.hash != record.hash || found.len() != self.records.len() || length != self.length
+        {
             return Err(FileError::Conflict);
         }
         let line = encode(record);

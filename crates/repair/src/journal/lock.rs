@@ -82,7 +82,13 @@ mod tests {
     use super::*;
 
     fn owner(host: &str, boot: &str, pid: u32) -> Owner {
-        Owner { host: host.into(), boot: boot.into(), pid, start: 5, holder: format!("{host}{pid}") }
+        Owner {
+            host: host.into(),
+            boot: boot.into(),
+            pid,
+            start: 5,
+            holder: format!("{host}{pid}"),
+        }
     }
 
     fn at(second: i64) -> Timestamp {
@@ -99,8 +105,16 @@ mod tests {
         assert_eq!(ask(owner("a", "b1", 1), Liveness::Gone), TakeOver::Yes);
         assert_eq!(ask(owner("a", "b1", 1), Liveness::Alive), wait);
         assert_eq!(ask(owner("a", "b1", 1), Liveness::Unknown), wait);
-        assert_eq!(ask(owner("a", "b0", 1), Liveness::Unknown), TakeOver::Yes, "the machine restarted");
-        assert_eq!(ask(owner("z", "b1", 1), Liveness::Gone), wait, "a process elsewhere cannot be asked");
+        assert_eq!(
+            ask(owner("a", "b0", 1), Liveness::Unknown),
+            TakeOver::Yes,
+            "the machine restarted"
+        );
+        assert_eq!(
+            ask(owner("z", "b1", 1), Liveness::Gone),
+            wait,
+            "a process elsewhere cannot be asked"
+        );
         assert_eq!(ask(owner("z", "b0", 1), Liveness::Unknown), wait);
     }
 

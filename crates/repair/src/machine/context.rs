@@ -118,9 +118,10 @@ impl<'a> Context<'a> {
         }
         let ready = attempt.at.checked_add(self.pause(attempt.count, attempt.result.as_ref()));
         match ready {
-            Ok(ready) if ready > self.now => {
-                Action::Wait { until: ready, why: format!("before trying again to {}", effect.key()) }
-            }
+            Ok(ready) if ready > self.now => Action::Wait {
+                until: ready,
+                why: format!("before trying again to {}", effect.key()),
+            },
             _ => Action::Effect { step, effect },
         }
     }

@@ -30,10 +30,10 @@ pub(super) fn drain_temporary(context: &Context<'_>) -> Progress {
 fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     let nodes = context.nodes_of(pool)?;
     match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
-        Some(node) => Err(context.effect(
-            step,
-            Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() },
-        )),
+        Some(node) => {
+            Err(context
+                .effect(step, Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
+        }
         None => Ok(vec![format!("{} nodes of pool {pool} take no new pods", nodes.len())]),
     }
 }
@@ -43,7 +43,9 @@ fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     cordon(context, step, pool)?;
     let nodes = context.nodes_of(pool)?;
     let pods = context.pods()?;
-    let on = |pod: &Pod| nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied();
+    let on = |pod: &Pod| {
+        nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied()
+    };
     let here: Vec<(&Pod, &Node)> =
         pods.iter().filter(|pod| pod.movable()).filter_map(|pod| Some((pod, on(pod)?))).collect();
     if !context.state.workloads.contains_key(&step) {
@@ -106,7 +108,11 @@ fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[(&Pod, &Pdb)]) ->
         .take(5)
         .map(|(pod, budget)| {
             let hope = if budget.can_clear() {
-                format!("it clears when {} of its {} pods are healthy", budget.desired + 1, budget.expected)
+                format!(
+                    "it clears when {} of its {} pods are healthy",
+                    budget.desired + 1,
+                    budget.expected
+                )
             } else {
                 "it can never clear: all its pods must stay".to_owned()
             };

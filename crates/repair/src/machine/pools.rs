@@ -123,5 +123,8 @@ fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {
 }
 
 fn bad_snapshot(error: SanitiseError) -> Action {
-    Action::resumable(Reason::BadSnapshot, format!("no pool can be made from the snapshot: {error}"))
+    Action::resumable(
+        Reason::BadSnapshot,
+        format!("no pool can be made from the snapshot: {error}"),
+    )
 }

@@ -83,7 +83,9 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
         return Err(context.wait(format!("for pool {name} to be on a new scale set")));
     }
     if set.state != "Succeeded" {
-        return Err(context.wait(format!("for a write of {} to succeed; it is {}", set.name, set.state)));
+        return Err(
+            context.wait(format!("for a write of {} to succeed; it is {}", set.name, set.state))
+        );
     }
     let mut proof = vec![format!("scale set {} is new and its last write succeeded", set.name)];
     proof.push(addresses(context, set)?);
@@ -99,14 +101,19 @@ fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {
     let snapshot = context.snapshot()?;
     let policy = context.state.settings.version;
     sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref()).map_err(|error| {
-        Action::resumable(super::Reason::BadSnapshot, format!("the snapshot cannot be used: {error}"))
+        Action::resumable(
+            super::Reason::BadSnapshot,
+            format!("the snapshot cannot be used: {error}"),
+        )
     })
 }
 
 fn enough_nodes(context: &Context<'_>, pool: &str, wanted: i64) -> Result<String, Action> {
     let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
     if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
-        return Err(context.wait(format!("for {wanted} usable nodes in pool {pool}; it has {usable}")));
+        return Err(
+            context.wait(format!("for {wanted} usable nodes in pool {pool}; it has {usable}"))
+        );
     }
     Ok(format!("pool {pool} has {usable} usable nodes"))
 }

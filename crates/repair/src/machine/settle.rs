@@ -81,7 +81,8 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
         return Err(context.wait("for the aborted operation to end".to_owned()));
     }
     if age < context.state.settings.limits.operation_age {
-        let message = format!("operation {id} has run for {} minutes only; it is left alone", age.as_mins());
+        let message =
+            format!("operation {id} has run for {} minutes only; it is left alone", age.as_mins());
         return Err(Action::nothing(Reason::YoungOperation, message));
     }
     Err(context.effect(Step::Settle, Effect::AbortOperation { scope, operation: id }))

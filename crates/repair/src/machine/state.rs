@@ -87,7 +87,8 @@ impl State {
         verify(records)?;
         let mut state: Option<Self> = None;
         for record in records {
-            if let Entry::RunStarted { cluster, plan_hash, pool_hash, settings, .. } = &record.entry {
+            if let Entry::RunStarted { cluster, plan_hash, pool_hash, settings, .. } = &record.entry
+            {
                 if state.as_ref().is_some_and(|state| !matches!(state.phase, Phase::Finished(_))) {
                     return Err(JournalError::Senseless(record.seq, "a run begins inside another"));
                 }
@@ -136,7 +137,11 @@ impl State {
                 if self.snapshot.is_some() {
                     return senseless("there is a snapshot already");
                 }
-                self.losses.extend(stripped.iter().map(|path| format!("{path} may hold a secret and is not kept; set it again")));
+                self.losses.extend(
+                    stripped.iter().map(|path| {
+                        format!("{path} may hold a secret and is not kept; set it again")
+                    }),
+                );
                 self.snapshot = Some(Snapshot {
                     pool: pool.clone(),
                     scale_set: scale_set.clone(),
@@ -181,10 +186,12 @@ impl State {
 
     fn intend(&mut self, effect: &Effect, at: Timestamp) {
         let key = effect.key();
-        let attempt = self
-            .attempts
-            .entry(key.clone())
-            .or_insert(Attempt { count: 0, at, result: None, token: None });
+        let attempt = self.attempts.entry(key.clone()).or_insert(Attempt {
+            count: 0,
+            at,
+            result: None,
+            token: None,
+        });
         attempt.count += 1;
         attempt.at = at;
         attempt.result = None;
@@ -248,7 +255,9 @@ impl State {
     pub(crate) fn step_expired(&self, now: Timestamp) -> bool {
         let limits = &self.settings.limits;
         let limit = match self.step() {
-            Some(Step::Settle | Step::Recheck | Step::VerifyCure | Step::TouchCluster) => limits.settle,
+            Some(Step::Settle | Step::Recheck | Step::VerifyCure | Step::TouchCluster) => {
+                limits.settle
+            }
             Some(Step::DrainPool | Step::DrainTemporary) => limits.drain,
             Some(Step::ProvePlacement) => limits.placement,
             _ => limits.pool,

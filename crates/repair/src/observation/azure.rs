@@ -105,7 +105,8 @@ impl Instance {
     /// An instance from its JSON.
     #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
-        let status = |raw: &Value| Some(Status { code: text(raw, "/code")?, at: time(raw, "/time") });
+        let status =
+            |raw: &Value| Some(Status { code: text(raw, "/code")?, at: time(raw, "/time") });
         Some(Self {
             id: text(raw, "/id")?,
             created: time(raw, "/properties/timeCreated"),

@@ -33,7 +33,8 @@ fn walk(value: &Value, depth: usize, found: &mut Vec<String>) {
             {
                 found.push(code.to_owned());
             }
-            for name in ["error", "details", "innererror", "innerError", "message", "statusMessage"] {
+            for name in ["error", "details", "innererror", "innerError", "message", "statusMessage"]
+            {
                 if let Some(inner) = members.get(name) {
                     walk(inner, depth + 1, found);
                 }
@@ -74,10 +75,16 @@ mod tests {
         for (error, expected) in [
             (json!({"code": "A"}), vec!["A"]),
             (json!({"error": {"code": "A"}}), vec!["A"]),
-            (json!({"error": {"code": "A", "details": [{"code": "B"}, {"code": "C"}]}}), vec!["A", "B", "C"]),
+            (
+                json!({"error": {"code": "A", "details": [{"code": "B"}, {"code": "C"}]}}),
+                vec!["A", "B", "C"],
+            ),
             (json!({"error": {"code": "A", "innererror": {"code": "B"}}}), vec!["A", "B"]),
             (json!({"error": {"innerError": {"code": "B"}}}), vec!["B"]),
-            (json!({"error": {"code": "A", "message": "{\"error\":{\"code\":\"B\"}}"}}), vec!["A", "B"]),
+            (
+                json!({"error": {"code": "A", "message": "{\"error\":{\"code\":\"B\"}}"}}),
+                vec!["A", "B"],
+            ),
             (json!(" [{\"code\":\"A\"}]"), vec!["A"]),
             (json!({"statusMessage": "{\"code\":\"A\"}"}), vec!["A"]),
             (json!({"message": "Code=\"A\" Message=\"no\" Code=\"B\""}), vec!["A", "B"]),

@@ -28,10 +28,7 @@ pub(crate) fn entries<T>(
 }
 
 /// A map of texts; members of other types are skipped.
-pub(crate) fn texts(
-    value: &Value,
-    pointer: &str,
-) -> std::collections::BTreeMap<String, String> {
+pub(crate) fn texts(value: &Value, pointer: &str) -> std::collections::BTreeMap<String, String> {
     value
         .pointer(pointer)
         .and_then(Value::as_object)

@@ -228,7 +228,9 @@ impl Pdb {
     /// A budget from its JSON.
     #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
-        let number = |name: &str| raw.pointer(&format!("/status/{name}")).and_then(Value::as_i64).unwrap_or(0);
+        let number = |name: &str| {
+            raw.pointer(&format!("/status/{name}")).and_then(Value::as_i64).unwrap_or(0)
+        };
         Some(Self {
             namespace: text(raw, "/metadata/namespace")?,
             name: text(raw, "/metadata/name")?,

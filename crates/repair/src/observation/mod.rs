@@ -55,18 +55,11 @@ impl<T> Reading<T> {
     ///
     /// The status decides, not the body's shape: one of Azure's services wraps its errors in `error`,
     /// another does not.
-    pub fn of_response(
-        status: u16,
-        body: &Value,
-        parse: impl FnOnce(&Value) -> Option<T>,
-    ) -> Self {
-        let code = || {
-            codes(body).into_iter().next().unwrap_or_else(|| format!("HTTP {status}"))
-        };
+    pub fn of_response(status: u16, body: &Value, parse: impl FnOnce(&Value) -> Option<T>) -> Self {
+        let code = || codes(body).into_iter().next().unwrap_or_else(|| format!("HTTP {status}"));
         match status {
-            200..=299 => {
-                parse(body).map_or_else(|| Self::Failed("unreadable answer".to_owned()), Self::Known)
-            }
+            200..=299 => parse(body)
+                .map_or_else(|| Self::Failed("unreadable answer".to_owned()), Self::Known),
             404 => Self::NotFound,
             401 | 403 => Self::Denied(code()),
             _ => Self::Failed(code()),

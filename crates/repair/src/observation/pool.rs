@@ -111,7 +111,8 @@ mod tests {
     use serde_json::json;
 
     fn pool(properties: &Value) -> Pool {
-        Pool::read(&json!({"name": "p", "id": "/x/agentPools/p", "properties": properties})).unwrap()
+        Pool::read(&json!({"name": "p", "id": "/x/agentPools/p", "properties": properties}))
+            .unwrap()
     }
 
     #[test]
@@ -126,15 +127,26 @@ mod tests {
     #[test]
     fn an_absent_member_stays_absent() {
         let empty = pool(&json!({}));
-        assert_eq!((empty.state(), empty.count(), empty.min_count(), empty.max_count()), ("", 0, None, None));
+        assert_eq!(
+            (empty.state(), empty.count(), empty.min_count(), empty.max_count()),
+            ("", 0, None, None)
+        );
         assert!(!empty.autoscaled() && !empty.stopped() && !empty.is_system() && !empty.busy());
         assert_eq!((empty.etag(), empty.tag("t")), (None, None));
-        let full = pool(&json!({"provisioningState": "Updating", "count": 3, "minCount": 2, "maxCount": 4,
+        let full = pool(
+            &json!({"provisioningState": "Updating", "count": 3, "minCount": 2, "maxCount": 4,
             "enableAutoScaling": true, "powerState": {"code": "Stopped"}, "mode": "System", "eTag": "e",
-            "tags": {"t": "v", "n": null}}));
-        assert_eq!((full.state(), full.count(), full.min_count(), full.max_count()), ("Updating", 3, Some(2), Some(4)));
+            "tags": {"t": "v", "n": null}}),
+        );
+        assert_eq!(
+            (full.state(), full.count(), full.min_count(), full.max_count()),
+            ("Updating", 3, Some(2), Some(4))
+        );
         assert!(full.autoscaled() && full.stopped() && full.is_system() && full.busy());
-        assert_eq!((full.etag().unwrap(), full.tag("t").unwrap(), full.tag("n")), ("e".into(), "v".into(), None));
+        assert_eq!(
+            (full.etag().unwrap(), full.tag("t").unwrap(), full.tag("n")),
+            ("e".into(), "v".into(), None)
+        );
         assert_eq!(full.id().unwrap(), "/x/agentPools/p");
     }
 

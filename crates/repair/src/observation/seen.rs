@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Reading, ScaleSet};
+use super::{
+    ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Reading, ScaleSet,
+};
 
 /// A question to the outside world.
 #[derive(Debug, Clone, PartialEq, Eq)]

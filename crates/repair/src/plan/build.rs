@@ -161,7 +161,9 @@ fn changes(pool: &Value, body: &Value) -> Vec<String> {
     }
     let mut copy = pool.clone();
     changes.extend(
-        sensitive::strip(&mut copy).iter().map(|path| format!("{path} may be secret and is not kept")),
+        sensitive::strip(&mut copy)
+            .iter()
+            .map(|path| format!("{path} may be secret and is not kept")),
     );
     changes
 }

@@ -68,7 +68,9 @@ pub(super) fn check(
     let addresses = nodes.saturating_mul(max_pods.saturating_add(1));
     let subnet = needed("subnet", "addresses", Some(addresses), &around.free_addresses);
     let size = match &around.restrictions {
-        Reading::Known(found) if found.is_empty() => (Outcome::Pass, "the size can be had".to_owned()),
+        Reading::Known(found) if found.is_empty() => {
+            (Outcome::Pass, "the size can be had".to_owned())
+        }
         Reading::Known(found) => (Outcome::Fail, found.join("; ")),
         other => (Outcome::Unknown, other.missing().unwrap_or_default()),
     };
@@ -114,16 +116,17 @@ fn budgets(seen: &Seen, pool: &str) -> Precheck {
         return Precheck { name: "budgets", outcome: Outcome::Unknown, detail };
     };
     let here = |pod: &&crate::observation::Pod| {
-        nodes
-            .iter()
-            .any(|n| n.pool.as_deref() == Some(pool) && pod.node.as_deref() == Some(n.name.as_str()))
+        nodes.iter().any(|n| {
+            n.pool.as_deref() == Some(pool) && pod.node.as_deref() == Some(n.name.as_str())
+        })
     };
     let stuck: Vec<String> = pods
         .iter()
         .filter(|pod| pod.movable())
         .filter(here)
         .filter_map(|pod| {
-            let budget = budgets.iter().find(|budget| budget.protects(pod) && !budget.can_clear())?;
+            let budget =
+                budgets.iter().find(|budget| budget.protects(pod) && !budget.can_clear())?;
             Some(format!("{}/{} never lets {} go", budget.namespace, budget.name, pod.name))
         })
         .collect();
@@ -142,7 +145,9 @@ fn names(seen: &Seen, temporary: &str) -> Precheck {
         None => (Outcome::Pass, format!("{temporary} is free")),
         Some(pool) if pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE) => (
             Outcome::Fail,
-            format!("{temporary} is left from an earlier run; `status --all` tells which, `resume` continues it"),
+            format!(
+                "{temporary} is left from an earlier run; `status --all` tells which, `resume` continues it"
+            ),
         ),
         Some(_) => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
     };
@@ -153,7 +158,9 @@ fn limit(seen: &Seen) -> Precheck {
     let most = seen.cluster.as_ref().and_then(Reading::known).and_then(|cluster| cluster.max_pools);
     let pools = seen.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
     let (outcome, detail) = match most {
-        None => (Outcome::Unknown, "the cluster does not say how many pools it may have".to_owned()),
+        None => {
+            (Outcome::Unknown, "the cluster does not say how many pools it may have".to_owned())
+        }
         Some(most) => {
             let fits = i64::try_from(pools).is_ok_and(|pools| pools < most);
             (

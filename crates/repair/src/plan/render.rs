@@ -52,7 +52,13 @@ pub fn markdown(plan: &Plan) -> String {
     }
     text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");
     for check in &plan.prechecks {
-        let _ = writeln!(text, "| {} | {} | {} |", check.name, word(check.outcome), cell(&check.detail));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            check.name,
+            word(check.outcome),
+            cell(&check.detail)
+        );
     }
     for step in &plan.steps {
         if let Some(body) = &step.body {

@@ -101,7 +101,9 @@ impl Step {
                 30,
                 "the fault may hit the temporary pool too; then the run stops here",
             ),
-            Self::CordonPool => ("cordon-pool", "keep new pods off the pool's nodes", 2, "undone by abort"),
+            Self::CordonPool => {
+                ("cordon-pool", "keep new pods off the pool's nodes", 2, "undone by abort")
+            }
             Self::DrainPool => (
                 "drain-pool",
                 "evict the pool's pods as disruption budgets allow",
@@ -126,7 +128,9 @@ impl Step {
                 193,
                 "if it fails the temporary pool goes on carrying the load",
             ),
-            Self::AwaitNodes => ("await-nodes", "wait for the full former number of nodes", 60, "none"),
+            Self::AwaitNodes => {
+                ("await-nodes", "wait for the full former number of nodes", 60, "none")
+            }
             Self::VerifyCure => (
                 "verify-cure",
                 "prove the cure: new scale set, successful write, addresses, cluster Succeeded",
@@ -140,9 +144,12 @@ impl Step {
                 ("drain-temporary", "evict the temporary pool's pods", 42, "pods restart once more")
             }
             Self::DeleteTemporary => ("delete-temporary", "delete the temporary pool", 64, "none"),
-            Self::TouchCluster => {
-                ("touch-cluster", "set a tag so that the cluster settles", 10, "a tag stays on the cluster")
-            }
+            Self::TouchCluster => (
+                "touch-cluster",
+                "set a tag so that the cluster settles",
+                10,
+                "a tag stays on the cluster",
+            ),
         }
     }
 }
@@ -163,7 +170,9 @@ mod tests {
         assert!(Step::ALL.windows(2).all(|pair| pair[0] < pair[1]));
         for step in Step::ALL {
             assert_eq!(serde_json::to_value(step).unwrap(), step.name());
-            assert!(!step.what().is_empty() && !step.risk().is_empty() && step.expected_seconds() > 0);
+            assert!(
+                !step.what().is_empty() && !step.risk().is_empty() && step.expected_seconds() > 0
+            );
         }
     }
 }

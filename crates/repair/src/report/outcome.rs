@@ -57,7 +57,8 @@ impl RunReport {
     /// The report of the journal's last run; none if there is none.
     pub fn of(records: &[Record]) -> Result<Option<Self>, JournalError> {
         let Some(state) = State::replay(records)? else { return Ok(None) };
-        let records: Vec<&Record> = records.iter().filter(|record| record.run == state.run).collect();
+        let records: Vec<&Record> =
+            records.iter().filter(|record| record.run == state.run).collect();
         let (Some(first), Some(last)) = (records.first(), records.last()) else { return Ok(None) };
         let mut report = Self {
             schema: "mooring.repair/v1",
@@ -81,7 +82,11 @@ impl RunReport {
         for record in records {
             match &record.entry {
                 Entry::StepDone { step, proof } => {
-                    report.steps.push(StepReport { step: *step, at: record.at, proof: proof.clone() });
+                    report.steps.push(StepReport {
+                        step: *step,
+                        at: record.at,
+                        proof: proof.clone(),
+                    });
                 }
                 Entry::Intent { effect, .. } => report.effects.push(effect.key()),
                 Entry::Stopped { message, .. } => report.stopped = Some(message.clone()),

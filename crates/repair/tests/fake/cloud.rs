@@ -15,8 +15,10 @@ use serde_json::{Value, json};
 
 use super::model::{Node, Pod, Pool, Pools, Workload};
 
-const CLUSTER: &str = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
-const SETS: &str = "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets";
+const CLUSTER: &str =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
+const SETS: &str =
+    "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets";
 
 /// What goes wrong with one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,7 +54,9 @@ pub struct Cloud {
 impl Cloud {
     /// A cluster whose pool `system` is wedged: three instances, of which one has a node.
     pub fn wedged() -> Self {
-        let raw: Value = serde_json::from_str(include_str!("../fixtures/04_agentpool_get_system_wedged.json")).unwrap();
+        let raw: Value =
+            serde_json::from_str(include_str!("../fixtures/04_agentpool_get_system_wedged.json"))
+                .unwrap();
         let mut system = raw["response"]["body"].clone();
         system["id"] = format!("{CLUSTER}/agentPools/system").into();
         system["properties"]["provisioningState"] = "Failed".into();
@@ -62,14 +66,23 @@ impl Cloud {
         user["properties"]["mode"] = "User".into();
         user["properties"]["provisioningState"] = "Succeeded".into();
         let pool = |raw: Value, set: &str, wedged| Pool {
-            raw, set: set.into(), wedged, version: 1, operation: None, doomed: false,
+            raw,
+            set: set.into(),
+            wedged,
+            version: 1,
+            operation: None,
+            doomed: false,
         };
         let mut cloud = Self {
             now: "2026-05-26T20:40:00Z".parse().unwrap(),
             cluster_state: "Failed".into(),
             cluster_tags: BTreeMap::new(),
             operation: None,
-            pools: [("system".into(), pool(system, "aks-system-0", true)), ("user".into(), pool(user, "aks-user-0", false))].into(),
+            pools: [
+                ("system".into(), pool(system, "aks-system-0", true)),
+                ("user".into(), pool(user, "aks-user-0", false)),
+            ]
+            .into(),
             nodes: Vec::new(),
             pods: Vec::new(),
             workloads: vec![
@@ -85,7 +98,9 @@ impl Cloud {
             made: 0,
             pace: SignedDuration::from_secs(8),
         };
-        for (pool, set, index) in [("system", "aks-system-0", 0), ("user", "aks-user-0", 0), ("user", "aks-user-0", 1)] {
+        for (pool, set, index) in
+            [("system", "aks-system-0", 0), ("user", "aks-user-0", 0), ("user", "aks-user-0", 1)]
+        {
             cloud.nodes.push(node(pool, set, index));
         }
         cloud.pods.push(pod("agent-0", "agent", "DaemonSet", "aks-system-0-0"));
@@ -109,15 +124,26 @@ impl Cloud {
         let now = self.now;
         if self.settles_at.is_some_and(|at| at <= now) {
             self.settles_at = None;
-            self.cluster_state = if self.cluster_state == "Canceling" { "Canceled" } else { "Succeeded" }.into();
+            self.cluster_state =
+                if self.cluster_state == "Canceling" { "Canceled" } else { "Succeeded" }.into();
         }
-        let due: Vec<String> = self.pools.iter().filter(|(_, pool)| pool.operation.is_some_and(|(at, _)| at <= now)).map(|(name, _)| name.clone()).collect();
+        let due: Vec<String> = self
+            .pools
+            .iter()
+            .filter(|(_, pool)| pool.operation.is_some_and(|(at, _)| at <= now))
+            .map(|(name, _)| name.clone())
+            .collect();
         for name in due {
             let pool = self.pools.get_mut(&name).unwrap();
             let (_, deletion) = pool.operation.take().unwrap();
             if deletion {
                 self.pools.remove(&name);
-                let gone: Vec<String> = self.nodes.iter().filter(|node| node.pool == name).map(|node| node.name.clone()).collect();
+                let gone: Vec<String> = self
+                    .nodes
+                    .iter()
+                    .filter(|node| node.pool == name)
+                    .map(|node| node.name.clone())
+                    .collect();
                 self.nodes.retain(|node| node.pool != name);
                 self.pods.retain(|pod| pod.node.as_ref().is_none_or(|node| !gone.contains(node)));
                 continue;
@@ -137,13 +163,31 @@ impl Cloud {
         }
         self.pods.retain(|pod| pod.ends_at.is_none_or(|at| at > now));
         for workload in &self.workloads {
-            let have = self.pods.iter().filter(|pod| pod.app == workload.app && pod.ends_at.is_none()).count();
+            let have = self
+                .pods
+                .iter()
+                .filter(|pod| pod.app == workload.app && pod.ends_at.is_none())
+                .count();
             for _ in have..workload.replicas {
                 self.made += 1;
-                self.pods.push(Pod { node: None, serves_at: None, ..pod(&format!("{}-{}", workload.app, self.made), workload.app, "ReplicaSet", "") });
+                self.pods.push(Pod {
+                    node: None,
+                    serves_at: None,
+                    ..pod(
+                        &format!("{}-{}", workload.app, self.made),
+                        workload.app,
+                        "ReplicaSet",
+                        "",
+                    )
+                });
             }
         }
-        let usable: Vec<String> = self.nodes.iter().filter(|node| node.usable() && node.pool != "user").map(|node| node.name.clone()).collect();
+        let usable: Vec<String> = self
+            .nodes
+            .iter()
+            .filter(|node| node.usable() && node.pool != "user")
+            .map(|node| node.name.clone())
+            .collect();
         for (index, pod) in self.pods.iter_mut().filter(|pod| pod.node.is_none()).enumerate() {
             if let Some(node) = usable.get(index % usable.len().max(1)) {
                 pod.node = Some(node.clone());
@@ -156,7 +200,8 @@ impl Cloud {
     /// What must hold at every instant.
     pub fn check(&self) {
         if self.state.as_ref().is_some_and(|state| state.has_done(Step::ProveTemporary)) {
-            let system = self.nodes.iter().filter(|node| node.pool != "user" && node.usable()).count();
+            let system =
+                self.nodes.iter().filter(|node| node.pool != "user" && node.usable()).count();
             assert!(system > 0, "no schedulable system node at {}", self.now);
         }
         for ((pool, run), count) in &self.deletes {
@@ -185,10 +230,17 @@ impl Cloud {
     }
 
     pub fn perform(&mut self, effect: &Effect, fault: Option<Fault>) -> EffectResult {
-        let refused = |status: u16| EffectResult::Refused { status, code: format!("Fault{status}"), message: String::new(), retry_after: (status == 429).then(|| SignedDuration::from_secs(7)) };
+        let refused = |status: u16| EffectResult::Refused {
+            status,
+            code: format!("Fault{status}"),
+            message: String::new(),
+            retry_after: (status == 429).then(|| SignedDuration::from_secs(7)),
+        };
         match fault {
             Some(Fault::Refused(status)) => return refused(status),
-            Some(Fault::LostBefore) => return EffectResult::Unknown { why: "connection reset".into() },
+            Some(Fault::LostBefore) => {
+                return EffectResult::Unknown { why: "connection reset".into() };
+            }
             _ => {}
         }
         self.effects += 1;
@@ -213,21 +265,37 @@ impl Cloud {
                 raw["id"] = format!("{CLUSTER}/agentPools/{name}").into();
                 raw["name"] = name.as_str().into();
                 raw["properties"]["tags"]["aks-managed-x"] = "y".into();
-                raw["properties"]["currentOrchestratorVersion"] = raw["properties"]["orchestratorVersion"].clone();
+                raw["properties"]["currentOrchestratorVersion"] =
+                    raw["properties"]["orchestratorVersion"].clone();
                 self.made += 1;
-                let set = self.pools.get(name).map_or_else(|| format!("aks-{name}-{}", self.made), |pool| pool.set.clone());
+                let set = self
+                    .pools
+                    .get(name)
+                    .map_or_else(|| format!("aks-{name}-{}", self.made), |pool| pool.set.clone());
                 let version = u64::from(self.made) * 1000;
-                let mut pool = Pool { raw, set, wedged: false, version, operation: Some((ends, false)), doomed };
+                let mut pool = Pool {
+                    raw,
+                    set,
+                    wedged: false,
+                    version,
+                    operation: Some((ends, false)),
+                    doomed,
+                };
                 pool.set_state("Creating");
                 self.pools.insert(name.clone(), pool);
                 Ok(started)
             }
             Effect::DeletePool { pool: name, if_match } => {
-                let Some(pool) = self.pools.get_mut(name) else { return Ok(EffectResult::AlreadyDone) };
+                let Some(pool) = self.pools.get_mut(name) else {
+                    return Ok(EffectResult::AlreadyDone);
+                };
                 if pool.operation.is_some() {
                     return Err(409);
                 }
-                if if_match.as_deref().is_some_and(|tag| Some(tag) != pool.raw["properties"]["eTag"].as_str()) {
+                if if_match
+                    .as_deref()
+                    .is_some_and(|tag| Some(tag) != pool.raw["properties"]["eTag"].as_str())
+                {
                     return Err(412);
                 }
                 pool.set_state("Deleting");
@@ -235,7 +303,10 @@ impl Cloud {
                 let state = self.state.as_ref().unwrap();
                 if name == "system" {
                     assert!(state.snapshot.is_some(), "deleted without a durable snapshot");
-                    assert!(state.has_done(Step::ProvePlacement), "deleted without a proven temporary pool");
+                    assert!(
+                        state.has_done(Step::ProvePlacement),
+                        "deleted without a proven temporary pool"
+                    );
                     assert!(self.nodes.iter().any(|node| node.pool == "systmp" && node.usable()));
                 }
                 *self.deletes.entry((name.clone(), state.run.clone())).or_default() += 1;
@@ -243,7 +314,8 @@ impl Cloud {
             }
             Effect::Cordon { node, .. } | Effect::Uncordon { node, .. } => {
                 let cordon = matches!(effect, Effect::Cordon { .. });
-                let node = self.nodes.iter_mut().find(|found| found.name == *node).ok_or(404_u16)?;
+                let node =
+                    self.nodes.iter_mut().find(|found| found.name == *node).ok_or(404_u16)?;
                 node.cordoned = cordon;
                 Ok(EffectResult::Done)
             }
@@ -251,7 +323,9 @@ impl Cloud {
                 let found = self.pods.iter().find(|found| found.name == *pod).ok_or(404_u16)?;
                 let workload = self.workloads.iter().find(|workload| workload.app == found.app);
                 let budget = workload.map(|workload| workload.budget(&self.pods, self.now));
-                if matches!(effect, Effect::Evict { .. }) && budget.is_some_and(|budget| budget.allowed <= 0) {
+                if matches!(effect, Effect::Evict { .. })
+                    && budget.is_some_and(|budget| budget.allowed <= 0)
+                {
                     return Err(429);
                 }
                 let found = self.pods.iter_mut().find(|found| found.name == *pod).ok_or(404_u16)?;
@@ -281,42 +355,116 @@ impl Cloud {
         let of = |set: &str| self.pools.values().find(|pool| pool.set == set);
         match query {
             Query::Cluster => Answer::Cluster(Reading::Known(Cluster {
-                id: CLUSTER.into(), state: self.cluster_state.clone(), node_resource_group: Some("MC".into()),
-                version: Some("1.35.4".into()), location: None, tags: self.cluster_tags.clone(), max_pools: Some(100),
+                id: CLUSTER.into(),
+                state: self.cluster_state.clone(),
+                node_resource_group: Some("MC".into()),
+                version: Some("1.35.4".into()),
+                location: None,
+                tags: self.cluster_tags.clone(),
+                max_pools: Some(100),
             })),
-            Query::Pools => Answer::Pools(Reading::Known(self.pools.values().map(|pool| mooring_repair::observation::Pool::read(&pool.raw).unwrap()).collect())),
-            Query::ScaleSets => Answer::ScaleSets(Reading::Known(self.pools.iter().map(|(name, pool)| ScaleSet {
-                id: id(&pool.set), name: pool.set.clone(), pool: Some(name.clone()),
-                state: if pool.wedged { "Failed" } else { "Succeeded" }.into(), capacity: None, created: None,
-            }).collect())),
-            Query::Instances(set) => Answer::Instances(set.clone(), Reading::Known((0..of(set).map_or(0, Pool::count)).map(|index| Instance {
-                id: format!("{}/virtualMachines/{index}", id(set)), created: Some(self.now.checked_sub(SignedDuration::from_hours(1)).unwrap()), statuses: vec![],
-            }).collect())),
-            Query::Nics(set) => Answer::Nics(set.clone(), Reading::Known((0..of(set).map_or(0, Pool::count)).map(|index| Nic {
-                name: format!("nic{index}"), instance: None,
-                addresses: if of(set).is_some_and(|pool| pool.wedged) { Addresses::Empty } else { Addresses::Some(1) },
-            }).collect())),
-            Query::Events => Answer::Events(Reading::Known(self.pools.values().filter(|pool| pool.wedged).flat_map(|pool| (0..12).map(|minute| ActivityEvent {
-                correlation: format!("c{minute}"), operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(), resource: id(&pool.set),
-                status: "Failed".into(), at: self.now.checked_sub(SignedDuration::from_mins(minute)).unwrap(), caller: None, codes: vec![SIGNATURE.into()],
-            })).collect())),
-            Query::LatestOperation => Answer::LatestOperation(Reading::Known(self.operation.clone())),
+            Query::Pools => Answer::Pools(Reading::Known(
+                self.pools
+                    .values()
+                    .map(|pool| mooring_repair::observation::Pool::read(&pool.raw).unwrap())
+                    .collect(),
+            )),
+            Query::ScaleSets => Answer::ScaleSets(Reading::Known(
+                self.pools
+                    .iter()
+                    .map(|(name, pool)| ScaleSet {
+                        id: id(&pool.set),
+                        name: pool.set.clone(),
+                        pool: Some(name.clone()),
+                        state: if pool.wedged { "Failed" } else { "Succeeded" }.into(),
+                        capacity: None,
+                        created: None,
+                    })
+                    .collect(),
+            )),
+            Query::Instances(set) => Answer::Instances(
+                set.clone(),
+                Reading::Known(
+                    (0..of(set).map_or(0, Pool::count))
+                        .map(|index| Instance {
+                            id: format!("{}/virtualMachines/{index}", id(set)),
+                            created: Some(
+                                self.now.checked_sub(SignedDuration::from_hours(1)).unwrap(),
+                            ),
+                            statuses: vec![],
+                        })
+                        .collect(),
+                ),
+            ),
+            Query::Nics(set) => Answer::Nics(
+                set.clone(),
+                Reading::Known(
+                    (0..of(set).map_or(0, Pool::count))
+                        .map(|index| Nic {
+                            name: format!("nic{index}"),
+                            instance: None,
+                            addresses: if of(set).is_some_and(|pool| pool.wedged) {
+                                Addresses::Empty
+                            } else {
+                                Addresses::Some(1)
+                            },
+                        })
+                        .collect(),
+                ),
+            ),
+            Query::Events => Answer::Events(Reading::Known(
+                self.pools
+                    .values()
+                    .filter(|pool| pool.wedged)
+                    .flat_map(|pool| {
+                        (0..12).map(|minute| ActivityEvent {
+                            correlation: format!("c{minute}"),
+                            operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(),
+                            resource: id(&pool.set),
+                            status: "Failed".into(),
+                            at: self.now.checked_sub(SignedDuration::from_mins(minute)).unwrap(),
+                            caller: None,
+                            codes: vec![SIGNATURE.into()],
+                        })
+                    })
+                    .collect(),
+            )),
+            Query::LatestOperation => {
+                Answer::LatestOperation(Reading::Known(self.operation.clone()))
+            }
             Query::Operation(token) => Answer::Operation(token.clone(), Reading::NotFound),
-            Query::Nodes => Answer::Nodes(Reading::Known(self.nodes.iter().map(Node::seen).collect())),
-            Query::Pods => Answer::Pods(Reading::Known(self.pods.iter().map(|pod| pod.seen(self.now)).collect())),
-            Query::Pdbs => Answer::Pdbs(Reading::Known(self.workloads.iter().map(|workload| workload.budget(&self.pods, self.now)).collect())),
+            Query::Nodes => {
+                Answer::Nodes(Reading::Known(self.nodes.iter().map(Node::seen).collect()))
+            }
+            Query::Pods => Answer::Pods(Reading::Known(
+                self.pods.iter().map(|pod| pod.seen(self.now)).collect(),
+            )),
+            Query::Pdbs => Answer::Pdbs(Reading::Known(
+                self.workloads
+                    .iter()
+                    .map(|workload| workload.budget(&self.pods, self.now))
+                    .collect(),
+            )),
         }
     }
 
     /// What is left at the end, without what differs from run to run.
     pub fn end_state(&self) -> Value {
-        let pools: BTreeMap<_, _> = self.pools.iter().map(|(name, pool)| {
-            let mut raw = pool.raw.clone();
-            raw["properties"].as_object_mut().unwrap().remove("eTag");
-            (name.clone(), json!({"raw": raw, "wedged": pool.wedged}))
-        }).collect();
-        let nodes = |pool: &str| self.nodes.iter().filter(|node| node.pool == pool && node.usable()).count();
-        let serving = |app: &str| self.pods.iter().filter(|pod| pod.app == app && pod.serving(self.now)).count();
+        let pools: BTreeMap<_, _> = self
+            .pools
+            .iter()
+            .map(|(name, pool)| {
+                let mut raw = pool.raw.clone();
+                raw["properties"].as_object_mut().unwrap().remove("eTag");
+                (name.clone(), json!({"raw": raw, "wedged": pool.wedged}))
+            })
+            .collect();
+        let nodes = |pool: &str| {
+            self.nodes.iter().filter(|node| node.pool == pool && node.usable()).count()
+        };
+        let serving = |app: &str| {
+            self.pods.iter().filter(|pod| pod.app == app && pod.serving(self.now)).count()
+        };
         json!({
             "pools": pools, "cluster": self.cluster_state, "tags": self.cluster_tags.len(),
             "nodes": [nodes("system"), nodes("user"), nodes("systmp")],
@@ -327,14 +475,33 @@ impl Cloud {
     }
 
     pub fn steps(&self) -> Vec<Step> {
-        self.journal.iter().filter_map(|record| match record.entry { Entry::StepDone { step, .. } => Some(step), _ => None }).collect()
+        self.journal
+            .iter()
+            .filter_map(|record| match record.entry {
+                Entry::StepDone { step, .. } => Some(step),
+                _ => None,
+            })
+            .collect()
     }
 }
 
 pub fn node(pool: &str, set: &str, index: usize) -> Node {
-    Node { name: format!("{set}-{index}"), pool: pool.into(), instance: format!("{SETS}/{set}/virtualMachines/{index}"), ready: true, cordoned: false }
+    Node {
+        name: format!("{set}-{index}"),
+        pool: pool.into(),
+        instance: format!("{SETS}/{set}/virtualMachines/{index}"),
+        ready: true,
+        cordoned: false,
+    }
 }
 
 pub fn pod(name: &str, app: &str, kind: &'static str, node: &str) -> Pod {
-    Pod { name: name.into(), app: app.into(), kind, node: Some(node.into()), serves_at: Some(Timestamp::UNIX_EPOCH), ends_at: None }
+    Pod {
+        name: name.into(),
+        app: app.into(),
+        kind,
+        node: Some(node.into()),
+        serves_at: Some(Timestamp::UNIX_EPOCH),
+        ends_at: None,
+    }
 }

@@ -110,8 +110,13 @@ impl World for Session<'_> {
             let mut chaos = chaos.borrow_mut();
             chaos.strikes(0.15).then(|| {
                 let faults = [
-                    Fault::Refused(429), Fault::Refused(409), Fault::Refused(412), Fault::Refused(500),
-                    Fault::LostBefore, Fault::LostAfter, Fault::Doomed,
+                    Fault::Refused(429),
+                    Fault::Refused(409),
+                    Fault::Refused(412),
+                    Fault::Refused(500),
+                    Fault::LostBefore,
+                    Fault::LostAfter,
+                    Fault::Doomed,
                 ];
                 faults[usize::try_from(chaos.random.below(faults.len() as u64)).unwrap()]
             })
@@ -166,7 +171,12 @@ pub enum Ended {
 }
 
 /// One process: begins a run if there is none, else resumes it, until it rests or dies.
-pub fn resume(cloud: &Rc<RefCell<Cloud>>, settings: &Settings, kill: &Kill, chaos: Option<&RefCell<Chaos>>) -> Ended {
+pub fn resume(
+    cloud: &Rc<RefCell<Cloud>>,
+    settings: &Settings,
+    kill: &Kill,
+    chaos: Option<&RefCell<Chaos>>,
+) -> Ended {
     begin(&mut cloud.borrow_mut(), settings);
     let records = cloud.borrow().journal.clone();
     let mut session = Session { cloud: cloud.clone(), kill: kill.clone(), chaos };
@@ -184,7 +194,9 @@ fn owner() -> Owner {
 
 fn begin(cloud: &mut Cloud, settings: &Settings) {
     let (run, entry) = match cloud.state.clone() {
-        Some(state) if !matches!(state.phase, Phase::Finished(_)) => (state.run, Entry::Resumed { owner: owner() }),
+        Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
+            (state.run, Entry::Resumed { owner: owner() })
+        }
         _ => {
             let mut seen = Seen::default();
             for query in [Query::Cluster, Query::Pools] {
@@ -192,8 +204,11 @@ fn begin(cloud: &mut Cloud, settings: &Settings) {
             }
             let plan = plan::build(&seen, settings, &Surroundings::unread()).unwrap();
             let entry = Entry::RunStarted {
-                cluster: plan.cluster, plan_hash: plan.hash, pool_hash: plan.pool_hash,
-                settings: Box::new(settings.clone()), owner: owner(),
+                cluster: plan.cluster,
+                plan_hash: plan.hash,
+                pool_hash: plan.pool_hash,
+                settings: Box::new(settings.clone()),
+                owner: owner(),
             };
             (format!("run{}", cloud.journal.len()), entry)
         }
@@ -210,11 +225,18 @@ pub struct End {
 }
 
 /// Runs to rest, with one kill per process from the list, and resumes at most `most` times.
-pub fn run_to_rest(cloud: Cloud, settings: &Settings, kills: &[u64], chaos: Option<&RefCell<Chaos>>, most: u32) -> End {
+pub fn run_to_rest(
+    cloud: Cloud,
+    settings: &Settings,
+    kills: &[u64],
+    chaos: Option<&RefCell<Chaos>>,
+    most: u32,
+) -> End {
     let cloud = Rc::new(RefCell::new(cloud));
     let mut processes = 0;
     loop {
-        let kill = kills.get(processes as usize).map_or_else(Kill::default, |point| Kill::at(*point));
+        let kill =
+            kills.get(processes as usize).map_or_else(Kill::default, |point| Kill::at(*point));
         let mut ended = resume(&cloud, settings, &kill, chaos);
         processes += 1;
         // It may have died after its very last record.
