@@ -63,7 +63,7 @@ pub async fn run(world: &mut impl World, mut records: Vec<Record>) -> Result<Res
         match action {
             Action::Observe(_) => {}
             Action::Wait { until, .. } => world.sleep_until(until).await,
-            Action::Record(entry) => write(world, &mut records, &mut state, entry).await?,
+            Action::Record(entry) => write(world, &mut records, &mut state, *entry).await?,
             Action::Effect { step, effect } => {
                 let key = effect.key();
                 let attempt = state.attempt(&key).map_or(1, |attempt| attempt.count + 1);

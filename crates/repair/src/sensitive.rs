@@ -59,7 +59,8 @@ fn walk(value: &mut Value, path: &mut String, act: &mut Act<'_>) {
         Value::Array(items) => {
             for (index, item) in items.iter_mut().enumerate() {
                 let length = path.len();
-                path.push_str(&format!("/{index}"));
+                path.push('/');
+                path.push_str(&index.to_string());
                 walk(item, path, act);
                 path.truncate(length);
             }

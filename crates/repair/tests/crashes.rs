@@ -6,7 +6,12 @@
     clippy::disallowed_methods,
     reason = "a test may fail loudly"
 )]
-#![allow(dead_code, unreachable_pub, reason = "the model is shared by several tests")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the model is shared by several tests"
+)]
 
 mod fake;
 

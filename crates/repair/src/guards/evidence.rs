@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::SIGNATURE;
-use crate::observation::{Addresses, Instance, Nic, Seen};
+use crate::observation::{Addresses, Instance, Nic, Seen, Status};
 use crate::settings::Settings;
 
 /// Sentences about interfaces without addresses and instances that failed, with how long they have.
@@ -32,12 +32,11 @@ pub fn further(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<String> 
             ));
         }
     }
-    let failed: Vec<_> =
-        instances.into_iter().flatten().filter_map(|instance| failed_since(instance)).collect();
+    let failed: Vec<_> = instances.into_iter().flatten().filter_map(failed_status).collect();
     if !failed.is_empty() {
-        let newest = failed.iter().flatten().max();
+        let newest = failed.iter().filter_map(|status| status.at).max();
         let age = newest.map_or_else(String::new, |at| {
-            format!(", the last one {} minutes ago", now.duration_since(*at).as_mins())
+            format!(", the last one {} minutes ago", now.duration_since(at).as_mins())
         });
         found.push(format!("{} instances failed with {SIGNATURE}{age}", failed.len()));
     }
@@ -52,13 +51,9 @@ fn count(nics: &[Nic]) -> (usize, usize) {
     (said, empty)
 }
 
-fn failed_since(instance: &Instance) -> Option<Option<Timestamp>> {
+fn failed_status(instance: &Instance) -> Option<&Status> {
     let failed = format!("ProvisioningState/failed/{SIGNATURE}");
-    instance
-        .statuses
-        .iter()
-        .find(|status| status.code.eq_ignore_ascii_case(&failed))
-        .map(|status| status.at)
+    instance.statuses.iter().find(|status| status.code.eq_ignore_ascii_case(&failed))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Guard, Outcome, SIGNATURE};
-use crate::observation::{ActivityEvent, Pool, Seen};
+use crate::observation::{ActivityEvent, Pool, Reading, Seen};
 use crate::settings::Settings;
 
 const WRITE: &str = "Microsoft.Compute/virtualMachineScaleSets/write";
@@ -62,7 +62,7 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
 pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -> Guard {
     let guard = |outcome, evidence: String| Guard::new("failing-writes", outcome, evidence);
     let Some(set) = seen.scale_set_of(&settings.target.pool) else {
-        let why = seen.scale_sets.as_ref().and_then(|reading| reading.missing());
+        let why = seen.scale_sets.as_ref().and_then(Reading::missing);
         let why = why.map_or_else(String::new, |why| format!(" (scale sets {why})"));
         return guard(Outcome::Unknown, format!("the pool's scale set is not known{why}"));
     };
@@ -130,7 +130,7 @@ fn target<'a>(seen: &'a Seen, name: &str) -> Result<Option<&'a Pool>, String> {
     known(seen.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
 }
 
-fn known<T>(reading: Option<&crate::observation::Reading<T>>) -> Result<&T, String> {
+fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {
     let reading = reading.ok_or_else(|| "were not read".to_owned())?;
     reading.known().ok_or_else(|| reading.missing().unwrap_or_default())
 }

@@ -28,7 +28,7 @@ pub enum Action {
         why: String,
     },
     /// Write something down.
-    Record(Entry),
+    Record(Box<Entry>),
     /// The run is over.
     Done(Finish),
     /// The run stops before its end.
@@ -86,6 +86,10 @@ impl Reason {
 }
 
 impl Action {
+    pub(crate) fn record(entry: Entry) -> Self {
+        Self::Record(Box::new(entry))
+    }
+
     pub(crate) fn resumable(reason: Reason, message: String) -> Self {
         Self::Stop { kind: StopKind::Resumable, reason, message }
     }

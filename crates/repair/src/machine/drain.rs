@@ -49,7 +49,7 @@ fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     let here: Vec<(&Pod, &Node)> =
         pods.iter().filter(|pod| pod.movable()).filter_map(|pod| Some((pod, on(pod)?))).collect();
     if !context.state.workloads.contains_key(&step) {
-        return Err(Action::Record(baseline(step, pods, &here)));
+        return Err(Action::record(baseline(step, pods, &here)));
     }
     let budgets = context.pdbs()?;
     let mut waits = Vec::new();

@@ -35,7 +35,7 @@ pub fn next(state: &State, seen: &Seen, now: Timestamp) -> Action {
     }
     let context = Context { state, seen, now };
     let Some(step) = state.step() else {
-        return Action::Record(Entry::Finished { finish: Finish::Repaired, left: state.left() });
+        return Action::record(Entry::Finished { finish: Finish::Repaired, left: state.left() });
     };
     let outcome = match step {
         Step::Snapshot => settle::snapshot(&context),
@@ -56,7 +56,7 @@ pub fn next(state: &State, seen: &Seen, now: Timestamp) -> Action {
         Step::TouchCluster => settle::touch(&context),
     };
     let action = match outcome {
-        Ok(proof) => return Action::Record(Entry::StepDone { step, proof }),
+        Ok(proof) => return Action::record(Entry::StepDone { step, proof }),
         Err(action) => action,
     };
     bounded(state, now, action)

@@ -34,12 +34,12 @@ pub(super) fn placement(context: &Context<'_>) -> Progress {
     // Somebody may have scaled a workload down meanwhile; then nothing of it is on its way.
     let patient = waited >= context.state.settings.limits.placement / 2;
     let empty = std::collections::BTreeMap::new();
-    let wanted = context.state.workloads.get(&Step::DrainPool).unwrap_or(&empty);
-    let missing: Vec<String> = wanted
+    let former = context.state.workloads.get(&Step::DrainPool).unwrap_or(&empty);
+    let missing: Vec<String> = former
         .iter()
         .filter(|(uid, workload)| {
             drain::serving(&elsewhere, uid) < workload.serving
-                && !(patient && !drain::pending(pods, uid))
+                && (!patient || drain::pending(pods, uid))
         })
         .map(|(uid, workload)| {
             let serving = drain::serving(&elsewhere, uid);
@@ -47,7 +47,7 @@ pub(super) fn placement(context: &Context<'_>) -> Progress {
         })
         .collect();
     if missing.is_empty() {
-        return Ok(vec![format!("{} workloads serve elsewhere", wanted.len())]);
+        return Ok(vec![format!("{} workloads serve elsewhere", former.len())]);
     }
     if let Some(reason) = context.state.settings.overrides.get("placement") {
         return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);

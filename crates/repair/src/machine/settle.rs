@@ -37,7 +37,7 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
     let scale_set = context.scale_set(name)?.map(|set| set.id.clone());
     let mut raw = pool.raw.clone();
     let stripped = sensitive::strip(&mut raw);
-    Err(Action::Record(Entry::Snapshot {
+    Err(Action::record(Entry::Snapshot {
         pool: raw,
         stripped,
         scale_set,

@@ -9,7 +9,7 @@ use crate::plan::Step;
 /// The next thing on the way back.
 pub(super) fn next(context: &Context<'_>) -> Action {
     match step(context) {
-        Ok(left) => Action::Record(Entry::Finished { finish: Finish::Aborted, left }),
+        Ok(left) => Action::record(Entry::Finished { finish: Finish::Aborted, left }),
         Err(action) => action,
     }
 }

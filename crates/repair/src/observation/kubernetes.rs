@@ -145,7 +145,7 @@ impl Pod {
         entries(body, "/items", Self::read)
     }
 
-    /// True if a drain must move it: not a mirror, not of a DaemonSet, not over.
+    /// True if a drain must move it: not a mirror, not of a `DaemonSet`, not over.
     #[must_use]
     pub fn movable(&self) -> bool {
         let daemon = self.controller.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");

@@ -94,8 +94,8 @@ mod tests {
     fn what_is_missing_says_why() {
         assert_eq!(Reading::Known(1).missing(), None);
         assert_eq!(Reading::<()>::NotFound.missing().unwrap(), "not found");
-        assert!(Reading::<()>::Denied("X".into()).missing().unwrap().contains("X"));
-        assert!(Reading::<()>::Failed("Y".into()).missing().unwrap().contains("Y"));
+        assert!(Reading::<()>::Denied("X".into()).missing().unwrap().contains('X'));
+        assert!(Reading::<()>::Failed("Y".into()).missing().unwrap().contains('Y'));
         assert_eq!(Reading::Known(1).known(), Some(&1));
         assert_eq!(Reading::<()>::NotFound.known(), None);
     }

@@ -8,4 +8,4 @@ mod session;
 
 pub use cloud::{Cloud, node, pod};
 pub use model::Workload;
-pub use session::{Chaos, End, Ended, Kill, resume, run_to_rest, world_of};
+pub use session::{Chaos, End, Ended, Kill, resume, run_to_rest};

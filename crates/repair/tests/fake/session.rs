@@ -250,8 +250,3 @@ pub fn run_to_rest(
         cloud.borrow_mut().advance(later);
     }
 }
-
-/// A process that does what the caller tells it, without a run of its own.
-pub fn world_of(cloud: &Rc<RefCell<Cloud>>) -> impl World {
-    Session { cloud: cloud.clone(), kill: Kill::default(), chaos: None }
-}
