@@ -9,11 +9,13 @@
 //! | [`plan`] | steps as data, with a hash over what matters |
 //! | [`journal`] | write-ahead records, chained by hashes; the lock's decision |
 //! | [`machine`] | state, what was seen and the time in; exactly one thing to do out |
+//! | [`begin`] | whether a run may begin at all |
 //! | [`effects`], [`world`], [`run`] | changes as data, the seam to the outside, and the loop between |
 //! | [`report`] | what was done, for people and programs |
 //!
 //! Decisions are pure; only [`world::World`] and [`journal::RealDisk`] touch anything.
 
+pub mod begin;
 pub mod canonical;
 pub mod effects;
 pub mod guards;

@@ -7,6 +7,9 @@
     reason = "a test may fail loudly"
 )]
 
+use mooring_repair::begin::{BeginError, begin};
+use mooring_repair::guards::{Guard, Outcome};
+use mooring_repair::journal::{Entry, Finish, Owner, follow};
 use mooring_repair::observation::{Answer, Cluster, Pool, Reading, Seen};
 use mooring_repair::plan::{self, Surroundings};
 use mooring_repair::sanitise::{
@@ -93,7 +96,7 @@ fn a_repair_is_no_upgrade_unless_asked_for() {
     assert_eq!(version(&live(), Keep), "1.35.4");
     assert_eq!(version(&live(), ControlPlane), "1.36.2");
     let never_ran = with(|pool| {
-        drop(pool["properties"].as_object_mut().unwrap().remove("currentOrchestratorVersion"))
+        drop(pool["properties"].as_object_mut().unwrap().remove("currentOrchestratorVersion"));
     });
     assert_eq!(version(&never_ran, Keep), "1.35");
 }
@@ -103,7 +106,7 @@ fn absent_tags_stay_absent() {
     let pool = with(|pool| drop(pool["properties"].as_object_mut().unwrap().remove("tags")));
     assert!(sanitise(&pool, Keep, None).unwrap()["properties"].get("tags").is_none());
     let upper = with(|pool| {
-        pool["properties"]["tags"] = json!({"AKS-managed-x": "kept", "aks-managed-x": "gone"})
+        pool["properties"]["tags"] = json!({"AKS-managed-x": "kept", "aks-managed-x": "gone"});
     });
     assert_eq!(
         sanitise(&upper, Keep, None).unwrap()["properties"]["tags"],
@@ -300,7 +303,7 @@ fn a_plan_made_a_minute_ago_still_applies_and_an_edit_breaks_it() {
 #[test]
 fn all_forms_of_a_plan_come_from_one_list() {
     let plan = plan_of(&with(|pool| {
-        pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"})
+        pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"});
     }));
     let json = serde_json::to_string(&plan).unwrap();
     for text in [plan::table(&plan), plan::markdown(&plan), plan::mermaid(&plan), json] {
@@ -315,6 +318,46 @@ fn all_forms_of_a_plan_come_from_one_list() {
             .iter()
             .any(|change| change.contains("/properties/windowsProfile/adminPassword"))
     );
+}
+
+#[test]
+fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
+    let plan = plan_of(&live());
+    let target = Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: "system".into(),
+    };
+    let settings = Settings::new(target);
+    let holder = "x".to_owned();
+    let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder };
+    let guard = |outcome, overridden: Option<&str>, transient| Guard {
+        name: "pool-state".into(),
+        outcome,
+        evidence: vec![],
+        overridden: overridden.map(str::to_owned),
+        transient,
+    };
+    let now = "2026-05-26T20:40:00Z".parse().unwrap();
+    let ask = |records: &[_], approved, guard: Guard| {
+        begin(records, &plan, approved, &[guard], &settings, owner.clone(), "r", now)
+    };
+    let pass = || guard(Outcome::Pass, None, false);
+    let first = ask(&[], Some(&plan.hash), pass()).unwrap();
+    assert!(matches!(&first.entry, Entry::RunStarted { plan_hash, .. } if *plan_hash == plan.hash));
+    assert!(ask(&[], None, pass()).is_ok());
+    assert!(matches!(ask(&[], Some("other"), pass()), Err(BeginError::PlanChanged { .. })));
+    let refused = Err(BeginError::Refused(vec!["pool-state".into()]));
+    assert_eq!(ask(&[], None, guard(Outcome::Fail, None, false)), refused);
+    assert_eq!(ask(&[], None, guard(Outcome::Unknown, None, false)), refused);
+    assert!(ask(&[], None, guard(Outcome::Unknown, None, true)).is_ok());
+    assert!(ask(&[], None, guard(Outcome::Fail, Some("ticket 7"), false)).is_ok());
+    let records = [first.clone()];
+    assert_eq!(ask(&records, None, pass()), Err(BeginError::Unfinished("r".into())));
+    let end = Entry::Finished { finish: Finish::Refused, left: vec![] };
+    let records = [first.clone(), follow(Some(&first), "r", now, end)];
+    assert_eq!(ask(&records, None, pass()).unwrap().seq, 2);
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

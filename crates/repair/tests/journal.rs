@@ -115,6 +115,7 @@ fn entries() -> Vec<Entry> {
                 outcome: Outcome::Unknown,
                 evidence: vec!["e".into()],
                 overridden: Some("r".into()),
+                transient: true,
             }],
         },
         Entry::Workloads {
@@ -296,8 +297,11 @@ fn the_third_recreation_within_a_day_is_refused() {
     assert_eq!(breaker(&runs, "system", at(25 * 3600)), None);
 }
 
+/// The file, and after how many bytes the next write is torn.
+type Torn = (Option<Vec<u8>>, Option<usize>);
+
 #[derive(Default, Clone)]
-struct FakeDisk(std::rc::Rc<std::cell::RefCell<(Option<Vec<u8>>, Option<usize>)>>);
+struct FakeDisk(std::rc::Rc<std::cell::RefCell<Torn>>);
 
 impl Disk for FakeDisk {
     fn read(&self, _: &Path) -> io::Result<Option<Vec<u8>>> {

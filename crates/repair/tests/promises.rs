@@ -65,7 +65,7 @@ fn keys(cloud: &Cloud) -> Vec<String> {
 fn stopped(end: &End) -> (Reason, String) {
     match rest(end) {
         Rest::Resumable { reason, message } => (reason, message),
-        other => panic!("{other:?}"),
+        other @ Rest::Finished(_) => panic!("{other:?}"),
     }
 }
 

@@ -47,11 +47,20 @@ pub struct Guard {
     /// The reason for which an operator overrode it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<String>,
+    /// It is unknown only because something is about to end; asking again later will tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transient: bool,
 }
 
 impl Guard {
     pub(crate) fn new(name: &str, outcome: Outcome, evidence: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), outcome, evidence: vec![evidence.into()], overridden: None }
+        Self {
+            name: name.to_owned(),
+            outcome,
+            evidence: vec![evidence.into()],
+            overridden: None,
+            transient: false,
+        }
     }
 
     /// True if the run may go on as far as this guard is concerned.

@@ -17,7 +17,10 @@ pub(super) fn cluster_state(seen: &Seen) -> Guard {
                     guard(Outcome::Pass, format!("the cluster is {state}"))
                 }
                 // The very state after an abort: it will end, so neither yes nor no.
-                "Canceling" => guard(Outcome::Unknown, "the cluster is Canceling; wait".to_owned()),
+                "Canceling" => Guard {
+                    transient: true,
+                    ..guard(Outcome::Unknown, "the cluster is Canceling; wait".to_owned())
+                },
                 "" => guard(Outcome::Fail, "the cluster does not say its state".to_owned()),
                 _ => guard(
                     Outcome::Fail,

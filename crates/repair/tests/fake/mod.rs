@@ -2,6 +2,7 @@
 //!
 //! Nothing sleeps and nothing is random unless a seed says so; a killed process is a future that is dropped.
 
+mod answers;
 mod cloud;
 mod model;
 mod session;
