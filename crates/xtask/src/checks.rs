@@ -1,7 +1,7 @@
 //! Chores that judge the whole project.
 
-use crate::packaging;
 use crate::step::{Failed, run};
+use crate::{oracles, packaging};
 
 /// What `deny.toml` says. (Advisories need a database that is fetched, so they are left to others.)
 pub(crate) fn audit() -> Result<(), Failed> {
@@ -13,6 +13,7 @@ pub(crate) fn audit() -> Result<(), Failed> {
 
 /// Everything that the README calls the test command.
 pub(crate) fn test() -> Result<(), Failed> {
+    oracles::install()?;
     run("cargo", &["test", "--workspace", "--locked"])?;
     packaging::verify_unit()
 }
