@@ -4,6 +4,7 @@ mod bench_agent;
 mod checks;
 mod codes;
 mod packaging;
+mod python;
 mod step;
 
 use std::process::ExitCode;

@@ -1,7 +1,13 @@
 //! The model of the Kubernetes API judged by clients that nobody here wrote: `kubectl` and the official Python client,
 //! over TLS on loopback. The same scripts are run against a real kube-apiserver where there is one, so that they
 //! cannot ask for something that no server does.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test"
+)]
 
 mod server;
 
@@ -24,7 +30,9 @@ fn folder() -> PathBuf {
 /// Runs a script with the clients on its path and one server to talk to; its words are shown if it fails.
 async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
     let Some(environment) = std::env::var_os(ENVIRONMENT) else {
-        eprintln!("SKIPPED: {script} against the {cluster}: {ENVIRONMENT} is not set; `cargo xtask test` sets it");
+        eprintln!(
+            "SKIPPED: {script} against the {cluster}: {ENVIRONMENT} is not set; `cargo xtask test` sets it"
+        );
         return;
     };
     let bin = PathBuf::from(environment).join("bin");
@@ -42,7 +50,8 @@ async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
         .env("CLUSTER", cluster)
         .kill_on_drop(true)
         .output();
-    let output = tokio::time::timeout(PATIENCE, child).await.expect("the script ends in time").unwrap();
+    let output =
+        tokio::time::timeout(PATIENCE, child).await.expect("the script ends in time").unwrap();
     assert!(
         output.status.success(),
         "{script} against the {cluster}: {}\n{}{}",
@@ -60,7 +69,9 @@ async fn on_the_model(program: &str, script: &str) {
 async fn on_a_real_server(program: &str, script: &str) {
     match RealCluster::start().await.unwrap() {
         Some(real) => run(program, script, &real.kubeconfig(Users::ADMIN), "apiserver").await,
-        None => eprintln!("SKIPPED: {script}: there is no kube-apiserver; scripts/kube-assets builds one"),
+        None => eprintln!(
+            "SKIPPED: {script}: there is no kube-apiserver; scripts/kube-assets builds one"
+        ),
     }
 }
 
