@@ -14,7 +14,7 @@ use crate::certificates::Certificates;
 use crate::process::Process;
 
 /// How long a start may take; it is ready after five seconds on an idle machine.
-const READY_WITHIN: Duration = Duration::from_secs(120);
+const READY_WITHIN: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Ports are chosen free and can be taken before the server has them.
 const ATTEMPTS: usize = 3;
@@ -249,11 +249,8 @@ fn token(user: &str) -> String {
 /// The server's token file: token, name, uid, groups.
 fn tokens() -> String {
     let admin = Users::ADMIN;
-    let mut lines = format!("{},{admin},{admin},system:masters\n", token(admin));
-    for user in Users::OTHERS {
-        lines += &format!("{},{user},{user}\n", token(user));
-    }
-    lines
+    let others = Users::OTHERS.map(|user| format!("{},{user},{user}\n", token(user)));
+    format!("{},{admin},{admin},system:masters\n{}", token(admin), others.concat())
 }
 
 fn flag(name: &str, value: impl std::fmt::Display) -> String {

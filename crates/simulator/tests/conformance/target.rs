@@ -37,7 +37,7 @@ impl Target {
             clients.insert(user, Client::new(service, "default"));
         }
         let running = shell.start();
-        (Self { name: "the model".to_owned(), minor: 33, clients }, running)
+        (Self { name: "the model".to_owned(), minor: 24, clients }, running)
     }
 
     pub(crate) async fn real(cluster: &RealCluster) -> Self {

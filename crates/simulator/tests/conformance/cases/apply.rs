@@ -7,18 +7,20 @@ use crate::case::cases;
 use crate::cluster::{Cluster, condition, condition_types};
 
 cases!("apply":
-    a_map_keeps_the_conditions_of_others,
     a_forced_apply_wipes_an_atomic_list,
     an_apply_creates_what_is_missing,
     an_apply_needs_a_manager,
     an_apply_must_not_name_managed_fields,
-    an_applied_field_conflicts_with_its_owner,
-    a_conflict_of_conditions_is_per_field;
+    an_applied_field_conflicts_with_its_owner;
     on_both:
     a_forced_apply_takes_the_field,
     the_same_apply_changes_nothing,
     a_field_that_is_no_longer_applied_is_removed,
-    an_update_by_another_takes_the_field,
+    an_update_by_another_takes_the_field;
+    // 1.20 applies to every list of this definition as to one value.
+    since 22:
+    a_map_keeps_the_conditions_of_others,
+    a_conflict_of_conditions_is_per_field,
 );
 
 fn status_of(c: &Cluster, conditions: &[Value]) -> Value {
