@@ -17,7 +17,8 @@ cases!("apply":
     the_same_apply_changes_nothing,
     a_field_that_is_no_longer_applied_is_removed,
     an_update_by_another_takes_the_field;
-    // 1.20 applies to every list of this definition as to one value.
+    // The 1.20.2 of scripts/kube-assets took conditions for one value. Whether that is 1.20 or this build is not
+    // known, and 22 is a guess.
     since 22:
     a_map_keeps_the_conditions_of_others,
     a_conflict_of_conditions_is_per_field,
