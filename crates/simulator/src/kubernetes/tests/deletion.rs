@@ -19,8 +19,8 @@ fn held(name: &str) -> Value {
 }
 
 async fn release(world: &World, path: &str) {
-    let patch = json!({"metadata": {"finalizers": null}});
-    let (status, _) = world.raw("PATCH", path, "application/merge-patch+json", patch).await;
+    let body = json!({"metadata": {"finalizers": null}});
+    let (status, _) = world.raw("PATCH", path, "application/merge-patch+json", body).await;
     assert_eq!(status, 200);
 }
 
@@ -36,9 +36,9 @@ async fn a_finalizer_holds_an_object_until_it_is_off() {
     create(&maps, held("a")).await.unwrap();
     let going = maps.delete("a", &DeleteParams::default()).await.unwrap().left().unwrap();
     assert!(going.metadata.deletion_timestamp.is_some());
-    let patch = json!({"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}});
+    let body = json!({"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}});
     let path = "/api/v1/namespaces/default/configmaps/a";
-    let (status, error) = world.raw("PATCH", path, "application/merge-patch+json", patch).await;
+    let (status, error) = world.raw("PATCH", path, "application/merge-patch+json", body).await;
     assert_eq!(status, 422);
     assert!(error["message"].as_str().unwrap().contains("no new finalizers can be added"));
     release(&world, path).await;
@@ -91,11 +91,11 @@ async fn a_foreground_deletion_waits_for_a_dependent_that_is_held() {
     let params = DeleteParams::foreground();
     maps.delete("owner", &params).await.unwrap();
     assert_eq!(names(&maps).await, ["child", "owner"]);
-    let patch = json!([{"op": "remove", "path": "/metadata/finalizers/0"}]);
+    let body = json!([{"op": "remove", "path": "/metadata/finalizers/0"}]);
     let path = "/api/v1/namespaces/default/configmaps/child";
-    world.raw("PATCH", path, "application/json-patch+json", patch).await;
-    let patch = json!({"metadata": {"finalizers": null}});
-    world.raw("PATCH", path, "application/merge-patch+json", patch).await;
+    world.raw("PATCH", path, "application/json-patch+json", body).await;
+    let body = json!({"metadata": {"finalizers": null}});
+    world.raw("PATCH", path, "application/merge-patch+json", body).await;
     assert_eq!(names(&maps).await, Vec::<String>::new());
 }
 

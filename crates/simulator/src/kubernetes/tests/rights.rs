@@ -5,9 +5,9 @@ use super::*;
 use crate::kubernetes::User;
 
 async fn bound(world: &World, rules: Value) -> Client {
-    let roles = world.all("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
+    let cluster_roles = world.all("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
     create(
-        &roles,
+        &cluster_roles,
         json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
         "metadata": {"name": "r"}, "rules": rules}),
     )
