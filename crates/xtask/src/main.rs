@@ -24,6 +24,8 @@ Chores:
   fuzz [TARGET] [--runs N]
                any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
+  bench kubernetes
+               50,000 objects in the model of the Kubernetes API: lists, watches, memory
   help         print this text
 ";
 
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
+        ["bench", "kubernetes"] => checks::bench_kubernetes(),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);
