@@ -69,7 +69,11 @@ kubectl get nodeclaims -o wide | holds "NODEPOOL"
 kubectl get nodeclaims -l team=one -o name | holds "nodeclaim.karpenter.sh/default-bad1"
 kubectl get karpenter -o name | holds "nodeclaim.karpenter.sh/default-bad1"
 kubectl get aksnc 2>&1 | holds "No resources found"
-kubectl explain nodeclaim.spec.nodeClassRef | holds "name	<string>"
+for _ in $(seq 30); do # servers describe a new definition a moment later
+  kubectl explain nodeclaim.spec.nodeClassRef >explained 2>&1 && break
+  sleep 1
+done
+holds "name	<string>" <explained
 # Servers before 1.25 do not validate for kubectl, and it sees that.
 if [ "$CLUSTER" = model ]; then
   sed 's/^spec:/spec:\n  bogus: 1/' claim.yaml >bogus.yaml
@@ -88,7 +92,7 @@ kubectl wait --for=condition=CSEProvisioned=False --timeout=30s nodeclaim/defaul
 kubectl describe nodeclaim default-bad1 >described
 holds "CSE exited with code 211" <described
 holds "Standard_D4s_v5" <described
-refuses "test" kubectl patch nodeclaim default-bad1 --subresource=status --type=json \
+refuses "invalid" kubectl patch nodeclaim default-bad1 --subresource=status --type=json \
   -p '[{"op":"test","path":"/status/conditions/0/type","value":"Other"}]'
 
 step "events"
