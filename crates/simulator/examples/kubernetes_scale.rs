@@ -1,4 +1,4 @@
-//! How the model of the Kubernetes API bears 50,000 NodeClaims: `cargo xtask bench kubernetes`.
+//! How the model of the Kubernetes API bears 50,000 node claims: `cargo xtask bench kubernetes`.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -67,8 +67,8 @@ fn main() {
     let what = format!("list, {pages} pages of {PAGE}, parsed");
     println!("{what:<34}{:>10.1} ms", millis(begun.elapsed()));
 
-    for watchers in [0, 10, 100] {
-        fan_out(&mut model, watchers);
+    for many in [0, 10, 100] {
+        fan_out(&mut model, many);
     }
     let most = kibibytes("VmHWM") >> 10;
     println!(
@@ -78,9 +78,9 @@ fn main() {
 }
 
 /// Status patches, told to so many watches; every watch reads all that it is told.
-fn fan_out(model: &mut Kubernetes, watchers: usize) {
+fn fan_out(model: &mut Kubernetes, many: usize) {
     let path = format!("{PATH}?watch=true&resourceVersion={}", model.revision());
-    let mut watches: Vec<_> = (0..watchers)
+    let mut watches: Vec<_> = (0..many)
         .map(|_| match ask(model, "GET", &path, String::new()).into_body() {
             Body::Stream(stream) => stream,
             Body::Full(_) => panic!("a stream was expected"),
@@ -90,19 +90,19 @@ fn fan_out(model: &mut Kubernetes, watchers: usize) {
     let mut told = 0;
     for n in 0..PATCHES {
         let name = format!("{PATH}/claim-{:05}/status", n * (CLAIMS / PATCHES));
-        let patch = json!({"status": {"nodeName": format!("node-{watchers}"), "conditions": [
+        let wanted = json!({"status": {"nodeName": format!("node-{many}"), "conditions": [
             {"type": "CSEProvisioned", "status": "False", "reason": "CSEFailed",
                 "message": "CSE exited with code 211", "lastTransitionTime": "2026-11-15T08:00:00Z"},
         ]}});
-        assert_eq!(ask(model, "PATCH", &name, patch.to_string()).status(), 200);
+        assert_eq!(ask(model, "PATCH", &name, wanted.to_string()).status(), 200);
         for watch in &mut watches {
             while watch.next().now_or_never().flatten().is_some() {
                 told += 1;
             }
         }
     }
-    assert_eq!(told, watchers * PATCHES);
-    each(&format!("status patch, {watchers} watches told"), PATCHES, begun.elapsed());
+    assert_eq!(told, many * PATCHES);
+    each(&format!("status patch, {many} watches told"), PATCHES, begun.elapsed());
 }
 
 fn ask(model: &mut Kubernetes, method: &str, path: &str, body: String) -> Response {
