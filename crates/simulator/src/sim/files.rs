@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use mooring_contract::Secret;
+
 use crate::azure::Options;
 
 /// A file could not be written.
@@ -17,7 +19,12 @@ pub struct FilesError {
 }
 
 /// Writes the authority's certificate and the environment that points at the simulation.
-pub(super) fn write(folder: &Path, ca_pem: &str, options: &Options) -> Result<(), FilesError> {
+pub(super) fn write(
+    folder: &Path,
+    ca_pem: &str,
+    options: &Options,
+    admin_token: Option<&Secret>,
+) -> Result<(), FilesError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| FilesError { path, error }
@@ -27,14 +34,16 @@ pub(super) fn write(folder: &Path, ca_pem: &str, options: &Options) -> Result<()
     let authority = folder.join("ca.pem");
     replace(&authority, 0o644, ca_pem).map_err(failed(&authority))?;
     let environment = folder.join("env.sh");
-    replace(&environment, 0o600, &exports(options, &authority)).map_err(failed(&environment))
+    let exports = exports(options, &authority, admin_token);
+    replace(&environment, 0o600, &exports).map_err(failed(&environment))
 }
 
-fn exports(options: &Options, authority: &Path) -> String {
+fn exports(options: &Options, authority: &Path, admin_token: Option<&Secret>) -> String {
     let authority = authority.to_string_lossy();
     let endpoint = options.endpoint.as_str();
     let mut text = String::new();
-    for (name, value) in [
+    let admin_token = admin_token.map(|token| ("MOORING_SIM_ADMIN_TOKEN", token.expose()));
+    let names = [
         ("AZURE_TENANT_ID", options.tenant.as_str()),
         ("AZURE_CLIENT_ID", &options.client_id),
         ("AZURE_CLIENT_SECRET", options.client_secret.expose()),
@@ -46,7 +55,8 @@ fn exports(options: &Options, authority: &Path) -> String {
         ("SUBSCRIPTION_ID", &options.subscription),
         ("RESOURCE_GROUP", &options.resource_group),
         ("CLUSTER_NAME", &options.cluster),
-    ] {
+    ];
+    for (name, value) in names.into_iter().chain(admin_token) {
         let _ = writeln!(text, "export {name}='{}'", value.replace('\'', r"'\''"));
     }
     text
