@@ -6,6 +6,7 @@ mod codes;
 mod fuzz;
 mod oracles;
 mod packaging;
+mod soak;
 mod step;
 
 use std::process::ExitCode;
@@ -22,6 +23,8 @@ Chores:
   codes        write docs/CODES.md anew from the exit-code catalogue
   fuzz [TARGET] [--runs N]
                any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
+  soak [--seeds N] [--first SEED]
+               fault schedules of the repair, a million unless told
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   help         print this text
 ";
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
+        ["soak", ref rest @ ..] => soak::soak(rest),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);

@@ -176,6 +176,9 @@ pub(crate) struct PolicyArguments {
     /// Minutes after which the run stops where it can be resumed
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub(crate) deadline: u32,
+    /// Seconds between two looks at something that is under way
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub(crate) poll: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -90,7 +90,7 @@ async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
         return Ok(0);
     }
     show::plan(&examined.plan.map_err(no_plan)?, output)?;
-    write(&format!("the pool is {}; `apply` would say so, too\n", show::verdict(&examined.report)));
+    write(&format!("verdict: {}\n", show::verdict(&examined.report)));
     Ok(0)
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn settings(
             Budgets::Stop => BudgetPolicy::Stop,
         };
         settings.limits.overall = SignedDuration::from_mins(policies.deadline.into());
+        settings.limits.poll = SignedDuration::from_secs(policies.poll.into());
     }
     // After the policies, since `budgets` can be overridden.
     for text in judging.map(|judging| judging.overrides.as_slice()).unwrap_or_default() {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use mooring_arm::ResourceId;
 use mooring_arm::calls::KubeconfigFormat;
-use mooring_contract::shown;
 
 use super::kube_api::KubeApi;
+use super::told;
 
 /// Where the Kubernetes API's address and rights come from. `KUBECONFIG` is not among them on purpose: it is of
 /// whatever cluster somebody worked on last, and a repair that drains another cluster's nodes is no repair.
@@ -51,9 +51,8 @@ pub(crate) async fn connect(
 }
 
 fn read(path: &Path) -> Result<Kubeconfig, String> {
-    Kubeconfig::read_from(path).map_err(|error| {
-        format!("the kubeconfig {}: {}", path.display(), shown(&error.to_string()))
-    })
+    Kubeconfig::read_from(path)
+        .map_err(|error| format!("the kubeconfig {}: {}", path.display(), told(&error.to_string())))
 }
 
 /// Takes commands and plugins out of a kubeconfig; true if there is nothing else to sign with, so that a
@@ -72,13 +71,12 @@ fn strip_commands(kubeconfig: &mut Kubeconfig) -> bool {
 async fn client(kubeconfig: Kubeconfig) -> Result<kube::Client, String> {
     let options = KubeConfigOptions::default();
     let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
-    let mut config =
-        config.map_err(|error| format!("kubeconfig: {}", shown(&error.to_string())))?;
+    let mut config = config.map_err(|error| format!("kubeconfig: {}", told(&error.to_string())))?;
     // Nothing is repeated unseen: an eviction that is refused has a meaning.
     config.default_retry = false;
     config.connect_timeout = Some(std::time::Duration::from_secs(5));
     kube::Client::try_from(config)
-        .map_err(|error| format!("kubeconfig: {}", shown(&error.to_string())))
+        .map_err(|error| format!("kubeconfig: {}", told(&error.to_string())))
 }
 
 #[cfg(test)]

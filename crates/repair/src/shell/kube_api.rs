@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
-use mooring_contract::shown;
 use serde_json::Value;
 
+use super::told;
 use crate::observation::Reading;
 
 /// No request takes longer. A lock counts as silent after 30 s, so a heartbeat must fit in twice.
@@ -82,7 +82,7 @@ impl KubeApi {
         let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let request = request
             .body(kube::client::Body::from(bytes))
-            .map_err(|error| Lost(shown(&error.to_string())))?;
+            .map_err(|error| Lost(told(&error.to_string())))?;
         let answer = async {
             let response = self.client.send(request).await.map_err(|error| words(&error))?;
             let (head, body) = response.into_parts();
@@ -159,7 +159,7 @@ impl Answer {
     pub(crate) fn refusal(&self) -> (String, String) {
         let text = |name: &str| {
             let text = self.body.get(name).and_then(Value::as_str).unwrap_or_default();
-            shown(text)
+            told(text)
         };
         let reason = text("reason");
         let reason = if reason.is_empty() { format!("HTTP {}", self.status) } else { reason };
@@ -202,5 +202,5 @@ fn words(error: &dyn std::error::Error) -> Lost {
         }
         source = cause.source();
     }
-    Lost(shown(&text))
+    Lost(told(&text))
 }

@@ -26,3 +26,14 @@ pub use operator::{Ending, Examined, Operator, Standing};
 pub use process::{liveness, this_process};
 pub use store::{ConfigMapStore, Contents, FileStore, Store, StoreError};
 pub use world::{Clock, Watcher};
+
+/// Foreign text for people: without control characters, and not endless.
+fn told(text: &str) -> String {
+    const MOST: usize = 400;
+    let mut told: String =
+        text.chars().filter(|character| !character.is_control()).take(MOST).collect();
+    if text.chars().count() > MOST {
+        told.push('…');
+    }
+    told
+}

@@ -5,6 +5,7 @@
 mod answers;
 mod cloud;
 mod model;
+pub mod scenarios;
 mod session;
 
 pub use cloud::{Cloud, node, pod};
