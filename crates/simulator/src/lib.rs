@@ -12,6 +12,7 @@ pub mod azure;
 pub mod exchange;
 pub mod faults;
 pub mod imds;
+pub mod kubernetes;
 pub mod random;
 pub mod registry;
 pub mod scenario;

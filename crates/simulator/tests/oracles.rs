@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stdout,
     reason = "a test that cannot go on has failed"
 )]
 
@@ -16,7 +17,7 @@ use mooring_simulator::sim::{self, Settings};
 /// An operation of three minutes takes less than a second.
 const SPEED: f64 = 240.0;
 /// The longest that a script may take, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracles")

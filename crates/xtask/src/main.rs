@@ -6,6 +6,7 @@ mod codes;
 mod fuzz;
 mod oracles;
 mod packaging;
+mod python;
 mod soak;
 mod step;
 
