@@ -11,10 +11,12 @@ mod show;
 use std::io::BufRead as _;
 use std::process::ExitCode;
 
+use jiff::{SignedDuration, Timestamp};
+use mooring_repair::begin::BeginError;
 use mooring_repair::guards::Verdict;
 use mooring_repair::plan::PlanError;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::Operator;
+use mooring_repair::shell::{Ending, Operator};
 
 pub(crate) use arguments::RepairArguments;
 use arguments::{Drawn, RepairCommand, TargetArguments, Written};
@@ -100,6 +102,9 @@ async fn apply(
     approved: Option<&str>,
     output: Written,
 ) -> Result<u8, Failure> {
+    if let Some(ending) = left(operator).await? {
+        return end::end(operator, ending, output).await;
+    }
     let examined = operator.examine().await;
     let report = &examined.report;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
@@ -120,6 +125,18 @@ async fn apply(
         signals.during(operator.apply(&plan, &report.detection.guards, approved, watcher)).await;
     progress.end();
     end::end(operator, ending, output).await
+}
+
+/// What an earlier run left, before anything is judged: a pool that was deleted and not made again looks like no
+/// pool at all.
+async fn left(operator: &mut Operator) -> Result<Option<Ending>, Failure> {
+    // Without a journal to read, the guards say what is wrong.
+    let Ok(standing) = operator.status().await else { return Ok(None) };
+    let Some(run) = pipeline::unfinished(&standing.records)? else { return Ok(None) };
+    let alive = standing.lock.filter(|lock| {
+        Timestamp::now().duration_since(lock.heartbeat) < SignedDuration::from_secs(30)
+    });
+    Ok(Some(alive.map_or_else(|| Ending::Refused(BeginError::Unfinished(run)), Ending::Held)))
 }
 
 fn again(

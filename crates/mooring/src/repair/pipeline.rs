@@ -1,5 +1,7 @@
 //! `mooring repair --pipeline`: the whole repair as one unattended step.
 
+use std::time::Duration;
+
 use mooring_repair::guards::{Outcome, Verdict};
 use mooring_repair::journal::{Finish, Record};
 use mooring_repair::machine::{Phase, State};
@@ -14,13 +16,21 @@ use super::{settings, show};
 use crate::failure::Failure;
 use crate::repair::arguments::{Drawn, Written};
 
+/// The step's whole time, waiting for another run's lock included.
+const OVERALL: Duration = Duration::from_mins(60);
+
 /// Exit 0 for done or nothing to do, 1 for everything else.
 pub(crate) fn pipeline() -> Result<u8, Failure> {
     let settings =
         Settings::from_env(environment).map_err(|error| settings::usage(error).with_code(1))?;
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
-        step(&mut operator, signals).await
+        // Whatever is under way then is left as a kill would leave it, which the journal bears.
+        tokio::time::timeout(OVERALL, step(&mut operator, signals)).await.unwrap_or_else(|_| {
+            Err(Failure::resumable(
+                "60 minutes are up\nhint: the next run of this step continues".to_owned(),
+            ))
+        })
     });
     done.map_err(|failure| failure.with_code(1))
 }
@@ -41,10 +51,11 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
     let ending = match (unfinished, &examined.plan) {
         (Some(run), _) => {
-            write(&format!("run {run} is not over and is continued\n"));
             if dry_run {
+                write(&format!("run {run} is not over; without DRY_RUN it would be continued\n"));
                 return Ok(0);
             }
+            write(&format!("run {run} is not over and is continued\n"));
             let mut say = |text: &str| write(&format!("{text}\n"));
             signals.during(operator.resume(watcher, &mut say)).await
         }
@@ -72,7 +83,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     verdict(ending)
 }
 
-fn unfinished(records: &[Record]) -> Result<Option<String>, Failure> {
+pub(crate) fn unfinished(records: &[Record]) -> Result<Option<String>, Failure> {
     let state = State::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
     Ok(state.filter(|state| !matches!(state.phase, Phase::Finished(_))).map(|state| state.run))
 }

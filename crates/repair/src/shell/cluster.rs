@@ -108,3 +108,81 @@ fn gone_is_done(result: EffectResult) -> EffectResult {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::effects::Refusal;
+
+    /// An API that answers by a script, and what it was asked.
+    fn scripted(answers: Vec<(u16, Value)>) -> (KubeApi, Arc<Mutex<Vec<Value>>>) {
+        let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let answers = Arc::new(Mutex::new(answers.into_iter()));
+        let asked = Arc::clone(&seen);
+        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+            let (asked, answers) = (Arc::clone(&asked), Arc::clone(&answers));
+            async move {
+                let body = request.into_body().collect().await.unwrap().to_bytes();
+                asked.lock().unwrap().push(serde_json::from_slice(&body).unwrap_or_default());
+                let (status, body) = answers.lock().unwrap().next().expect("no more answers");
+                let body = kube::client::Body::from(body.to_string().into_bytes());
+                Ok::<_, std::io::Error>(
+                    http::Response::builder().status(status).body(body).unwrap(),
+                )
+            }
+        });
+        (KubeApi::new(kube::Client::new(service, "default")), seen)
+    }
+
+    #[tokio::test]
+    async fn an_eviction_names_the_very_pod() {
+        let (api, seen) = scripted(vec![(201, json!({"status": "Success"}))]);
+        assert_eq!(api.evict("ns", "p", "u1").await, EffectResult::Done);
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen[0]["apiVersion"], "policy/v1");
+        assert_eq!(seen[0]["deleteOptions"]["preconditions"]["uid"], "u1");
+        assert_eq!(seen[0]["metadata"], json!({"name": "p", "namespace": "ns"}));
+    }
+
+    #[tokio::test]
+    async fn an_old_server_is_asked_in_its_own_words() {
+        let unknown = json!({"message": "no kind \"Eviction\" is registered for version \"policy/v1\" in scheme"});
+        let (api, seen) = scripted(vec![(400, unknown), (201, json!({}))]);
+        assert_eq!(api.evict("ns", "p", "u").await, EffectResult::Done);
+        let versions: Vec<_> =
+            seen.lock().unwrap().iter().map(|body| body["apiVersion"].clone()).collect();
+        assert_eq!(versions, ["policy/v1", "policy/v1beta1"]);
+    }
+
+    #[tokio::test]
+    async fn a_refused_eviction_is_taken_for_what_it_means() {
+        let told = |status| json!({"reason": "R", "message": "m", "code": status});
+        for (status, wanted) in
+            [(429, Refusal::Later), (409, Refusal::LookAgain), (403, Refusal::Final)]
+        {
+            let (api, seen) = scripted(vec![(status, told(status))]);
+            assert_eq!(api.evict("ns", "p", "u").await.refusal(), Some(wanted), "{status}");
+            assert_eq!(seen.lock().unwrap().len(), 1, "nothing is repeated here");
+        }
+        let (api, _) = scripted(vec![(404, told(404))]);
+        assert_eq!(api.evict("ns", "p", "u").await, EffectResult::AlreadyDone);
+    }
+
+    #[tokio::test]
+    async fn a_list_that_expired_in_the_middle_begins_anew() {
+        let page = |name: &str, next: &str| json!({"metadata": {"continue": next}, "items": [{"metadata": {"name": name, "uid": name}}]});
+        let (api, _) = scripted(vec![
+            (200, page("a", "t")),
+            (410, json!({"reason": "Expired"})),
+            (200, page("a", "t")),
+            (200, page("b", "")),
+        ]);
+        let Reading::Known(nodes) = api.nodes().await else { panic!() };
+        let names: Vec<_> = nodes.into_iter().map(|node| node.name).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+}

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
 use tokio::sync::{Mutex, watch};
 
@@ -23,6 +24,9 @@ use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
 use crate::run::{Rest, RunError, run};
 use crate::settings::{JournalPlace, Settings};
+
+/// How long a living owner is waited for: one that goes on giving signs of life is at work.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 
 /// Carries out what a person asks for, on one pool of one cluster.
 pub struct Operator {
@@ -215,7 +219,7 @@ impl Operator {
         say: &mut dyn FnMut(&str),
         entry: impl FnOnce(Owner) -> Entry,
     ) -> Ending {
-        let patience = Patience::Until(self.settings.limits.overall);
+        let patience = Patience::Until(PATIENCE);
         let (mut store, records) = match self.take(patience, say).await {
             Ok(held) => held,
             Err(ending) => return ending,
