@@ -136,11 +136,9 @@ fn what_cannot_be_read_is_unknown_and_never_healthy() {
 #[test]
 fn a_healthy_pool_is_left_alone() {
     let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
-    let pool = ["--pool", "default"];
-    let healthy = |words: &[&str]| sim.run(&[words, &pool[..]].concat());
-    let (code, out, err) = healthy(&["detect"]);
+    let (code, out, err) = sim.run(&["detect"]);
     assert_eq!(code, 0, "{out}{err}");
-    let (code, _, err) = healthy(&["apply"]);
+    let (code, _, err) = sim.run(&["apply"]);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("nothing to do"), "{err}");
 }

@@ -97,13 +97,13 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
     let current = context.scale_set(name)?.map(|set| set.id.as_str());
-    let intended = context.state.intended(&delete(pool).key());
     if current.is_some() && current != snapshot.scale_set.as_deref() {
         // Somebody made it again. Never delete a pool that was not snapshot.
         let message = format!("pool {name} is on another scale set than in the snapshot");
         return Err(Action::resumable(Reason::PoolChanged, message));
     }
-    if !intended && edited(&snapshot.pool, pool) {
+    // Also if the deletion was intended before: a process that died may never have asked for it.
+    if edited(&snapshot.pool, pool) {
         let message = format!("pool {name} was edited after the snapshot; abort, and plan anew");
         return Err(Action::resumable(Reason::PoolChanged, message));
     }

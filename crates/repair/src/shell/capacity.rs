@@ -15,6 +15,8 @@ pub(crate) async fn surroundings(
     pool: &Pool,
 ) -> Surroundings {
     let mut around = Surroundings::unread();
+    around.free_addresses =
+        Reading::Failed("not checked: no call tells the free addresses".to_owned());
     let Some(location) = cluster.location.as_deref() else { return around };
     let size = pool.raw["properties"]["vmSize"].as_str().unwrap_or_default();
     let zones: Vec<&str> = pool.raw["properties"]["availabilityZones"]
