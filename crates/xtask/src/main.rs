@@ -27,6 +27,8 @@ Chores:
   soak [--seeds N] [--first SEED]
                fault schedules of the repair, a million unless told
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
+  bench kubernetes
+               50,000 objects in the model of the Kubernetes API: lists, watches, memory
   help         print this text
 ";
 
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
         ["soak", ref rest @ ..] => soak::soak(rest),
+        ["bench", "kubernetes"] => checks::bench_kubernetes(),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);
