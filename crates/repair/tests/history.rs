@@ -49,7 +49,7 @@ fn died(make: impl Fn() -> Cloud, when: impl Fn(&Cloud) -> bool) -> Rc<RefCell<C
 #[test]
 fn undoing_has_time_of_its_own_after_the_deadline() {
     let mut settings = settings();
-    settings.limits.overall = SignedDuration::from_secs(20);
+    settings.limits.overall = SignedDuration::from_secs(10);
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
     let Ended::Rested(Rest::Resumable { reason: Reason::Deadline, .. }) = end.ended else {
         panic!("{:?}", end.ended)

@@ -245,22 +245,43 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     assert!(matches!(again, Ending::Nothing(_)), "{again:?}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_kill_before_or_after_any_change_ends_as_the_clean_run_does() {
-    let (clean, _running) = Bench::new("wedged-system-pool");
-    let ending = clean.go().await.unwrap();
-    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
-    let wanted = clean.end_state().await;
-    let changes = clean.changes.load(Ordering::Relaxed);
+#[test]
+fn a_kill_before_or_after_any_change_ends_as_the_clean_run_does() {
+    let (wanted, changes) = in_virtual_time(async {
+        let (clean, _running) = Bench::new("wedged-system-pool");
+        let ending = clean.go().await.unwrap();
+        assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+        (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
+    });
     assert!(changes >= 10, "{changes}");
-    for kill in 0..2 * changes {
-        let (bench, _running) = Bench::new("wedged-system-pool");
-        assert!(bench.process(Some(kill)).go().await.is_none(), "kill {kill} of {changes}");
-        let ending = bench.process(None).go().await.unwrap();
-        assert!(
-            matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))),
-            "kill {kill}: {ending:?}"
-        );
-        assert_eq!(bench.end_state().await, wanted, "kill {kill}");
-    }
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let kill = next.fetch_add(1, Ordering::Relaxed);
+                    if kill >= 2 * changes {
+                        break;
+                    }
+                    in_virtual_time(killed(kill, &wanted));
+                }
+            });
+        }
+    });
+}
+
+async fn killed(kill: u64, wanted: &Value) {
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    assert!(bench.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
+    let ending = bench.process(None).go().await.unwrap();
+    assert!(
+        matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))),
+        "kill {kill}: {ending:?}"
+    );
+    assert_eq!(bench.end_state().await, *wanted, "kill {kill}");
+}
+
+fn in_virtual_time<T>(act: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_time().start_paused(true).build().unwrap().block_on(act)
 }

@@ -118,7 +118,9 @@ async fn of_two_writers_only_one_succeeds() {
     let record = follow(None, "run", start(), begins());
     assert!(matches!(one.append(&record, start()).await, Err(StoreError::LostLock)));
     assert!(matches!(one.beat(start()).await, Err(StoreError::LostLock)));
+    assert!(matches!(one.unlock().await, Err(StoreError::LostLock)));
     two.append(&record, start()).await.unwrap();
+    assert_eq!(server.store().load().await.unwrap().lock.unwrap().owner, owner("b"));
 }
 
 #[tokio::test(start_paused = true)]

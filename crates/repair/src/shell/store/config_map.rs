@@ -44,6 +44,8 @@ pub struct ConfigMapStore {
     head: Head,
     /// The head's `resourceVersion`; none if there is no head.
     version: Option<String>,
+    /// Somebody else wrote since it was loaded: nothing may be written any more, not even that the lock is free.
+    lost: bool,
     /// How many records the full parts hold, as they were loaded.
     counts: Vec<usize>,
 }
@@ -67,6 +69,7 @@ impl ConfigMapStore {
 
     pub(super) async fn load(&mut self) -> Result<Contents, StoreError> {
         let found = self.read_head().await?;
+        self.lost = false;
         (self.head, self.version) = found.map_or((Head::default(), None), |(h, v)| (h, Some(v)));
         let mut segments = Vec::new();
         self.counts.clear();
@@ -139,6 +142,9 @@ impl ConfigMapStore {
     /// Writes the head if nobody else did. An answer that was lost, and a conflict that may be with our own
     /// earlier try, are settled by looking.
     async fn write(&mut self, wanted: Head) -> Result<(), StoreError> {
+        if self.lost {
+            return Err(StoreError::LostLock);
+        }
         let mut why = String::new();
         for pause in PAUSES {
             let body = self.object(&self.name, &wanted.data(), self.version.as_deref());
@@ -156,15 +162,17 @@ impl ConfigMapStore {
                     why = words(&answer);
                     let Some((found, version)) = self.read_head().await? else {
                         // Somebody deleted it. Its records are gone, and with them the right to go on.
+                        self.lost = true;
                         return Err(StoreError::LostLock);
                     };
+                    if found != wanted && found != self.head {
+                        self.lost = true;
+                        return Err(StoreError::LostLock);
+                    }
                     self.version = Some(version);
                     if found == wanted {
                         self.head = wanted;
                         return Ok(());
-                    }
-                    if found != self.head {
-                        return Err(StoreError::LostLock);
                     }
                 }
                 Ok(answer) if answer.status == 429 || answer.status >= 500 => why = words(&answer),
