@@ -36,12 +36,12 @@ impl KubeApi {
         uid: &str,
         unschedulable: bool,
     ) -> EffectResult {
-        let mut patch = json!({"spec": {"unschedulable": unschedulable}});
+        let mut change = json!({"spec": {"unschedulable": unschedulable}});
         if !uid.is_empty() {
-            patch["metadata"] = json!({ "uid": uid });
+            change["metadata"] = json!({ "uid": uid });
         }
         let path = format!("/api/v1/nodes/{node}");
-        judged(self.send(Method::PATCH, &path, Some(&patch)).await)
+        judged(self.send(Method::PATCH, &path, Some(&change)).await)
     }
 
     /// Asks for a pod to leave. The request is our own: the server must not guess its version.

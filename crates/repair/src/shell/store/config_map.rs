@@ -59,6 +59,7 @@ impl ConfigMapStore {
             name: config_map(pool),
             head: Head::default(),
             version: None,
+            lost: false,
             counts: Vec::new(),
         }
     }
