@@ -18,7 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// No command of these tests takes longer, or something waits for ever.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_mins(4);
 
 /// A simulation that ends with the test, and what its env.sh says.
 struct Sim {

@@ -112,7 +112,8 @@ impl Bench {
         let shell = self.shell.clone();
         let (_, stop) = watch::channel(false);
         let clock = Rc::new(move || shell.now());
-        Operator::new(&client, Access::Given(kube), Settings::new(target), clock, stop).unwrap()
+        Operator::new(&client, Access::Given(Box::new(kube)), Settings::new(target), clock, stop)
+            .unwrap()
     }
 
     /// Begins or resumes, until it rests; none if it died.

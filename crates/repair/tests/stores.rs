@@ -38,7 +38,7 @@ impl Server {
 
     fn store(&self) -> Store {
         let client = kube::Client::new(InProcess::new(self.shell.clone()), "default");
-        Store::ConfigMap(ConfigMapStore::new(KubeApi::new(client), "system"))
+        Store::ConfigMap(Box::new(ConfigMapStore::new(KubeApi::new(client), "system")))
     }
 }
 

@@ -18,7 +18,7 @@ pub enum Access {
     /// From a file that was named on purpose.
     File(PathBuf),
     /// From a caller that has one.
-    Given(KubeApi),
+    Given(Box<KubeApi>),
 }
 
 /// Connects, as far as that is possible without asking the Kubernetes API anything.
@@ -28,7 +28,7 @@ pub(crate) async fn connect(
     cluster: &ResourceId,
 ) -> Result<KubeApi, String> {
     match access {
-        Access::Given(api) => Ok(api.clone()),
+        Access::Given(api) => Ok((**api).clone()),
         Access::File(path) => {
             let kubeconfig = read(path)?;
             Ok(KubeApi::new(client(kubeconfig).await?))

@@ -16,7 +16,7 @@ use crate::observation::Reading;
 const REQUEST: Duration = Duration::from_secs(10);
 /// How often a read is tried, with these pauses between.
 const PAUSES: [Duration; 3] =
-    [Duration::from_millis(200), Duration::from_millis(800), Duration::from_millis(2000)];
+    [Duration::from_millis(200), Duration::from_millis(800), Duration::from_secs(2)];
 /// Entries of one page, and pages of one list: 100,000 pods.
 const PAGE: usize = 500;
 const MOST_PAGES: usize = 200;

@@ -158,7 +158,7 @@ impl Operator {
             JournalPlace::File(path) => Store::File(FileStore::new(Path::new(&path))),
             JournalPlace::ConfigMap => {
                 let pool = self.settings.target.pool.clone();
-                Store::ConfigMap(ConfigMapStore::new(self.kube().await?, &pool))
+                Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube().await?, &pool)))
             }
         })
     }
@@ -197,7 +197,7 @@ impl Operator {
         };
         let kept = retained(&records, now).len();
         if let Err(error) = store.keep(records.len(), kept).await {
-            return failed(error);
+            return failed(&error);
         }
         let records = records[records.len() - kept..].to_vec();
         self.drive(store, records, first, watcher).await
@@ -256,7 +256,7 @@ impl Operator {
             Err(NotHeld::Interrupted) => {
                 Err(Ending::Resumable("stopped while waiting for the lock".to_owned()))
             }
-            Err(NotHeld::Store(error)) => Err(failed(error)),
+            Err(NotHeld::Store(error)) => Err(failed(&error)),
         }
     }
 
@@ -276,7 +276,7 @@ impl Operator {
             }
         };
         if let Err(error) = store.append(&first, first.at).await {
-            return failed(error);
+            return failed(&error);
         }
         records.push(first);
         let store = Rc::new(Mutex::new(store));
@@ -307,6 +307,6 @@ async fn release(store: &mut Store) {
     let _ = store.unlock().await;
 }
 
-fn failed(error: StoreError) -> Ending {
+fn failed(error: &StoreError) -> Ending {
     Ending::Failed(error.to_string())
 }

@@ -128,7 +128,7 @@ mod tests {
             let began = (self.clock)();
             let taken =
                 acquire(&mut self.store(), me, patience, &self.clock, &mut stopped, &mut |_| {
-                    said += 1
+                    said += 1;
                 })
                 .await;
             let took = (self.clock)().duration_since(began).as_secs();

@@ -120,9 +120,8 @@ pub(crate) async fn beat(store: &Mutex<Store>, clock: &Clock) -> StoreError {
     loop {
         tokio::time::sleep(BEAT).await;
         match store.lock().await.beat(clock()).await {
-            Ok(()) => {}
-            // The store may come back; whether the lock is still ours shows then.
-            Err(StoreError::Unavailable(_)) => {}
+            // A store that is away may come back; whether the lock is still ours shows then.
+            Ok(()) | Err(StoreError::Unavailable(_)) => {}
             Err(lost) => return lost,
         }
     }

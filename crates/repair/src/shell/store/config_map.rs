@@ -135,7 +135,7 @@ impl ConfigMapStore {
         self.counts.drain(..gone.len());
         for index in gone {
             // What cannot be deleted now is not counted any more.
-            let _ = self.api.send(Method::DELETE, &self.path(&self.part(index)), None).await;
+            let _ = self.api.send(Method::DELETE, &Self::path(&self.part(index)), None).await;
         }
         Ok(())
     }
@@ -150,8 +150,8 @@ impl ConfigMapStore {
         for pause in PAUSES {
             let body = self.object(&self.name, &wanted.data(), self.version.as_deref());
             let sent = match &self.version {
-                Some(_) => self.api.send(Method::PUT, &self.path(&self.name), Some(&body)).await,
-                None => self.api.send(Method::POST, &self.path(""), Some(&body)).await,
+                Some(_) => self.api.send(Method::PUT, &Self::path(&self.name), Some(&body)).await,
+                None => self.api.send(Method::POST, &Self::path(""), Some(&body)).await,
             };
             match sent {
                 Ok(answer) if answer.is_success() => {
@@ -190,9 +190,9 @@ impl ConfigMapStore {
         let body = self.object(&name, &json!({ "journal": text }), None);
         let mut why = String::new();
         for pause in PAUSES {
-            let sent = match self.api.send(Method::POST, &self.path(""), Some(&body)).await {
+            let sent = match self.api.send(Method::POST, &Self::path(""), Some(&body)).await {
                 Ok(answer) if answer.status == 409 => {
-                    self.api.send(Method::PUT, &self.path(&name), Some(&body)).await
+                    self.api.send(Method::PUT, &Self::path(&name), Some(&body)).await
                 }
                 sent => sent,
             };
@@ -228,7 +228,7 @@ impl ConfigMapStore {
     }
 
     async fn get(&self, name: &str) -> Result<Option<Value>, StoreError> {
-        match self.api.get(&self.path(name)).await {
+        match self.api.get(&Self::path(name)).await {
             Ok(answer) if answer.is_success() => Ok(Some(answer.body)),
             Ok(answer) if answer.status == 404 => Ok(None),
             Ok(answer) => Err(StoreError::Unavailable(words(&answer))),
@@ -240,7 +240,7 @@ impl ConfigMapStore {
         format!("{}-{index}", self.name)
     }
 
-    fn path(&self, name: &str) -> String {
+    fn path(name: &str) -> String {
         let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{name}");
         path.trim_end_matches('/').to_owned()
     }

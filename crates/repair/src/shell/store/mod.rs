@@ -37,7 +37,7 @@ pub struct Contents {
 /// A journal's place.
 pub enum Store {
     /// In the target cluster.
-    ConfigMap(ConfigMapStore),
+    ConfigMap(Box<ConfigMapStore>),
     /// In a file.
     File(FileStore),
 }
