@@ -196,7 +196,7 @@ impl Outside for Bench {
     fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
         let audience = scope.trim_end_matches("/.default");
         let secret = self.shell.with(|world, now| world.azure().token(audience, now));
-        let expires = self.now() + Duration::from_secs(3000);
+        let expires = self.now() + Duration::from_mins(50);
         async move { Ok(Token { secret: secret.into(), expires }) }.boxed()
     }
 }
@@ -240,7 +240,7 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     assert_eq!(state["verdict"], "healthy", "{state}");
     assert_eq!(state["cordoned"], 0);
     // Scale sets are never written: a full PUT would need rights on the image.
-    let sent = bench.sent.lock().unwrap();
+    let sent = bench.sent.lock().unwrap().clone();
     assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
     let again = bench.operator().resume(Box::new(|_, _, _| {}), &mut |_| {}).await;
     assert!(matches!(again, Ending::Nothing(_)), "{again:?}");

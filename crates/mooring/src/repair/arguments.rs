@@ -1,4 +1,5 @@
 //! What `mooring repair` can be told.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
 use std::path::PathBuf;
 
