@@ -54,7 +54,7 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
                 if *dry_run {
                     return plan(operator, Drawn::from(*output)).await;
                 }
-                apply(operator, signals, plan_hash.as_deref(), *output).await
+                Box::pin(apply(operator, signals, plan_hash.as_deref(), *output)).await
             })
         }
         RepairCommand::Resume { target, yes, output } => {
@@ -91,7 +91,7 @@ async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
         write(&examined.report.table());
         return Ok(0);
     }
-    show::plan(&examined.plan.map_err(no_plan)?, output)?;
+    show::plan(&examined.plan.map_err(|error| no_plan(&error))?, output)?;
     write(&format!("verdict: {}\n", show::verdict(&examined.report)));
     Ok(0)
 }
@@ -103,7 +103,7 @@ async fn apply(
     output: Written,
 ) -> Result<u8, Failure> {
     if let Some(ending) = left(operator).await? {
-        return end::end(operator, ending, output).await;
+        return Box::pin(end::end(operator, ending, output)).await;
     }
     let examined = operator.examine().await;
     let report = &examined.report;
@@ -114,7 +114,7 @@ async fn apply(
         return Ok(0);
     }
     write(&report.table());
-    let plan = examined.plan.map_err(no_plan)?;
+    let plan = examined.plan.map_err(|error| no_plan(&error))?;
     if approved.is_none() {
         write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
         confirm(&plan.pool, "rebuild")?;
@@ -161,9 +161,9 @@ fn again(
             }
         };
         let ending = if forward {
-            signals.during(operator.resume(watcher, &mut say)).await
+            signals.during(Box::pin(operator.resume(watcher, &mut say))).await
         } else {
-            signals.during(operator.abort(watcher, &mut say)).await
+            signals.during(Box::pin(operator.abort(watcher, &mut say))).await
         };
         progress.end();
         end::end(operator, ending, output).await
@@ -184,7 +184,7 @@ fn confirm(pool: &str, what: &str) -> Result<(), Failure> {
     )))
 }
 
-fn no_plan(error: PlanError) -> Failure {
+fn no_plan(error: &PlanError) -> Failure {
     match error {
         PlanError::Unread(..) => Failure::unreadable(error.to_string()),
         PlanError::NoPool(_) | PlanError::Pool(_) => Failure::refused(error.to_string()),

@@ -17,20 +17,22 @@ use crate::failure::Failure;
 use crate::repair::arguments::{Drawn, Written};
 
 /// The step's whole time, waiting for another run's lock included.
-const OVERALL: Duration = Duration::from_mins(60);
+const OVERALL: Duration = Duration::from_hours(1);
 
 /// Exit 0 for done or nothing to do, 1 for everything else.
 pub(crate) fn pipeline() -> Result<u8, Failure> {
     let settings =
-        Settings::from_env(environment).map_err(|error| settings::usage(error).with_code(1))?;
+        Settings::from_env(environment).map_err(|error| settings::usage(&error).with_code(1))?;
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
         // Whatever is under way then is left as a kill would leave it, which the journal bears.
-        tokio::time::timeout(OVERALL, step(&mut operator, signals)).await.unwrap_or_else(|_| {
-            Err(Failure::resumable(
-                "60 minutes are up\nhint: the next run of this step continues".to_owned(),
-            ))
-        })
+        tokio::time::timeout(OVERALL, Box::pin(step(&mut operator, signals))).await.unwrap_or_else(
+            |_| {
+                Err(Failure::resumable(
+                    "60 minutes are up\nhint: the next run of this step continues".to_owned(),
+                ))
+            },
+        )
     });
     done.map_err(|failure| failure.with_code(1))
 }
@@ -57,7 +59,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
             }
             write(&format!("run {run} is not over and is continued\n"));
             let mut say = |text: &str| write(&format!("{text}\n"));
-            signals.during(operator.resume(watcher, &mut say)).await
+            Box::pin(signals.during(operator.resume(watcher, &mut say))).await
         }
         (None, plan) => {
             let guards = &report.detection.guards;
@@ -72,7 +74,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
                 show::plan(plan, Drawn::Table)?;
                 return Ok(0);
             }
-            signals.during(operator.apply(plan, guards, Some(&plan.hash), watcher)).await
+            Box::pin(signals.during(operator.apply(plan, guards, Some(&plan.hash), watcher))).await
         }
     };
     progress.end();

@@ -29,14 +29,14 @@ pub(crate) fn settings(
         "NRP_FAIL_WINDOW_MIN" => judging.and_then(|judging| judging.fail_window.clone()),
         _ => None,
     };
-    let mut settings =
-        Settings::from_env(|name| flag(name).or_else(|| environment(name))).map_err(usage)?;
+    let mut settings = Settings::from_env(|name| flag(name).or_else(|| environment(name)))
+        .map_err(|error| usage(&error))?;
     settings.dry_run = false;
     settings.target.pool.clone_from(&target.pool);
     settings.journal = journal(&target.journal)?;
     if let Some(judging) = judging {
         for state in &judging.wedge_states {
-            settings.add_wedge_state(state.trim()).map_err(usage)?;
+            settings.add_wedge_state(state.trim()).map_err(|error| usage(&error))?;
         }
     }
     if let Some(policies) = policies {
@@ -53,7 +53,7 @@ pub(crate) fn settings(
     }
     // After the policies, since `budgets` can be overridden.
     for text in judging.map(|judging| judging.overrides.as_slice()).unwrap_or_default() {
-        settings.add_override(text).map_err(usage)?;
+        settings.add_override(text).map_err(|error| usage(&error))?;
     }
     Ok(settings)
 }
@@ -70,8 +70,8 @@ fn journal(text: &str) -> Result<JournalPlace, Failure> {
         .map_err(|_| Failure::usage("--journal must be a path in UTF-8".to_owned()))
 }
 
-pub(crate) fn usage(error: SettingsError) -> Failure {
-    let hint = match &error {
+pub(crate) fn usage(error: &SettingsError) -> Failure {
+    let hint = match error {
         SettingsError::Missing("CLUSTER_NAME") => "\nhint: --cluster NAME sets it, too",
         SettingsError::Missing("RESOURCE_GROUP") => "\nhint: --resource-group NAME sets it, too",
         SettingsError::Missing(_) => "\nhint: --subscription ID sets it, too",

@@ -289,7 +289,8 @@ impl Operator {
             watcher,
         };
         let ended = tokio::select! {
-            ended = run(&mut real, records) => ended,
+            // On the heap: it is large, and everything around it would be, too.
+            ended = Box::pin(run(&mut real, records)) => ended,
             lost = world::beat(&store, &self.clock) => return Ending::Resumable(lost.to_string()),
         };
         drop(real);

@@ -31,6 +31,17 @@ pub enum Fault {
     Slow,
 }
 
+impl Fault {
+    /// The state in which an operation ends by it.
+    fn end(self) -> Option<&'static str> {
+        match self {
+            Self::Doomed => Some("Failed"),
+            Self::Cancelled => Some("Canceled"),
+            _ => None,
+        }
+    }
+}
+
 pub struct Cloud {
     pub now: Timestamp,
     pub cluster_state: String,
@@ -254,11 +265,7 @@ impl Cloud {
     }
 
     fn apply(&mut self, effect: &Effect, fault: Option<Fault>) -> Result<EffectResult, u16> {
-        let doomed = match fault {
-            Some(Fault::Doomed) => Some("Failed"),
-            Some(Fault::Cancelled) => Some("Canceled"),
-            _ => None,
-        };
+        let doomed = fault.and_then(Fault::end);
         let slow = SignedDuration::from_mins(25);
         let pace = if fault == Some(Fault::Slow) { slow } else { self.pace };
         let ends = self.now.checked_add(pace).unwrap();
