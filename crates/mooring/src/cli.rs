@@ -19,8 +19,11 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  fine, or nothing to do
+  1  a negative finding
   2  the command line means nothing
-  3  something could not be read, written or listened on
+  3  something could not be read, written, reached or listened on
+  4  a guard refused
+  5  interrupted, but resumable
 
 Data goes to standard output, everything else to standard error.";
 
@@ -31,6 +34,8 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Browse the exit-code catalogue
     Codes(CodesArguments),
+    /// Prove that a node pool is wedged, and rebuild it so that a kill at any instant loses nothing
+    Repair(crate::repair::RepairArguments),
     /// Serve a simulated Azure on loopback, over TLS
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArguments),

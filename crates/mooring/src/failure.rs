@@ -16,6 +16,21 @@ impl Failure {
         Self { text, exit_code: 3 }
     }
 
+    /// A guard refused.
+    pub(crate) fn refused(text: String) -> Self {
+        Self { text, exit_code: 4 }
+    }
+
+    /// Interrupted, but it can be resumed.
+    pub(crate) fn resumable(text: String) -> Self {
+        Self { text, exit_code: 5 }
+    }
+
+    /// The same with another exit code.
+    pub(crate) fn with_code(self, exit_code: u8) -> Self {
+        Self { exit_code, ..self }
+    }
+
     /// The command line means nothing.
     pub(crate) fn usage(text: String) -> Self {
         Self { text, exit_code: 2 }

@@ -5,6 +5,7 @@ mod codes;
 mod documents;
 mod explain;
 mod failure;
+mod repair;
 mod show;
 mod sim;
 
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Codes(arguments) => codes::codes(&arguments),
+        Command::Repair(arguments) => return repair::repair(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
         Command::Completions { shell } => documents::completions(shell),
         Command::Man => documents::manual(),

@@ -11,9 +11,10 @@
 //! | [`machine`] | state, what was seen and the time in; exactly one thing to do out |
 //! | [`begin`] | whether a run may begin at all |
 //! | [`effects`], [`world`], [`run`] | changes as data, the seam to the outside, and the loop between |
+//! | [`shell`] | the real outside: Azure, Kubernetes, the journal's stores, and what an operator asks for |
 //! | [`report`] | what was done, for people and programs |
 //!
-//! Decisions are pure; only [`world::World`] and [`journal::RealDisk`] touch anything.
+//! Decisions are pure; only [`shell`] and [`journal::RealDisk`] touch anything.
 
 pub mod begin;
 pub mod canonical;
@@ -29,4 +30,5 @@ pub mod run;
 pub mod sanitise;
 pub mod sensitive;
 pub mod settings;
+pub mod shell;
 pub mod world;

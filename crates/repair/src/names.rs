@@ -11,6 +11,15 @@ pub const JOURNAL_TAG: &str = "mooring-journal";
 /// The tag with the run that made the pool, or that touched the cluster last.
 pub const RUN_TAG: &str = "mooring-run";
 
+/// Where journals are kept in a cluster.
+pub const NAMESPACE: &str = "kube-system";
+
+/// The name of the `ConfigMap` with a pool's journal.
+#[must_use]
+pub fn config_map(pool: &str) -> String {
+    format!("mooring-repair-{pool}")
+}
+
 /// The name of the temporary pool for `pool`.
 ///
 /// `system` has the name that operators know. For others a hash keeps within the twelve lower-case

@@ -59,6 +59,13 @@ pub async fn run(world: &mut impl World, mut records: Vec<Record>) -> Result<Res
         }
         looks = 0;
         seen = Seen::default();
+        let action = match action {
+            // What is written down is never half done; a wait or a change can begin later as well.
+            Action::Wait { .. } | Action::Effect { .. } if world.interrupted() => {
+                Action::resumable(Reason::Interrupted, "somebody asked to stop".to_owned())
+            }
+            action => action,
+        };
         world.progress(&state, &action);
         match action {
             Action::Observe(_) => {}

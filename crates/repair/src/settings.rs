@@ -6,6 +6,8 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::names::{NAMESPACE, config_map};
+
 /// Which pool of which cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -100,6 +102,35 @@ pub struct Settings {
     pub overrides: BTreeMap<String, String>,
     /// See [`Limits`].
     pub limits: Limits,
+    /// Where the journal is kept.
+    #[serde(default)]
+    pub journal: JournalPlace,
+}
+
+/// Where a journal is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JournalPlace {
+    /// In the target cluster.
+    #[default]
+    ConfigMap,
+    /// In a file, by its whole path.
+    File(String),
+}
+
+impl JournalPlace {
+    /// The place as the temporary pool's tag says it, so that whoever finds the pool finds the journal.
+    #[must_use]
+    pub fn pointer(&self, pool: &str) -> String {
+        match self {
+            Self::ConfigMap => format!("configmap/{NAMESPACE}/{}", config_map(pool)),
+            // A tag's value has 256 characters; the end of a path tells more than its beginning.
+            Self::File(path) => {
+                let cut = path.char_indices().rev().nth(239).map_or(0, |(at, _)| at);
+                format!("file/{}", &path[cut..])
+            }
+        }
+    }
 }
 
 /// A setting that cannot be used.
@@ -127,16 +158,17 @@ pub enum SettingsError {
     WedgeState(String),
 }
 
-/// What `--override` may name: the five guards, and the proofs that a step asks for.
+/// What `--override` may name: the five guards, the proofs that a step asks for, and disruption budgets. The
+/// running operation is not among them: a young or unidentified one is never fought.
 pub const OVERRIDABLE: [&str; 8] = [
     "missing-nodes",
     "failing-writes",
     "cluster-state",
     "other-pools",
     "pool-state",
-    "operation",
     "placement",
     "addresses",
+    "budgets",
 ];
 
 impl Settings {
@@ -153,6 +185,7 @@ impl Settings {
             budgets: BudgetPolicy::default(),
             overrides: BTreeMap::new(),
             limits: Limits::default(),
+            journal: JournalPlace::default(),
         }
     }
 
@@ -188,6 +221,9 @@ impl Settings {
         }
         if reason.trim().is_empty() {
             return Err(SettingsError::NoReason(guard.to_owned()));
+        }
+        if guard == "budgets" {
+            self.budgets = BudgetPolicy::Override(reason.trim().to_owned());
         }
         self.overrides.insert(guard.to_owned(), reason.trim().to_owned());
         Ok(())
@@ -311,6 +347,26 @@ mod tests {
             settings.add_override("placement= "),
             Err(SettingsError::NoReason("placement".into()))
         );
+    }
+
+    #[test]
+    fn budgets_are_overridden_like_a_guard() {
+        let mut settings = from(&[]).unwrap();
+        settings.add_override("budgets=ticket 7").unwrap();
+        assert_eq!(settings.budgets, BudgetPolicy::Override("ticket 7".into()));
+        assert_eq!(settings.overrides["budgets"], "ticket 7");
+        assert!(settings.add_override("operation=x").is_err(), "an operation is never fought");
+    }
+
+    #[test]
+    fn a_pointer_to_the_journal_fits_into_a_tag() {
+        assert_eq!(
+            JournalPlace::ConfigMap.pointer("system"),
+            "configmap/kube-system/mooring-repair-system"
+        );
+        assert_eq!(JournalPlace::File("/a/b".into()).pointer("system"), "file//a/b");
+        let long = JournalPlace::File("/ü".repeat(300)).pointer("system");
+        assert_eq!(long.chars().count(), 245);
     }
 
     #[test]

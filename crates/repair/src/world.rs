@@ -34,6 +34,10 @@ pub trait World {
     async fn perform(&mut self, effect: &Effect) -> EffectResult;
     /// Writes a record, durably, unless the journal has grown meanwhile.
     async fn append(&mut self, record: &Record) -> Result<(), AppendError>;
+    /// True if somebody asked the run to stop where it can be resumed.
+    fn interrupted(&self) -> bool {
+        false
+    }
     /// Tells a person what comes next.
     fn progress(&mut self, state: &State, action: &Action);
 }

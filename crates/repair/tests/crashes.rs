@@ -1,4 +1,9 @@
-//! A kill at any instant loses nothing.
+//! A kill at any instant loses nothing, and faults in any order end as the clean run does.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `MOORING_SCHEDULES` | fault schedules to run, 20,000 unless told |
+//! | `MOORING_SEED` | the first one's seed; a failure prints both, to replay it alone |
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,33 +22,55 @@ mod fake;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use fake::scenarios::{CURABLE, Scenario, budget_that_never_clears, settings};
 use fake::{Chaos, Cloud, End, Ended, Kill, resume, run_to_rest};
 use mooring_repair::journal::Finish;
+use mooring_repair::machine::Reason;
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
-use mooring_repair::settings::{Settings, Target};
+use serde_json::Value;
 
-fn settings() -> Settings {
-    Settings::new(Target {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: "system".into(),
-    })
-}
-
-fn clean() -> End {
-    run_to_rest(Cloud::wedged(), &settings(), &[], None, 0)
+fn clean(make: fn() -> Cloud) -> Value {
+    let end = run_to_rest(make(), &settings(), &[], None, 0);
+    assert_repaired(&end, "clean");
+    end.cloud.borrow().end_state()
 }
 
 fn assert_repaired(end: &End, what: &str) {
     assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Repaired)), "{what}");
 }
 
+/// At how many points a run can be killed.
+fn points(make: fn() -> Cloud) -> u64 {
+    let kill = Kill::default();
+    resume(&Rc::new(RefCell::new(make())), &settings(), &kill, None);
+    kill.points()
+}
+
+/// Does the numbers of a range on all cores. A panic on one of them fails the test.
+fn on_all_cores(numbers: std::ops::Range<u64>, act: impl Fn(u64) + Sync) {
+    let next = AtomicU64::new(numbers.start);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= numbers.end {
+                        break;
+                    }
+                    act(number);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn a_wedged_pool_is_rebuilt() {
-    let end = clean();
+    let end = run_to_rest(Cloud::wedged(), &settings(), &[], None, 0);
     assert_repaired(&end, "clean");
     let cloud = end.cloud.borrow();
     assert_eq!(cloud.steps(), Step::ALL);
@@ -58,62 +85,95 @@ fn a_wedged_pool_is_rebuilt() {
 
 #[test]
 fn a_kill_at_any_point_ends_as_the_clean_run_does() {
-    let wanted = clean().cloud.borrow().end_state();
-    let kill = Kill::default();
-    let cloud = Rc::new(RefCell::new(Cloud::wedged()));
-    resume(&cloud, &settings(), &kill, None);
-    let points = kill.points();
-    assert!(points > 60, "{points}");
-    for point in 0..points {
-        let end = run_to_rest(Cloud::wedged(), &settings(), &[point], None, 2);
-        assert_repaired(&end, &format!("killed at {point}"));
-        assert_eq!(end.cloud.borrow().end_state(), wanted, "killed at {point}");
+    for (name, make) in CURABLE {
+        let wanted = clean(make);
+        let points = points(make);
+        assert!(points > 60, "{name}: {points}");
+        on_all_cores(0..points, |point| {
+            let end = run_to_rest(make(), &settings(), &[point], None, 2);
+            assert_repaired(&end, &format!("{name}, killed at {point}"));
+            assert_eq!(end.cloud.borrow().end_state(), wanted, "{name}, killed at {point}");
+        });
     }
 }
 
-/// Pairs of kills. All of them are tried, in shares, so that the test command stays short: a share is every
-/// `SHARES`-th first kill with all second ones. `MOORING_ALL_PAIRS=1` tries all shares.
 #[test]
 fn two_kills_at_any_points_end_as_the_clean_run_does() {
-    const SHARES: usize = 8;
-    let wanted = clean().cloud.borrow().end_state();
-    let kill = Kill::default();
-    resume(&Rc::new(RefCell::new(Cloud::wedged())), &settings(), &kill, None);
-    let all = std::env::var_os("MOORING_ALL_PAIRS").is_some();
-    let mut schedules = 0;
-    for first in (0..kill.points()).step_by(if all { 1 } else { SHARES }) {
-        for second in 0.. {
-            let end = run_to_rest(Cloud::wedged(), &settings(), &[first, second], None, 3);
-            assert_repaired(&end, &format!("killed at {first}, then at {second}"));
-            assert_eq!(
-                end.cloud.borrow().end_state(),
-                wanted,
-                "killed at {first}, then at {second}"
-            );
-            schedules += 1;
-            // The second process ended before it reached this point.
-            if end.processes < 3 {
-                break;
+    let schedules = AtomicU64::new(0);
+    for (at, (name, make)) in CURABLE.into_iter().enumerate() {
+        let wanted = clean(make);
+        // All pairs in two worlds; of the others, every eighth first kill with all second ones.
+        let step = if at < 2 { 1 } else { 8 };
+        on_all_cores(0..points(make).div_ceil(step), |share| {
+            let first = share * step;
+            for second in 0.. {
+                let what = format!("{name}, killed at {first}, then at {second}");
+                let end = run_to_rest(make(), &settings(), &[first, second], None, 3);
+                assert_repaired(&end, &what);
+                assert_eq!(end.cloud.borrow().end_state(), wanted, "{what}");
+                schedules.fetch_add(1, Ordering::Relaxed);
+                // The second process ended before it reached this point.
+                if end.processes < 3 {
+                    break;
+                }
             }
-        }
+        });
     }
-    assert!(schedules >= if all { 8_000 } else { 1_000 }, "{schedules}");
+    let schedules = schedules.into_inner();
+    println!("{schedules} pairs");
+    assert!(schedules >= 10_000, "{schedules}");
 }
 
 #[test]
 fn faults_from_any_seed_end_as_the_clean_run_does() {
-    let wanted = clean().cloud.borrow().end_state();
-    let schedules: u64 = std::env::var("MOORING_SCHEDULES").map_or(300, |n| n.parse().unwrap());
-    let first: u64 = std::env::var("MOORING_SEED").map_or(1, |n| n.parse().unwrap());
-    for seed in first..first + schedules {
+    let number = |name: &str, default| std::env::var(name).map_or(default, |n| n.parse().unwrap());
+    let (first, schedules) = (number("MOORING_SEED", 1), number("MOORING_SCHEDULES", 20_000));
+    let wanted = CURABLE.map(|(_, make)| clean(make));
+    on_all_cores(first..first + schedules, |seed| {
+        let at = usize::try_from(seed).unwrap() % CURABLE.len();
+        let (name, make) = CURABLE[at];
+        let what = format!("MOORING_SEED={seed} MOORING_SCHEDULES=1 ({name})");
         let chaos = RefCell::new(Chaos::new(seed, 25));
         let kills: Vec<u64> = (0..3).map(|_| chaos.borrow_mut().random.below(200)).collect();
-        let end = run_to_rest(Cloud::wedged(), &settings(), &kills, Some(&chaos), 60);
-        assert_repaired(&end, &format!("MOORING_SEED={seed} MOORING_SCHEDULES=1"));
-        assert_eq!(
-            end.cloud.borrow().end_state(),
-            wanted,
-            "MOORING_SEED={seed} MOORING_SCHEDULES=1"
-        );
-    }
+        let end = run_to_rest(make(), &settings(), &kills, Some(&chaos), 60);
+        assert_repaired(&end, &what);
+        assert_eq!(end.cloud.borrow().end_state(), wanted[at], "{what}");
+    });
+}
+
+/// Under faults, too, a budget that never clears keeps its pod and with it the pool.
+#[test]
+fn a_budget_that_never_clears_is_kept_whatever_else_fails() {
+    on_all_cores(0..500, |seed| {
+        let chaos = RefCell::new(Chaos::new(seed, 25));
+        let end = run_to_rest(budget_that_never_clears(), &settings(), &[], Some(&chaos), 10);
+        let ended = resume(&end.cloud, &settings(), &Kill::default(), None);
+        let cloud = end.cloud.borrow();
+        assert!(cloud.deletes.is_empty(), "seed {seed}");
+        assert!(cloud.pods.iter().any(|pod| pod.name == "rigid-a"), "seed {seed}");
+        let Ended::Rested(Rest::Resumable { reason, .. }) = &ended else {
+            panic!("seed {seed}: {ended:?}")
+        };
+        assert_eq!(*reason, Reason::BudgetBlocks, "seed {seed}");
+    });
+}
+
+/// An operator edits the pool at any time: it is never deleted with an edit that the snapshot lacks.
+#[test]
+fn an_edit_at_any_time_is_never_lost() {
+    on_all_cores(0..points(Cloud::wedged), |point| {
+        let cloud = Rc::new(RefCell::new(Cloud::wedged()));
+        let what = format!("edited at {point}");
+        assert_eq!(resume(&cloud, &settings(), &Kill::at(point), None), Ended::Killed, "{what}");
+        let deleted = cloud.borrow().deletes.contains_key(&("system".into(), "run0".into()));
+        if deleted {
+            return;
+        }
+        cloud.borrow_mut().pools.get_mut("system").unwrap().raw["properties"]["maxPods"] =
+            50.into();
+        resume(&cloud, &settings(), &Kill::default(), None);
+        let cloud = cloud.borrow();
+        assert_eq!(cloud.pools["system"].raw["properties"]["maxPods"], 50, "{what}");
+        assert!(cloud.pools["system"].wedged, "{what}");
+    });
 }

@@ -316,6 +316,11 @@ impl Disk for FakeDisk {
         file.extend_from_slice(&bytes[..tear.unwrap_or(bytes.len())]);
         if tear.is_some() { Err(io::Error::other("the machine died")) } else { Ok(()) }
     }
+
+    fn replace(&mut self, _: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.0.borrow_mut().0 = Some(bytes.to_vec());
+        Ok(())
+    }
 }
 
 #[test]

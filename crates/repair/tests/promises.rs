@@ -18,7 +18,8 @@ mod fake;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use fake::{Cloud, End, Ended, Kill, Workload, node, pod, resume, run_to_rest};
+use fake::scenarios::{budget_that_never_clears, dead_node, old_operation, settings};
+use fake::{Cloud, End, Ended, Kill, node, pod, resume, run_to_rest};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::journal::{Entry, Finish, Owner, follow};
@@ -27,17 +28,8 @@ use mooring_repair::observation::Operation;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::run::Rest;
-use mooring_repair::settings::{BudgetPolicy, Settings, Target};
+use mooring_repair::settings::{BudgetPolicy, Settings};
 use serde_json::json;
-
-fn settings() -> Settings {
-    Settings::new(Target {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: "system".into(),
-    })
-}
 
 fn rest(end: &End) -> Rest {
     match &end.ended {
@@ -123,11 +115,7 @@ fn a_young_operation_is_never_fought() {
 
 #[test]
 fn an_old_operation_is_aborted_once_and_its_end_awaited() {
-    let mut cloud = Cloud::wedged();
-    cloud.cluster_state = "Updating".into();
-    let started = (cloud.now - SignedDuration::from_mins(30)).to_string();
-    cloud.operation =
-        Operation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
+    let cloud = old_operation();
     let end = once(cloud, &settings());
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
     assert_eq!(end.cloud.borrow().aborts, ["o"]);
@@ -215,27 +203,14 @@ fn a_pod_that_nothing_makes_again_is_reported() {
 
 #[test]
 fn a_dead_node_costs_no_waiting() {
-    let mut cloud = Cloud::wedged();
-    let mut dead = node("system", "aks-system-0", 1);
-    dead.ready = false;
-    cloud.nodes.push(dead);
-    let mut stuck = pod("stuck", "stuck", "StatefulSet", "aks-system-0-1");
-    stuck.ends_at = Some(jiff::Timestamp::MAX);
-    cloud.pods.push(stuck);
+    let cloud = dead_node();
     let end = once(cloud, &settings());
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
 }
 
-fn with_budget_that_never_clears() -> Cloud {
-    let mut cloud = Cloud::wedged();
-    cloud.workloads.push(Workload { app: "rigid", replicas: 1, min_available: 1 });
-    cloud.pods.push(pod("rigid-a", "rigid", "ReplicaSet", "aks-system-0-0"));
-    cloud
-}
-
 #[test]
 fn a_budget_that_never_clears_stops_the_run_and_is_named() {
-    let end = once(with_budget_that_never_clears(), &settings());
+    let end = once(budget_that_never_clears(), &settings());
     let (reason, message) = stopped(&end);
     assert_eq!(reason, Reason::BudgetBlocks);
     for word in ["rigid-budget", "rigid-a", "never"] {
@@ -249,7 +224,7 @@ fn a_budget_that_never_clears_stops_the_run_and_is_named() {
 fn a_budget_is_gone_over_only_for_a_recorded_reason() {
     let mut settings = settings();
     settings.budgets = BudgetPolicy::Override("ticket 7".into());
-    let end = once(with_budget_that_never_clears(), &settings);
+    let end = once(budget_that_never_clears(), &settings);
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
     let reasons: Vec<_> = effects(&end.cloud.borrow())
         .into_iter()
@@ -286,7 +261,7 @@ fn the_deadline_ends_in_a_state_that_can_be_resumed() {
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 30);
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
     assert!(end.processes > 2, "{}", end.processes);
-    let fresh = once(Cloud::wedged(), &self::settings());
+    let fresh = once(Cloud::wedged(), &fake::scenarios::settings());
     assert_eq!(end.cloud.borrow().end_state(), fresh.cloud.borrow().end_state());
 }
 

@@ -7,6 +7,7 @@ mod fuzz;
 mod oracles;
 mod packaging;
 mod python;
+mod soak;
 mod step;
 
 use std::process::ExitCode;
@@ -23,6 +24,8 @@ Chores:
   codes        write docs/CODES.md anew from the exit-code catalogue
   fuzz [TARGET] [--runs N]
                any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
+  soak [--seeds N] [--first SEED]
+               fault schedules of the repair, a million unless told
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   bench kubernetes
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
+        ["soak", ref rest @ ..] => soak::soak(rest),
         ["bench", "kubernetes"] => checks::bench_kubernetes(),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {

@@ -5,6 +5,7 @@
 
 mod activity_log;
 mod agent_pool;
+mod capacity;
 mod cluster;
 mod graph;
 mod lenient;

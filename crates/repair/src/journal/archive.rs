@@ -69,6 +69,24 @@ pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
     runs
 }
 
+/// Runs that a journal keeps, over those of the last day that deleted a pool.
+const KEPT: usize = 8;
+
+/// Where the records begin that a journal must keep when a new run begins: the last runs, and all that the
+/// breaker counts. Records before it are of runs that are over.
+#[must_use]
+pub fn retained(records: &[Record], now: Timestamp) -> &[Record] {
+    let runs = summaries(records);
+    let counts =
+        |run: &RunSummary| run.deleted.is_some_and(|deleted| now.duration_since(deleted) < PERIOD);
+    let recent = runs.len().saturating_sub(KEPT);
+    let Some(first) = runs.iter().enumerate().find(|(at, run)| *at >= recent || counts(run)) else {
+        return records;
+    };
+    let begins = records.iter().position(|record| record.run == first.1.run);
+    &records[begins.unwrap_or(0)..]
+}
+
 /// Why a pool may not be recreated once more now: a fault that comes back is not cured by a third time.
 #[must_use]
 pub fn breaker(runs: &[RunSummary], pool: &str, now: Timestamp) -> Option<String> {

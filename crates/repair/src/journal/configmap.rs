@@ -3,8 +3,9 @@
 use super::chain::{JournalError, Tail, decode, encode, verify};
 use super::record::Record;
 
-/// How much goes into one object. The API server refuses more than 1 MiB with everything around it.
-pub const SEGMENT_BYTES: usize = 768 * 1024;
+/// How much goes into one object. Every record rewrites the last object, so that it must stay small; a usual
+/// run has 100 KiB. The API server would refuse more than 1 MiB.
+pub const SEGMENT_BYTES: usize = 256 * 1024;
 
 /// The text of one `ConfigMap`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,12 +14,6 @@ pub struct Segment {
     pub index: usize,
     /// Lines of records.
     pub text: String,
-}
-
-/// Where the journal of a pool stands, as the temporary pool's tag says it.
-#[must_use]
-pub fn location(namespace: &str, pool: &str) -> String {
-    format!("configmap/{namespace}/mooring-repair-{pool}")
 }
 
 /// Cuts a journal into objects, between records and none above `limit` unless one record alone is.

@@ -14,6 +14,8 @@ pub trait Disk {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
     /// Cuts the file to `keep` bytes, appends, and returns when it is on the disk. Makes the file if needed.
     fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Puts these bytes in the file's place at once, and returns when they are on the disk.
+    fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 }
 
 /// A journal file that cannot be used.
@@ -89,6 +91,19 @@ impl<D: Disk> FileJournal<D> {
         Ok(())
     }
 
+    /// Forgets what was before these records, which must be the journal's last ones.
+    pub fn keep(&mut self, retained: usize) -> Result<(), FileError> {
+        let from = self.records.len().saturating_sub(retained);
+        if from == 0 {
+            return Ok(());
+        }
+        let text: String = self.records[from..].iter().map(encode).collect();
+        self.disk.replace(&self.path, text.as_bytes()).map_err(|error| self.disk_error(error))?;
+        self.records.drain(..from);
+        self.length = text.len() as u64;
+        Ok(())
+    }
+
     fn disk_error(&self, error: io::Error) -> FileError {
         FileError::Disk { path: self.path.display().to_string(), error }
     }
@@ -122,7 +137,25 @@ impl Disk for RealDisk {
         file.seek(io::SeekFrom::End(0))?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        std::fs::File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+        sync_directory(path)
     }
+
+    fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        use rustix::fs::{Mode, OFlags, open};
+        use std::io::Write as _;
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = std::fs::File::from(open(&beside, flags, Mode::RUSR | Mode::WUSR)?);
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)?;
+        sync_directory(path)
+    }
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    std::fs::File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
 }

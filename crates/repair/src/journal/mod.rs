@@ -10,9 +10,9 @@ mod file;
 mod lock;
 mod record;
 
-pub use archive::{RunSummary, breaker, summaries};
+pub use archive::{RunSummary, breaker, retained, summaries};
 pub use chain::{JournalError, Tail, decode, encode, follow, verify};
-pub use configmap::{SEGMENT_BYTES, Segment, join, location, split};
+pub use configmap::{SEGMENT_BYTES, Segment, join, split};
 pub use file::{Disk, FileError, FileJournal, RealDisk};
 pub use lock::{Liveness, Lock, Owner, TakeOver, may_take_over};
 pub use record::{Entry, Finish, Record, SCHEMA, Workload};

@@ -59,6 +59,7 @@ pub enum StopKind {
 #[expect(missing_docs, reason = "a fixed vocabulary; the message beside it is the explanation")]
 pub enum Reason {
     Deadline,
+    Interrupted,
     StepTimeout,
     PoolChanged,
     PoolGone,

@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
 
     /// Where the journal is, for the temporary pool's tag.
     pub(crate) fn journal(&self) -> String {
-        crate::journal::location("kube-system", self.state.pool())
+        self.state.settings.journal.pointer(self.state.pool())
     }
 }
 

@@ -151,10 +151,11 @@ fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Entry {
     for (pod, _) in here {
         let name = format!("{}/{}", pod.namespace, pod.name);
         if pod.local_data {
-            losses.push(format!("pod {name} kept data in an emptyDir, which is gone"));
+            losses
+                .push(format!("pod {name} keeps data in an emptyDir, which is lost when it moves"));
         }
         let Some(controller) = &pod.controller else {
-            losses.push(format!("pod {name} has no controller, so nothing made it again"));
+            losses.push(format!("pod {name} has no controller, so nothing makes it again"));
             continue;
         };
         // A job's pods end by themselves: their number proves nothing.

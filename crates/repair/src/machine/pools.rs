@@ -3,7 +3,7 @@
 use super::action::{Action, Reason};
 use super::context::{Context, Progress, tagged};
 use crate::effects::Effect;
-use crate::observation::Pool;
+use crate::observation::{Pool, Query};
 use crate::plan::Step;
 use crate::sanitise::{self, SanitiseError};
 
@@ -49,9 +49,41 @@ fn made(context: &Context<'_>, step: Step, name: &str, body: serde_json::Value) 
         Some(pool) if pool.busy() => {
             Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
         }
-        // Absent, or its making failed: the same body again is the same request.
+        Some(pool) if pool.state() == "Failed" => {
+            why_failed(context, &put)?;
+            // The same body again is the same request.
+            Err(context.effect(step, put))
+        }
         _ => Err(context.effect(step, put)),
     }
+}
+
+/// Error codes after which the same request fails again, whatever is waited for.
+const HOPELESS: [&str; 7] = [
+    "QuotaExceeded",
+    "ErrCode_InsufficientVCPUQuota",
+    "SkuNotAvailable",
+    "VMSizeNotSupported",
+    "RequestDisallowedByPolicy",
+    "InsufficientSubnetSize",
+    "SubnetIsFull",
+];
+
+/// Stops if the operation behind a failed pool says that trying again is useless.
+fn why_failed(context: &Context<'_>, put: &Effect) -> Result<(), Action> {
+    let Some(attempt) = context.state.attempt(&put.key()) else { return Ok(()) };
+    let Some(token) = attempt.token.clone() else { return Ok(()) };
+    let Some(reading) = context.seen.operations.get(&token) else {
+        return Err(Action::Observe(Query::Operation(token)));
+    };
+    let asked_again = context.state.step_since() > attempt.at;
+    let codes = reading.known().map(|operation| operation.codes.as_slice()).unwrap_or_default();
+    let hopeless = codes.iter().any(|code| HOPELESS.iter().any(|word| code.contains(word)));
+    if hopeless && !asked_again {
+        let message = format!("{} failed: {}", put.key(), codes.join(", "));
+        return Err(Action::resumable(Reason::EffectRefused, message));
+    }
+    Ok(())
 }
 
 /// The broken pool is gone. Deleted only if it is still the very pool of the snapshot, unedited.
@@ -65,13 +97,13 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
     let current = context.scale_set(name)?.map(|set| set.id.as_str());
-    let intended = context.state.intended(&delete(pool).key());
     if current.is_some() && current != snapshot.scale_set.as_deref() {
         // Somebody made it again. Never delete a pool that was not snapshot.
         let message = format!("pool {name} is on another scale set than in the snapshot");
         return Err(Action::resumable(Reason::PoolChanged, message));
     }
-    if !intended && edited(&snapshot.pool, pool) {
+    // Also if the deletion was intended before: a process that died may never have asked for it.
+    if edited(&snapshot.pool, pool) {
         let message = format!("pool {name} was edited after the snapshot; abort, and plan anew");
         return Err(Action::resumable(Reason::PoolChanged, message));
     }

@@ -69,7 +69,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
         Running::One { id, started, scope } => (id, started, scope),
         Running::Unidentified(why) => {
             // The log lags behind: what is under way may be told a little later.
-            return Err(if aborted(context) || !is_final(context) {
+            return Err(if abort_intended(context) || !is_final(context) {
                 context.wait(format!("to tell which operation runs: {why}"))
             } else {
                 Action::refused(Reason::UnidentifiedOperation, why)
@@ -92,6 +92,11 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
 fn is_final(context: &Context<'_>) -> bool {
     !matches!(context.seen.events, Some(Reading::Failed(_)))
         && !matches!(context.seen.latest_operation, Some(Reading::Failed(_)))
+}
+
+/// True if an abort may have been accepted: its answer may be lost, and what is read may be old.
+fn abort_intended(context: &Context<'_>) -> bool {
+    context.state.attempts.keys().any(|key| key.starts_with("abort "))
 }
 
 /// True if an abort was accepted and not refused since: another one could hit somebody else's operation.

@@ -7,7 +7,6 @@ use thiserror::Error;
 use super::prechecks::{Precheck, Surroundings, check};
 use super::step::Step;
 use crate::canonical;
-use crate::journal::location;
 use crate::names::{RUN_TAG, temporary_pool};
 use crate::observation::{Reading, Seen};
 use crate::sanitise::{self, SanitiseError};
@@ -80,7 +79,7 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<
     let pool = pool.ok_or_else(|| PlanError::NoPool(name.clone()))?;
     let version = cluster.version.as_deref();
     let temporary = temporary_pool(name);
-    let journal = location("kube-system", name);
+    let journal = settings.journal.pointer(name);
     let temporary_body = sanitise::temporary(&pool.raw, settings.version, version, &journal)?;
     let body = sanitise::sanitise(&pool.raw, settings.version, version)?;
     let steps: Vec<PlannedStep> = Step::ALL

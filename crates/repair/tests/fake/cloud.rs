@@ -25,6 +25,21 @@ pub enum Fault {
     LostAfter,
     /// The operation is accepted and fails later.
     Doomed,
+    /// The operation is accepted and cancelled, or replaced by another one, later.
+    Cancelled,
+    /// The operation is accepted and takes longer than anybody waits.
+    Slow,
+}
+
+impl Fault {
+    /// The state in which an operation ends by it.
+    fn end(self) -> Option<&'static str> {
+        match self {
+            Self::Doomed => Some("Failed"),
+            Self::Cancelled => Some("Canceled"),
+            _ => None,
+        }
+    }
 }
 
 pub struct Cloud {
@@ -68,7 +83,7 @@ impl Cloud {
             wedged,
             version: 1,
             operation: None,
-            doomed: false,
+            doomed: None,
         };
         let mut cloud = Self {
             now: "2026-05-26T20:40:00Z".parse().unwrap(),
@@ -145,8 +160,8 @@ impl Cloud {
                 self.pods.retain(|pod| pod.node.as_ref().is_none_or(|node| !gone.contains(node)));
                 continue;
             }
-            if std::mem::take(&mut pool.doomed) {
-                pool.set_state("Failed");
+            if let Some(end) = pool.doomed.take() {
+                pool.set_state(end);
                 continue;
             }
             pool.set_state("Succeeded");
@@ -241,7 +256,7 @@ impl Cloud {
             _ => {}
         }
         self.effects += 1;
-        let result = self.apply(effect, fault == Some(Fault::Doomed));
+        let result = self.apply(effect, fault);
         self.check();
         match fault {
             Some(Fault::LostAfter) => EffectResult::Unknown { why: "connection reset".into() },
@@ -249,8 +264,11 @@ impl Cloud {
         }
     }
 
-    fn apply(&mut self, effect: &Effect, doomed: bool) -> Result<EffectResult, u16> {
-        let ends = self.now.checked_add(self.pace).unwrap();
+    fn apply(&mut self, effect: &Effect, fault: Option<Fault>) -> Result<EffectResult, u16> {
+        let doomed = fault.and_then(Fault::end);
+        let slow = SignedDuration::from_mins(25);
+        let pace = if fault == Some(Fault::Slow) { slow } else { self.pace };
+        let ends = self.now.checked_add(pace).unwrap();
         let soon = self.now.checked_add(SignedDuration::from_secs(2)).unwrap();
         let started = EffectResult::Started { token: format!("op-{}", self.effects) };
         match effect {

@@ -5,8 +5,9 @@
 mod answers;
 mod cloud;
 mod model;
+pub mod scenarios;
 mod session;
 
-pub use cloud::{Cloud, node, pod};
+pub use cloud::{Cloud, SETS, node, pod};
 pub use model::Workload;
 pub use session::{Chaos, End, Ended, Kill, resume, run_to_rest};

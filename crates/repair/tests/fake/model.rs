@@ -13,8 +13,8 @@ pub struct Pool {
     pub version: u64,
     /// What is under way: until when, and whether it is a deletion.
     pub operation: Option<(Timestamp, bool)>,
-    /// The running creation will fail.
-    pub doomed: bool,
+    /// The running creation will end in this state.
+    pub doomed: Option<&'static str>,
 }
 
 impl Pool {

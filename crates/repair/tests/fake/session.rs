@@ -54,11 +54,27 @@ pub struct Chaos {
     pub random: Random,
     pub left: u32,
     stale: Vec<(String, Answer)>,
+    /// The Kubernetes API is away until then.
+    away: Option<Timestamp>,
 }
 
 impl Chaos {
     pub fn new(seed: u64, faults: u32) -> Self {
-        Self { random: Random::new(seed), left: faults, stale: Vec::new() }
+        Self { random: Random::new(seed), left: faults, stale: Vec::new(), away: None }
+    }
+
+    /// True if the Kubernetes API is away now; it may just have gone.
+    fn is_away(&mut self, now: Timestamp) -> bool {
+        if self.away.is_none() && self.strikes(0.002) {
+            let seconds = 10 + self.random.below(600);
+            let seconds = SignedDuration::from_secs(i64::try_from(seconds).unwrap());
+            self.away = Some(now.checked_add(seconds).unwrap());
+        }
+        let away = self.away.is_some_and(|until| now < until);
+        if !away {
+            self.away = None;
+        }
+        away
     }
 
     fn strikes(&mut self, probability: f64) -> bool {
@@ -89,6 +105,10 @@ impl World for Session<'_> {
         let answer = self.cloud.borrow().observe(query);
         let Some(chaos) = self.chaos else { return answer };
         let mut chaos = chaos.borrow_mut();
+        let kubernetes = matches!(query, Query::Nodes | Query::Pods | Query::Pdbs);
+        if kubernetes && chaos.is_away(self.cloud.borrow().now) {
+            return failed(answer);
+        }
         let key = format!("{query:?}");
         let old = chaos.stale.iter().find(|(name, _)| *name == key).map(|(_, old)| old.clone());
         if chaos.strikes(0.03) {
@@ -108,6 +128,16 @@ impl World for Session<'_> {
         self.kill.point().await;
         let fault = self.chaos.and_then(|chaos| {
             let mut chaos = chaos.borrow_mut();
+            let azure = matches!(
+                effect,
+                Effect::PutPool { .. }
+                    | Effect::DeletePool { .. }
+                    | Effect::AbortOperation { .. }
+                    | Effect::TagCluster { .. }
+            );
+            if !azure && chaos.is_away(self.cloud.borrow().now) {
+                return Some(Fault::LostBefore);
+            }
             chaos.strikes(0.15).then(|| {
                 let faults = [
                     Fault::Refused(429),
@@ -117,6 +147,8 @@ impl World for Session<'_> {
                     Fault::LostBefore,
                     Fault::LostAfter,
                     Fault::Doomed,
+                    Fault::Cancelled,
+                    Fault::Slow,
                 ];
                 faults[usize::try_from(chaos.random.below(faults.len() as u64)).unwrap()]
             })
@@ -130,6 +162,10 @@ impl World for Session<'_> {
         self.kill.point().await;
         if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.03)) {
             return Err(AppendError::Unavailable("etcd".into()));
+        }
+        if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.005)) {
+            // Somebody else has the lease; they will come to rest, and then it is resumed.
+            return Err(AppendError::LostLock);
         }
         {
             let mut cloud = self.cloud.borrow_mut();

@@ -1,0 +1,228 @@
+//! What `mooring repair` can be told.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
+pub(crate) struct RepairArguments {
+    /// Be one step of a pipeline: all from environment variables, no questions, exit 0 for done or nothing to
+    /// do and 1 for an error, 60 minutes overall
+    #[arg(long)]
+    pub(crate) pipeline: bool,
+    #[command(subcommand)]
+    pub(crate) command: Option<RepairCommand>,
+}
+
+const HELP: &str = "\
+How a repair goes:
+  mooring repair detect            look: five guards, each pass, fail or unknown; changes nothing
+  mooring repair plan              show every step and body, and the plan's hash; changes nothing
+  mooring repair apply             ask for the pool's name, then rebuild the pool
+  mooring repair resume            go on after a crash, a time-out or Ctrl-C, on any machine
+  mooring repair status            where it stands, from the journal
+  mooring repair abort             undo what can be undone
+
+Unattended:
+  mooring repair apply --yes --plan-hash \"$(mooring repair plan -o json | jq -r .hash)\"
+  mooring repair resume --yes
+  CLUSTER_NAME=… RESOURCE_GROUP=… SUBSCRIPTION_ID=… mooring repair --pipeline
+
+A kill at any instant loses nothing: every intent is in the journal before its effect.
+Variables of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (10),
+NRP_FAIL_WINDOW_MIN (15), DRY_RUN (true, 1, yes: plan only).
+
+Exit codes: 0 done, healthy or nothing to do; 1 suspect or confirmed (detect); 2 usage;
+3 something could not be read; 4 a guard refused; 5 interrupted but resumable.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RepairCommand {
+    /// Say whether the pool is wedged, and how that is known; changes nothing
+    ///
+    /// Exits with 0 if the pool is healthy or the cluster does not exist yet, 1 if a wedge is suspected or
+    /// confirmed, 3 if it cannot be told.
+    Detect {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        judging: JudgingArguments,
+        /// How to show it
+        #[arg(short, long, value_enum, default_value_t = Plain::Table)]
+        output: Plain,
+    },
+    /// Show what `apply` would do: steps, bodies, durations, risks, checks; changes nothing
+    Plan {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        judging: JudgingArguments,
+        #[command(flatten)]
+        policies: PolicyArguments,
+        /// How to show it
+        #[arg(short, long, value_enum, default_value_t = Drawn::Table)]
+        output: Drawn,
+    },
+    /// Rebuild the pool, step by step, from a journal
+    ///
+    /// Stops at the first guard that does not pass. Ctrl-C stops at the next safe point; `resume` goes on.
+    Apply {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        judging: JudgingArguments,
+        #[command(flatten)]
+        policies: PolicyArguments,
+        /// Ask nothing; needs the hash of the plan that was approved
+        #[arg(long, requires = "plan_hash")]
+        yes: bool,
+        /// Refuse if the plan of now is not this one (`plan -o json` has it as `hash`)
+        #[arg(long, value_name = "HASH")]
+        plan_hash: Option<String>,
+        /// The same as `plan`
+        #[arg(long)]
+        dry_run: bool,
+        /// How to show the report
+        #[arg(short, long, value_enum, default_value_t = Written::Table)]
+        output: Written,
+    },
+    /// Continue a run that was interrupted, on any machine
+    Resume {
+        #[command(flatten)]
+        target: TargetArguments,
+        /// Ask nothing
+        #[arg(long)]
+        yes: bool,
+        /// How to show the report
+        #[arg(short, long, value_enum, default_value_t = Written::Table)]
+        output: Written,
+    },
+    /// Say where a run stands and what was done, from the journal; changes nothing
+    Status {
+        #[command(flatten)]
+        target: TargetArguments,
+        /// Earlier runs as well
+        #[arg(long)]
+        all: bool,
+        /// How to show it
+        #[arg(short, long, value_enum, default_value_t = Written::Table)]
+        output: Written,
+    },
+    /// Undo what can be undone (uncordon, delete an unused temporary pool), and say what cannot
+    Abort {
+        #[command(flatten)]
+        target: TargetArguments,
+        /// Ask nothing
+        #[arg(long)]
+        yes: bool,
+        /// How to show the report
+        #[arg(short, long, value_enum, default_value_t = Written::Table)]
+        output: Written,
+    },
+}
+
+/// Which pool, and where its journal is.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArguments {
+    /// The subscription's id [env: SUBSCRIPTION_ID]
+    #[arg(long, value_name = "ID")]
+    pub(crate) subscription: Option<String>,
+    /// The cluster's resource group [env: RESOURCE_GROUP]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) resource_group: Option<String>,
+    /// The cluster's name [env: CLUSTER_NAME]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster: Option<String>,
+    /// The pool's name
+    #[arg(long, value_name = "NAME", default_value = "system")]
+    pub(crate) pool: String,
+    /// Reach the Kubernetes API by this file instead of Azure's credentials (KUBECONFIG is ignored: it is of
+    /// whatever cluster was worked on last)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Where the journal is: a ConfigMap in the target cluster, or a file
+    #[arg(long, value_name = "configmap|FILE", default_value = "configmap")]
+    pub(crate) journal: String,
+}
+
+/// What counts as wedged.
+#[derive(Debug, Args)]
+pub(crate) struct JudgingArguments {
+    /// How many failed writes prove it [env: NRP_FAIL_THRESHOLD] [default: 10]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) fail_threshold: Option<String>,
+    /// Within how many minutes; a quiet wedge retries every three, so 360 finds it
+    /// [env: NRP_FAIL_WINDOW_MIN] [default: 15]
+    #[arg(long, value_name = "MINUTES")]
+    pub(crate) fail_window: Option<String>,
+    /// States beside Failed in which the pool counts as wedged: Canceled, Updating, Upgrading
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
+    pub(crate) wedge_states: Vec<String>,
+    /// Go on in spite of one guard or proof, for a reason that is recorded
+    #[arg(long = "override", value_name = "GUARD=REASON")]
+    pub(crate) overrides: Vec<String>,
+}
+
+/// How the pool is rebuilt.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArguments {
+    /// The Kubernetes version of the new nodes: the one they have, or the control plane's
+    #[arg(long, value_enum, default_value_t = KubernetesVersion::Keep)]
+    pub(crate) kubernetes_version: KubernetesVersion,
+    /// What to do when a disruption budget holds a pod: wait for it, or stop at once
+    /// (`--override budgets=REASON` goes over it)
+    #[arg(long, value_enum, default_value_t = Budgets::Wait)]
+    pub(crate) budgets: Budgets,
+    /// Minutes after which the run stops where it can be resumed
+    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1440))]
+    pub(crate) deadline: u32,
+    /// Seconds between two looks at something that is under way
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub(crate) poll: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KubernetesVersion {
+    Keep,
+    ControlPlane,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Budgets {
+    Wait,
+    Stop,
+}
+
+/// How a detection is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Plain {
+    /// For a terminal
+    Table,
+    /// mooring.repair/v1
+    Json,
+}
+
+/// How a report is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Written {
+    /// For a terminal
+    Table,
+    /// mooring.repair/v1
+    Json,
+    /// For a ticket
+    Markdown,
+}
+
+/// How a plan is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Drawn {
+    /// For a terminal
+    Table,
+    /// mooring.repair.plan/v1
+    Json,
+    /// For a ticket
+    Markdown,
+    /// A diagram
+    Mermaid,
+}

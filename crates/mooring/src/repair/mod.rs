@@ -1,0 +1,192 @@
+//! `mooring repair`: wiring. What is decided is decided in `mooring-repair`.
+
+mod arguments;
+mod end;
+mod outside;
+mod pipeline;
+mod progress;
+mod settings;
+mod show;
+
+use std::io::BufRead as _;
+use std::process::ExitCode;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_repair::begin::BeginError;
+use mooring_repair::guards::Verdict;
+use mooring_repair::plan::PlanError;
+use mooring_repair::settings::Settings;
+use mooring_repair::shell::{Ending, Operator};
+
+pub(crate) use arguments::RepairArguments;
+use arguments::{Drawn, RepairCommand, TargetArguments, Written};
+use outside::{Signals, environment, operator, runtime};
+use progress::{Progress, write};
+
+use crate::failure::Failure;
+
+/// Runs the command.
+pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
+    let done = match &arguments.command {
+        None => pipeline::pipeline(),
+        Some(command) => run(command),
+    };
+    done.map_or_else(|failure| failure.report(), ExitCode::from)
+}
+
+fn run(command: &RepairCommand) -> Result<u8, Failure> {
+    match command {
+        RepairCommand::Detect { target, judging, output } => {
+            let settings = settings::settings(target, Some(judging), None, &environment)?;
+            on(target, settings, async |operator, _| {
+                let report = operator.detect().await;
+                show::detection(&report, *output)?;
+                Ok(report.exit_code())
+            })
+        }
+        RepairCommand::Plan { target, judging, policies, output } => {
+            let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
+            on(target, settings, async |operator, _| plan(operator, *output).await)
+        }
+        RepairCommand::Apply { target, judging, policies, plan_hash, dry_run, output, .. } => {
+            let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
+            on(target, settings, async |operator, signals| {
+                if *dry_run {
+                    return plan(operator, Drawn::from(*output)).await;
+                }
+                Box::pin(apply(operator, signals, plan_hash.as_deref(), *output)).await
+            })
+        }
+        RepairCommand::Resume { target, yes, output } => {
+            again(target, *yes, *output, "continue the run on", true)
+        }
+        RepairCommand::Abort { target, yes, output } => {
+            again(target, *yes, *output, "undo the run on", false)
+        }
+        RepairCommand::Status { target, all, output } => {
+            let settings = settings::settings(target, None, None, &environment)?;
+            on(target, settings, async |operator, _| {
+                let standing = operator.status().await.map_err(Failure::unreadable)?;
+                show::standing(&standing, *all, *output)?;
+                Ok(0)
+            })
+        }
+    }
+}
+
+fn on(
+    target: &TargetArguments,
+    settings: Settings,
+    act: impl AsyncFnOnce(&mut Operator, Signals) -> Result<u8, Failure>,
+) -> Result<u8, Failure> {
+    runtime()?.block_on(async {
+        let (mut operator, signals) = operator(target.kubeconfig.as_deref(), settings)?;
+        act(&mut operator, signals).await
+    })
+}
+
+async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
+    let examined = operator.examine().await;
+    if examined.report.greenfield {
+        write(&examined.report.table());
+        return Ok(0);
+    }
+    show::plan(&examined.plan.map_err(|error| no_plan(&error))?, output)?;
+    write(&format!("verdict: {}\n", show::verdict(&examined.report)));
+    Ok(0)
+}
+
+async fn apply(
+    operator: &mut Operator,
+    signals: Signals,
+    approved: Option<&str>,
+    output: Written,
+) -> Result<u8, Failure> {
+    if let Some(ending) = left(operator).await? {
+        return Box::pin(end::end(operator, ending, output)).await;
+    }
+    let examined = operator.examine().await;
+    let report = &examined.report;
+    let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
+    if report.greenfield || (report.detection.verdict == Verdict::Healthy && !overridden) {
+        write(&report.table());
+        write("nothing to do\n");
+        return Ok(0);
+    }
+    write(&report.table());
+    let plan = examined.plan.map_err(|error| no_plan(&error))?;
+    if approved.is_none() {
+        write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
+        confirm(&plan.pool, "rebuild")?;
+    }
+    let mut progress = Progress::new();
+    let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
+    let ending =
+        signals.during(operator.apply(&plan, &report.detection.guards, approved, watcher)).await;
+    progress.end();
+    end::end(operator, ending, output).await
+}
+
+/// What an earlier run left, before anything is judged: a pool that was deleted and not made again looks like no
+/// pool at all.
+async fn left(operator: &mut Operator) -> Result<Option<Ending>, Failure> {
+    // Without a journal to read, the guards say what is wrong.
+    let Ok(standing) = operator.status().await else { return Ok(None) };
+    let Some(run) = pipeline::unfinished(&standing.records)? else { return Ok(None) };
+    let alive = standing.lock.filter(|lock| {
+        Timestamp::now().duration_since(lock.heartbeat) < SignedDuration::from_secs(30)
+    });
+    Ok(Some(alive.map_or_else(|| Ending::Refused(BeginError::Unfinished(run)), Ending::Held)))
+}
+
+fn again(
+    target: &TargetArguments,
+    yes: bool,
+    output: Written,
+    what: &str,
+    forward: bool,
+) -> Result<u8, Failure> {
+    let settings = settings::settings(target, None, None, &environment)?;
+    let pool = settings.target.pool.clone();
+    on(target, settings, async |operator, signals| {
+        if !yes {
+            confirm(&pool, what)?;
+        }
+        let mut progress = Progress::new();
+        let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
+        let mut said = false;
+        let mut say = |text: &str| {
+            if !std::mem::replace(&mut said, true) {
+                write(&format!("{text}\n"));
+            }
+        };
+        let ending = if forward {
+            signals.during(Box::pin(operator.resume(watcher, &mut say))).await
+        } else {
+            signals.during(Box::pin(operator.abort(watcher, &mut say))).await
+        };
+        progress.end();
+        end::end(operator, ending, output).await
+    })
+}
+
+/// Destructive steps need the pool's name, typed.
+fn confirm(pool: &str, what: &str) -> Result<(), Failure> {
+    write(&format!("Type the pool's name to {what} pool {pool}: "));
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    if line.trim() == pool {
+        return Ok(());
+    }
+    let typed = if line.is_empty() { "nothing was typed" } else { "that is not its name" };
+    Err(Failure::refused(format!(
+        "{typed}; nothing was changed\nhint: unattended, use `apply --yes --plan-hash HASH` or `resume --yes`"
+    )))
+}
+
+fn no_plan(error: &PlanError) -> Failure {
+    match error {
+        PlanError::Unread(..) => Failure::unreadable(error.to_string()),
+        PlanError::NoPool(_) | PlanError::Pool(_) => Failure::refused(error.to_string()),
+    }
+}

@@ -1,0 +1,78 @@
+//! The network, the clock and signals.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use mooring_arm::{Budget, Client, Cloud, Limits, Real, Settings as CloudSettings, identity};
+use mooring_repair::settings::Settings;
+use mooring_repair::shell::{Access, Ending, Operator};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::failure::Failure;
+use crate::repair::progress::write;
+
+pub(crate) fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+/// An operator over the real outside, and what stops its runs.
+pub(crate) fn operator(
+    kubeconfig: Option<&Path>,
+    settings: Settings,
+) -> Result<(Operator, Signals), Failure> {
+    let cloud =
+        Cloud::new(CloudSettings::from_env()).map_err(|error| Failure::usage(error.to_string()))?;
+    let real = Real::new(&cloud, &identity::Settings::from_env())
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let client = Client::new(cloud, Arc::new(real), Budget::new(Limits::default()));
+    let access = kubeconfig.map_or(Access::Azure, |path| Access::File(path.to_owned()));
+    let (stop, stopped) = watch::channel(false);
+    let operator = Operator::new(&client, access, settings, Rc::new(Timestamp::now), stopped)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok((operator, Signals { stop }))
+}
+
+/// Ctrl-C and SIGTERM.
+pub(crate) struct Signals {
+    stop: watch::Sender<bool>,
+}
+
+impl Signals {
+    /// Lets a run go on until it rests. The first signal asks it to stop at the next safe point; the second
+    /// one leaves it as a kill would, which the journal bears as well.
+    pub(crate) async fn during(self, run: impl Future<Output = Ending>) -> Ending {
+        let (Ok(interrupts), Ok(terms)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return run.await;
+        };
+        tokio::select! {
+            ending = run => ending,
+            () = self.watch(interrupts, terms) => {
+                Ending::Resumable("stopped at once by a second signal".to_owned())
+            }
+        }
+    }
+
+    async fn watch(&self, mut interrupts: Signal, mut terms: Signal) {
+        for again in [false, true] {
+            tokio::select! {
+                _ = interrupts.recv() => {}
+                _ = terms.recv() => {}
+            }
+            if again {
+                return;
+            }
+            write("\nstopping at the next safe point; once more to stop at once\n");
+            let _ = self.stop.send(true);
+        }
+    }
+}

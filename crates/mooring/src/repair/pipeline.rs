@@ -1,0 +1,109 @@
+//! `mooring repair --pipeline`: the whole repair as one unattended step.
+
+use std::time::Duration;
+
+use mooring_repair::guards::{Outcome, Verdict};
+use mooring_repair::journal::{Finish, Record};
+use mooring_repair::machine::{Phase, State};
+use mooring_repair::report::RunReport;
+use mooring_repair::run::Rest;
+use mooring_repair::settings::Settings;
+use mooring_repair::shell::{Ending, Operator};
+
+use super::outside::{Signals, environment, operator, runtime};
+use super::progress::{Progress, write};
+use super::{settings, show};
+use crate::failure::Failure;
+use crate::repair::arguments::{Drawn, Written};
+
+/// The step's whole time, waiting for another run's lock included.
+const OVERALL: Duration = Duration::from_hours(1);
+
+/// Exit 0 for done or nothing to do, 1 for everything else.
+pub(crate) fn pipeline() -> Result<u8, Failure> {
+    let settings =
+        Settings::from_env(environment).map_err(|error| settings::usage(&error).with_code(1))?;
+    let done = runtime()?.block_on(async {
+        let (mut operator, signals) = operator(None, settings)?;
+        // Whatever is under way then is left as a kill would leave it, which the journal bears.
+        tokio::time::timeout(OVERALL, Box::pin(step(&mut operator, signals))).await.unwrap_or_else(
+            |_| {
+                Err(Failure::resumable(
+                    "60 minutes are up\nhint: the next run of this step continues".to_owned(),
+                ))
+            },
+        )
+    });
+    done.map_err(|failure| failure.with_code(1))
+}
+
+async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> {
+    let examined = operator.examine().await;
+    let report = &examined.report;
+    write(&report.table());
+    if report.greenfield {
+        return Ok(0);
+    }
+    let dry_run = operator.settings().dry_run;
+    // What an earlier run left is looked for before anything is judged: a pool that was deleted and not made
+    // again looks like no pool at all.
+    let standing = operator.status().await.map_err(Failure::unreadable)?;
+    let unfinished = unfinished(&standing.records)?;
+    let mut progress = Progress::new();
+    let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
+    let ending = match (unfinished, &examined.plan) {
+        (Some(run), _) => {
+            if dry_run {
+                write(&format!("run {run} is not over; without DRY_RUN it would be continued\n"));
+                return Ok(0);
+            }
+            write(&format!("run {run} is not over and is continued\n"));
+            let mut say = |text: &str| write(&format!("{text}\n"));
+            Box::pin(signals.during(operator.resume(watcher, &mut say))).await
+        }
+        (None, plan) => {
+            let guards = &report.detection.guards;
+            if report.detection.verdict == Verdict::Healthy
+                || guards.iter().any(|guard| guard.outcome == Outcome::Fail)
+            {
+                write("nothing to do\n");
+                return Ok(0);
+            }
+            let plan = plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
+            if dry_run {
+                show::plan(plan, Drawn::Table)?;
+                return Ok(0);
+            }
+            Box::pin(signals.during(operator.apply(plan, guards, Some(&plan.hash), watcher))).await
+        }
+    };
+    progress.end();
+    let standing = operator.status().await.map_err(Failure::unreadable)?;
+    if let Ok(Some(report)) = RunReport::of(&standing.records) {
+        show::report(&report, Written::Table)?;
+    }
+    verdict(ending)
+}
+
+pub(crate) fn unfinished(records: &[Record]) -> Result<Option<String>, Failure> {
+    let state = State::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
+    Ok(state.filter(|state| !matches!(state.phase, Phase::Finished(_))).map(|state| state.run))
+}
+
+fn verdict(ending: Ending) -> Result<u8, Failure> {
+    Err(Failure::unreadable(match ending {
+        Ending::Rested(Rest::Finished(
+            Finish::Repaired | Finish::NothingToDo | Finish::Aborted,
+        ))
+        | Ending::Nothing(_) => return Ok(0),
+        Ending::Rested(Rest::Finished(Finish::Refused)) => "a guard refused".to_owned(),
+        Ending::Rested(Rest::Resumable { message, .. }) | Ending::Resumable(message) => {
+            format!("{message}\nhint: the next run of this step continues")
+        }
+        Ending::Refused(error) => error.to_string(),
+        Ending::Held(lock) => {
+            format!("{} (process {}) works on this pool", lock.owner.host, lock.owner.pid)
+        }
+        Ending::Failed(why) => why,
+    }))
+}

@@ -1,0 +1,81 @@
+//! From flags and environment variables to settings.
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use mooring_repair::settings::{
+    BudgetPolicy, JournalPlace, Settings, SettingsError, VersionPolicy,
+};
+
+use super::arguments::{
+    Budgets, JudgingArguments, KubernetesVersion, PolicyArguments, TargetArguments,
+};
+use crate::failure::Failure;
+
+type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Flags first, variables where there is no flag. `DRY_RUN` counts for a pipeline only.
+pub(crate) fn settings(
+    target: &TargetArguments,
+    judging: Option<&JudgingArguments>,
+    policies: Option<&PolicyArguments>,
+    environment: Environment<'_>,
+) -> Result<Settings, Failure> {
+    let flag = |name: &str| match name {
+        "SUBSCRIPTION_ID" => target.subscription.clone(),
+        "RESOURCE_GROUP" => target.resource_group.clone(),
+        "CLUSTER_NAME" => target.cluster.clone(),
+        "NRP_FAIL_THRESHOLD" => judging.and_then(|judging| judging.fail_threshold.clone()),
+        "NRP_FAIL_WINDOW_MIN" => judging.and_then(|judging| judging.fail_window.clone()),
+        _ => None,
+    };
+    let mut settings = Settings::from_env(|name| flag(name).or_else(|| environment(name)))
+        .map_err(|error| usage(&error))?;
+    settings.dry_run = false;
+    settings.target.pool.clone_from(&target.pool);
+    settings.journal = journal(&target.journal)?;
+    if let Some(judging) = judging {
+        for state in &judging.wedge_states {
+            settings.add_wedge_state(state.trim()).map_err(|error| usage(&error))?;
+        }
+    }
+    if let Some(policies) = policies {
+        settings.version = match policies.kubernetes_version {
+            KubernetesVersion::Keep => VersionPolicy::Keep,
+            KubernetesVersion::ControlPlane => VersionPolicy::ControlPlane,
+        };
+        settings.budgets = match policies.budgets {
+            Budgets::Wait => BudgetPolicy::Wait,
+            Budgets::Stop => BudgetPolicy::Stop,
+        };
+        settings.limits.overall = SignedDuration::from_mins(policies.deadline.into());
+        settings.limits.poll = SignedDuration::from_secs(policies.poll.into());
+    }
+    // After the policies, since `budgets` can be overridden.
+    for text in judging.map(|judging| judging.overrides.as_slice()).unwrap_or_default() {
+        settings.add_override(text).map_err(|error| usage(&error))?;
+    }
+    Ok(settings)
+}
+
+/// A file's whole path, since the journal is found again by it from other folders.
+fn journal(text: &str) -> Result<JournalPlace, Failure> {
+    if text == "configmap" {
+        return Ok(JournalPlace::ConfigMap);
+    }
+    let path = std::path::absolute(Path::new(text))
+        .map_err(|error| Failure::usage(format!("--journal {text}: {error}")))?;
+    let path = path.into_os_string().into_string();
+    path.map(JournalPlace::File)
+        .map_err(|_| Failure::usage("--journal must be a path in UTF-8".to_owned()))
+}
+
+pub(crate) fn usage(error: &SettingsError) -> Failure {
+    let hint = match error {
+        SettingsError::Missing("CLUSTER_NAME") => "\nhint: --cluster NAME sets it, too",
+        SettingsError::Missing("RESOURCE_GROUP") => "\nhint: --resource-group NAME sets it, too",
+        SettingsError::Missing(_) => "\nhint: --subscription ID sets it, too",
+        _ => "",
+    };
+    Failure::usage(format!("{error}{hint}"))
+}

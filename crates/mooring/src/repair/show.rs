@@ -1,0 +1,101 @@
+//! Reports as text, on standard output.
+
+use std::fmt::Write as _;
+
+use mooring_repair::guards::Verdict;
+use mooring_repair::journal::summaries;
+use mooring_repair::plan::{self, Plan};
+use mooring_repair::report::{DetectionReport, RunReport};
+use mooring_repair::shell::Standing;
+use serde::Serialize;
+
+use super::arguments::{Drawn, Plain, Written};
+use crate::failure::Failure;
+use crate::show::print;
+
+fn json(value: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::unreadable(error.to_string()))?;
+    Ok(text + "\n")
+}
+
+pub(crate) fn detection(report: &DetectionReport, output: Plain) -> Result<(), Failure> {
+    let text = match output {
+        Plain::Table => report.table(),
+        Plain::Json => json(report)?,
+    };
+    print(text.as_bytes())
+}
+
+pub(crate) fn verdict(report: &DetectionReport) -> &'static str {
+    match report.detection.verdict {
+        Verdict::Healthy => "healthy",
+        Verdict::Suspect => "suspect",
+        Verdict::Confirmed => "confirmed to be wedged",
+        Verdict::Unknown => "unknown",
+    }
+}
+
+pub(crate) fn plan(plan: &Plan, output: Drawn) -> Result<(), Failure> {
+    let text = match output {
+        Drawn::Table => plan::table(plan),
+        Drawn::Json => json(plan)?,
+        Drawn::Markdown => plan::markdown(plan),
+        Drawn::Mermaid => plan::mermaid(plan),
+    };
+    print(text.as_bytes())
+}
+
+pub(crate) fn report(report: &RunReport, output: Written) -> Result<(), Failure> {
+    let text = match output {
+        Written::Table => report.table(),
+        Written::Json => json(report)?,
+        Written::Markdown => report.markdown(),
+    };
+    print(text.as_bytes())
+}
+
+/// What the journal says of the last run, and of earlier ones.
+pub(crate) fn standing(standing: &Standing, all: bool, output: Written) -> Result<(), Failure> {
+    let found =
+        RunReport::of(&standing.records).map_err(|error| Failure::unreadable(error.to_string()))?;
+    let earlier = if all { summaries(&standing.records) } else { Vec::new() };
+    if output == Written::Json {
+        let value = serde_json::json!({
+            "schema": "mooring.repair.status/v1", "journal": standing.place,
+            "run": found, "runs": earlier, "lock": standing.lock,
+        });
+        return print(json(&value)?.as_bytes());
+    }
+    let Some(found) = found else {
+        return print(format!("There is no run in {}.\n", standing.place).as_bytes());
+    };
+    let mut text = match output {
+        Written::Markdown => found.markdown(),
+        _ => found.table(),
+    };
+    if let Some(lock) = &standing.lock {
+        let owner = &lock.owner;
+        let _ = writeln!(
+            text,
+            "held       by {} (process {}), heard of at {}",
+            owner.host, owner.pid, lock.heartbeat
+        );
+    }
+    for run in earlier {
+        let end = run.finish.and_then(|finish| serde_json::to_value(finish).ok());
+        let end = end.as_ref().and_then(|end| end.as_str()).unwrap_or("not over");
+        let _ = writeln!(text, "run        {} began {}: {end}", run.run, run.started);
+    }
+    print(text.as_bytes())
+}
+
+impl From<Written> for Drawn {
+    fn from(output: Written) -> Self {
+        match output {
+            Written::Table => Self::Table,
+            Written::Json => Self::Json,
+            Written::Markdown => Self::Markdown,
+        }
+    }
+}

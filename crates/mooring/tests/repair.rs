@@ -1,0 +1,263 @@
+//! `mooring repair` as an operator and a pipeline use it: the built binary against a simulated Azure and its
+//! Kubernetes API, over TLS on loopback.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests"
+)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use mooring_simulator::random::Random;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// No command of these tests takes longer, or something waits for ever.
+const PATIENCE: Duration = Duration::from_mins(4);
+
+/// A simulation that ends with the test, and what its env.sh says.
+struct Sim {
+    child: Child,
+    environment: Vec<(String, String)>,
+    folder: TempDir,
+}
+
+impl Drop for Sim {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Sim {
+    fn start(more: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("sim");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mooring"))
+            .args(["sim", "--speed", "600", "--state"])
+            .arg(&state)
+            .args(more)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("ready "), "{line}");
+        let environment = read_environment(&state.join("env.sh"));
+        Self { child, environment, folder }
+    }
+
+    fn wedged() -> Self {
+        Self::start(&["--scenario", "wedged-system-pool", "--kube-port", "0"])
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+        command
+            .arg("repair")
+            .args(words)
+            .envs(self.environment.iter().cloned())
+            // Of whatever cluster was worked on last: it must not be looked at.
+            .env("KUBECONFIG", "/nonexistent/kubeconfig")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> (i32, String, String) {
+        ended(self.command(words).spawn().unwrap())
+    }
+
+    fn json(&self, words: &[&str]) -> (i32, Value) {
+        let (code, out, err) = self.run(words);
+        (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}")))
+    }
+
+    fn hash(&self) -> String {
+        let (code, plan) = self.json(&["plan", "-o", "json"]);
+        assert_eq!(code, 0);
+        plan["hash"].as_str().unwrap().to_owned()
+    }
+}
+
+fn read_environment(path: &Path) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let pair = |line: &str| {
+        let (name, value) = line.strip_prefix("export ")?.split_once('=')?;
+        Some((name.to_owned(), value.trim_matches('\'').to_owned()))
+    };
+    text.lines().filter_map(pair).collect()
+}
+
+/// Waits for a command, but not for ever: exit code (-1 if a signal ended it), standard output and error.
+fn ended(mut child: Child) -> (i32, String, String) {
+    let reader = |mut from: Box<dyn std::io::Read + Send>| {
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = from.read_to_string(&mut text);
+            text
+        })
+    };
+    let out = reader(Box::new(child.stdout.take().unwrap()));
+    let err = reader(Box::new(child.stderr.take().unwrap()));
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if began.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("it took too long: {}", err.join().unwrap());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    (status.code().unwrap_or(-1), out.join().unwrap(), err.join().unwrap())
+}
+
+#[test]
+fn what_cannot_be_read_is_unknown_and_never_healthy() {
+    // Without a Kubernetes API nobody can count nodes.
+    let sim = Sim::start(&["--scenario", "wedged-system-pool"]);
+    let (code, report) = sim.json(&["detect", "-o", "json"]);
+    assert_eq!((code, &report["verdict"]), (3, &Value::from("unknown")));
+    let (code, _, err) = sim.run(&["detect", "--cluster", ""]);
+    assert_eq!(code, 2, "{err}");
+    let (code, out, _) = sim.run(&["detect", "--cluster", "nosuch"]);
+    assert_eq!(code, 0, "a cluster that is yet to be made: {out}");
+    assert!(out.contains("no cluster nosuch"), "{out}");
+}
+
+#[test]
+fn a_healthy_pool_is_left_alone() {
+    let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
+    let (code, out, err) = sim.run(&["detect"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, _, err) = sim.run(&["apply"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("nothing to do"), "{err}");
+}
+
+#[test]
+fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
+    let sim = Sim::wedged();
+    let (code, report) = sim.json(&["detect", "-o", "json"]);
+    assert_eq!((code, &report["verdict"]), (1, &Value::from("confirmed")), "{report:#}");
+    assert_eq!(report["guards"].as_array().unwrap().len(), 5);
+
+    let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", "0000"]);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("world changed"), "{err}");
+    let mut typed = sim.command(&["apply"]).stdin(Stdio::piped()).spawn().unwrap();
+    typed.stdin.take().unwrap().write_all(b"sytem\n").unwrap();
+    let (code, _, err) = ended(typed);
+    assert_eq!(code, 4, "{err}");
+
+    let hash = sim.hash();
+    let mut random = Random::new(9);
+    let mut words = vec!["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
+    let mut kills = 0;
+    let code = loop {
+        let mut child = sim.command(&words).spawn().unwrap();
+        if kills < 12 {
+            std::thread::sleep(Duration::from_millis(400 + random.below(2500)));
+            child.kill().unwrap();
+            kills += 1;
+        }
+        let (code, out, err) = ended(child);
+        assert!(matches!(code, -1 | 0), "{code}\n{out}{err}");
+        if code == 0 {
+            break code;
+        }
+        let (_, standing) = sim.json(&["status", "-o", "json"]);
+        if !standing["run"].is_null() {
+            words = vec!["resume", "--yes"];
+        }
+    };
+    assert_eq!(code, 0);
+    let (_, standing) = sim.json(&["status", "--all", "-o", "json"]);
+    assert_eq!(standing["run"]["finish"], "repaired", "{standing:#}");
+    assert_eq!(standing["runs"].as_array().unwrap().len(), 1, "one run, however often it died");
+    let deletes = standing["run"]["effects"].as_array().unwrap().iter();
+    let of_system = deletes.filter(|effect| *effect == "delete pool system").count();
+    assert!(of_system >= 1);
+    let (code, report) = sim.json(&["detect", "-o", "json"]);
+    assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")), "{report:#}");
+    let (code, _, _) = sim.run(&["resume", "--yes"]);
+    assert_eq!(code, 0, "a run that is over has nothing to resume");
+}
+
+#[test]
+fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
+    let sim = Sim::wedged();
+    let journal = sim.folder.path().join("journal");
+    let journal = journal.to_str().unwrap();
+    let hash = {
+        let (_, plan) = sim.json(&["plan", "--journal", journal, "-o", "json"]);
+        plan["hash"].as_str().unwrap().to_owned()
+    };
+    let words = ["apply", "--poll", "1", "--journal", journal, "--yes", "--plan-hash", &hash];
+    let first = sim.command(&words).spawn().unwrap();
+    // Until it has the lock.
+    let began = Instant::now();
+    while std::fs::metadata(journal).map_or(0, |file| file.len()) == 0 {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (code, _, err) = sim.run(&words);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("works on this pool"), "{err}");
+    let told = Command::new("kill").args(["-TERM", &first.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    let (code, _, err) = ended(first);
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("mooring repair resume"), "{err}");
+    let (code, out, err) = sim.run(&["resume", "--journal", journal, "--yes", "-o", "json"]);
+    assert_eq!(code, 0, "{err}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["finish"], "repaired");
+}
+
+#[test]
+fn a_pipeline_repairs_in_one_step_and_finds_nothing_to_do_the_next_time() {
+    let sim = Sim::wedged();
+    let step = |dry: bool| {
+        let mut command = sim.command(&["--pipeline"]);
+        if dry {
+            command.env("DRY_RUN", " Yes ");
+        }
+        ended(command.spawn().unwrap())
+    };
+    let (code, out, err) = step(true);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("delete-pool"), "a plan: {out}");
+    let (code, out, err) = step(false);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("repaired"), "{out}");
+    let (code, _, err) = step(false);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("nothing to do"), "{err}");
+    let (code, _, err) =
+        ended(sim.command(&["--pipeline"]).env_remove("CLUSTER_NAME").spawn().unwrap());
+    assert_eq!(code, 1);
+    assert!(err.contains("CLUSTER_NAME"), "{err}");
+}
+
+#[test]
+fn the_help_teaches_the_way() {
+    let told = |words: &[&str]| -> Output {
+        Command::new(env!("CARGO_BIN_EXE_mooring")).arg("repair").args(words).output().unwrap()
+    };
+    let help = told(&["--help"]);
+    let text = String::from_utf8_lossy(&help.stdout).into_owned();
+    for word in ["detect", "plan-hash", "--pipeline", "resume", "Exit codes"] {
+        assert!(text.contains(word), "{text}");
+    }
+    assert_eq!(told(&["apply", "--yes"]).status.code(), Some(2), "--yes needs a hash");
+    assert_eq!(told(&[]).status.code(), Some(2));
+}

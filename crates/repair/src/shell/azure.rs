@@ -1,0 +1,346 @@
+//! What the resource manager answers and does, in the words of the repair.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_arm::calls::{ActivityEvent as RawEvent, ActivityQuery, DeletePool, Versions};
+use mooring_arm::{
+    Client, Document, Error, ErrorKind, Fate, Outcome, Priority, Progress, Raw, ResourceId,
+    ResourceIdError, Started,
+};
+use serde_json::Value;
+
+use crate::effects::EffectResult;
+use crate::guards::Scope;
+use crate::observation::{
+    ActivityEvent, Answer, Cluster, Instance, Nic, Operation, Pool, Query, Reading, ScaleSet,
+};
+use crate::settings::Settings;
+
+/// A call's whole time. A look that takes longer is tried again by the machine.
+const READ: Duration = Duration::from_secs(45);
+const WRITE: Duration = Duration::from_secs(90);
+/// How far back the log is searched for the operation that runs.
+const OPERATIONS: SignedDuration = SignedDuration::from_hours(24);
+/// Clocks differ.
+const SKEW: SignedDuration = SignedDuration::from_mins(5);
+/// What a snapshot is read with: a member that an older version does not know would be lost with the pool.
+const NEWEST: &str = "2026-05-01";
+
+/// One cluster in Azure.
+#[derive(Clone)]
+pub(crate) struct Azure {
+    client: Client,
+    cluster: ResourceId,
+    window: SignedDuration,
+    /// Where the scale sets are, once it is known.
+    node_group: Option<String>,
+}
+
+impl Azure {
+    pub(crate) fn new(client: &Client, settings: &Settings) -> Result<Self, ResourceIdError> {
+        let target = &settings.target;
+        let versions = Versions { aks: NEWEST, ..Versions::default() };
+        Ok(Self {
+            client: client.at(Priority::Interactive).speaking(versions),
+            cluster: ResourceId::cluster(
+                &target.subscription,
+                &target.resource_group,
+                &target.cluster,
+            )?,
+            window: settings.fail_window,
+            node_group: None,
+        })
+    }
+
+    pub(crate) fn cluster_id(&self) -> &ResourceId {
+        &self.cluster
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Answers a question about Azure; none if it is one about Kubernetes.
+    pub(crate) async fn observe(&mut self, query: &Query, now: Timestamp) -> Option<Answer> {
+        let client = self.client.within(READ);
+        Some(match query {
+            Query::Cluster => Answer::Cluster(self.read_cluster().await),
+            Query::Pools => {
+                Answer::Pools(listed(client.agent_pools(&self.cluster).await, Pool::read))
+            }
+            Query::ScaleSets => Answer::ScaleSets(match self.group().await {
+                Ok(group) => {
+                    let subscription = self.cluster.subscription();
+                    listed(client.scale_sets(subscription, &group).await, ScaleSet::read)
+                }
+                Err(missing) => missing.of(),
+            }),
+            Query::Instances(set) => {
+                let reading = match self.scale_set(set).await {
+                    Ok(id) => listed(client.scale_set_vms(&id).await, Instance::read),
+                    Err(missing) => missing.of(),
+                };
+                Answer::Instances(set.clone(), reading)
+            }
+            Query::Nics(set) => {
+                let reading = match self.scale_set(set).await {
+                    Ok(id) => listed(client.scale_set_nics(&id).await, Nic::read),
+                    Err(missing) => missing.of(),
+                };
+                Answer::Nics(set.clone(), reading)
+            }
+            Query::Events => Answer::Events(self.events(now).await),
+            Query::LatestOperation => Answer::LatestOperation(
+                match read(client.latest_operation(&self.cluster).await, |raw| {
+                    Some(Operation::read(raw))
+                }) {
+                    // The endpoint is a preview; without it the activity log tells.
+                    Reading::NotFound => Reading::Known(None),
+                    other => other,
+                },
+            ),
+            Query::Operation(token) => {
+                Answer::Operation(token.clone(), self.operation(token).await)
+            }
+            Query::Nodes | Query::Pods | Query::Pdbs => return None,
+        })
+    }
+
+    async fn read_cluster(&mut self) -> Reading<Cluster> {
+        let reading = read(self.client.within(READ).cluster(&self.cluster).await, Cluster::read);
+        if let Reading::Known(cluster) = &reading {
+            self.node_group.clone_from(&cluster.node_resource_group);
+        }
+        reading
+    }
+
+    /// The node resource group.
+    async fn group(&mut self) -> Result<String, Missing> {
+        if self.node_group.is_none() {
+            match self.read_cluster().await {
+                Reading::Known(_) => {}
+                Reading::NotFound => return Err(Missing::NotFound),
+                Reading::Denied(code) => return Err(Missing::Denied(code)),
+                Reading::Failed(why) => return Err(Missing::Failed(why)),
+            }
+        }
+        let none = || Missing::Failed("the cluster has no node resource group yet".to_owned());
+        self.node_group.clone().ok_or_else(none)
+    }
+
+    async fn scale_set(&mut self, name: &str) -> Result<ResourceId, Missing> {
+        let group = self.group().await?;
+        let path = format!("virtualMachineScaleSets/{name}");
+        ResourceId::of(self.cluster.subscription(), &group, "Microsoft.Compute", &path)
+            .map_err(|error| Missing::Failed(error.to_string()))
+    }
+
+    /// Writes of scale sets within the window, and operations of the cluster within a day.
+    async fn events(&mut self, now: Timestamp) -> Reading<Vec<ActivityEvent>> {
+        let group = match self.group().await {
+            Ok(group) => group,
+            Err(missing) => return missing.of(),
+        };
+        let own_group = self.cluster.resource_group().unwrap_or_default().to_owned();
+        let mut all = Vec::new();
+        for (group, back) in [(group, self.window), (own_group, OPERATIONS)] {
+            let from = now.checked_sub(back + SKEW).unwrap_or(Timestamp::MIN);
+            let to = now.checked_add(SKEW).unwrap_or(Timestamp::MAX);
+            let query = ActivityQuery::of_group(&group, from, to);
+            let client = self.client.within(READ);
+            let found: Result<Vec<Raw<RawEvent>>, Error> =
+                client.activity_log(self.cluster.subscription(), &query).await;
+            match listed(found, ActivityEvent::read) {
+                Reading::Known(events) => all.extend(events),
+                other => return other,
+            }
+        }
+        Reading::Known(all)
+    }
+
+    /// How an operation stands that this run, or the one that it resumes, has begun.
+    async fn operation(&self, token: &str) -> Reading<Operation> {
+        let Ok(mut operation) = serde_json::from_str::<mooring_arm::Operation>(token) else {
+            return Reading::Failed("the token cannot be read".to_owned());
+        };
+        let (status, refusal) = match self.client.within(READ).poll(&mut operation).await {
+            Ok(Progress::Running { .. }) => ("InProgress", None),
+            Ok(Progress::Done(Outcome::Succeeded(_))) => ("Succeeded", None),
+            Ok(Progress::Done(Outcome::Failed(refusal))) => ("Failed", Some(refusal)),
+            Ok(Progress::Done(Outcome::Canceled(refusal) | Outcome::Replaced { refusal, .. })) => {
+                ("Canceled", Some(refusal))
+            }
+            Ok(Progress::Done(Outcome::Lost { .. })) => return Reading::NotFound,
+            Err(error) => return Missing::of_error(&error).of(),
+        };
+        let codes = refusal.iter().flat_map(|refusal| refusal.codes().map(str::to_owned));
+        Reading::Known(Operation {
+            name: operation.correlation_id().to_owned(),
+            status: status.to_owned(),
+            started: Some(operation.started()),
+            ended: None,
+            pool: None,
+            codes: codes.collect(),
+        })
+    }
+
+    pub(crate) async fn put_pool(&self, pool: &str, body: &Value) -> EffectResult {
+        let (id, body) = match (self.pool(pool), Document::of(body)) {
+            (Ok(id), Ok(body)) => (id, body),
+            (Err(error), _) => return invalid(&error.to_string()),
+            (_, Err(error)) => return invalid(&error.to_string()),
+        };
+        began(self.client.within(WRITE).put_agent_pool(&id, &body, None).await)
+    }
+
+    /// Deletes a pool. Budgets were respected by the drain before; what they still hold then are pods of dead
+    /// nodes, on which the service would wait for ever.
+    pub(crate) async fn delete_pool(&self, pool: &str, if_match: Option<&str>) -> EffectResult {
+        let id = match self.pool(pool) {
+            Ok(id) => id,
+            Err(error) => return invalid(&error.to_string()),
+        };
+        let how = DeletePool {
+            ignore_pod_disruption_budget: true,
+            if_match: if_match.map(str::to_owned),
+        };
+        match began(self.client.within(WRITE).delete_agent_pool(&id, &how).await) {
+            EffectResult::Refused { status: 404, .. } => EffectResult::AlreadyDone,
+            other => other,
+        }
+    }
+
+    pub(crate) async fn abort(&self, scope: &Scope) -> EffectResult {
+        let client = self.client.within(WRITE);
+        match scope {
+            Scope::Cluster => began(client.abort_cluster(&self.cluster).await),
+            Scope::Pool(pool) => match self.pool(pool) {
+                Ok(id) => began(client.abort_agent_pool(&id).await),
+                Err(error) => invalid(&error.to_string()),
+            },
+        }
+    }
+
+    pub(crate) async fn tag(&self, name: &str, value: &str) -> EffectResult {
+        let tags = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        match self.client.within(WRITE).merge_tags(&self.cluster, &tags).await {
+            Ok(_) => EffectResult::Done,
+            Err(error) => refused(&error),
+        }
+    }
+
+    fn pool(&self, name: &str) -> Result<ResourceId, ResourceIdError> {
+        self.cluster.child("agentPools", name)
+    }
+}
+
+/// Why a question has no answer.
+enum Missing {
+    NotFound,
+    Denied(String),
+    Failed(String),
+}
+
+impl Missing {
+    fn of_error(error: &Error) -> Self {
+        let code = || {
+            let code = error.refusal().and_then(|refusal| refusal.code.clone());
+            code.unwrap_or_else(|| error.reason().to_owned())
+        };
+        match &error.kind {
+            ErrorKind::NotFound(_) => Self::NotFound,
+            ErrorKind::Unauthorized(_) | ErrorKind::Forbidden(_) => Self::Denied(code()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+
+    fn of<T>(self) -> Reading<T> {
+        match self {
+            Self::NotFound => Reading::NotFound,
+            Self::Denied(code) => Reading::Denied(code),
+            Self::Failed(why) => Reading::Failed(why),
+        }
+    }
+}
+
+fn read<V, T>(
+    result: Result<Raw<V>, Error>,
+    parse: impl FnOnce(&Value) -> Option<T>,
+) -> Reading<T> {
+    match result {
+        Ok(raw) => serde_json::from_str(raw.text())
+            .ok()
+            .and_then(|value: Value| parse(&value))
+            .map_or_else(|| Reading::Failed("unreadable answer".to_owned()), Reading::Known),
+        Err(error) => Missing::of_error(&error).of(),
+    }
+}
+
+/// The entries of a list that can be read; the others are skipped.
+fn listed<V, T>(
+    result: Result<Vec<Raw<V>>, Error>,
+    parse: impl Fn(&Value) -> Option<T>,
+) -> Reading<Vec<T>> {
+    match result {
+        Ok(list) => Reading::Known(
+            list.iter()
+                .filter_map(|raw| serde_json::from_str(raw.text()).ok())
+                .filter_map(|value: Value| parse(&value))
+                .collect(),
+        ),
+        Err(error) => Missing::of_error(&error).of(),
+    }
+}
+
+fn began(result: Result<Started, Error>) -> EffectResult {
+    match result {
+        Ok(Started::Running(operation)) => {
+            EffectResult::Started { token: serde_json::to_string(&operation).unwrap_or_default() }
+        }
+        Ok(Started::Done(Outcome::Succeeded(_))) => EffectResult::Done,
+        Ok(Started::Done(outcome)) => {
+            EffectResult::Unknown { why: format!("it ended as {outcome:?}") }
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+fn refused(error: &Error) -> EffectResult {
+    // A conflict after a lost answer may be with our own request: only looking tells.
+    if error.fate == Fate::Unknown {
+        return EffectResult::Unknown { why: error.to_string() };
+    }
+    let retry_after = match &error.kind {
+        ErrorKind::Throttled { retry_after: Some(pause), .. } => {
+            SignedDuration::try_from(*pause).ok()
+        }
+        _ => None,
+    };
+    match error.refusal() {
+        Some(refusal) => EffectResult::Refused {
+            status: refusal.status,
+            code: refusal.code.clone().unwrap_or_else(|| error.reason().to_owned()),
+            message: refusal.message.clone(),
+            retry_after,
+        },
+        None if matches!(error.kind, ErrorKind::Invalid(_)) => invalid(&error.to_string()),
+        // Nothing was sent: no network, no token, no time, no budget. Later, perhaps.
+        None => EffectResult::Refused {
+            status: 503,
+            code: error.reason().to_owned(),
+            message: error.to_string(),
+            retry_after: None,
+        },
+    }
+}
+
+fn invalid(why: &str) -> EffectResult {
+    EffectResult::Refused {
+        status: 400,
+        code: "Invalid".to_owned(),
+        message: why.to_owned(),
+        retry_after: None,
+    }
+}

@@ -1,0 +1,188 @@
+//! What the Kubernetes API answers and does, in the words of the repair.
+
+use http::Method;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::kube_api::{Answer, KubeApi, Lost};
+use crate::effects::EffectResult;
+use crate::observation::{Node, Pdb, Pod, Reading};
+
+impl KubeApi {
+    pub(crate) async fn nodes(&self) -> Reading<Vec<Node>> {
+        self.list("/api/v1/nodes", Node::read_list).await
+    }
+
+    pub(crate) async fn pods(&self) -> Reading<Vec<Pod>> {
+        self.list("/api/v1/pods", Pod::read_list).await
+    }
+
+    pub(crate) async fn pdbs(&self) -> Reading<Vec<Pdb>> {
+        let list = |version: &str| {
+            let path = format!("/apis/policy/{version}/poddisruptionbudgets");
+            async move { self.list(&path, Pdb::read_list).await }
+        };
+        match list("v1").await {
+            // Older servers have the same list under another name.
+            Reading::NotFound => list("v1beta1").await,
+            found => found,
+        }
+    }
+
+    /// Cordons or uncordons. The identity in the patch makes the server refuse it for another node.
+    pub(crate) async fn set_unschedulable(
+        &self,
+        node: &str,
+        uid: &str,
+        unschedulable: bool,
+    ) -> EffectResult {
+        let mut change = json!({"spec": {"unschedulable": unschedulable}});
+        if !uid.is_empty() {
+            change["metadata"] = json!({ "uid": uid });
+        }
+        let path = format!("/api/v1/nodes/{node}");
+        judged(self.send(Method::PATCH, &path, Some(&change)).await)
+    }
+
+    /// Asks for a pod to leave. The request is our own: the server must not guess its version.
+    pub(crate) async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> EffectResult {
+        let path = format!("/api/v1/namespaces/{namespace}/pods/{pod}/eviction");
+        let mut answer = None;
+        for version in ["policy/v1", "policy/v1beta1"] {
+            let body = eviction(version, namespace, pod, uid);
+            let sent = self.send(Method::POST, &path, Some(&body)).await;
+            let unknown = matches!(&sent, Ok(answer) if is_unknown_version(answer));
+            answer = Some(sent);
+            if !unknown {
+                break;
+            }
+        }
+        let answer = answer.unwrap_or_else(|| Err(Lost(String::new())));
+        gone_is_done(judged(answer))
+    }
+
+    /// Deletes a pod in spite of its budgets.
+    pub(crate) async fn delete_pod(&self, namespace: &str, pod: &str, uid: &str) -> EffectResult {
+        let path = format!("/api/v1/namespaces/{namespace}/pods/{pod}");
+        let body = json!({
+            "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions(uid),
+        });
+        gone_is_done(judged(self.send(Method::DELETE, &path, Some(&body)).await))
+    }
+}
+
+fn eviction(version: &str, namespace: &str, pod: &str, uid: &str) -> Value {
+    json!({
+        "apiVersion": version, "kind": "Eviction",
+        "metadata": {"name": pod, "namespace": namespace},
+        "deleteOptions": {"preconditions": preconditions(uid)},
+    })
+}
+
+/// Only this very pod: one of the same name may be another one by now.
+fn preconditions(uid: &str) -> Value {
+    if uid.is_empty() { json!(null) } else { json!({ "uid": uid }) }
+}
+
+/// True if the server does not know this version of an eviction.
+fn is_unknown_version(answer: &Answer) -> bool {
+    answer.status == 400 && answer.refusal().1.contains("no kind \"Eviction\" is registered")
+}
+
+fn judged(answer: Result<Answer, Lost>) -> EffectResult {
+    match answer {
+        Ok(answer) if answer.is_success() => EffectResult::Done,
+        Ok(answer) => {
+            let (code, message) = answer.refusal();
+            let retry_after = answer.retry_after.map(SignedDuration::from_secs);
+            EffectResult::Refused { status: answer.status, code, message, retry_after }
+        }
+        Err(Lost(why)) => EffectResult::Unknown { why },
+    }
+}
+
+/// A pod that is not there has left.
+fn gone_is_done(result: EffectResult) -> EffectResult {
+    match result {
+        EffectResult::Refused { status: 404, .. } => EffectResult::AlreadyDone,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::effects::Refusal;
+
+    /// An API that answers by a script, and what it was asked.
+    fn scripted(answers: Vec<(u16, Value)>) -> (KubeApi, Arc<Mutex<Vec<Value>>>) {
+        let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let answers = Arc::new(Mutex::new(answers.into_iter()));
+        let asked = Arc::clone(&seen);
+        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+            let (asked, answers) = (Arc::clone(&asked), Arc::clone(&answers));
+            async move {
+                let body = request.into_body().collect().await.unwrap().to_bytes();
+                asked.lock().unwrap().push(serde_json::from_slice(&body).unwrap_or_default());
+                let (status, body) = answers.lock().unwrap().next().expect("no more answers");
+                let body = kube::client::Body::from(body.to_string().into_bytes());
+                Ok::<_, std::io::Error>(
+                    http::Response::builder().status(status).body(body).unwrap(),
+                )
+            }
+        });
+        (KubeApi::new(kube::Client::new(service, "default")), seen)
+    }
+
+    #[tokio::test]
+    async fn an_eviction_names_the_very_pod() {
+        let (api, seen) = scripted(vec![(201, json!({"status": "Success"}))]);
+        assert_eq!(api.evict("ns", "p", "u1").await, EffectResult::Done);
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen[0]["apiVersion"], "policy/v1");
+        assert_eq!(seen[0]["deleteOptions"]["preconditions"]["uid"], "u1");
+        assert_eq!(seen[0]["metadata"], json!({"name": "p", "namespace": "ns"}));
+    }
+
+    #[tokio::test]
+    async fn an_old_server_is_asked_in_its_own_words() {
+        let unknown = json!({"message": "no kind \"Eviction\" is registered for version \"policy/v1\" in scheme"});
+        let (api, seen) = scripted(vec![(400, unknown), (201, json!({}))]);
+        assert_eq!(api.evict("ns", "p", "u").await, EffectResult::Done);
+        let versions: Vec<_> =
+            seen.lock().unwrap().iter().map(|body| body["apiVersion"].clone()).collect();
+        assert_eq!(versions, ["policy/v1", "policy/v1beta1"]);
+    }
+
+    #[tokio::test]
+    async fn a_refused_eviction_is_taken_for_what_it_means() {
+        let told = |status| json!({"reason": "R", "message": "m", "code": status});
+        for (status, wanted) in
+            [(429, Refusal::Later), (409, Refusal::LookAgain), (403, Refusal::Final)]
+        {
+            let (api, seen) = scripted(vec![(status, told(status))]);
+            assert_eq!(api.evict("ns", "p", "u").await.refusal(), Some(wanted), "{status}");
+            assert_eq!(seen.lock().unwrap().len(), 1, "nothing is repeated here");
+        }
+        let (api, _) = scripted(vec![(404, told(404))]);
+        assert_eq!(api.evict("ns", "p", "u").await, EffectResult::AlreadyDone);
+    }
+
+    #[tokio::test]
+    async fn a_list_that_expired_in_the_middle_begins_anew() {
+        let page = |name: &str, next: &str| json!({"metadata": {"continue": next}, "items": [{"metadata": {"name": name, "uid": name}}]});
+        let (api, _) = scripted(vec![
+            (200, page("a", "t")),
+            (410, json!({"reason": "Expired"})),
+            (200, page("a", "t")),
+            (200, page("b", "")),
+        ]);
+        let Reading::Known(nodes) = api.nodes().await else { panic!() };
+        let names: Vec<_> = nodes.into_iter().map(|node| node.name).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+}

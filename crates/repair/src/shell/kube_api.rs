@@ -1,0 +1,206 @@
+//! Requests to a Kubernetes API: one at a time, each with an end, judged by their status.
+//!
+//! Raw requests over [`kube::Client`] instead of its typed API: what is decided here depends on statuses and on
+//! members that may be absent, and nothing may be repeated behind the machine's back.
+
+use std::time::Duration;
+
+use http::{Method, Request, StatusCode};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+
+use super::told;
+use crate::observation::Reading;
+
+/// No request takes longer. A lock counts as silent after 30 s, so a heartbeat must fit in twice.
+const REQUEST: Duration = Duration::from_secs(10);
+/// How often a read is tried, with these pauses between.
+const PAUSES: [Duration; 3] =
+    [Duration::from_millis(200), Duration::from_millis(800), Duration::from_secs(2)];
+/// Entries of one page, and pages of one list: 100,000 pods.
+const PAGE: usize = 500;
+const MOST_PAGES: usize = 200;
+
+/// A Kubernetes API, and how its requests are signed.
+#[derive(Clone)]
+pub struct KubeApi {
+    client: kube::Client,
+    /// Gives a token for each request; none if the client signs by itself.
+    signer: Option<mooring_arm::Client>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+    pub(crate) retry_after: Option<i64>,
+}
+
+/// No whole answer came; whether the request took effect is not known.
+#[derive(Debug)]
+pub(crate) struct Lost(pub(crate) String);
+
+impl KubeApi {
+    /// An API whose client signs by itself.
+    #[must_use]
+    pub fn new(client: kube::Client) -> Self {
+        Self { client, signer: None }
+    }
+
+    /// An API whose requests carry a token of Entra for AKS, asked anew when it gets old.
+    #[must_use]
+    pub fn signed(client: kube::Client, signer: mooring_arm::Client) -> Self {
+        Self { client, signer: Some(signer) }
+    }
+
+    /// One request, once.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Answer, Lost> {
+        let mut request = Request::builder().method(&method).uri(path);
+        if body.is_some() {
+            let kind = if method == Method::PATCH {
+                "application/merge-patch+json"
+            } else {
+                "application/json"
+            };
+            request = request.header("content-type", kind);
+        }
+        if let Some(signer) = &self.signer {
+            let token = signer.token(&signer.cloud().aks_scope()).await;
+            let token = token.map_err(|error| Lost(error.to_string()))?;
+            let mut value =
+                http::HeaderValue::try_from(format!("Bearer {}", token.secret.expose()))
+                    .map_err(|_| Lost("the token is no header value".to_owned()))?;
+            value.set_sensitive(true);
+            request = request.header("authorization", value);
+        }
+        let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        let request = request
+            .body(kube::client::Body::from(bytes))
+            .map_err(|error| Lost(told(&error.to_string())))?;
+        let answer = async {
+            let response = self.client.send(request).await.map_err(|error| words(&error))?;
+            let (head, body) = response.into_parts();
+            let body = body.collect().await.map_err(|error| words(&error))?.to_bytes();
+            let retry_after = head.headers.get("retry-after");
+            Ok(Answer {
+                status: head.status.as_u16(),
+                body: serde_json::from_slice(&body).unwrap_or_default(),
+                retry_after: retry_after
+                    .and_then(|value| value.to_str().ok())
+                    .and_then(|value| value.trim().parse().ok()),
+            })
+        };
+        match tokio::time::timeout(REQUEST, answer).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Lost(format!("no answer in {} s", REQUEST.as_secs()))),
+        }
+    }
+
+    /// A read, tried again while the server is busy or away.
+    pub(crate) async fn get(&self, path: &str) -> Result<Answer, Lost> {
+        for pause in PAUSES {
+            match self.send(Method::GET, path, None).await {
+                Ok(answer) if answer.status == 429 || answer.status >= 500 => {}
+                Ok(answer) => return Ok(answer),
+                Err(_) => {}
+            }
+            tokio::time::sleep(pause).await;
+        }
+        self.send(Method::GET, path, None).await
+    }
+
+    /// A whole list, in pages, each reduced to what is needed of it before the next is read.
+    pub(crate) async fn list<T>(
+        &self,
+        path: &str,
+        read: impl Fn(&Value) -> Option<Vec<T>>,
+    ) -> Reading<Vec<T>> {
+        let mut items = Vec::new();
+        let mut follow = String::new();
+        let mut restarted = false;
+        for _ in 0..MOST_PAGES {
+            let answer = match self.get(&format!("{path}?limit={PAGE}{follow}")).await {
+                Ok(answer) => answer,
+                Err(Lost(why)) => return Reading::Failed(why),
+            };
+            // The pages so far are too old to be continued: once more from the beginning.
+            if answer.status == 410 && !restarted {
+                restarted = true;
+                items.clear();
+                follow.clear();
+                continue;
+            }
+            match answer.reading(|body| read(body)) {
+                Reading::Known(page) => items.extend(page),
+                other => return other,
+            }
+            let token = answer.body.pointer("/metadata/continue").and_then(Value::as_str);
+            match token.filter(|token| !token.is_empty()) {
+                Some(token) => follow = format!("&continue={}", escaped(token)),
+                None => return Reading::Known(items),
+            }
+        }
+        Reading::Failed(format!("the list has more than {MOST_PAGES} pages"))
+    }
+}
+
+impl Answer {
+    pub(crate) fn is_success(&self) -> bool {
+        StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())
+    }
+
+    /// The reason and message of a refusal.
+    pub(crate) fn refusal(&self) -> (String, String) {
+        let text = |name: &str| {
+            let text = self.body.get(name).and_then(Value::as_str).unwrap_or_default();
+            told(text)
+        };
+        let reason = text("reason");
+        let reason = if reason.is_empty() { format!("HTTP {}", self.status) } else { reason };
+        (reason, text("message"))
+    }
+
+    /// What the answer means for a question.
+    pub(crate) fn reading<T>(&self, parse: impl FnOnce(&Value) -> Option<T>) -> Reading<T> {
+        match self.status {
+            200..=299 => parse(&self.body)
+                .map_or_else(|| Reading::Failed("unreadable answer".to_owned()), Reading::Known),
+            404 => Reading::NotFound,
+            401 | 403 => Reading::Denied(self.refusal().0),
+            _ => Reading::Failed(self.refusal().0),
+        }
+    }
+}
+
+/// A continue token is base64 in practice, but nobody promises that.
+fn escaped(text: &str) -> String {
+    use std::fmt::Write as _;
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}
+
+fn words(error: &dyn std::error::Error) -> Lost {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    Lost(told(&text))
+}

@@ -1,0 +1,39 @@
+//! The shell: everything that touches Azure, Kubernetes, a disk or a clock.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `azure`, `cluster` | questions and changes in the words of the repair, over the two services |
+//! | `kube_api`, `access` | requests to a Kubernetes API, and how it is reached |
+//! | `store`, `process` | the journal with its lock, and who holds it |
+//! | `world` | all of it behind the seam that the loop drives |
+//! | `capacity` | what a temporary pool needs to be had |
+//! | `operator` | what a person asks for: detect, plan, apply, resume, status, abort |
+
+mod access;
+mod azure;
+mod capacity;
+mod cluster;
+mod kube_api;
+mod operator;
+mod process;
+mod store;
+mod takeover;
+mod world;
+
+pub use access::Access;
+pub use kube_api::KubeApi;
+pub use operator::{Ending, Examined, Operator, Standing};
+pub use process::{liveness, this_process};
+pub use store::{ConfigMapStore, Contents, FileStore, Store, StoreError};
+pub use world::{Clock, Watcher};
+
+/// Foreign text for people: without control characters, and not endless.
+fn told(text: &str) -> String {
+    const MOST: usize = 400;
+    let mut told: String =
+        text.chars().filter(|character| !character.is_control()).take(MOST).collect();
+    if text.chars().count() > MOST {
+        told.push('…');
+    }
+    told
+}

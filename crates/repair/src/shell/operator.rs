@@ -1,0 +1,313 @@
+//! What a person asks for.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use jiff::SignedDuration;
+use mooring_arm::ResourceIdError;
+use tokio::sync::{Mutex, watch};
+
+use super::access::{self, Access};
+use super::azure::Azure;
+use super::capacity;
+use super::kube_api::KubeApi;
+use super::process::this_process;
+use super::store::{ConfigMapStore, FileStore, Store, StoreError};
+use super::takeover::{NotHeld, Patience, acquire};
+use super::world::{self, Clock, RealWorld, Watcher};
+use crate::begin::{BeginError, begin};
+use crate::guards::Guard;
+use crate::journal::{Entry, Lock, Owner, Record, follow, retained};
+use crate::machine::{Phase, State};
+use crate::observation::{Query, Reading, Seen};
+use crate::plan::{self, Plan, PlanError, Surroundings};
+use crate::report::{DetectionReport, detect};
+use crate::run::{Rest, RunError, run};
+use crate::settings::{JournalPlace, Settings};
+
+/// How long a living owner is waited for: one that goes on giving signs of life is at work.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+
+/// Carries out what a person asks for, on one pool of one cluster.
+pub struct Operator {
+    settings: Settings,
+    azure: Azure,
+    access: Access,
+    kube: Option<Result<KubeApi, String>>,
+    clock: Clock,
+    owner: Owner,
+    stop: watch::Receiver<bool>,
+}
+
+/// What was found before anything is changed.
+pub struct Examined {
+    /// The guards and the verdict.
+    pub report: DetectionReport,
+    /// The plan, or why there is none.
+    pub plan: Result<Plan, PlanError>,
+}
+
+/// How a command came to its end.
+#[derive(Debug)]
+pub enum Ending {
+    /// A run came to rest.
+    Rested(Rest),
+    /// There is no run to continue, or nothing to do.
+    Nothing(String),
+    /// A run may not begin.
+    Refused(BeginError),
+    /// Somebody else holds the run.
+    Held(Lock),
+    /// The run stands where it was and can be resumed; the text says why it does not go on.
+    Resumable(String),
+    /// Something could not be read or written before anything was begun.
+    Failed(String),
+}
+
+/// What `status` tells.
+pub struct Standing {
+    /// Where the journal is.
+    pub place: String,
+    /// What it holds.
+    pub records: Vec<Record>,
+    /// Who holds the run.
+    pub lock: Option<Lock>,
+}
+
+impl Operator {
+    /// Prepares; nothing is asked yet. `stop` turns true when a run shall stop at the next safe point.
+    pub fn new(
+        arm: &mooring_arm::Client,
+        access: Access,
+        settings: Settings,
+        clock: Clock,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Self, ResourceIdError> {
+        let azure = Azure::new(arm, &settings)?;
+        let owner = this_process(arm.new_id());
+        Ok(Self { settings, azure, access, kube: None, clock, owner, stop })
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    async fn kube(&mut self) -> Result<KubeApi, String> {
+        if self.kube.is_none() {
+            let connected =
+                access::connect(&self.access, self.azure.client(), self.azure.cluster_id()).await;
+            self.kube = Some(connected);
+        }
+        self.kube.clone().unwrap_or_else(|| Err("no Kubernetes API".to_owned()))
+    }
+
+    async fn look(&mut self, seen: &mut Seen, query: &Query) {
+        let kube = match query {
+            Query::Nodes | Query::Pods | Query::Pdbs => self.kube().await,
+            _ => Err(String::new()),
+        };
+        let now = (self.clock)();
+        seen.take(world::observe(&mut self.azure, kube.as_ref(), query, now).await);
+    }
+
+    /// Judges the pool, strictly reading.
+    pub async fn detect(&mut self) -> DetectionReport {
+        self.detect_into(&mut Seen::default()).await
+    }
+
+    async fn detect_into(&mut self, seen: &mut Seen) -> DetectionReport {
+        loop {
+            match detect(seen, &self.settings, (self.clock)()) {
+                Ok(report) => return report,
+                Err(query) => self.look(seen, &query).await,
+            }
+        }
+    }
+
+    /// Judges the pool and plans its rebuilding, strictly reading.
+    pub async fn examine(&mut self) -> Examined {
+        let mut seen = Seen::default();
+        let report = self.detect_into(&mut seen).await;
+        for query in [Query::Pods, Query::Pdbs] {
+            if !report.greenfield {
+                self.look(&mut seen, &query).await;
+            }
+        }
+        let around = self.surroundings(&seen).await;
+        Examined { plan: plan::build(&seen, &self.settings, &around), report }
+    }
+
+    async fn surroundings(&self, seen: &Seen) -> Surroundings {
+        let target = &self.settings.target;
+        let cluster = seen.cluster.as_ref().and_then(Reading::known);
+        let pools = seen.pools.as_ref().and_then(Reading::known);
+        let pool = pools.and_then(|pools| pools.iter().find(|pool| pool.name == target.pool));
+        match (cluster, pool) {
+            (Some(cluster), Some(pool)) => {
+                let client = self.azure.client();
+                capacity::surroundings(client, &target.subscription, cluster, pool).await
+            }
+            _ => Surroundings::unread(),
+        }
+    }
+
+    async fn store(&mut self) -> Result<Store, String> {
+        Ok(match self.settings.journal.clone() {
+            JournalPlace::File(path) => Store::File(FileStore::new(Path::new(&path))),
+            JournalPlace::ConfigMap => {
+                let pool = self.settings.target.pool.clone();
+                Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube().await?, &pool)))
+            }
+        })
+    }
+
+    /// What the journal says, without its lock.
+    pub async fn status(&mut self) -> Result<Standing, String> {
+        let mut store = self.store().await?;
+        let contents = store.load().await.map_err(|error| error.to_string())?;
+        Ok(Standing { place: store.place(), records: contents.records, lock: contents.lock })
+    }
+
+    /// Begins a run and drives it until it rests. `approved` is the hash of the plan that was approved; none if
+    /// a person typed the pool's name.
+    pub async fn apply(
+        &mut self,
+        plan: &Plan,
+        guards: &[Guard],
+        approved: Option<&str>,
+        watcher: Watcher<'_>,
+    ) -> Ending {
+        let settings = self.settings.clone();
+        let held = self.take(Patience::None, &mut |_| {}).await;
+        let (mut store, records) = match held {
+            Ok(held) => held,
+            Err(ending) => return ending,
+        };
+        let now = (self.clock)();
+        let run_id = self.azure.client().new_id();
+        let owner = self.owner.clone();
+        let first = match begin(&records, plan, approved, guards, &settings, owner, &run_id, now) {
+            Ok(first) => first,
+            Err(error) => {
+                release(&mut store).await;
+                return Ending::Refused(error);
+            }
+        };
+        let kept = retained(&records, now).len();
+        if let Err(error) = store.keep(records.len(), kept).await {
+            return failed(&error);
+        }
+        let records = records[records.len() - kept..].to_vec();
+        self.drive(store, records, first, watcher).await
+    }
+
+    /// Continues the last run.
+    pub async fn resume(&mut self, watcher: Watcher<'_>, say: &mut dyn FnMut(&str)) -> Ending {
+        self.again(watcher, say, |owner| Entry::Resumed { owner }).await
+    }
+
+    /// Undoes what can be undone of the last run.
+    pub async fn abort(&mut self, watcher: Watcher<'_>, say: &mut dyn FnMut(&str)) -> Ending {
+        self.again(watcher, say, |owner| Entry::AbortStarted { owner }).await
+    }
+
+    async fn again(
+        &mut self,
+        watcher: Watcher<'_>,
+        say: &mut dyn FnMut(&str),
+        entry: impl FnOnce(Owner) -> Entry,
+    ) -> Ending {
+        let patience = Patience::Until(PATIENCE);
+        let (mut store, records) = match self.take(patience, say).await {
+            Ok(held) => held,
+            Err(ending) => return ending,
+        };
+        let state = match State::replay(&records) {
+            Ok(Some(state)) if !matches!(state.phase, Phase::Finished(_)) => state,
+            Ok(found) => {
+                release(&mut store).await;
+                return Ending::Nothing(match found {
+                    Some(state) => format!("run {} is over", state.run),
+                    None => format!("there is no run in {}", store.place()),
+                });
+            }
+            Err(error) => {
+                release(&mut store).await;
+                return Ending::Failed(error.to_string());
+            }
+        };
+        let entry = entry(self.owner.clone());
+        let first = follow(records.last(), &state.run, (self.clock)(), entry);
+        self.drive(store, records, first, watcher).await
+    }
+
+    async fn take(
+        &mut self,
+        patience: Patience,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<(Store, Vec<Record>), Ending> {
+        let mut store = self.store().await.map_err(Ending::Failed)?;
+        let mut stop = self.stop.clone();
+        match acquire(&mut store, &self.owner, patience, &self.clock, &mut stop, say).await {
+            Ok(contents) => Ok((store, contents.records)),
+            Err(NotHeld::Busy(lock)) => Err(Ending::Held(lock)),
+            Err(NotHeld::Interrupted) => {
+                Err(Ending::Resumable("stopped while waiting for the lock".to_owned()))
+            }
+            Err(NotHeld::Store(error)) => Err(failed(&error)),
+        }
+    }
+
+    /// Writes the first record and drives the run until it rests, giving signs of life meanwhile.
+    async fn drive(
+        &mut self,
+        mut store: Store,
+        mut records: Vec<Record>,
+        first: Record,
+        watcher: Watcher<'_>,
+    ) -> Ending {
+        let kube = match self.kube().await {
+            Ok(kube) => kube,
+            Err(why) => {
+                release(&mut store).await;
+                return Ending::Failed(why);
+            }
+        };
+        if let Err(error) = store.append(&first, first.at).await {
+            return failed(&error);
+        }
+        records.push(first);
+        let store = Rc::new(Mutex::new(store));
+        let mut real = RealWorld {
+            azure: self.azure.clone(),
+            kube,
+            store: Rc::clone(&store),
+            clock: Rc::clone(&self.clock),
+            stop: self.stop.clone(),
+            watcher,
+        };
+        let ended = tokio::select! {
+            // On the heap: it is large, and everything around it would be, too.
+            ended = Box::pin(run(&mut real, records)) => ended,
+            lost = world::beat(&store, &self.clock) => return Ending::Resumable(lost.to_string()),
+        };
+        drop(real);
+        release(&mut *store.lock().await).await;
+        match ended {
+            Ok(rest) => Ending::Rested(rest),
+            Err(RunError::Append(error)) => Ending::Resumable(error.to_string()),
+            Err(error) => Ending::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Gives the lock back. If that fails, it falls silent by itself.
+async fn release(store: &mut Store) {
+    let _ = store.unlock().await;
+}
+
+fn failed(error: &StoreError) -> Ending {
+    Ending::Failed(error.to_string())
+}

@@ -1,0 +1,123 @@
+//! A journal in a file, with a lock file beside it.
+//!
+//! The lock is the kernel's (`flock`), which frees it when its owner dies. The lock file also says who and when,
+//! for people, and for machines that share the disk but not the kernel.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+
+use super::{Contents, StoreError};
+use crate::journal::{FileError, FileJournal, Lock, RealDisk, Record};
+
+/// See the module.
+pub struct FileStore {
+    path: PathBuf,
+    journal: Option<FileJournal<RealDisk>>,
+    held: Option<(File, Lock)>,
+}
+
+impl FileStore {
+    /// The store at a path.
+    #[must_use]
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), journal: None, held: None }
+    }
+
+    pub(super) fn place(&self) -> String {
+        format!("file {}", self.path.display())
+    }
+
+    pub(super) fn load(&mut self) -> Result<Contents, StoreError> {
+        let journal = FileJournal::open(RealDisk, &self.path).map_err(failed)?;
+        let records = journal.records().to_vec();
+        self.journal = Some(journal);
+        let lock = match &self.held {
+            Some((_, lock)) => Some(lock.clone()),
+            None => self.read_lock()?,
+        };
+        Ok(Contents { records, lock })
+    }
+
+    pub(super) fn lock(&mut self, lock: Lock) -> Result<(), StoreError> {
+        let file = self.open_lock().map_err(|error| self.unusable(&error))?;
+        // Whoever has it lives; a lock that is free in the kernel may still be one of another machine.
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| StoreError::LostLock)?;
+        self.held = Some((file, lock));
+        self.write_lock()
+    }
+
+    pub(super) fn beat(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        if let Some((_, lock)) = &mut self.held {
+            lock.heartbeat = now;
+        }
+        self.write_lock()
+    }
+
+    pub(super) fn unlock(&mut self) -> Result<(), StoreError> {
+        if let Some((file, _)) = self.held.take() {
+            file.set_len(0).map_err(|error| self.unusable(&error))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn append(&mut self, record: &Record) -> Result<(), StoreError> {
+        if self.held.is_none() {
+            return Err(StoreError::LostLock);
+        }
+        self.journal.as_mut().ok_or(StoreError::LostLock)?.append(record).map_err(failed)
+    }
+
+    pub(super) fn keep(&mut self, retained: usize) -> Result<(), StoreError> {
+        self.journal.as_mut().ok_or(StoreError::LostLock)?.keep(retained).map_err(failed)
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        let mut path = self.path.as_os_str().to_owned();
+        path.push(".lock");
+        path.into()
+    }
+
+    fn open_lock(&self) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(open(self.lock_path(), flags, Mode::RUSR | Mode::WUSR)?))
+    }
+
+    fn read_lock(&self) -> Result<Option<Lock>, StoreError> {
+        let mut text = String::new();
+        match File::open(self.lock_path()) {
+            Ok(mut file) => {
+                file.read_to_string(&mut text).map_err(|error| self.unusable(&error))?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.unusable(&error)),
+        }
+        // Half a line is of somebody who died while writing it, and whose lock is free.
+        Ok(serde_json::from_str(&text).ok())
+    }
+
+    fn write_lock(&mut self) -> Result<(), StoreError> {
+        let Some((file, lock)) = &mut self.held else { return Err(StoreError::LostLock) };
+        let text = serde_json::to_string(lock).unwrap_or_default();
+        let written = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(text.as_bytes()));
+        written.map_err(|error| self.unusable(&error))
+    }
+
+    fn unusable(&self, error: &io::Error) -> StoreError {
+        StoreError::Unavailable(format!("{}: {error}", self.path.display()))
+    }
+}
+
+fn failed(error: FileError) -> StoreError {
+    match error {
+        FileError::Conflict => StoreError::LostLock,
+        FileError::Journal(error) => StoreError::Journal(error),
+        FileError::Disk { .. } => StoreError::Unavailable(error.to_string()),
+    }
+}

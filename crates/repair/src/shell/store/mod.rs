@@ -1,0 +1,103 @@
+//! Where a journal is kept, with its lock: in the target cluster, or in a file.
+
+mod config_map;
+mod file;
+
+use jiff::Timestamp;
+use thiserror::Error;
+
+use crate::journal::{JournalError, Lock, Owner, Record};
+
+pub use config_map::ConfigMapStore;
+pub use file::FileStore;
+
+/// A store that cannot be used.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// Somebody else holds the lock, or wrote since.
+    #[error("somebody else took the run over")]
+    LostLock,
+    /// The store does not answer, or does not let us.
+    #[error("the journal cannot be used: {0}")]
+    Unavailable(String),
+    /// What it holds is no journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// What a store holds.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The journal.
+    pub records: Vec<Record>,
+    /// The lock, if it is held.
+    pub lock: Option<Lock>,
+}
+
+/// A journal's place.
+pub enum Store {
+    /// In the target cluster.
+    ConfigMap(Box<ConfigMapStore>),
+    /// In a file.
+    File(FileStore),
+}
+
+impl Store {
+    /// Reads everything.
+    pub async fn load(&mut self) -> Result<Contents, StoreError> {
+        match self {
+            Self::ConfigMap(store) => store.load().await,
+            Self::File(store) => store.load(),
+        }
+    }
+
+    /// Takes the lock, unless what was loaded last has changed.
+    pub async fn lock(&mut self, owner: &Owner, now: Timestamp) -> Result<(), StoreError> {
+        let lock = Lock { owner: owner.clone(), heartbeat: now };
+        match self {
+            Self::ConfigMap(store) => store.set_lock(Some(lock)).await,
+            Self::File(store) => store.lock(lock),
+        }
+    }
+
+    /// Says that the owner is alive.
+    pub async fn beat(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        match self {
+            Self::ConfigMap(store) => store.beat(now).await,
+            Self::File(store) => store.beat(now),
+        }
+    }
+
+    /// Gives the lock back.
+    pub async fn unlock(&mut self) -> Result<(), StoreError> {
+        match self {
+            Self::ConfigMap(store) => store.set_lock(None).await,
+            Self::File(store) => store.unlock(),
+        }
+    }
+
+    /// Appends a record, durably, if the lock is still ours.
+    pub async fn append(&mut self, record: &Record, now: Timestamp) -> Result<(), StoreError> {
+        match self {
+            Self::ConfigMap(store) => store.append(record, now).await,
+            Self::File(store) => store.append(record),
+        }
+    }
+
+    /// Forgets all but the last records.
+    pub async fn keep(&mut self, all: usize, retained: usize) -> Result<(), StoreError> {
+        match self {
+            Self::ConfigMap(store) => store.keep(all, retained).await,
+            Self::File(store) => store.keep(retained),
+        }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match self {
+            Self::ConfigMap(store) => store.place(),
+            Self::File(store) => store.place(),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Getting the lock of a journal, or waiting for it.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::watch;
+
+use super::process::liveness;
+use super::store::{Contents, Store, StoreError};
+use super::world::Clock;
+use crate::journal::{Lock, Owner, TakeOver, may_take_over};
+
+/// Between two looks at somebody else's lock.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What happens if somebody else holds the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Stop at once.
+    None,
+    /// Wait for the owner to fall silent, this long at most.
+    Until(SignedDuration),
+}
+
+/// Why there is no lock.
+#[derive(Debug)]
+pub(crate) enum NotHeld {
+    /// Somebody else has it, and is alive as far as can be told.
+    Busy(Lock),
+    /// Somebody asked to stop waiting.
+    Interrupted,
+    /// The store says no.
+    Store(StoreError),
+}
+
+/// Takes the lock and gives what the journal holds.
+pub(crate) async fn acquire(
+    store: &mut Store,
+    me: &Owner,
+    patience: Patience,
+    clock: &Clock,
+    stop: &mut watch::Receiver<bool>,
+    say: &mut dyn FnMut(&str),
+) -> Result<Contents, NotHeld> {
+    let began = clock();
+    let mut seen: Option<(Lock, Timestamp)> = None;
+    loop {
+        let contents = store.load().await.map_err(NotHeld::Store)?;
+        let now = clock();
+        let decision = match &contents.lock {
+            None => TakeOver::Yes,
+            Some(lock) => {
+                let unchanged = match &seen {
+                    Some((known, since)) if known == lock => *since,
+                    _ => now,
+                };
+                seen = Some((lock.clone(), unchanged));
+                may_take_over(lock, me, liveness(&lock.owner, me), unchanged, now)
+            }
+        };
+        if matches!(decision, TakeOver::Yes | TakeOver::Ours) {
+            match store.lock(me, now).await {
+                Ok(()) => return Ok(contents),
+                // Somebody was faster: look again, and then it is theirs.
+                Err(StoreError::LostLock) => {}
+                Err(error) => return Err(NotHeld::Store(error)),
+            }
+        }
+        if let Some(lock) = &contents.lock {
+            match patience {
+                Patience::Until(most) if now.duration_since(began) < most => {
+                    let owner = &lock.owner;
+                    let age = now.duration_since(lock.heartbeat).as_secs().max(0);
+                    say(&format!(
+                        "{} (process {}) holds the run, heard of {age} s ago; waiting until it is silent for 30 s",
+                        owner.host, owner.pid
+                    ));
+                }
+                _ => return Err(NotHeld::Busy(lock.clone())),
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            true = async { stop.wait_for(|stop| *stop).await.is_ok() } => {
+                return Err(NotHeld::Interrupted);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::shell::process::this_process;
+    use crate::shell::store::FileStore;
+
+    struct Bench {
+        folder: tempfile::TempDir,
+        clock: Clock,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let began = tokio::time::Instant::now();
+            let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
+            let clock: Clock = Rc::new(move || start.checked_add(began.elapsed()).unwrap());
+            Self { folder: tempfile::tempdir().unwrap(), clock }
+        }
+
+        fn store(&self) -> Store {
+            Store::File(FileStore::new(&self.folder.path().join("journal")))
+        }
+
+        /// A lock whose owner has left it behind, as a dead process does.
+        fn left_by(&self, owner: &Owner, age: i64) {
+            let heartbeat = (self.clock)() - SignedDuration::from_secs(age);
+            let lock = Lock { owner: owner.clone(), heartbeat };
+            let path = self.folder.path().join("journal.lock");
+            #[expect(clippy::disallowed_methods, reason = "a test")]
+            std::fs::write(path, serde_json::to_string(&lock).unwrap()).unwrap();
+        }
+
+        async fn acquire(&self, me: &Owner, patience: Patience) -> (Result<(), NotHeld>, u32, i64) {
+            let (_stop, mut stopped) = watch::channel(false);
+            let mut said = 0;
+            let began = (self.clock)();
+            let taken =
+                acquire(&mut self.store(), me, patience, &self.clock, &mut stopped, &mut |_| {
+                    said += 1;
+                })
+                .await;
+            let took = (self.clock)().duration_since(began).as_secs();
+            (taken.map(|_| ()), said, took)
+        }
+    }
+
+    const PATIENT: Patience = Patience::Until(SignedDuration::from_mins(60));
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_of_this_machine_that_is_gone_is_not_waited_for() {
+        let bench = Bench::new();
+        let me = this_process("me".into());
+        bench.left_by(&Owner { pid: u32::MAX - 1, ..me.clone() }, 0);
+        let (taken, said, took) = bench.acquire(&me, Patience::None).await;
+        assert!(taken.is_ok() && said == 0 && took == 0, "{taken:?} {said} {took}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn another_machine_is_waited_for_until_it_was_silent_for_thirty_seconds() {
+        let bench = Bench::new();
+        let me = this_process("me".into());
+        let other = Owner { host: "elsewhere".into(), ..me.clone() };
+        bench.left_by(&other, 10);
+        let (taken, said, _) = bench.acquire(&me, Patience::None).await;
+        assert!(matches!(taken, Err(NotHeld::Busy(_))) && said == 0);
+        let (taken, said, took) = bench.acquire(&me, PATIENT).await;
+        assert!(taken.is_ok(), "{taken:?}");
+        assert!(said > 0 && (20..=21).contains(&took), "{said} {took}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_owner_whose_clock_is_ahead_does_not_hold_for_ever() {
+        let bench = Bench::new();
+        let me = this_process("me".into());
+        bench.left_by(&Owner { host: "elsewhere".into(), ..me.clone() }, -7200);
+        let (taken, _, took) = bench.acquire(&me, PATIENT).await;
+        assert!(taken.is_ok() && (30..=31).contains(&took), "{taken:?} {took}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Worlds to begin with.
+
+use jiff::SignedDuration;
+use mooring_repair::observation::Operation;
+use mooring_repair::settings::{Settings, Target};
+use serde_json::json;
+
+use super::cloud::{Cloud, node, pod};
+use super::model::Workload;
+
+/// A name and a world.
+pub type Scenario = (&'static str, fn() -> Cloud);
+
+/// Worlds in which the repair reaches its end.
+pub const CURABLE: [Scenario; 4] = [
+    ("wedged", Cloud::wedged),
+    ("old operation", old_operation),
+    ("dead node", dead_node),
+    ("budget that clears", budget_that_clears),
+];
+
+pub fn settings() -> Settings {
+    Settings::new(Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: "system".into(),
+    })
+}
+
+/// An operation hangs since half an hour and has to be aborted.
+pub fn old_operation() -> Cloud {
+    let mut cloud = Cloud::wedged();
+    cloud.cluster_state = "Updating".into();
+    let started = (cloud.now - SignedDuration::from_mins(30)).to_string();
+    cloud.operation =
+        Operation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
+    cloud
+}
+
+/// A node never confirms that a pod has ended.
+pub fn dead_node() -> Cloud {
+    let mut cloud = Cloud::wedged();
+    let mut dead = node("system", "aks-system-0", 1);
+    dead.ready = false;
+    cloud.nodes.push(dead);
+    let mut stuck = pod("stuck", "stuck", "StatefulSet", "aks-system-0-1");
+    stuck.ends_at = Some(jiff::Timestamp::MAX);
+    cloud.pods.push(stuck);
+    cloud
+}
+
+/// A budget allows no eviction until a third pod serves.
+pub fn budget_that_clears() -> Cloud {
+    let mut cloud = Cloud::wedged();
+    cloud.workloads.push(Workload { app: "slow", replicas: 3, min_available: 2 });
+    for name in ["slow-a", "slow-b", "slow-c"] {
+        cloud.pods.push(pod(name, "slow", "ReplicaSet", "aks-system-0-0"));
+    }
+    let late = cloud.now + SignedDuration::from_secs(40);
+    cloud.pods.last_mut().unwrap().serves_at = Some(late);
+    cloud
+}
+
+/// A budget allows no eviction, ever.
+pub fn budget_that_never_clears() -> Cloud {
+    let mut cloud = Cloud::wedged();
+    cloud.workloads.push(Workload { app: "rigid", replicas: 1, min_available: 1 });
+    cloud.pods.push(pod("rigid-a", "rigid", "ReplicaSet", "aks-system-0-0"));
+    cloud
+}

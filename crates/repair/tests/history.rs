@@ -1,0 +1,226 @@
+//! Bugs that earlier tools of this kind had, each as a promise. `docs/TESTING.md` has the whole list.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+#![allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the model is shared by several tests"
+)]
+
+mod fake;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use fake::scenarios::{old_operation, settings};
+use fake::{Cloud, Ended, Kill, resume, run_to_rest};
+use jiff::SignedDuration;
+use mooring_repair::begin::{BeginError, begin};
+use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::journal::{Entry, Finish, Owner, follow};
+use mooring_repair::machine::{Action, Reason, State, next};
+use mooring_repair::observation::{ActivityEvent, Query, Seen};
+use mooring_repair::plan::{self, Step, Surroundings};
+use mooring_repair::run::Rest;
+
+fn owner() -> Owner {
+    Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "x".into() }
+}
+
+/// A run that died at a point.
+fn died(make: impl Fn() -> Cloud, when: impl Fn(&Cloud) -> bool) -> Rc<RefCell<Cloud>> {
+    for point in 0..500 {
+        let cloud = Rc::new(RefCell::new(make()));
+        assert_eq!(resume(&cloud, &settings(), &Kill::at(point), None), Ended::Killed);
+        if when(&cloud.borrow()) {
+            return cloud;
+        }
+    }
+    panic!("that never happened");
+}
+
+/// Cancelled parent context: what was meant to clean up ran on time that was already up.
+#[test]
+fn undoing_has_time_of_its_own_after_the_deadline() {
+    let mut settings = settings();
+    settings.limits.overall = SignedDuration::from_secs(10);
+    let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
+    let Ended::Rested(Rest::Resumable { reason: Reason::Deadline, .. }) = end.ended else {
+        panic!("{:?}", end.ended)
+    };
+    let cloud = end.cloud;
+    let later = cloud.borrow().now + SignedDuration::from_mins(90);
+    cloud.borrow_mut().advance(later);
+    let run = cloud.borrow().state.as_ref().unwrap().run.clone();
+    let record =
+        follow(cloud.borrow().journal.last(), &run, later, Entry::AbortStarted { owner: owner() });
+    cloud.borrow_mut().append(&record);
+    let ended = resume(&cloud, &settings, &Kill::default(), None);
+    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Aborted)));
+}
+
+/// No target left, but the running operation was aborted all the same.
+#[test]
+fn without_the_pool_no_operation_is_aborted() {
+    let cloud = died(old_operation, |cloud| cloud.journal.len() == 1);
+    cloud.borrow_mut().pools.remove("system");
+    let ended = resume(&cloud, &settings(), &Kill::default(), None);
+    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Refused)));
+    assert_eq!(cloud.borrow().aborts, Vec::<String>::new());
+    let mut seen = Seen::default();
+    for query in [Query::Cluster, Query::Pools] {
+        seen.take(cloud.borrow().observe(&query));
+    }
+    assert!(plan::build(&seen, &settings(), &Surroundings::unread()).is_err());
+}
+
+/// A flag to skip a guard that had no effect.
+#[test]
+fn an_override_takes_effect_for_the_guard_that_it_names_and_no_other() {
+    let mut cloud = Cloud::wedged();
+    cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
+    let mut settings = settings();
+    settings.add_override("cluster-state=ticket 7").unwrap();
+    let end = run_to_rest(cloud, &settings, &[], None, 0);
+    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Refused)));
+    let mut cloud = Cloud::wedged();
+    cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
+    settings.add_override("pool-state=ticket 7").unwrap();
+    let end = run_to_rest(cloud, &settings, &[], None, 0);
+    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Repaired)));
+}
+
+/// A left-over temporary pool was found only after detection had said that there is nothing to do.
+#[test]
+fn a_run_that_is_not_over_comes_before_any_new_one() {
+    let cloud = died(Cloud::wedged, |cloud| !cloud.pools.contains_key("system"));
+    let plan = {
+        let fresh = Cloud::wedged();
+        let mut seen = Seen::default();
+        for query in [Query::Cluster, Query::Pools] {
+            seen.take(fresh.observe(&query));
+        }
+        plan::build(&seen, &settings(), &Surroundings::unread()).unwrap()
+    };
+    let now = cloud.borrow().now;
+    let records = cloud.borrow().journal.clone();
+    let begun = begin(&records, &plan, None, &[], &settings(), owner(), "new", now);
+    assert!(matches!(begun, Err(BeginError::Unfinished(_))), "{begun:?}");
+    let ended = resume(&cloud, &settings(), &Kill::default(), None);
+    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)));
+}
+
+/// Guards were not evaluated again after waiting for the stuck operation.
+#[test]
+fn a_pool_that_recovers_while_the_operation_is_aborted_is_left_alone() {
+    let cloud = died(old_operation, |cloud| !cloud.aborts.is_empty());
+    cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
+    let ended = resume(&cloud, &settings(), &Kill::default(), None);
+    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Refused)));
+    assert!(!cloud.borrow().pools.contains_key("systmp"));
+    assert!(cloud.borrow().deletes.is_empty());
+}
+
+/// A pause kept in memory only was lost with the process.
+#[test]
+fn a_pause_that_the_service_asked_for_survives_a_restart() {
+    let cloud = died(Cloud::wedged, |cloud| {
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. }
+            if matches!(**effect, Effect::PutPool { .. }))
+    });
+    let mut cloud = cloud.borrow_mut();
+    let (run, now) = (cloud.state.as_ref().unwrap().run.clone(), cloud.now);
+    let refused = EffectResult::Refused {
+        status: 429,
+        code: "TooManyRequests".into(),
+        message: String::new(),
+        retry_after: Some(SignedDuration::from_mins(5)),
+    };
+    for entry in [
+        Entry::Outcome { key: "put pool systmp".into(), result: refused },
+        Entry::Resumed { owner: owner() },
+    ] {
+        let record = follow(cloud.journal.last(), &run, now, entry);
+        cloud.append(&record);
+    }
+    let state = State::replay(&cloud.journal).unwrap().unwrap();
+    let mut seen = Seen::default();
+    let action = loop {
+        match next(&state, &seen, now + SignedDuration::from_secs(1)) {
+            Action::Observe(query) => seen.take(cloud.observe(&query)),
+            action => break action,
+        }
+    };
+    let Action::Wait { until, .. } = action else { panic!("{action:?}") };
+    assert_eq!(until, now + SignedDuration::from_mins(5));
+}
+
+/// A quiet wedge writes every three minutes: 15 minutes see five of the ten that are needed.
+#[test]
+fn a_longer_window_sees_a_quiet_wedge() {
+    let cloud = Cloud::wedged();
+    let quiet = |minutes: i64| ActivityEvent {
+        correlation: format!("c{minutes}"),
+        operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(),
+        resource: format!("{}/aks-system-0", fake::SETS),
+        status: "Failed".into(),
+        at: cloud.now - SignedDuration::from_mins(minutes),
+        caller: None,
+        codes: vec![mooring_repair::guards::SIGNATURE.into()],
+    };
+    let events: Vec<_> = (0..20).map(|turn| quiet(3 * turn)).collect();
+    let mut seen = Seen::default();
+    for query in [Query::ScaleSets, Query::Pools, Query::Cluster, Query::Nodes] {
+        seen.take(cloud.observe(&query));
+    }
+    seen.events = Some(mooring_repair::observation::Reading::Known(events));
+    let outcome = |settings: &_| {
+        let guards = mooring_repair::guards::evaluate(&seen, settings, cloud.now);
+        guards.into_iter().find(|guard| guard.name == "failing-writes").unwrap().outcome
+    };
+    let mut settings = settings();
+    assert_eq!(outcome(&settings), mooring_repair::guards::Outcome::Fail);
+    settings.fail_window = SignedDuration::from_mins(360);
+    assert_eq!(outcome(&settings), mooring_repair::guards::Outcome::Pass);
+}
+
+/// The same request was sent again and again although the operation had said that it is hopeless.
+#[test]
+fn a_creation_that_lacks_quota_stops_and_says_so() {
+    let cloud = died(
+        Cloud::wedged,
+        |cloud| matches!(&cloud.journal.last().unwrap().entry, Entry::Outcome { key, .. } if key == "put pool systmp"),
+    );
+    let mut cloud = cloud.borrow_mut();
+    cloud.pools.get_mut("systmp").unwrap().set_state("Failed");
+    let state = State::replay(&cloud.journal).unwrap().unwrap();
+    let mut seen = Seen::default();
+    let action = loop {
+        match next(&state, &seen, cloud.now) {
+            Action::Observe(Query::Operation(token)) => {
+                let operation = mooring_repair::observation::Operation {
+                    name: "o".into(),
+                    status: "Failed".into(),
+                    started: None,
+                    ended: None,
+                    pool: None,
+                    codes: vec!["ErrCode_InsufficientVCPUQuota".into()],
+                };
+                let known = mooring_repair::observation::Reading::Known(operation);
+                seen.take(mooring_repair::observation::Answer::Operation(token, known));
+            }
+            Action::Observe(query) => seen.take(cloud.observe(&query)),
+            action => break action,
+        }
+    };
+    let Action::Stop { reason: Reason::EffectRefused, message, .. } = action else {
+        panic!("{action:?}")
+    };
+    assert!(message.contains("InsufficientVCPUQuota"), "{message}");
+}

@@ -1,0 +1,187 @@
+//! The journal's stores: what was promised to be durable is, and two writers never both succeed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+
+use jiff::Timestamp;
+use mooring_repair::journal::{Entry, Owner, Record, SEGMENT_BYTES, follow};
+use mooring_repair::settings::{Settings, Target};
+use mooring_repair::shell::{ConfigMapStore, FileStore, KubeApi, Store, StoreError};
+use mooring_simulator::faults::{Condition, Fault, Rule};
+use mooring_simulator::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell};
+
+fn start() -> Timestamp {
+    "2026-11-15T05:00:00Z".parse().unwrap()
+}
+
+fn owner(name: &str) -> Owner {
+    Owner { host: name.into(), boot: "b".into(), pid: 1, start: 1, holder: name.into() }
+}
+
+/// An API server in this process, with faults.
+struct Server {
+    shell: Shell,
+    _running: Running,
+}
+
+impl Server {
+    fn with(faults: Vec<Rule>) -> Self {
+        let options = Options { start: start(), faults, ..Options::default() };
+        let shell = Shell::new(Kubernetes::new(options), Clock::starting_at(start()));
+        let running = shell.start();
+        Self { shell, _running: running }
+    }
+
+    fn store(&self) -> Store {
+        let client = kube::Client::new(InProcess::new(self.shell.clone()), "default");
+        Store::ConfigMap(Box::new(ConfigMapStore::new(KubeApi::new(client), "system")))
+    }
+}
+
+fn fault(then: Fault, probability: f64) -> Rule {
+    Rule {
+        when: Condition { writes: Some(true), ..Condition::default() },
+        then,
+        probability,
+        from_seconds: 0,
+        until_seconds: None,
+        skip: 0,
+        times: None,
+    }
+}
+
+fn begins() -> Entry {
+    let target = Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: "system".into(),
+    };
+    Entry::RunStarted {
+        cluster: "/c".into(),
+        plan_hash: "h".into(),
+        pool_hash: "p".into(),
+        settings: Box::new(Settings::new(target)),
+        owner: owner("a"),
+    }
+}
+
+fn stopped(length: usize) -> Entry {
+    Entry::Stopped { reason: "Deadline".into(), message: "m".repeat(length) }
+}
+
+async fn append(store: &mut Store, records: &mut Vec<Record>, entry: Entry) {
+    let record = follow(records.last(), "run", start(), entry);
+    store.append(&record, start()).await.unwrap();
+    records.push(record);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_appended_is_there_for_everybody() {
+    let server = Server::with(Vec::new());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("journal");
+    let files = || Store::File(FileStore::new(&file));
+    for make in [&(|| server.store()) as &dyn Fn() -> Store, &files] {
+        let mut store = make();
+        assert!(store.load().await.unwrap().records.is_empty());
+        store.lock(&owner("a"), start()).await.unwrap();
+        let mut records = Vec::new();
+        append(&mut store, &mut records, begins()).await;
+        append(&mut store, &mut records, stopped(10)).await;
+        store.beat(start() + std::time::Duration::from_secs(5)).await.unwrap();
+        let seen = make().load().await.unwrap();
+        assert_eq!(seen.records, records);
+        let lock = seen.lock.unwrap();
+        assert_eq!(lock.owner, owner("a"));
+        assert_eq!(lock.heartbeat, start() + std::time::Duration::from_secs(5));
+        store.unlock().await.unwrap();
+        assert!(make().load().await.unwrap().lock.is_none());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_writers_only_one_succeeds() {
+    let server = Server::with(Vec::new());
+    let (mut one, mut two) = (server.store(), server.store());
+    one.load().await.unwrap();
+    two.load().await.unwrap();
+    one.lock(&owner("a"), start()).await.unwrap();
+    assert!(matches!(two.lock(&owner("b"), start()).await, Err(StoreError::LostLock)));
+    // The second one takes the lock over; the first one cannot write any more, not even a sign of life.
+    two.load().await.unwrap();
+    two.lock(&owner("b"), start()).await.unwrap();
+    let record = follow(None, "run", start(), begins());
+    assert!(matches!(one.append(&record, start()).await, Err(StoreError::LostLock)));
+    assert!(matches!(one.beat(start()).await, Err(StoreError::LostLock)));
+    assert!(matches!(one.unlock().await, Err(StoreError::LostLock)));
+    two.append(&record, start()).await.unwrap();
+    assert_eq!(server.store().load().await.unwrap().lock.unwrap().owner, owner("b"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_has_one_owner_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("journal");
+    let (mut one, mut two) =
+        (Store::File(FileStore::new(&file)), Store::File(FileStore::new(&file)));
+    one.load().await.unwrap();
+    two.load().await.unwrap();
+    one.lock(&owner("a"), start()).await.unwrap();
+    assert!(matches!(two.lock(&owner("b"), start()).await, Err(StoreError::LostLock)));
+    let record = follow(None, "run", start(), begins());
+    assert!(matches!(two.append(&record, start()).await, Err(StoreError::LostLock)));
+    // A process that is gone has given its lock back, whatever the file says.
+    drop(one);
+    two.load().await.unwrap();
+    two.lock(&owner("b"), start()).await.unwrap();
+    two.append(&record, start()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_never_doubles_a_record_and_never_loses_one() {
+    for then in [
+        Fault::DropAfter,
+        Fault::DropBefore,
+        Fault::Truncate,
+        Fault::TimeoutAfter,
+        Fault::Status { status: 503, code: None, retry_after: None },
+        Fault::Status { status: 409, code: None, retry_after: None },
+    ] {
+        let server = Server::with(vec![fault(then.clone(), 0.3)]);
+        let mut store = server.store();
+        store.load().await.unwrap();
+        store.lock(&owner("a"), start()).await.unwrap();
+        let mut records = Vec::new();
+        append(&mut store, &mut records, begins()).await;
+        for length in 0..40 {
+            append(&mut store, &mut records, stopped(length)).await;
+            store.beat(start()).await.unwrap();
+        }
+        assert_eq!(server.store().load().await.unwrap().records, records, "{then:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
+    let server = Server::with(Vec::new());
+    let mut store = server.store();
+    store.load().await.unwrap();
+    store.lock(&owner("a"), start()).await.unwrap();
+    let mut records = Vec::new();
+    append(&mut store, &mut records, begins()).await;
+    for _ in 0..12 {
+        append(&mut store, &mut records, stopped(SEGMENT_BYTES / 4)).await;
+    }
+    assert_eq!(server.store().load().await.unwrap().records, records);
+    store.keep(records.len(), 2).await.unwrap();
+    let left = server.store().load().await.unwrap().records;
+    assert!(left.len() >= 2 && left.len() < 8, "{}", left.len());
+    assert_eq!(left[..], records[records.len() - left.len()..]);
+    append(&mut store, &mut records, stopped(1)).await;
+    assert_eq!(server.store().load().await.unwrap().records.last(), records.last());
+}

@@ -1,0 +1,53 @@
+//! `soak`: many more fault schedules of the repair than a test run has.
+
+use std::process::Command;
+
+use crate::step::{Failed, root, say};
+
+/// Schedules, unless others are asked for.
+const SEEDS: u64 = 1_000_000;
+/// Seeds of the test command come before these.
+const FIRST: u64 = 1_000_000;
+
+/// Runs fault schedules of the repair, each replayable by its seed.
+pub(crate) fn soak(words: &[&str]) -> Result<(), Failed> {
+    let (seeds, first) = parse(words)?;
+    say(&format!("xtask: {seeds} fault schedules of the repair from seed {first}\n"));
+    let done = Command::new("cargo")
+        .args(["test", "--locked", "-p", "mooring-repair", "--test", "crashes", "faults_from_any"])
+        .env("MOORING_SCHEDULES", seeds.to_string())
+        .env("MOORING_SEED", first.to_string())
+        .current_dir(root())
+        .status()?;
+    if done.success() {
+        return Ok(());
+    }
+    Err(Failed("a schedule failed; its line above replays it:\nhint: MOORING_SEED=… MOORING_SCHEDULES=1 cargo test -p mooring-repair --test crashes faults".to_owned()))
+}
+
+fn parse(words: &[&str]) -> Result<(u64, u64), Failed> {
+    let (mut seeds, mut first) = (SEEDS, FIRST);
+    for pair in words.chunks(2) {
+        let number = pair.get(1).and_then(|number| number.parse::<u64>().ok());
+        match (pair[0], number) {
+            ("--seeds", Some(number)) if number > 0 => seeds = number,
+            ("--first", Some(number)) => first = number,
+            _ => return Err(Failed("soak [--seeds N] [--first SEED]".to_owned())),
+        }
+    }
+    Ok((seeds, first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIRST, SEEDS, parse};
+
+    #[test]
+    fn a_million_schedules_unless_told() {
+        assert_eq!(parse(&[]).unwrap(), (SEEDS, FIRST));
+        assert_eq!(parse(&["--seeds", "7", "--first", "3"]).unwrap(), (7, 3));
+        for wrong in [&["--seeds"][..], &["--seeds", "0"], &["--seeds", "x"], &["7"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
