@@ -103,6 +103,9 @@ pub enum Finding {
 /// without a node was given up.
 const GIVEN_UP_AFTER_SECONDS: i64 = 14 * 60 + 30;
 
+/// The diagnosis's rules for `VMExtensionProvisioningTimeout`: Azure did not hear of the end in time.
+const EXTENSION_TIME_OUTS: [&str; 2] = ["timed-out", "timed-out-unheard"];
+
 /// With no extension this long after the launch, none will come: Karpenter makes it when the VM
 /// stands, which takes about a minute.
 pub const NO_EXTENSION_AFTER_SECONDS: i64 = 3 * 60;
@@ -247,8 +250,10 @@ impl Verdict {
     #[must_use]
     pub fn failed(told: &Diagnosis, source: Source) -> Self {
         let failure = wording::failure(told, source);
-        let timed_out = matches!(failure.code, Some(124 | 137))
-            || (failure.code.is_none() && failure.name.as_deref().is_some_and(is_time_out));
+        let timed_out = match failure.code {
+            Some(code) => matches!(code, 124 | 137),
+            None => told.rule.is_some_and(|rule| EXTENSION_TIME_OUTS.contains(&rule)),
+        };
         let reason = if timed_out { Reason::CseTimedOut } else { Reason::CseFailed };
         Self { reason, message: wording::condition(&failure), failure: Some(failure) }
     }
@@ -282,12 +287,6 @@ impl Verdict {
             .map_or_else(String::new, |code| code.to_string());
         format!("{}/{code}/{}", self.reason.as_str(), failure.map_or("", |failure| &failure.cause))
     }
-}
-
-/// An error code of Azure's for an extension that did not report in time.
-fn is_time_out(name: &str) -> bool {
-    name.starts_with("VMExtensionProvisioningTimeout")
-        || name == "VMExtensionError_ProvisioningTimeout"
 }
 
 impl Status {
