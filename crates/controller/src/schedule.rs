@@ -31,6 +31,8 @@ pub struct Looks {
     pub count: u32,
     /// Looks since Karpenter gave the node up; none if it has not.
     pub since_trigger: Option<u32>,
+    /// Looks in a row that found nothing there.
+    pub missing: u32,
     /// Azure refused the last one.
     pub refused: bool,
     /// Azure asked for this long a pause.
@@ -67,6 +69,8 @@ const FIRST_LOOK: i64 = 60;
 const PAUSES: [i64; 3] = [20, 30, 60];
 /// Pauses after a trigger: the VM is gone within seconds, or its view comes late.
 const QUICK_PAUSES: [i64; 3] = [1, 2, 4];
+/// A VM that is not there twice in a row is gone; what else is known must be told while the claim lives.
+const GONE: u32 = 2;
 /// Rights that somebody gives take minutes to arrive.
 const REFUSED_PAUSE: i64 = 300;
 /// Scripts end after 15 minutes at most, and Karpenter gives a node up after 15. A claim that was
@@ -92,7 +96,7 @@ pub fn next(
         return Next::Never(Why::NotLaunched);
     };
     if let Some(tried) = looks.since_trigger {
-        return quick_look(claim, tried, looks.retry_after_seconds, now);
+        return quick_look(claim, tried, looks, now);
     }
     if now.as_second() - launched.as_second() > TOO_OLD {
         return Next::Never(Why::TooOld);
@@ -114,15 +118,15 @@ pub fn next(
 }
 
 /// Karpenter has given the node up.
-fn quick_look(claim: &Claim, tried: u32, retry_after: i64, now: Timestamp) -> Next {
+fn quick_look(claim: &Claim, tried: u32, looks: Looks, now: Timestamp) -> Next {
     if tried == 0 {
         return Next::At(now, Priority::Trigger);
     }
-    let Some(pause) = QUICK_PAUSES.get(tried as usize - 1) else {
+    let Some(pause) = QUICK_PAUSES.get(tried as usize - 1).filter(|_| looks.missing < GONE) else {
         return Next::Never(Why::Exhausted);
     };
     let jitter = fraction(&[&claim.uid, "quick", &tried.to_string()]);
-    Next::At(after(now, spread((*pause).max(retry_after), jitter)), Priority::Trigger)
+    Next::At(after(now, spread((*pause).max(looks.retry_after_seconds), jitter)), Priority::Trigger)
 }
 
 /// The bootstrap succeeded: one more look if its node does not show up, for the end of its output.

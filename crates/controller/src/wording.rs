@@ -2,7 +2,7 @@
 
 use mooring_diagnosis::Diagnosis;
 
-use crate::text::{bounded, safe};
+use crate::text::{bounded, printable, safe};
 use crate::verdict::{Failure, Source};
 
 /// A condition's message is at most this long, although the API would take 32 KiB: it is read in a
@@ -140,9 +140,10 @@ fn cause(told: &Diagnosis) -> String {
     }
 }
 
-/// A sentence without its full stop, safe and bounded.
+/// A sentence of the catalogue's or a rule's, without its full stop. These are our own words, so
+/// nothing is masked: advice may name an option such as `--cacert`.
 fn clause(sentence: &str, most: usize) -> String {
-    let sentence = safe(sentence, most);
+    let sentence = bounded(&printable(sentence), most);
     sentence.trim_end_matches(['.', ' ']).to_owned()
 }
 

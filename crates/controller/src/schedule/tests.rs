@@ -59,6 +59,16 @@ fn a_trigger_is_looked_at_at_once_and_then_a_few_times_quickly() {
 }
 
 #[test]
+fn a_vm_that_is_gone_is_not_looked_for_any_longer() {
+    let gone = Looks { since_trigger: Some(2), missing: 2, count: 2, ..Looks::default() };
+    assert_eq!(next(&claim(), gone, None, PATIENCE, at(100)), Next::Never(Why::Exhausted));
+    assert!(matches!(
+        next(&claim(), Looks { missing: 1, ..gone }, None, PATIENCE, at(100)),
+        Next::At(..)
+    ));
+}
+
+#[test]
 fn azure_is_not_asked_again_before_it_wants_to() {
     let throttled = Looks { retry_after_seconds: 90, ..looked(1) };
     assert!(pause(throttled, 100).0 >= 90);

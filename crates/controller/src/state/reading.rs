@@ -93,7 +93,9 @@ impl State {
                 .map_or(0, |pause| i64::try_from(pause.as_secs().min(600)).unwrap_or(600)),
             _ => 0,
         };
-        work.vm_missing = *seen == Observation::Missing;
+        let missing = *seen == Observation::Missing;
+        looks.missing = if missing { looks.missing.saturating_add(1) } else { 0 };
+        work.vm_missing |= missing;
         if settled {
             self.look_late(uid, seen, now, actions);
             return;

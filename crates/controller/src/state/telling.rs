@@ -1,6 +1,7 @@
 //! What is told of a failure: the record's entry and the events that follow from it.
 
 use jiff::Timestamp;
+use mooring_diagnosis::decode;
 
 use super::{Action, State};
 use crate::claim::Claim;
@@ -125,13 +126,7 @@ pub(super) fn failure_entry(
 }
 
 fn unregistered_entry(claim: &Claim, seen: &Observation, minutes: u64, now: Timestamp) -> Entry {
-    let output = match seen {
-        Observation::Vm(vm) => match vm.cse() {
-            Cse::Succeeded { text, .. } => safe_tail(&text.replace("\\n", "\n"), 4, 480),
-            _ => String::new(),
-        },
-        _ => String::new(),
-    };
+    let output = output_of(seen);
     let node = safe(&claim.node_name(), 128);
     let mut note = format!(
         "CSE succeeded on node {node}, but the node has not registered after {minutes} minutes. Look at kubelet's log: `journalctl -u kubelet` on the node."
@@ -147,6 +142,15 @@ fn unregistered_entry(claim: &Claim, seen: &Observation, minutes: u64, now: Time
         source: "instance-view".to_owned(),
         ..blank(claim, NOT_REGISTERED.to_owned(), now)
     }
+}
+
+/// The end of what the scripts printed.
+fn output_of(seen: &Observation) -> String {
+    let Observation::Vm(vm) = seen else { return String::new() };
+    let Cse::Succeeded { text, .. } = vm.cse() else { return String::new() };
+    let report = decode(text.as_bytes()).into_iter().find_map(|decoded| decoded.status);
+    let output = report.map_or(text, |report| report.output);
+    safe_tail(&output.replace("\\n", "\n"), 4, 480)
 }
 
 fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {

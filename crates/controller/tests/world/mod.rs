@@ -56,6 +56,8 @@ pub(crate) struct World {
     pub(crate) karpenter: Vec<ProvisioningError>,
     pub(crate) azure: Azure,
     pub(crate) writes: Writes,
+    /// When a claim's last new verdict was written.
+    pub(crate) patched_at: BTreeMap<String, i64>,
     version: u64,
     /// Watch events that have not been delivered.
     pub(crate) outbox: Vec<Input>,
@@ -77,6 +79,7 @@ impl World {
             karpenter: Vec::new(),
             azure,
             writes: Writes::default(),
+            patched_at: BTreeMap::new(),
             version: 100,
             outbox: Vec::new(),
             last_words: BTreeMap::new(),
@@ -231,11 +234,11 @@ impl World {
                 }
                 Vec::new()
             }
-            Action::Patch { uid, name, body, kind } => {
+            Action::Patch { uid, name, body, .. } => {
                 if self.dies(false) {
                     return None;
                 }
-                let answer = self.patch(&name, &body, kind);
+                let answer = self.patch(&name, &body);
                 if answer == Answer::Written && self.dies(true) {
                     return None;
                 }
@@ -254,19 +257,25 @@ impl World {
         })
     }
 
-    fn patch(&mut self, name: &str, body: &Value, kind: mooring_controller::patch::Kind) -> Answer {
+    fn patch(&mut self, name: &str, body: &Value) -> Answer {
         let Some(object) = self.claims.get(name) else { return Answer::of(Some(404)) };
         let Some(patched) = json_patch::apply(object, body) else {
             self.writes.refused_patches += 1;
             return Answer::of(Some(422));
         };
-        let condition = own_condition(&patched).unwrap();
-        let key = (name.to_owned(), condition["message"].as_str().unwrap().to_owned());
-        match kind {
-            mooring_controller::patch::Kind::Verdict => {
-                *self.writes.verdicts.entry(key).or_default() += 1
-            }
-            mooring_controller::patch::Kind::Reassert => self.writes.reasserts += 1,
+        let said = |object: &Value| {
+            own_condition(object)
+                .map(|c| [c["status"].clone(), c["reason"].clone(), c["message"].clone()])
+        };
+        assert_ne!(said(object), said(&patched), "a patch that changes nothing");
+        let message = own_condition(&patched).unwrap()["message"].as_str().unwrap().to_owned();
+        // Whether it stood before is judged here, not by the controller, which may have been restarted.
+        let key = (name.to_owned(), message);
+        if self.writes.verdicts.contains_key(&key) {
+            self.writes.reasserts += 1;
+        } else {
+            self.writes.verdicts.insert(key, 1);
+            self.patched_at.insert(name.to_owned(), self.now);
         }
         self.put(patched);
         Answer::of(Some(200))
