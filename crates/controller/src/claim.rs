@@ -22,9 +22,9 @@ pub struct Claim {
     pub resource_version: Box<str>,
     /// The object's generation.
     pub generation: i64,
-    /// The NodePool that owns it; none for a standalone claim.
+    /// The `NodePool` that owns it; none for a standalone claim.
     pub pool: Option<Arc<str>>,
-    /// The AKSNodeClass.
+    /// The `AKSNodeClass`.
     pub node_class: Arc<str>,
     /// The image: its id (VM mode) or version (Machine mode).
     pub image: Option<Arc<str>>,

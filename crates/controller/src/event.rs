@@ -31,9 +31,9 @@ pub struct Regarding {
 pub enum Kind {
     /// A NodeClaim.
     NodeClaim,
-    /// A NodePool.
+    /// A `NodePool`.
     NodePool,
-    /// An AKSNodeClass.
+    /// An `AKSNodeClass`.
     AksNodeClass,
 }
 

@@ -37,7 +37,8 @@ struct Event {
     involved_object: Option<Object>,
     #[serde(alias = "deprecatedLastTimestamp")]
     last_timestamp: Option<Timestamp>,
-    event_time: Option<Timestamp>,
+    #[serde(rename = "eventTime")]
+    at: Option<Timestamp>,
     metadata: Option<Metadata>,
 }
 
@@ -69,7 +70,7 @@ impl ProvisioningError {
         Some(Self {
             uid: object.uid?,
             name: object.name?,
-            at: event.last_timestamp.or(event.event_time).or(created)?,
+            at: event.last_timestamp.or(event.at).or(created)?,
             text: event.message.or(event.note).unwrap_or_default(),
         })
     }

@@ -1,4 +1,4 @@
-//! The last failures of every NodePool, in a ConfigMap: what remains when the claim, its VM and the
+//! The last failures of every `NodePool`, in a `ConfigMap`: what remains when the claim, its VM and the
 //! events are gone.
 //!
 //! It is written before anything else, so it is also what a restarted controller goes by: a verdict in
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use crate::hash::hash;
 use crate::text::safe;
 
-/// The ConfigMap's name.
+/// The `ConfigMap`'s name.
 pub const NAME: &str = "mooring-failures";
 /// The key that holds the document.
 pub const KEY: &str = "failures.json";
 /// The document's schema.
 pub const SCHEMA: &str = "mooring.failures/v1";
 
-/// A ConfigMap holds 1 MiB; half of it leaves room for the escaping of JSON in JSON, which at most
+/// A `ConfigMap` holds 1 MiB; half of it leaves room for the escaping of JSON in JSON, which at most
 /// doubles a printable text.
 const MOST_BYTES: usize = 480 * 1024;
 /// More pools than this share the last places.
@@ -133,7 +133,7 @@ impl Default for Document {
 }
 
 impl Document {
-    /// From the ConfigMap's text. Members that are not known are skipped: schemas only grow.
+    /// From the `ConfigMap`'s text. Members that are not known are skipped: schemas only grow.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let document: Self = serde_json::from_str(text)?;
         if document.schema != SCHEMA {
@@ -193,7 +193,7 @@ impl Document {
         self.pools.retain(|_, ring| !ring.is_empty());
     }
 
-    /// The ConfigMap, replacing the given version or created anew.
+    /// The `ConfigMap`, replacing the given version or created anew.
     #[must_use]
     pub fn config_map(&self, namespace: &str, resource_version: Option<&str>) -> Value {
         let text = serde_json::to_string(self).unwrap_or_default();
@@ -209,7 +209,7 @@ impl Document {
         object
     }
 
-    /// From the ConfigMap; an empty document if it holds none.
+    /// From the `ConfigMap`; an empty document if it holds none.
     pub fn from_config_map(object: &Value) -> Result<Self, Unreadable> {
         object["data"][KEY].as_str().map_or_else(|| Ok(Self::default()), Self::parse)
     }

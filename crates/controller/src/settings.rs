@@ -14,7 +14,7 @@ pub struct Settings {
     pub node_resource_group: Option<String>,
     /// How this replica calls itself in events.
     pub instance: String,
-    /// Failures kept for each NodePool.
+    /// Failures kept for each `NodePool`.
     pub failures_kept: usize,
     /// With more claims waiting than this, lists are read instead of single VMs.
     pub sweep_above: usize,
@@ -31,7 +31,7 @@ impl Default for Settings {
             instance: "mooring".to_owned(),
             failures_kept: 50,
             sweep_above: 200,
-            registration_patience: Duration::from_secs(5 * 60),
+            registration_patience: Duration::from_mins(5),
         }
     }
 }

@@ -45,7 +45,7 @@ pub enum Input {
     ClaimGone(Arc<str>),
     /// A list is complete; claims that are not in it are gone.
     Listed(HashSet<Arc<str>>),
-    /// A NodePool or AKSNodeClass is there.
+    /// A `NodePool` or `AKSNodeClass` is there.
     Object {
         /// Which kind.
         kind: Kind,
@@ -261,7 +261,7 @@ impl State {
             Input::GivenUp(event) => self.given_up(event, now, &mut actions),
             Input::Record(document) => self.recall(&document),
             Input::Observed { uid, observation } => {
-                self.observe(&uid, &observation, now, &mut actions)
+                self.observe(&uid, &observation, now, &mut actions);
             }
             Input::Swept(swept) => self.sweep(&swept, now, &mut actions),
             Input::Patched { uid, answer } => self.patched(&uid, answer, now, &mut actions),
@@ -309,6 +309,3 @@ impl State {
         (self.claims.capacity() * 8 / 7 * place + own) / self.claims.len().max(1)
     }
 }
-
-#[cfg(test)]
-mod tests;

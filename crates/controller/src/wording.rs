@@ -97,7 +97,7 @@ pub(crate) fn condition(failure: &Failure) -> String {
 #[must_use]
 pub fn note(failure: &Failure, node: &str) -> String {
     let node = safe(node, 128);
-    let mut note = match (failure.code, &failure.name) {
+    let mut told = match (failure.code, &failure.name) {
         (Some(code), Some(name)) => format!("CSE exited with code {code} on node {node}: {name}"),
         (Some(code), None) => format!("CSE exited with code {code} on node {node}: unknown code"),
         (None, Some(name)) => format!("CSE failed without an exit code on node {node}: {name}"),
@@ -107,12 +107,13 @@ pub fn note(failure: &Failure, node: &str) -> String {
         (None, None) => format!("CSE failed without an exit code on node {node}"),
     };
     if let Some(effective) = &failure.effective {
-        note += &format!(". {}", with_effective(&failure.sentence, Some(effective)));
+        told.push_str(". ");
+        told.push_str(&with_effective(&failure.sentence, Some(effective)));
     }
     if failure.source == Source::KarpenterEvent {
-        note += ". Read from Karpenter's event, since the VM was already gone";
+        told += ". Read from Karpenter's event, since the VM was already gone";
     }
-    bounded(&note, LONGEST_NOTE)
+    bounded(&told, LONGEST_NOTE)
 }
 
 fn head(failure: &Failure) -> String {

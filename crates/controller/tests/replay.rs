@@ -135,6 +135,38 @@ fn an_old_copy_after_a_new_one_changes_nothing() {
 }
 
 #[test]
+fn a_write_that_came_in_between_is_never_overwritten() {
+    let (azure, changes) = everything();
+    let mut world = World::new(azure);
+    let mut late: Vec<Input> = Vec::new();
+    let mut turn = 0;
+    run(&mut world, &changes, END, |world, out| {
+        turn += 1;
+        // Karpenter writes something else whenever the controller is about to look, and every event comes late.
+        if turn % 5 == 0 && world.now < 900 {
+            let names: Vec<String> = world.claims.keys().cloned().collect();
+            for name in names {
+                let mut object = world.claims[&name].clone();
+                object["status"]["lastPodEventTime"] = world.clock().to_string().into();
+                world.put(object);
+            }
+        }
+        std::mem::replace(&mut late, out)
+    });
+    assert_sound(&world, "raced");
+    assert!(world.writes.refused_patches > 0);
+    for name in [
+        "default-healthy",
+        "default-lost",
+        "default-raced",
+        "default-scriptless",
+        "default-unregistered",
+    ] {
+        assert_eq!(reason(&world, name), reason(&clean(), name));
+    }
+}
+
+#[test]
 fn a_relist_makes_up_for_events_that_were_dropped() {
     let (azure, changes) = everything();
     let mut world = World::new(azure);

@@ -224,8 +224,8 @@ impl Extension {
 
     /// The instance view is ahead of the resource, whose operation may still be called running.
     fn add(&mut self, view: View) {
-        let seen = view.statuses.iter().map(|status| Progress::parse(&status.code));
-        let seen = seen.filter(|progress| *progress != Progress::Unknown).next_back();
+        let mut seen = view.statuses.iter().map(|status| Progress::parse(&status.code));
+        let seen = seen.rfind(|progress| *progress != Progress::Unknown);
         self.progress = match (self.progress, seen) {
             // The operation failed although the guest has no word of it: a time-out, for example.
             (Progress::Failed, Some(Progress::Running | Progress::Unknown) | None) => {

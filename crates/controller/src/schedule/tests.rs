@@ -24,7 +24,7 @@ const PATIENCE: SignedDuration = SignedDuration::from_secs(300);
 fn pause(looks: Looks, now: i64) -> (i64, Priority) {
     match next(&claim(), looks, None, PATIENCE, at(now)) {
         Next::At(then, priority) => (then.as_second() - at(now).as_second(), priority),
-        other => panic!("{other:?}"),
+        Next::Never(why) => panic!("{why:?}"),
     }
 }
 

@@ -98,8 +98,9 @@ impl State {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        let missing: Vec<Arc<str>> =
+        let mut missing: Vec<Arc<str>> =
             self.claims.keys().filter(|uid| !uids.contains(*uid)).cloned().collect();
+        missing.sort_unstable();
         for uid in missing {
             self.lose(&uid, now, actions);
         }
@@ -236,7 +237,9 @@ impl State {
                 self.announce(&entry, actions);
             }
         }
-        let uids: Vec<Arc<str>> = self.claims.keys().cloned().collect();
+        let mut uids: Vec<Arc<str>> = self.claims.keys().cloned().collect();
+        // The same state gives the same actions in the same order, whatever a table's order is.
+        uids.sort_unstable();
         for uid in uids {
             if let Some(tracked) = self.claims.get_mut(&uid) {
                 // Answers to what an earlier term asked for may never come.

@@ -104,7 +104,7 @@ impl State {
         // A read that comes too early is answered with the extension still running; the next will show.
         match found {
             Finding::Final(verdict) | Finding::Passing(verdict) => {
-                self.settle(uid, verdict, now, actions)
+                self.settle(uid, verdict, now, actions);
             }
             Finding::Nothing => {}
         }

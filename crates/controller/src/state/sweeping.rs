@@ -53,7 +53,8 @@ impl State {
 
     /// A list was read: what it shows as running needs no look of its own.
     pub(super) fn sweep(&mut self, swept: &Swept, now: Timestamp, actions: &mut Vec<Action>) {
-        let uids: Vec<Arc<str>> = self.queue.uids().cloned().collect();
+        let mut uids: Vec<Arc<str>> = self.queue.uids().cloned().collect();
+        uids.sort_unstable();
         let machines: HashMap<String, Progress> = match swept {
             Swept::Machines { machines, .. } => machines
                 .iter()
@@ -100,14 +101,15 @@ impl State {
             tracked.claim.launched.is_some_and(|at| seconds(at, now) >= NO_EXTENSION_AFTER_SECONDS);
         let registered = tracked.claim.registered.is_some();
         match row {
-            Some(Progress::Failed | Progress::Deleting) => tracked.work().looks.wanted = true,
             // A node that came up with a bootstrap that succeeded has nothing more to tell.
             Some(Progress::Succeeded) if registered => {
                 let verdict = Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED);
                 self.settle(uid, verdict, now, actions);
                 return;
             }
-            Some(Progress::Succeeded) => tracked.work().looks.wanted = true,
+            Some(Progress::Succeeded | Progress::Failed | Progress::Deleting) => {
+                tracked.work().looks.wanted = true;
+            }
             Some(Progress::Running) => {
                 let verdict = Verdict::plain(Reason::CseRunning, wording::RUNNING);
                 self.settle(uid, verdict, now, actions);

@@ -128,16 +128,17 @@ pub(super) fn failure_entry(
 fn unregistered_entry(claim: &Claim, seen: &Observation, minutes: u64, now: Timestamp) -> Entry {
     let output = output_of(seen);
     let node = safe(&claim.node_name(), 128);
-    let mut note = format!(
+    let mut told = format!(
         "CSE succeeded on node {node}, but the node has not registered after {minutes} minutes. Look at kubelet's log: `journalctl -u kubelet` on the node."
     );
     if !output.is_empty() {
-        note += &format!(" CSE's output ends with: {output}");
+        told.push_str(" CSE's output ends with: ");
+        told.push_str(&output);
     }
     Entry {
         reason: NOT_REGISTERED.to_owned(),
-        message: note.clone(),
-        note,
+        message: told.clone(),
+        note: told,
         cause: NOT_REGISTERED.to_owned(),
         source: "instance-view".to_owned(),
         ..blank(claim, NOT_REGISTERED.to_owned(), now)

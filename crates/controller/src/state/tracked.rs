@@ -29,7 +29,8 @@ pub(super) struct Tracked {
 pub(super) struct Held {
     pub(super) reason: Reason,
     pub(super) message: Arc<str>,
-    /// It has been on the object.
+    /// It is known to have been on the object. A verdict recalled from the record may have been, too; its
+    /// next write is counted as a first one.
     pub(super) stood: bool,
 }
 

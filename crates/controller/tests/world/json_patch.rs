@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 /// The patched object; nothing if a test failed or a path leads nowhere.
-pub(crate) fn apply(object: &Value, patch: &Value) -> Option<Value> {
+pub(crate) fn apply(object: &Value, steps: &Value) -> Option<Value> {
     let mut object = object.clone();
-    for step in patch.as_array()? {
+    for step in steps.as_array()? {
         let path = step["path"].as_str()?;
         let value = &step["value"];
         match step["op"].as_str()? {

@@ -1,7 +1,7 @@
 //! An API server and an Azure made of plain values, and a clock that is turned by hand.
 #![allow(dead_code, reason = "each test uses its part")]
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -31,7 +31,7 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Writes {
     /// Patches that changed a condition, by claim and message: first writes.
-    pub(crate) verdicts: BTreeMap<(String, String), u32>,
+    pub(crate) verdicts: BTreeSet<(String, String)>,
     pub(crate) reasserts: u32,
     pub(crate) refused_patches: u32,
     pub(crate) events: u32,
@@ -43,7 +43,7 @@ pub(crate) struct Writes {
 
 impl Writes {
     pub(crate) fn total(&self) -> u32 {
-        self.verdicts.values().sum::<u32>() + self.reasserts + self.events + self.records
+        u32::try_from(self.verdicts.len()).unwrap() + self.reasserts + self.events + self.records
     }
 }
 
@@ -168,7 +168,7 @@ impl World {
 
     /// Does what a controller asks for; false if it was killed meanwhile.
     pub(crate) fn execute(&mut self, state: &mut State, actions: Vec<Action>) -> bool {
-        let mut actions: std::collections::VecDeque<Action> = actions.into();
+        let mut actions: VecDeque<Action> = actions.into();
         while let Some(action) = actions.pop_front() {
             let Some(inputs) = self.act(action) else { return false };
             for input in inputs {
@@ -271,11 +271,10 @@ impl World {
         let message = own_condition(&patched).unwrap()["message"].as_str().unwrap().to_owned();
         // Whether it stood before is judged here, not by the controller, which may have been restarted.
         let key = (name.to_owned(), message);
-        if self.writes.verdicts.contains_key(&key) {
-            self.writes.reasserts += 1;
-        } else {
-            self.writes.verdicts.insert(key, 1);
+        if self.writes.verdicts.insert(key) {
             self.patched_at.insert(name.to_owned(), self.now);
+        } else {
+            self.writes.reasserts += 1;
         }
         self.put(patched);
         Answer::of(Some(200))
