@@ -252,6 +252,8 @@ impl State {
     pub fn handle(&mut self, input: Input, now: Timestamp) -> Vec<Action> {
         let mut actions = Vec::new();
         match input {
+            // Asked for in a term that is over.
+            Input::Observed { .. } | Input::Swept(_) | Input::Patched { .. } if !self.leads => {}
             Input::Claim(claim) => self.see(*claim, now, &mut actions),
             Input::ClaimGone(uid) => self.lose(&uid, now, &mut actions),
             Input::Listed(uids) => self.listed(&uids, now, &mut actions),

@@ -76,7 +76,7 @@ fn assert_sound(world: &World, what: &str) {
 }
 
 #[test]
-fn a_controller_killed_around_any_write_comes_to_the_same_end() {
+fn a_controller_killed_or_demoted_around_any_write_comes_to_the_same_end() {
     let clean = clean();
     assert_sound(&clean, "clean");
     let writes = clean.writes.total();

@@ -164,3 +164,16 @@ fn a_machines_error_is_told_from_the_inside() {
     .unwrap();
     assert_eq!((page.len(), page[1].error.as_str()), (2, ""));
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_answer_of_azures_breaks_a_reader(text in ".{0,400}", status in 0_u16..700) {
+        let nested = format!("{{\"properties\":{{\"instanceView\":{{\"extensions\":[{text}],\"statuses\":{text}}}}},\"resources\":[{text}]}}");
+        for body in [text.as_str(), nested.as_str()] {
+            if let Observation::Vm(seen) = Observation::of_vm(status, None, body.as_bytes()) {
+                let _ = seen.cse();
+            }
+            let _ = Observation::of_machine(status, None, body.as_bytes());
+        }
+    }
+}

@@ -218,12 +218,28 @@ impl State {
         self.recorded.insert(entry.uid.clone(), recorded);
     }
 
+    /// What was asked for may not have been written, so this replica goes back to what the API server
+    /// shows, as after a restart.
+    fn step_down(&mut self, now: Timestamp) {
+        let fresh = Self::new(self.settings.clone(), now);
+        let before = std::mem::replace(self, fresh);
+        (self.objects, self.share, self.dropped) = (before.objects, before.share, before.dropped);
+        for tracked in before.claims.into_values() {
+            if let Some(event) = tracked.work.and_then(|work| work.event) {
+                self.keep_for_later(event);
+            }
+            if !tracked.gone {
+                self.see(tracked.claim, now, &mut Vec::new());
+            }
+        }
+    }
+
     /// This replica leads, or no longer does.
     pub(super) fn lead(&mut self, leads: bool, now: Timestamp, actions: &mut Vec<Action>) {
-        let begins = leads && !self.leads;
-        self.leads = leads;
-        if !begins {
-            return;
+        match (self.leads, leads) {
+            (true, false) => return self.step_down(now),
+            (false, true) => self.leads = true,
+            _ => return,
         }
         for entry in std::mem::take(&mut self.unfinished) {
             let stands = self.claims.get(entry.uid.as_str()).is_some_and(|tracked| {

@@ -65,6 +65,8 @@ pub(crate) struct World {
     pub(crate) last_words: BTreeMap<String, Value>,
     /// Crash around the write of this number: before it, or after it with the answer lost.
     pub(crate) crash: Option<(u32, bool)>,
+    /// Instead of being killed, the controller loses its lease and is elected again.
+    pub(crate) demoted: bool,
     crashed: bool,
     interner: Interner,
 }
@@ -84,6 +86,7 @@ impl World {
             outbox: Vec::new(),
             last_words: BTreeMap::new(),
             crash: None,
+            demoted: false,
             crashed: false,
             interner: Interner::default(),
         }
@@ -330,7 +333,14 @@ pub(crate) fn run(
                     break;
                 }
             }
-            if !alive {
+            if !alive && world.demoted {
+                assert!(state.handle(Input::Leads(false), world.clock()).is_empty());
+                let given_up = world.karpenter.clone().into_iter().map(Input::GivenUp);
+                for input in world.list().into_iter().chain(given_up) {
+                    assert!(state.handle(input, world.clock()).is_empty());
+                }
+                world.lead(&mut state);
+            } else if !alive {
                 state = world.start(true);
             }
             steps += 1;
