@@ -82,12 +82,14 @@ fn a_controller_killed_or_demoted_around_any_write_comes_to_the_same_end() {
     let writes = clean.writes.total();
     assert!(writes > 30, "{writes}");
     for number in 0..writes {
-        for sent in [false, true] {
+        for (sent, demoted) in [(false, false), (true, false), (false, true), (true, true)] {
             let (azure, changes) = everything();
             let mut world = World::new(azure);
             world.crash = Some((number, sent));
+            world.demoted = demoted;
             run(&mut world, &changes, END, |_, out| out);
-            let what = format!("killed {} write {number}", if sent { "after" } else { "before" });
+            let end = if demoted { "demoted" } else { "killed" };
+            let what = format!("{end} {} write {number}", if sent { "after" } else { "before" });
             assert_sound(&world, &what);
             assert_eq!(world.picture(), clean.picture(), "{what}");
             assert_eq!(world.writes.total(), clean.writes.total(), "{what}");
@@ -222,4 +224,20 @@ fn a_second_replica_takes_over_what_the_first_left() {
             .count();
         assert_eq!(told, 2, "takeover at {takeover}");
     }
+}
+
+#[test]
+fn a_standby_never_takes_back_what_the_leader_wrote() {
+    let (azure, changes) = everything();
+    let mut world = World::new(azure);
+    let mut standby = world.start(false);
+    run(&mut world, &changes, END, |world, out| {
+        for input in &out {
+            assert!(standby.handle(input.clone(), world.clock()).is_empty());
+        }
+        out
+    });
+    let before = (world.picture(), world.writes.total());
+    assert!(world.lead(&mut standby));
+    assert_eq!((world.picture(), world.writes.total()), before);
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::reconcile::rank;
 use super::tracked::{Held, Recorded, Tracked};
 use super::{Action, State};
 use crate::claim::Claim;
@@ -40,8 +41,14 @@ impl State {
             }
             None => self.claims.entry(Arc::clone(&uid)).or_insert_with(|| Tracked::new(claim)),
         };
-        if tracked.held.is_none() {
-            tracked.held = recorded.and_then(Recorded::held).or_else(|| adopted(&tracked.claim));
+        // Another leader's verdict counts as ours: a replica that does not lead follows the object, and
+        // one that does never takes back what says more.
+        let stands = adopted(&tracked.claim);
+        let more = stands.as_ref().map(|held| rank(held.reason)) > tracked.reason().map(rank);
+        if !self.leads || more {
+            tracked.held = recorded.and_then(Recorded::held).or(stands);
+        } else if tracked.held.is_none() {
+            tracked.held = recorded.and_then(Recorded::held);
         }
         if let Some(held) = &mut tracked.held {
             held.stood |=

@@ -194,7 +194,7 @@ fn write(tracked: &mut Tracked, condition_type: &str, now: Timestamp, actions: &
 }
 
 /// How much a verdict says. One that says less never replaces one that says more.
-fn rank(reason: Reason) -> u8 {
+pub(super) fn rank(reason: Reason) -> u8 {
     match reason {
         Reason::CseStatusUnavailable => 0,
         Reason::NoCseExtension => 1,
