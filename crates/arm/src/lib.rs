@@ -1,1 +1,44 @@
 //! Azure Resource Manager, for the calls that Mooring makes.
+//!
+//! A [`Client`] is made of a [`Cloud`] (where), an [`Outside`] (clock, randomness, network, identity) and a
+//! [`Budget`] (how much may be asked). Every call goes the same way:
+//!
+//! ```text
+//! calls ──▶ request: wait for the budget ──▶ token ──▶ send ──▶ judge ──▶ answer, or once more
+//!   └─────▶ operation: a write that goes on in Azure, as a value that can be kept and resumed
+//! ```
+//!
+//! What the crate promises:
+//!
+//! - A request is repeated only if repeating cannot do harm: it is idempotent, or it was provably not carried
+//!   out. Otherwise the error says that its [`Fate`] is unknown, and the caller looks before it acts again.
+//! - Every call ends, at its deadline at the latest, and every error carries the correlation id.
+//! - The token goes to the cloud's own origin only: links in answers are checked, and resume tokens hold no host.
+//! - What is read in order to be written back is kept as the text that was read ([`Raw`]).
+//! - Nothing here depends on the order of a hash map or on a clock of its own: with a deterministic
+//!   [`Outside`], the same seed gives the same requests.
+
+mod budget;
+pub mod calls;
+mod client;
+mod cloud;
+mod error;
+pub mod identity;
+mod metrics;
+mod operation;
+mod outside;
+mod raw;
+mod request;
+mod resource_id;
+mod text;
+
+pub use budget::{Budget, BudgetFull, Limit, Limits, Priority};
+pub use client::Client;
+pub use cloud::{Cloud, CloudError, Settings};
+pub use error::{Error, ErrorKind, Fate, Made, Refusal};
+pub use metrics::{BucketLevel, Metrics};
+pub use operation::{Operation, Outcome, Progress, Started};
+pub use outside::{Outside, Real, Sent, Token, TransportError};
+pub use raw::{Document, Listed, Raw, RawError};
+pub use request::{Call, Class};
+pub use resource_id::{ResourceId, ResourceIdError};

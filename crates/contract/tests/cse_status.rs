@@ -117,6 +117,12 @@ fn diagnosis_goes_before_error_and_both_keep_their_beginning() {
 }
 
 #[test]
+fn zeros_before_a_code_do_not_cost_its_digits() {
+    let status = CseStatus { exit_code: format!("{}51", "0".repeat(30)), ..CseStatus::default() };
+    assert_eq!(read(&status.fit(64)).code(), Ok(51));
+}
+
+#[test]
 fn endless_timings_do_not_cost_the_cause() {
     let mut status = read(BY_SCRIPTS);
     status.timings.systemd_summary = Some("s".repeat(10_000));

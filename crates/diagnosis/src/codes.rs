@@ -2,10 +2,9 @@
 
 use mooring_contract::catalogue::{Os, by_name};
 
-use crate::facts::{LINUX_CODES, owned, value};
-use crate::message::{Found, Handler, Opener};
+use crate::message::{Found, Handler, LINUX_CODES, Message, Opener};
 use crate::read::Read;
-use crate::words::{follows, number, phrase, quoted_number, skip_gap, word_around};
+use crate::words::{follows, number, owned, phrase, quoted_number, skip_gap, value, word_around};
 
 /// `CSE Error: NAME." Exit Code: N.` is shorter.
 const NEAR: usize = 240;
@@ -89,7 +88,7 @@ fn logged(read: &mut Read<'_>, found: Found<i64>) {
 }
 
 /// The message that a line of a log belongs to.
-fn log<'r>(read: &'r mut Read<'_>, at: usize) -> Option<&'r mut crate::message::Message> {
+fn log<'r>(read: &'r mut Read<'_>, at: usize) -> Option<&'r mut Message> {
     if read.current().is_some() {
         return read.current();
     }

@@ -4,12 +4,14 @@ use mooring_contract::catalogue::{
     Date, ExitCode, Meanings, Os, Owner, Reach, Status, image_date, lookup_named,
 };
 
-use crate::decode::{Text, Told};
+use crate::decode::read;
 use crate::decoded::{Decoded, FoundBy, Outcome};
 use crate::diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 use crate::evidence::{Evidence, quote};
 use crate::found_clues::FoundClues;
 use crate::rules::{self, Rule};
+use crate::text::Text;
+use crate::told::Told;
 
 /// No diagnosis quotes more lines.
 const MOST_EVIDENCE: usize = 4;
@@ -20,7 +22,7 @@ const MOST_EVIDENCE: usize = 4;
 /// left out.
 #[must_use]
 pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
-    let (text, told) = Text::read(input, hints.image_date);
+    let (text, told) = read(input, hints.image_date);
     let ours = told.iter().filter(|told| told.decoded.outcome != Outcome::NotABootstrap);
     let mut diagnoses: Vec<Diagnosis> =
         ours.map(|told| Case::of(&text, told, hints).answer()).collect();
@@ -95,7 +97,9 @@ impl<'a> Case<'a> {
             (None, Some(row)) => self.by_row(row),
             (None, None) => unknown(),
         };
+        let quotes_error = fitting.as_ref().is_some_and(|(rule, _)| rule.error);
         let mut places = fitting.map(|(_, places)| places).unwrap_or_default();
+        places.extend(self.told.error_at.filter(|_| quotes_error));
         self.add_step(&mut diagnosis, &mut places);
         let shown = !places.is_empty();
         places.extend(self.told.at);

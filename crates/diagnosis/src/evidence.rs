@@ -2,7 +2,7 @@
 
 use mooring_contract::MASK;
 
-use crate::decode::Told;
+use crate::told::Told;
 
 /// The longest line that is shown, in characters.
 pub const LONGEST_LINE: usize = 200;

@@ -37,10 +37,13 @@ pub(crate) fn is_bootstrap(message: &Message) -> bool {
             Opener::Report => message.report.is_some() || message.windows_result.is_some(),
             // A successful Run Command looks the same but for the report, and so does any text that
             // shows two streams.
-            Opener::Handler => {
-                let failed = matches!(message.handler, Handler::Failed | Handler::Lost);
-                failed || from_node || message.slog.is_some() || message.trace.is_some()
-            }
+            Opener::Handler => match message.handler {
+                Handler::Failed | Handler::Lost => true,
+                Handler::Succeeded => {
+                    from_node || message.slog.is_some() || message.duration.is_some()
+                }
+                Handler::Silent => from_node || message.slog.is_some() || message.trace.is_some(),
+            },
             Opener::Wrapper | Opener::Summary | Opener::Sentence | Opener::Log => true,
         },
     }

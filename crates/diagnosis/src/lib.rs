@@ -16,10 +16,11 @@
 //!
 //! | step | modules |
 //! |---|---|
-//! | undress the text | `normalise` |
-//! | find what matters | `scan`, `clues` |
-//! | read what stands around it | `words`, `facts`, `codes`, `surroundings`, `sentences` |
-//! | put facts together | `read`, `message`, `extension`, `report`, `decode`, `merge` |
+//! | undress the text | `wrapped`, `normalise` |
+//! | find what matters | `scan`, `clues`, `text` |
+//! | read what stands around it | `words`, `wrappers`, `status`, `codes`, `surroundings`, `sentences` |
+//! | put facts together | `message`, `read`, `facts` |
+//! | say what a message says | `extension`, `report`, `tell`, `told`, `merge`, `implied`, `decode` |
 //! | find the cause | `rules`, `found_clues`, `evidence`, `diagnose` |
 //! | tell it | `diagnosis`, `json` |
 //! | count causes by image | [`fleet`] |
@@ -35,6 +36,7 @@ mod extension;
 mod facts;
 pub mod fleet;
 mod found_clues;
+mod implied;
 mod json;
 mod merge;
 mod message;
@@ -44,8 +46,14 @@ mod report;
 mod rules;
 mod scan;
 mod sentences;
+mod status;
 mod surroundings;
+mod tell;
+mod text;
+mod told;
 mod words;
+mod wrapped;
+mod wrappers;
 
 pub use decode::decode;
 pub use decoded::{Decoded, FoundBy, Outcome, Situation};

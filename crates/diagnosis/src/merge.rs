@@ -3,24 +3,46 @@
 //! Azure repeats: ARM's error within AKS's, the handler's text within itself, a summary before its
 //! details. What is about the same extension on the same instance and has the same code is one.
 
-use crate::decode::Told;
 use crate::decoded::Outcome;
 use crate::message::Opener;
+use crate::told::{Item, Told};
 
 pub(crate) fn merge(told: Vec<Told>) -> Vec<Told> {
-    let mut kept: Vec<Told> = Vec::new();
+    // Beside each message, the list that it was told in last.
+    let mut kept: Vec<(Told, usize)> = Vec::new();
+    let mut list = 0;
+    let mut before = Item::Alone;
     for mut one in told {
-        match kept.iter_mut().find(|other| is_same(other, &one)) {
-            Some(other) => {
+        if begins_a_list(before, one.item) {
+            list += 1;
+        }
+        before = one.item;
+        let same = kept.iter_mut().find(|(other, told_in)| {
+            let instance = one.decoded.instance;
+            let known = instance.is_some() && instance == other.decoded.instance;
+            (*told_in != list || known) && is_same(other, &one)
+        });
+        match same {
+            Some((other, told_in)) => {
                 if trust(&one) < trust(other) {
                     std::mem::swap(other, &mut one);
                 }
                 fill(other, one);
+                *told_in = list;
             }
-            None => kept.push(one),
+            None => kept.push((one, list)),
         }
     }
-    kept
+    kept.into_iter().map(|(told, _)| told).collect()
+}
+
+/// Whether a message does not belong to the list that the one before it was in.
+fn begins_a_list(before: Item, item: Item) -> bool {
+    match item {
+        Item::Alone => true,
+        Item::Listed => before == Item::Viewed,
+        Item::Viewed => before != Item::Viewed,
+    }
 }
 
 /// Lower is better.

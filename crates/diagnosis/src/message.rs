@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// What Linux and its shells can report; -1 is the handler's word for a killed command.
+pub(crate) const LINUX_CODES: std::ops::RangeInclusive<i64> = -1..=255;
+
 /// Something read, and where it stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found<T> {
@@ -58,6 +61,8 @@ pub(crate) struct Message {
     /// Something that only an AKS node prints.
     pub(crate) says_aks: bool,
     pub(crate) run_command: bool,
+    /// An entry of an instance view.
+    pub(crate) viewed: bool,
     pub(crate) silence: Option<Found<Silence>>,
     pub(crate) windows_result: Option<Found<i64>>,
     pub(crate) windows_name: Option<Found<i64>>,
@@ -103,6 +108,7 @@ impl Message {
             says_windows: false,
             says_aks: false,
             run_command: false,
+            viewed: false,
             silence: None,
             windows_result: None,
             windows_name: None,
@@ -123,5 +129,11 @@ impl Message {
     /// Whether the script's streams have begun.
     pub(crate) fn in_streams(&self) -> bool {
         self.stdout.is_some() || self.stderr.is_some()
+    }
+
+    /// Whether this is a failed handler's sentence, in whose streams it has printed its log.
+    pub(crate) fn shows_handler_log(&self) -> bool {
+        let failed = |found: Found<Silence>| found.value == Silence::HandlerFailed;
+        self.silence.is_some_and(failed) && self.in_streams()
     }
 }

@@ -155,6 +155,10 @@ impl<'a> Pass<'a> {
             Some((wanted, b'\n')) => self.end_line(skipped + wanted.len()),
             Some((wanted, byte)) => {
                 self.again |= *byte == b'<';
+                // The quote was escaped before it was marked up.
+                if matches!(byte, b'"' | b'\'') && self.out.last() == Some(&b'\\') {
+                    self.out.pop();
+                }
                 self.replace(skipped + wanted.len(), *byte);
             }
             None => self.replace(skipped, b'&'),
@@ -256,6 +260,7 @@ mod tests {
         assert_eq!(shown("status=**50**, `x`"), "status=50, x");
         assert_eq!(shown("> a\r\n> > b\n c"), "a\nb\n c");
         assert_eq!(shown("\u{1b}[31mred\u{1b}[0m \u{2018}q\u{2019}"), "red 'q'");
+        assert_eq!(shown("\\\\\\&quot;a\\&#39;"), "\"a'");
         assert_eq!(shown("\\u0026quot;\\\\u003cbr\\\\u003ex"), "\"\nx");
     }
 

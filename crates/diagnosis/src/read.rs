@@ -1,12 +1,10 @@
-//! From hits to messages: which facts belong together.
+//! What has been read so far: which facts belong together.
 //!
 //! A text may hold the messages of several machines and extensions, repeat them, or begin in the
-//! middle of one. The reader goes over the hits once. What stands before a message (a name, an
+//! middle of one. Facts come in the order of the text. What stands before a message (a name, an
 //! instance, a state) waits for it; what stands behind its beginning belongs to it until the next.
 
-use crate::facts;
-use crate::message::{Found, Message, Opener};
-use crate::scan::{Anchor, Hit, Mark};
+use crate::message::{Found, Handler, Message, Opener};
 
 /// A text with more messages than this is cut off there; it is no text that a person pastes.
 const MOST_MESSAGES: usize = 1024;
@@ -35,30 +33,24 @@ pub(crate) struct Read<'a> {
 }
 
 impl<'a> Read<'a> {
-    pub(crate) fn of(text: &'a [u8], hits: &[Hit]) -> Self {
-        let aks = [Mark::Anchor(Anchor::AksNode), Mark::Anchor(Anchor::Step)];
-        let mut read = Self {
+    pub(crate) fn new(text: &'a [u8], from_aks_node: bool) -> Self {
+        Self {
             text,
             messages: Vec::new(),
             names: Vec::new(),
             sentences: Vec::new(),
             arm_codes: Vec::new(),
             loose: Message::new(Opener::Log, 0),
-            from_aks_node: hits.iter().any(|hit| aks.contains(&hit.mark)),
+            from_aks_node,
             current: None,
             full: false,
             lookups: 0,
-        };
-        for hit in hits {
-            if let Mark::Anchor(anchor) = hit.mark {
-                facts::read(&mut read, anchor, hit.start(), hit.end());
-            }
-            if read.full {
-                break;
-            }
         }
-        read.close_spans();
-        read
+    }
+
+    /// Whether no more messages are read.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
     }
 
     /// The message that is being read.
@@ -97,7 +89,7 @@ impl<'a> Read<'a> {
             let message = &self.messages[index];
             let waits = matches!(message.opener, Opener::Wrapper | Opener::Handler);
             waits
-                && message.handler == crate::message::Handler::Silent
+                && message.handler == Handler::Silent
                 && message.outer.is_none()
                 && !message.in_streams()
         });
@@ -134,7 +126,7 @@ impl<'a> Read<'a> {
     }
 
     /// A message reaches to the next one; the first and the last also have what is around them.
-    fn close_spans(&mut self) {
+    pub(crate) fn close_spans(&mut self) {
         let mut end = self.text.len();
         for message in self.messages.iter_mut().rev() {
             message.span.end = end;

@@ -1,5 +1,7 @@
 //! The node's report inside a message, read as far as it is there.
 
+use std::ops::Range;
+
 use mooring_contract::CseStatus;
 
 use crate::message::Message;
@@ -22,8 +24,20 @@ pub(crate) fn status(text: &[u8], message: &Message) -> Option<CseStatus> {
     Some(status)
 }
 
-/// The text behind `"name": "` up to a quote that ends a member.
+/// Where the report's `Error` says something.
+pub(crate) fn error_at(text: &[u8], message: &Message) -> Option<usize> {
+    let code = message.report?;
+    let body = text.get(code.at..message.span.end)?;
+    let told = range(body, b"Error").filter(|told| !body[told.clone()].trim_ascii().is_empty())?;
+    Some(code.at + told.start)
+}
+
 fn member(body: &[u8], name: &[u8]) -> Option<String> {
+    range(body, name).map(|range| String::from_utf8_lossy(&body[range]).into_owned())
+}
+
+/// The text behind `"name": "` up to a quote that ends a member.
+fn range(body: &[u8], name: &[u8]) -> Option<Range<usize>> {
     let key = memchr::memmem::find_iter(body, name).find(|at| {
         let before = at.checked_sub(1).map(|before| body[before]);
         let behind = body.get(at + name.len());
@@ -42,5 +56,6 @@ fn member(body: &[u8], name: &[u8]) -> Option<String> {
         }
     };
     let end = memchr::memchr_iter(quote, rest).find(ends).unwrap_or(rest.len());
-    Some(String::from_utf8_lossy(&rest[..end]).into_owned())
+    let start = body.len() - rest.len();
+    Some(start..start + end)
 }

@@ -51,6 +51,7 @@ pub(crate) enum Anchor {
     RunCommand,
     KnownName,
     OperationError,
+    ErrorCode,
 }
 
 /// What was found, and where it starts and ends.
@@ -149,6 +150,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("lookupnosuchhost", Anchor::NoSuchHost),
     ("runcommand", Anchor::RunCommand),
     ("extensionoperationerror", Anchor::OperationError),
+    ("error code:", Anchor::ErrorCode),
     ("vmsscse", Anchor::KnownName),
     ("windows-cse-agent-", Anchor::KnownName),
     ("cse-agent-", Anchor::KnownName),

@@ -1,12 +1,70 @@
-//! What stands around a message: streams, instance, state, image, step.
+//! What stands around a message: its extension, streams, instance, state, image, step.
 
 use mooring_contract::catalogue::image_date;
 
-use crate::facts::{owned, value};
-use crate::message::{Found, Opener};
+use crate::extension::{is_bootstrap_name, is_custom_script};
+use crate::message::{Found, Message, Opener};
 use crate::read::Read;
 use crate::scan::Anchor;
-use crate::words::{follows, name, phrase, quoted_number, word_around};
+use crate::words::{follows, name, owned, phrase, quoted_number, value, word_around};
+
+/// How far a key's company is looked for.
+const NEAR: usize = 320;
+
+/// `(publisher 'P' and type 'T')`, or the same as JSON members.
+pub(crate) fn publisher(read: &mut Read<'_>, end: usize) {
+    let text = read.text;
+    let Some(range) = name(text, value(text, end).unwrap_or(end)) else { return };
+    let behind = range.end + 1;
+    let kind = phrase(text, behind, "and type").and_then(|at| name(text, at));
+    let message = read.here();
+    if message.in_streams() || message.publisher.is_some() {
+        return;
+    }
+    message.publisher = Some(owned(text, range));
+    if let Some(kind) = kind {
+        message.kind = Some(owned(text, kind));
+    }
+    message.says_linux |= message.publisher.as_deref() == Some("Microsoft.Azure.Extensions");
+}
+
+/// `"type": "Microsoft.Azure.Extensions.CustomScript"`, also without quotes; a type with a slash is a resource's.
+pub(crate) fn kind(read: &mut Read<'_>, end: usize) {
+    let text = read.text;
+    let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
+    let kind = owned(text, range);
+    let message = read.here();
+    let fits = kind.starts_with("Microsoft.") || is_custom_script(&kind);
+    if fits && !kind.contains('/') && message.kind.is_none() && message.opener != Opener::Wrapper {
+        message.kind = Some(kind);
+    }
+}
+
+/// `"name": "X"` in an instance view, as JSON, YAML or PowerShell's list; a name elsewhere is no extension's.
+pub(crate) fn extension_name(read: &mut Read<'_>, end: usize) {
+    let text = read.text;
+    let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
+    let company = &text[range.end..text.len().min(range.end + NEAR)];
+    let has = |word: &[u8]| memchr::memmem::find(company, word).is_some();
+    let known = is_bootstrap_name(&owned(text, range.clone()));
+    let viewed = has(b"ypeHandlerVersion") || has(b"tatuses");
+    if known || viewed {
+        read.close();
+        read.loose = Message::new(Opener::Log, range.start);
+        read.loose.extension = Some(owned(text, range));
+        read.loose.viewed = viewed;
+    }
+}
+
+/// The name of a bootstrap's extension anywhere: better than none.
+pub(crate) fn known_name(read: &mut Read<'_>, at: usize) {
+    let word = word_around(read.text, at, b"-_");
+    let name = owned(read.text, word);
+    let message = read.here();
+    if message.extension.is_none() && !message.in_streams() && is_bootstrap_name(&name) {
+        message.extension = Some(name);
+    }
+}
 
 /// `[stdout]` and `[stderr]`. A text that begins with one has lost its head.
 pub(crate) fn stream(read: &mut Read<'_>, anchor: Anchor, at: usize) {

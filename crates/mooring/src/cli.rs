@@ -1,6 +1,8 @@
 //! One definition for parsing, help, completions and the manual page.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -29,6 +31,9 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Browse the exit-code catalogue
     Codes(CodesArguments),
+    /// Serve a simulated Azure on loopback, over TLS
+    #[command(after_help = SIM_EXAMPLES)]
+    Sim(SimArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -59,7 +64,7 @@ Exits with 0 whenever it answered, also when the answer is that nothing can be k
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// An exit code (decimal or 0x…), a name, a file, or - for standard input
-    #[arg(value_name = "CODE|NAME|FILE|-")]
+    #[arg(value_name = "CODE|NAME|FILE|-", allow_negative_numbers = true)]
     pub(crate) what: String,
     /// The node's operating system, if the text does not show it
     #[arg(long, value_enum)]
@@ -70,6 +75,44 @@ pub(crate) struct ExplainArguments {
     /// How to show the answer
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub(crate) output: Format,
+}
+
+const SIM_EXAMPLES: &str = "\
+Examples:
+  mooring sim --scenario wedged-system-pool --state demo &
+  . demo/env.sh
+
+Prints `ready https://127.0.0.1:N` once the files are written and the port answers.
+Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled, slow-boot, young-operation.
+GET /admin/ on the same port lists what can be broken and looked at.";
+
+#[derive(Debug, Args)]
+pub(crate) struct SimArguments {
+    /// A built-in scenario, or a YAML file
+    #[arg(long, value_name = "NAME|FILE", default_value = "healthy")]
+    pub(crate) scenario: String,
+    /// The port; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// The address to listen on; others than loopback let everybody in
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) address: IpAddr,
+    /// How much faster than in Azure things happen
+    #[arg(long, default_value_t = 60.0, value_parser = speed)]
+    pub(crate) speed: f64,
+    /// The folder for ca.pem and env.sh
+    #[arg(long, value_name = "DIR", default_value = "mooring-sim")]
+    pub(crate) state: PathBuf,
+    /// What chance is drawn from: the same seed gives the same run
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(speed),
+        _ => Err("a speed is a number above 0, such as 1 or 60".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -95,7 +138,7 @@ pub(crate) enum CodesCommand {
     /// Show the pages of a code
     Show {
         /// An exit code (decimal or 0x…) or a name
-        #[arg(value_name = "CODE|NAME")]
+        #[arg(value_name = "CODE|NAME", allow_negative_numbers = true)]
         what: String,
         /// Only those of this operating system
         #[arg(long, value_enum)]

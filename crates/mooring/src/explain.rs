@@ -21,10 +21,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
     let what = arguments.what.as_str();
     if what == "-" {
-        return answer(
-            arguments.output,
-            &diagnose(&read(&mut io::stdin(), "standard input")?, hints),
-        );
+        return explain_text(arguments.output, &mut io::stdin(), "standard input", hints);
     }
     if let Some(code) = parse_code(what) {
         let found = likely_meanings(code, hints.os, hints.image_date);
@@ -34,18 +31,49 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
         };
     }
     let path = Path::new(what);
+    if path.is_dir() {
+        return Err(unreadable(what, "it is a folder; name a file in it, such as provision.json"));
+    }
     if path.exists() {
         let mut file = File::open(path).map_err(|error| unreadable(what, &error.to_string()))?;
-        return answer(arguments.output, &diagnose(&read(&mut file, what)?, hints));
+        return explain_text(arguments.output, &mut file, what, hints);
     }
     let named = by_name(what);
     if named.is_empty() {
-        return Err(unreadable(what, "there is no such file, and no exit code has this name"));
+        // A name of Azure's that stands for no code, such as a time-out's.
+        let diagnoses = diagnose(what.as_bytes(), hints);
+        if diagnoses.is_empty() {
+            return Err(unreadable(what, "there is no such file, and no exit code has this name"));
+        }
+        return answer(arguments.output, &diagnoses);
     }
     match arguments.output {
         Format::Table => show::print(pages(what, named.as_slice()).as_bytes()),
         format => answer(format, &named_diagnoses(named, hints)),
     }
+}
+
+fn explain_text(
+    format: Format,
+    source: &mut dyn Read,
+    name: &str,
+    hints: Hints,
+) -> Result<(), Failure> {
+    let text = read(source, name)?;
+    if text.trim_ascii().is_empty() && format != Format::Json {
+        return show::print(nothing_in(name).as_bytes());
+    }
+    answer(format, &diagnose(&text, hints))
+}
+
+/// Most often the command before the pipe has failed.
+fn nothing_in(name: &str) -> String {
+    let name = shown(name);
+    format!(
+        "There is nothing to explain: {name} is empty.\n\
+         hint: check the command or file that the text comes from; give the extension's message, \
+         the ARM error or provision.json\n"
+    )
 }
 
 /// What the catalogue says of a name, as diagnoses.
@@ -86,7 +114,7 @@ fn answer(format: Format, diagnoses: &[Diagnosis]) -> Result<(), Failure> {
     let text = match format {
         Format::Table => show::table(diagnoses),
         Format::Markdown => show::markdown(diagnoses),
-        Format::Json => to_json(diagnoses),
+        Format::Json => to_json(diagnoses) + "\n",
     };
     show::print(text.as_bytes())
 }

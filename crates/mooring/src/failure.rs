@@ -16,6 +16,11 @@ impl Failure {
         Self { text, exit_code: 3 }
     }
 
+    /// The command line means nothing.
+    pub(crate) fn usage(text: String) -> Self {
+        Self { text, exit_code: 2 }
+    }
+
     #[expect(clippy::print_stderr, reason = "this is where people are told")]
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("mooring: {}", self.text);

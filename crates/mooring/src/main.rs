@@ -6,6 +6,7 @@ mod documents;
 mod explain;
 mod failure;
 mod show;
+mod sim;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Codes(arguments) => codes::codes(&arguments),
+        Command::Sim(arguments) => sim::sim(&arguments),
         Command::Completions { shell } => documents::completions(shell),
         Command::Man => documents::manual(),
         Command::Agent { words } => return agent(&words),

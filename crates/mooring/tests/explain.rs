@@ -158,3 +158,39 @@ fn the_node_agent_is_inside() {
     assert_eq!(mooring(&["agent", "--root", root, "provision", "--nosuch"]).status.code(), Some(1));
     assert!(folder.path().join("var/log/azure/aks/provision.json").exists());
 }
+
+#[test]
+fn empty_input_is_told_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("empty.txt");
+    std::fs::write(&file, "\n").unwrap();
+    let file = file.to_str().unwrap();
+    let told = text(&["explain", file]);
+    assert!(told.contains(file) && told.contains("is empty") && told.contains("hint:"), "{told}");
+    assert!(text(&["explain", "-"]).contains("standard input is empty"));
+    assert_eq!(json(&["explain", "-", "-o", "json"])["diagnoses"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_folder_is_refused_by_name_with_the_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_str().unwrap();
+    let output = mooring(&["explain", name]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(told.contains(name) && told.contains("name a file in it"), "{told}");
+}
+
+#[test]
+fn a_negative_code_is_no_option() {
+    assert!(text(&["explain", "-1"]).starts_with("-1 killed"));
+}
+
+#[test]
+fn a_name_without_a_code_is_explained_all_the_same() {
+    for name in ["VMExtensionError_ProvisioningTimeout", "VMExtensionProvisioningTimeout"] {
+        let told = json(&["explain", name, "-o", "json"]);
+        assert_eq!(told["diagnoses"][0]["reason"], "ExtensionTimedOut", "{name}");
+        assert_eq!(told["diagnoses"][0]["reported"]["code"], Value::Null, "{name}");
+    }
+}

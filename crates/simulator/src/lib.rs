@@ -8,8 +8,14 @@
 //!
 //! The crate knows the node's contract and nothing else of Mooring, so that it cannot share its mistakes.
 
+pub mod azure;
 pub mod exchange;
 pub mod faults;
+pub mod imds;
+pub mod kubernetes;
 pub mod random;
+pub mod registry;
+pub mod scenario;
 pub mod serve;
+pub mod sim;
 pub mod trace;

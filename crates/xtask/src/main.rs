@@ -3,7 +3,10 @@
 mod bench_agent;
 mod checks;
 mod codes;
+mod fuzz;
+mod oracles;
 mod packaging;
+mod python;
 mod step;
 
 use std::process::ExitCode;
@@ -15,8 +18,11 @@ cargo xtask <chore>
 
 Chores:
   test         every test, and what the packaging promises; installs what is missing
+  oracles      install what judges the simulator: Microsoft's Python clients
   audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue
+  fuzz [TARGET] [--runs N]
+               any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   help         print this text
 ";
@@ -25,9 +31,11 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => checks::test(),
+        ["oracles"] => oracles::install(),
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
+        ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);
             Ok(())

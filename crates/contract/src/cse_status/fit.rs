@@ -27,6 +27,10 @@ impl CseStatus {
         let mut status = self.clone();
         if line_len(&status.without_texts()) > limit {
             status.timings = Timings::default();
+            // Written anew, so that zeros in front cannot push the code's own digits out.
+            if let Ok(code) = status.code() {
+                status.exit_code = code.to_string();
+            }
             status.exit_code.truncate(status.exit_code.floor_char_boundary(LONGEST_CODE));
         }
         status.output = without_front(&status.output, excess(&status)).to_owned();

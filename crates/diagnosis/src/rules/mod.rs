@@ -8,11 +8,13 @@
 //! | `time` | what ran out of time, or never ran |
 //! | `network` | egress, DNS, proxies, TLS |
 //! | `node` | disk, locks, metadata, kubelet, the image |
+//! | `windows` | the same causes in the words and numbers of Windows |
 
 mod network;
 mod node;
 mod registry;
 mod time;
+mod windows;
 
 use mooring_contract::catalogue::{Date, Os, Owner};
 
@@ -37,6 +39,8 @@ pub(crate) struct Rule {
     pub(crate) seconds: Option<(u32, u32)>,
     /// The step that was running.
     pub(crate) steps: &'static [&'static str],
+    /// Whether the report's own `Error` must say something, which is then quoted.
+    pub(crate) error: bool,
     /// Of each group, one clue must be there.
     pub(crate) clues: Groups,
     /// Whether the clues must stand in one line.
@@ -62,6 +66,7 @@ impl Rule {
         images: None,
         seconds: None,
         steps: &[],
+        error: false,
         clues: &[],
         in_one_line: false,
         effective: None,
@@ -86,7 +91,9 @@ impl Rule {
         let step = decoded.step.as_deref().unwrap_or_default();
         let steps = self.steps.is_empty()
             || self.steps.iter().any(|wanted| step.split('.').any(|part| part == *wanted));
-        code && os && situation && outcome && images && seconds && steps
+        let said = decoded.status.as_ref().is_some_and(|status| !status.error.trim().is_empty());
+        let error = !self.error || said;
+        code && os && situation && outcome && images && seconds && steps && error
     }
 }
 
@@ -100,7 +107,8 @@ const fn day(year: u16, month: u8, day: u8) -> Date {
 
 /// All rules, the most telling first.
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
-    registry::RULES.iter().chain(node::RULES).chain(network::RULES).chain(time::RULES)
+    let linux = registry::RULES.iter().chain(node::RULES).chain(network::RULES);
+    linux.chain(windows::RULES).chain(time::RULES)
 }
 
 #[cfg(test)]
@@ -122,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_rule_without_clues_is_never_sure() {
-        for rule in all().filter(|rule| rule.clues.is_empty()) {
+        for rule in all().filter(|rule| rule.clues.is_empty() && !rule.error) {
             assert!(rule.confidence < Confidence::High, "{}", rule.name);
         }
     }

@@ -34,6 +34,19 @@ const KUBELET: Rule = Rule {
     ..Rule::ANY
 };
 
+const CONTROLLER: Rule = Rule {
+    reason: "NodeControllerError",
+    codes: &[240],
+    summary: "The node agent failed before the image's scripts ran: the node config is missing or \
+        unreadable, or does not fit the image.",
+    actions: &[
+        "Read Error in the report: it names the file or field.",
+        "Check the custom data that the node was given, and \
+            /var/log/azure/aks-node-controller.log on the node.",
+    ],
+    ..Rule::ANY
+};
+
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "rerun",
@@ -203,17 +216,6 @@ pub(super) static RULES: &[Rule] = &[
         actions: &["Turn Secure Boot off for the pool, or use an image whose driver is signed."],
         ..Rule::ANY
     },
-    Rule {
-        name: "controller-240",
-        reason: "NodeControllerError",
-        codes: &[240],
-        summary: "The node agent failed before the image's scripts ran: the node config is missing \
-            or unreadable, or does not fit the image.",
-        actions: &[
-            "Read Error in the report: it names the file or field.",
-            "Check the custom data that the node was given, and \
-                /var/log/azure/aks-node-controller.log on the node.",
-        ],
-        ..Rule::ANY
-    },
+    Rule { name: "controller-240-told", error: true, confidence: Confidence::High, ..CONTROLLER },
+    Rule { name: "controller-240", ..CONTROLLER },
 ];

@@ -1,6 +1,6 @@
 //! What ran out of time, what never ran, and what went well.
 
-use mooring_contract::catalogue::Owner;
+use mooring_contract::catalogue::{Os, Owner};
 
 use super::{Rule, day};
 use crate::clues::Clue;
@@ -186,6 +186,19 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "restart",
+        reason: "InterruptedByRestart",
+        os: Some(Os::Linux),
+        situation: Some(Situation::Interrupted),
+        summary: "The VM was shutting down while the extension ran, so the script has no result.",
+        actions: &[
+            "Recreate the node.",
+            "If it repeats, look for whatever stops or evicts VMs: spot evictions, schedules, or a \
+                reboot that the image asks for at boot.",
+        ],
+        ..SILENT
+    },
+    Rule {
+        name: "restart-windows",
         reason: "InterruptedByRestart",
         situation: Some(Situation::Interrupted),
         summary: "The command ended without a known code; a restart of the VM may have interrupted \

@@ -1,0 +1,153 @@
+//! One token bucket, in whole numbers: no rounding makes anybody wait once more.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::limits::Limit;
+
+/// Parts of a token: at a rate of `n` thousandths of a token per second, `n` parts come in each nanosecond.
+const TOKEN: u128 = 1_000_000_000_000;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Bucket {
+    limit: Limit,
+    /// Parts in the bucket.
+    level: u128,
+    at: Timestamp,
+    /// Azure said: nothing before this.
+    closed_until: Option<Timestamp>,
+}
+
+impl Bucket {
+    pub(crate) fn full(limit: Limit, now: Timestamp) -> Self {
+        Self { limit, level: u128::from(limit.burst) * TOKEN, at: now, closed_until: None }
+    }
+
+    /// Takes `cost` tokens if `cost` and `reserve` are there; otherwise tells how long to wait for that.
+    pub(crate) fn take(&mut self, now: Timestamp, cost: u32, reserve: u32) -> Result<(), Duration> {
+        match self.wait(now, cost, reserve) {
+            Duration::ZERO => {
+                self.level = self.level.saturating_sub(u128::from(cost) * TOKEN);
+                Ok(())
+            }
+            wait => Err(wait),
+        }
+    }
+
+    /// How long until `cost` and `reserve` are there. More than the bucket holds is never asked for: such a
+    /// wait would not end.
+    pub(crate) fn wait(&mut self, now: Timestamp, cost: u32, reserve: u32) -> Duration {
+        self.refill(now);
+        let needed = u128::from(cost.saturating_add(reserve).min(self.limit.burst)) * TOKEN;
+        let lacking = needed.saturating_sub(self.level);
+        let nanos = lacking.div_ceil(u128::from(self.limit.milli_per_second.max(1)));
+        let refill = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        refill.max(self.closed_until.map_or(Duration::ZERO, |until| between(now, until)))
+    }
+
+    /// Azure told how much is left. Believed only downwards: others may be spending from the same bucket.
+    pub(crate) fn at_most(&mut self, now: Timestamp, left: u32) {
+        self.refill(now);
+        self.level = self.level.min(u128::from(left) * TOKEN);
+    }
+
+    /// Azure refused: nothing for a while, and the bucket is empty.
+    pub(crate) fn close(&mut self, now: Timestamp, pause: Duration) {
+        self.refill(now);
+        self.level = 0;
+        let until = now.checked_add(pause).unwrap_or(now);
+        self.closed_until = Some(self.closed_until.map_or(until, |before| before.max(until)));
+    }
+
+    /// Whole tokens.
+    pub(crate) fn left(&mut self, now: Timestamp) -> u32 {
+        self.refill(now);
+        u32::try_from(self.level / TOKEN).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn burst(&self) -> u32 {
+        self.limit.burst
+    }
+
+    /// A full and open bucket is as good as a new one, and can be forgotten.
+    pub(crate) fn is_idle(&mut self, now: Timestamp) -> bool {
+        self.refill(now);
+        self.level == u128::from(self.limit.burst) * TOKEN && self.closed_until.is_none()
+    }
+
+    fn refill(&mut self, now: Timestamp) {
+        // A clock that goes backwards brings nothing and takes nothing.
+        let gained = between(self.at, now).as_nanos() * u128::from(self.limit.milli_per_second);
+        self.at = now;
+        self.level = self.level.saturating_add(gained).min(u128::from(self.limit.burst) * TOKEN);
+        if self.closed_until.is_some_and(|until| until <= now) {
+            self.closed_until = None;
+        }
+    }
+}
+
+/// From one time to a later one; nothing if it is not later.
+fn between(from: Timestamp, to: Timestamp) -> Duration {
+    Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millisecond(1_000_000 + millis).unwrap()
+    }
+
+    #[test]
+    fn a_bucket_holds_its_burst_and_refills_at_its_rate() {
+        // 12.5 tokens a second: one each 80 ms.
+        let mut bucket = Bucket::full(Limit::per_second_milli(3, 12_500), at(0));
+        for _ in 0..3 {
+            assert_eq!(bucket.take(at(0), 1, 0), Ok(()));
+        }
+        assert_eq!(bucket.take(at(0), 1, 0), Err(Duration::from_millis(80)));
+        assert_eq!(bucket.take(at(79), 1, 0), Err(Duration::from_millis(1)));
+        assert_eq!(bucket.take(at(80), 1, 0), Ok(()));
+        assert_eq!(bucket.left(at(10_000)), 3);
+    }
+
+    #[test]
+    fn waiting_exactly_as_told_is_always_enough() {
+        for rate in [1, 7, 200, 333, 12_500, 133_333] {
+            let mut bucket = Bucket::full(Limit::per_second_milli(1, rate), at(0));
+            bucket.take(at(0), 1, 0).unwrap();
+            let wait = bucket.take(at(0), 1, 0).unwrap_err();
+            assert_eq!(bucket.take(at(0).checked_add(wait).unwrap(), 1, 0), Ok(()), "{rate}");
+        }
+    }
+
+    #[test]
+    fn a_reserve_is_left_for_those_who_need_not_leave_it() {
+        let mut bucket = Bucket::full(Limit::per_second_milli(10, 1000), at(0));
+        for _ in 0..5 {
+            bucket.take(at(0), 1, 5).unwrap();
+        }
+        assert_eq!(bucket.take(at(0), 1, 5), Err(Duration::from_secs(1)));
+        assert_eq!(bucket.take(at(0), 1, 0), Ok(()));
+    }
+
+    #[test]
+    fn a_refusal_closes_the_bucket_and_a_clock_going_back_does_no_harm() {
+        let mut bucket = Bucket::full(Limit::per_second_milli(10, 1000), at(0));
+        bucket.close(at(0), Duration::from_secs(17));
+        assert_eq!(bucket.take(at(16_000), 1, 0), Err(Duration::from_secs(1)));
+        assert_eq!(bucket.take(at(-5000), 1, 0), Err(Duration::from_secs(22)));
+        assert_eq!(bucket.take(at(17_000), 1, 0), Ok(()));
+    }
+
+    #[test]
+    fn what_azure_says_is_left_counts_only_downwards() {
+        let mut bucket = Bucket::full(Limit::per_second_milli(250, 25_000), at(0));
+        bucket.at_most(at(0), 11_999);
+        assert_eq!(bucket.left(at(0)), 250);
+        bucket.at_most(at(0), 2);
+        assert_eq!(bucket.left(at(0)), 2);
+    }
+}

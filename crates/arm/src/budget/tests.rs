@@ -1,0 +1,205 @@
+//! The line before the buckets, under virtual time.
+
+use std::sync::Mutex as StdMutex;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::*;
+use crate::identity::IdentityError;
+use crate::outside::{Token, TransportError};
+
+/// A world with tokio's clock and nothing else.
+struct Clock(tokio::time::Instant);
+
+impl Outside for Clock {
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH.checked_add(self.0.elapsed()).unwrap()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        tokio::time::sleep(duration).boxed()
+    }
+
+    fn random(&self) -> u64 {
+        0
+    }
+
+    fn send(
+        &self,
+        _: http::Request<Bytes>,
+    ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
+        async { Err(TransportError::unsent("no network here")) }.boxed()
+    }
+
+    fn token<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
+        async { Err(IdentityError::Setup("no identity here".to_owned())) }.boxed()
+    }
+}
+
+/// Ten at once, one a second.
+fn small() -> Budget {
+    Budget::new(Limits { reads: Limit::per_second_milli(10, 1000), ..Limits::default() })
+}
+
+type Log = Arc<StdMutex<Vec<(&'static str, u64)>>>;
+
+/// Asks in the background, and notes in which second it was let through.
+fn ask(
+    budget: &Budget,
+    clock: &Arc<Clock>,
+    log: &Log,
+    who: &'static str,
+    priority: Priority,
+) -> tokio::task::JoinHandle<()> {
+    let (budget, clock, log) = (budget.clone(), Arc::clone(clock), Arc::clone(log));
+    tokio::spawn(async move {
+        budget.admit(&*clock, &[Name::Reads], priority).await.unwrap();
+        log.lock().unwrap().push((who, clock.0.elapsed().as_secs()));
+    })
+}
+
+fn world() -> (Arc<Clock>, Log) {
+    (Arc::new(Clock(tokio::time::Instant::now())), Arc::default())
+}
+
+async fn spend(budget: &Budget, clock: &Clock, number: usize) {
+    for _ in 0..number {
+        budget.admit(clock, &[Name::Reads], Priority::Trigger).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_overtaken_within_a_priority_and_triggers_go_first() {
+    let (clock, log) = world();
+    let budget = small();
+    spend(&budget, &clock, 10).await;
+    let mut asked = Vec::new();
+    for (who, priority) in [
+        ("sweep", Priority::Sweep),
+        ("first", Priority::Routine),
+        ("second", Priority::Routine),
+        ("person", Priority::Interactive),
+        ("trigger", Priority::Trigger),
+    ] {
+        asked.push(ask(&budget, &clock, &log, who, priority));
+    }
+    for task in asked {
+        task.await.unwrap();
+    }
+    // The bucket has ten: a person leaves 1, routine 2, a sweep 5.
+    let expected = [("trigger", 1), ("person", 3), ("first", 5), ("second", 6), ("sweep", 9)];
+    let order: Vec<_> = log.lock().unwrap().iter().map(|(who, _)| *who).collect();
+    assert_eq!(order, expected.map(|(who, _)| who));
+    assert_eq!(budget.counts().0, 0, "the line is empty");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sweep_leaves_half_of_the_bucket_to_triggers() {
+    let (clock, _) = world();
+    let budget = small();
+    for _ in 0..5 {
+        budget.admit(&*clock, &[Name::Reads], Priority::Sweep).await.unwrap();
+    }
+    let swept = budget.admit(&*clock, &[Name::Reads], Priority::Sweep).now_or_never();
+    assert!(swept.is_none(), "the sixth waits");
+    for _ in 0..5 {
+        let waited = budget.admit(&*clock, &[Name::Reads], Priority::Trigger).await.unwrap();
+        assert_eq!(waited, Duration::ZERO);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_gives_up_costs_nothing_and_lets_the_next_go() {
+    let (clock, log) = world();
+    let budget = small();
+    spend(&budget, &clock, 10).await;
+    let quitters: Vec<_> =
+        (0..5).map(|_| ask(&budget, &clock, &log, "quitter", Priority::Trigger)).collect();
+    let patient = ask(&budget, &clock, &log, "patient", Priority::Trigger);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    for quitter in &quitters {
+        quitter.abort();
+    }
+    patient.await.unwrap();
+    assert_eq!(*log.lock().unwrap(), [("patient", 1)], "not after six seconds");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_who_waits_for_a_busy_vm_does_not_hold_up_the_others() {
+    let (clock, log) = world();
+    let budget = Budget::new(Limits { vm_reads: Limit::per_minute(1, 1), ..Limits::default() });
+    let vm = [Name::Reads, Name::Vm("vm1".to_owned())];
+    budget.admit(&*clock, &vm, Priority::Trigger).await.unwrap();
+    let blocked = tokio::spawn({
+        let (budget, clock) = (budget.clone(), Arc::clone(&clock));
+        async move { budget.admit(&*clock, &vm, Priority::Trigger).await }
+    });
+    tokio::task::yield_now().await;
+    ask(&budget, &clock, &log, "other", Priority::Routine).await.unwrap();
+    assert_eq!(*log.lock().unwrap(), [("other", 0)]);
+    assert!(blocked.await.unwrap().unwrap() >= Duration::from_mins(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_azure_holds_everyone_back() {
+    let (clock, log) = world();
+    let budget = small();
+    spend(&budget, &clock, 1).await;
+    budget.refused(clock.now(), &[Name::Reads], true, Some(Duration::from_secs(17)));
+    ask(&budget, &clock, &log, "later", Priority::Trigger).await.unwrap();
+    assert_eq!(*log.lock().unwrap(), [("later", 17)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_at_once_go_at_the_rate_and_not_faster() {
+    let (clock, log) = world();
+    let budget = Budget::new(Limits::default().share(50));
+    let asked: Vec<_> =
+        (0..1000).map(|_| ask(&budget, &clock, &log, "x", Priority::Trigger)).collect();
+    for task in asked {
+        task.await.unwrap();
+    }
+    let log = log.lock().unwrap();
+    for second in 0..=70 {
+        let gone = log.iter().filter(|(_, at)| *at < second).count() as u64;
+        assert!(gone <= 125 + (second * 25).div_ceil(2), "{gone} within {second} s");
+    }
+    // (1,000 - 125) / 12.5 = 70 s.
+    assert_eq!(log.last().map(|(_, at)| *at), Some(70));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_line_is_bounded() {
+    let (clock, log) = world();
+    let budget = Budget::new(Limits { reads: Limit::per_second_milli(1, 1), ..Limits::default() });
+    spend(&budget, &clock, 1).await;
+    let waiting: Vec<_> =
+        (0..MAX_WAITING).map(|_| ask(&budget, &clock, &log, "x", Priority::Sweep)).collect();
+    // Long enough for all of them to have asked.
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let full = budget.admit(&*clock, &[Name::Reads], Priority::Trigger).await;
+    assert_eq!(full, Err(BudgetFull));
+    for task in waiting {
+        task.abort();
+    }
+}
+
+#[test]
+fn the_map_of_vms_is_bounded() {
+    let budget = Budget::new(Limits::default());
+    let mut state = budget.lock();
+    let now = Timestamp::UNIX_EPOCH;
+    for number in 0..MAX_VMS + 10 {
+        let name = Name::Vm(format!("vm{number}"));
+        if state.watch(&name, now) {
+            // In use, so that it cannot be forgotten.
+            state.buckets.get_mut(&name).unwrap().take(now, 1, 0).unwrap();
+        }
+    }
+    assert_eq!((state.buckets.len(), state.unwatched_vms), (MAX_VMS, 10));
+    let later = now.checked_add(Duration::from_hours(1)).unwrap();
+    assert!(state.watch(&Name::Vm("new".to_owned()), later));
+    assert_eq!(state.buckets.len(), 1, "full buckets were forgotten");
+}

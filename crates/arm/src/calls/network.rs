@@ -1,0 +1,76 @@
+//! Network interfaces of scale sets.
+
+use serde::Deserialize;
+
+use super::lenient::ProvisioningState;
+use crate::client::Client;
+use crate::error::Error;
+use crate::raw::{Listed, Raw};
+use crate::request::Call;
+use crate::resource_id::ResourceId;
+
+/// A network interface.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct NetworkInterface {
+    /// Its id.
+    pub id: Option<ResourceId>,
+    /// Its name.
+    pub name: String,
+    /// Everything else.
+    pub properties: NetworkInterfaceProperties,
+}
+
+/// What is inside `properties` of a network interface.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct NetworkInterfaceProperties {
+    /// Its state.
+    pub provisioning_state: Option<ProvisioningState>,
+    /// Whether it is its VM's first one.
+    pub primary: Option<bool>,
+    /// The instance it belongs to.
+    pub virtual_machine: Option<Reference>,
+    /// Its addresses. None of them is a sign of a broken network entry, however that is spelt.
+    pub ip_configurations: Listed<IpConfiguration>,
+}
+
+/// A reference to a resource.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Reference {
+    /// Its id.
+    pub id: Option<ResourceId>,
+}
+
+/// An address of an interface.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct IpConfiguration {
+    /// Its name.
+    pub name: Option<String>,
+    /// Everything else.
+    pub properties: IpConfigurationProperties,
+}
+
+/// What is inside `properties` of an address.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct IpConfigurationProperties {
+    /// The address, perhaps with a prefix length.
+    #[serde(rename = "privateIPAddress")]
+    pub private_ip_address: Option<String>,
+    /// Whether it is the first one.
+    pub primary: Option<bool>,
+}
+
+impl Client {
+    /// The network interfaces of all instances of a scale set.
+    pub async fn scale_set_nics(
+        &self,
+        scale_set: &ResourceId,
+    ) -> Result<Vec<Raw<NetworkInterface>>, Error> {
+        let path = format!("{scale_set}/networkInterfaces");
+        self.list(Call::get(&path, self.versions.scale_set_network)).await
+    }
+}

@@ -1,0 +1,51 @@
+//! Lists that come in pages.
+
+use http::Method;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+use crate::raw::Raw;
+use crate::request::Call;
+
+/// No list of ours has more pages: 100 of the activity log are 20,000 events.
+const MAX_PAGES: usize = 100;
+
+#[derive(Deserialize)]
+#[serde(bound = "T: DeserializeOwned")]
+struct Page<T> {
+    #[serde(default, deserialize_with = "super::lenient::or_default")]
+    value: Vec<Raw<T>>,
+    #[serde(default, rename = "nextLink")]
+    next_link: Option<String>,
+}
+
+impl Client {
+    /// All pages of a list, within the terms of one call.
+    pub(crate) async fn list<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<Raw<T>>, Error> {
+        let deadline = self.deadline();
+        let path = call.path().to_owned();
+        let mut items = Vec::new();
+        let mut call = call;
+        for _ in 0..MAX_PAGES {
+            let answer = self.send_by(&call, deadline).await?;
+            let page: Page<T> = answer.parse(&path)?;
+            items.extend(page.value);
+            let Some(link) = page.next_link.filter(|link| !link.is_empty()) else {
+                return Ok(items);
+            };
+            let target = self.shared.cloud.own_link(&link).map_err(|foreign| {
+                let mut error = Error::malformed(Method::GET, &path, &answer.correlation_id, "");
+                error.kind = ErrorKind::ForeignLink(foreign.0);
+                error
+            })?;
+            if target == call.target {
+                break;
+            }
+            call = Call::follow(target);
+        }
+        let what = format!("has more than {MAX_PAGES} pages, or goes in a circle");
+        Err(Error::malformed(Method::GET, &path, "", what))
+    }
+}

@@ -1,0 +1,175 @@
+//! Scale sets and their instances.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::lenient::{ProvisioningState, or_default, time};
+use super::vm::{Extension, InstanceView, StorageProfile};
+use crate::client::Client;
+use crate::error::Error;
+use crate::operation::{Kind, Started};
+use crate::raw::{Document, Raw};
+use crate::request::{Call, Class};
+use crate::resource_id::ResourceId;
+
+/// A scale set.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ScaleSet {
+    /// Its id.
+    pub id: Option<ResourceId>,
+    /// Its name.
+    pub name: String,
+    /// Its region.
+    pub location: Option<String>,
+    /// Its tags; AKS puts the pool's name there (`aks-managed-poolName`).
+    #[serde(deserialize_with = "or_default")]
+    pub tags: BTreeMap<String, String>,
+    /// Size and number.
+    pub sku: Option<Sku>,
+    /// Everything else.
+    pub properties: ScaleSetProperties,
+}
+
+/// Size and number of instances.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Sku {
+    /// The size.
+    pub name: Option<String>,
+    /// How many.
+    pub capacity: Option<u32>,
+}
+
+/// What is inside `properties` of a scale set.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ScaleSetProperties {
+    /// Its state.
+    pub provisioning_state: Option<ProvisioningState>,
+    /// The id that a new scale set of the same name does not share.
+    pub unique_id: Option<String>,
+    /// When it was created.
+    #[serde(deserialize_with = "time")]
+    pub time_created: Option<Timestamp>,
+    /// What its instances are made of.
+    pub virtual_machine_profile: Option<VmProfile>,
+}
+
+/// What instances are made of.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct VmProfile {
+    /// Disks and image.
+    pub storage_profile: Option<StorageProfile>,
+}
+
+/// An instance of a scale set.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ScaleSetVm {
+    /// Its id.
+    pub id: Option<ResourceId>,
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub instance_id: Option<String>,
+    /// Its extensions: publisher, type and state, without messages.
+    #[serde(deserialize_with = "or_default")]
+    pub resources: Vec<Extension>,
+    /// Everything else.
+    pub properties: ScaleSetVmProperties,
+}
+
+/// What is inside `properties` of an instance.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ScaleSetVmProperties {
+    /// Its state.
+    pub provisioning_state: Option<ProvisioningState>,
+    /// The VM's own id.
+    pub vm_id: Option<String>,
+    /// Whether it is made of the newest model.
+    pub latest_model_applied: Option<bool>,
+    /// When it was created.
+    #[serde(deserialize_with = "time")]
+    pub time_created: Option<Timestamp>,
+    /// Its name for the operating system, which is the node's name.
+    pub os_profile: Option<OsProfile>,
+    /// Disks and image.
+    pub storage_profile: Option<StorageProfile>,
+    /// How it is right now.
+    pub instance_view: Option<InstanceView>,
+}
+
+/// What the operating system is told.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct OsProfile {
+    /// The host's name.
+    pub computer_name: Option<String>,
+}
+
+impl Client {
+    /// The scale sets of a resource group.
+    pub async fn scale_sets(
+        &self,
+        subscription: &str,
+        resource_group: &str,
+    ) -> Result<Vec<Raw<ScaleSet>>, Error> {
+        // Checked as an id, so that a name cannot leave its place in the path.
+        let sample = ResourceId::of(
+            subscription,
+            resource_group,
+            "Microsoft.Compute",
+            "virtualMachineScaleSets/x",
+        )?;
+        let path = sample.as_str().trim_end_matches("/x");
+        self.list(Call::get(path, self.versions.compute)).await
+    }
+
+    /// A scale set.
+    pub async fn scale_set(&self, id: &ResourceId) -> Result<Raw<ScaleSet>, Error> {
+        let call = Call::get(id.as_str(), self.versions.compute);
+        self.send(&call).await?.parse(call.path())
+    }
+
+    /// Changes parts of a scale set. Never a full PUT: that asks for rights on the image.
+    pub async fn patch_scale_set(
+        &self,
+        id: &ResourceId,
+        changes: &Document,
+    ) -> Result<Started, Error> {
+        let call =
+            Call::new(http::Method::PATCH, Class::Idempotent, id.as_str(), self.versions.compute)
+                .json(changes)?;
+        self.begin(&call, Kind::Write).await
+    }
+
+    /// The instances of a scale set, with instance views.
+    pub async fn scale_set_vms(
+        &self,
+        scale_set: &ResourceId,
+    ) -> Result<Vec<Raw<ScaleSetVm>>, Error> {
+        let path = format!("{scale_set}/virtualMachines");
+        self.list(Call::get(&path, self.versions.compute).query("$expand", "instanceView")).await
+    }
+
+    /// One instance, with its instance view.
+    pub async fn scale_set_vm(&self, instance: &ResourceId) -> Result<Raw<ScaleSetVm>, Error> {
+        let call =
+            Call::get(instance.as_str(), self.versions.compute).query("$expand", "instanceView");
+        self.send(&call).await?.parse(call.path())
+    }
+
+    /// The instance view alone.
+    pub async fn scale_set_vm_view(
+        &self,
+        instance: &ResourceId,
+    ) -> Result<Raw<InstanceView>, Error> {
+        let call = Call::get(&format!("{instance}/instanceView"), self.versions.compute);
+        self.send(&call).await?.parse(call.path())
+    }
+}

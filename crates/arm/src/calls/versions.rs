@@ -1,0 +1,37 @@
+//! Which api-version each family of calls speaks.
+
+/// The api-versions. A caller that must not lose a member of a resource sets the newest that it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Versions {
+    /// Clusters and pools. `ignore-pod-disruption-budget` and `If-Match` exist from this one on.
+    pub aks: &'static str,
+    /// `operations/latest` exists in preview versions only.
+    pub aks_operations: &'static str,
+    /// Machines: newer, since `status.provisioningError` is not in the version of clusters and pools.
+    pub machines: &'static str,
+    /// VMs, scale sets, extensions, run command.
+    pub compute: &'static str,
+    /// Network interfaces of scale sets: this operation is fixed to an old version.
+    pub scale_set_network: &'static str,
+    /// The activity log.
+    pub activity_log: &'static str,
+    /// Tags of any resource.
+    pub tags: &'static str,
+    /// Resource Graph.
+    pub graph: &'static str,
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self {
+            aks: "2025-02-01",
+            aks_operations: "2025-01-02-preview",
+            machines: "2026-05-01",
+            compute: "2024-07-01",
+            scale_set_network: "2018-10-01",
+            activity_log: "2015-04-01",
+            tags: "2021-04-01",
+            graph: "2022-10-01",
+        }
+    }
+}

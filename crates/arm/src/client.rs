@@ -1,0 +1,137 @@
+//! The client: a cloud, a world, a budget, and the terms of the next calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::budget::{Budget, Priority};
+use crate::calls::Versions;
+use crate::cloud::Cloud;
+use crate::identity::{IdentityError, TokenCache};
+use crate::metrics::{Counters, Metrics};
+use crate::outside::{Outside, Token};
+
+/// How long a call may take unless told otherwise: five attempts with their pauses.
+const WITHIN: Duration = Duration::from_mins(2);
+
+/// Calls the resource manager. Clones share budget, tokens and counters; each has terms of its own:
+///
+/// ```no_run
+/// # async fn read(client: mooring_arm::Client, vm: mooring_arm::ResourceId) -> Result<(), mooring_arm::Error> {
+/// use mooring_arm::Priority;
+/// let vm = client.at(Priority::Trigger).within(std::time::Duration::from_secs(10)).vm(&vm).await?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) priority: Priority,
+    pub(crate) within: Duration,
+    pub(crate) correlation_id: Option<String>,
+    pub(crate) versions: Versions,
+}
+
+pub(crate) struct Shared {
+    pub(crate) cloud: Cloud,
+    pub(crate) outside: Arc<dyn Outside>,
+    pub(crate) budget: Budget,
+    pub(crate) tokens: TokenCache,
+    pub(crate) counters: Counters,
+}
+
+impl Client {
+    /// A client. Its calls are routine work and end after two minutes unless told otherwise.
+    #[must_use]
+    pub fn new(cloud: Cloud, outside: Arc<dyn Outside>, budget: Budget) -> Self {
+        let (tokens, counters) = (TokenCache::default(), Counters::default());
+        Self {
+            shared: Arc::new(Shared { cloud, outside, budget, tokens, counters }),
+            priority: Priority::Routine,
+            within: WITHIN,
+            correlation_id: None,
+            versions: Versions::default(),
+        }
+    }
+
+    /// The same client for calls of another priority.
+    #[must_use]
+    pub fn at(&self, priority: Priority) -> Self {
+        Self { priority, ..self.clone() }
+    }
+
+    /// The same client for calls that may take this long, waiting and repeating included.
+    #[must_use]
+    pub fn within(&self, within: Duration) -> Self {
+        Self { within, ..self.clone() }
+    }
+
+    /// The same client for calls that belong together: all carry this correlation id.
+    #[must_use]
+    pub fn correlated(&self, correlation_id: &str) -> Self {
+        Self { correlation_id: Some(correlation_id.to_owned()), ..self.clone() }
+    }
+
+    /// The same client for calls at other api-versions.
+    #[must_use]
+    pub fn speaking(&self, versions: Versions) -> Self {
+        Self { versions, ..self.clone() }
+    }
+
+    /// The cloud.
+    #[must_use]
+    pub fn cloud(&self) -> &Cloud {
+        &self.shared.cloud
+    }
+
+    /// What was done so far, by all clones.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        let (waiting, watched_vms, unwatched_vms) = self.shared.budget.counts();
+        Metrics {
+            waiting,
+            watched_vms,
+            unwatched_vms,
+            buckets: self.shared.budget.levels(self.shared.outside.now()),
+            ..self.shared.counters.so_far()
+        }
+    }
+
+    /// A token for another scope than the resource manager's, such as [`Cloud::aks_scope`].
+    pub async fn token(&self, scope: &str) -> Result<Token, IdentityError> {
+        self.shared.tokens.token(self.outside(), scope).await
+    }
+
+    /// A fresh id in the form of a UUID, for requests that shall be found again in Azure's logs.
+    #[must_use]
+    pub fn new_id(&self) -> String {
+        let (high, low) = (self.outside().random(), self.outside().random());
+        format!(
+            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xffff,
+            high & 0xfff,
+            0x8000 | ((low >> 48) & 0x3fff),
+            low & 0xffff_ffff_ffff
+        )
+    }
+
+    pub(crate) fn outside(&self) -> &dyn Outside {
+        &*self.shared.outside
+    }
+
+    /// The end of a call that begins now.
+    pub(crate) fn deadline(&self) -> Timestamp {
+        self.outside().now().checked_add(self.within).unwrap_or(Timestamp::MAX)
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client")
+            .field("endpoint", &self.shared.cloud.endpoint().as_str())
+            .field("priority", &self.priority)
+            .field("within", &self.within)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,250 @@
+//! Where Azure is: the public cloud, a sovereign one, or any other that is told.
+
+use std::path::PathBuf;
+
+use url::Url;
+
+const ENDPOINT: &str = "AZURE_RESOURCE_MANAGER_ENDPOINT";
+const AUDIENCE: &str = "AZURE_RESOURCE_MANAGER_AUDIENCE";
+const AUTHORITY: &str = "AZURE_AUTHORITY_HOST";
+const CA: &str = "AZURE_CA_CERTIFICATE";
+
+/// The scope of tokens for the Kubernetes API of AKS clusters: the AKS server application, in every cloud.
+const AKS_SCOPE: &str = "6dae42f8-4368-4678-94ff-3960e28e3630/.default";
+
+/// (endpoint of the resource manager, sign-in endpoint) of the clouds that are known by their endpoint.
+const KNOWN: [(&str, &str); 3] = [
+    ("https://management.azure.com/", "https://login.microsoftonline.com/"),
+    ("https://management.usgovcloudapi.net/", "https://login.microsoftonline.us/"),
+    ("https://management.chinacloudapi.cn/", "https://login.chinacloudapi.cn/"),
+];
+
+/// What a caller knows of the cloud: flags first, else the environment. All empty means the public cloud.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// `AZURE_RESOURCE_MANAGER_ENDPOINT`.
+    pub endpoint: Option<String>,
+    /// `AZURE_AUTHORITY_HOST`; by default the one that belongs to the endpoint.
+    pub authority: Option<String>,
+    /// `AZURE_RESOURCE_MANAGER_AUDIENCE`; by default the endpoint.
+    pub audience: Option<String>,
+    /// `AZURE_CA_CERTIFICATE`: a file with further trusted certificates in PEM.
+    pub ca: Option<PathBuf>,
+}
+
+impl Settings {
+    /// What the process' environment says.
+    #[must_use]
+    pub fn from_env() -> Self {
+        let value = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        Self {
+            endpoint: value(ENDPOINT),
+            authority: value(AUTHORITY),
+            audience: value(AUDIENCE),
+            ca: std::env::var_os(CA).filter(|value| !value.is_empty()).map(PathBuf::from),
+        }
+    }
+}
+
+/// A cloud, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cloud {
+    endpoint: Url,
+    authority: Url,
+    audience: String,
+    ca: Option<PathBuf>,
+}
+
+impl Cloud {
+    /// The cloud that the settings describe.
+    pub fn new(settings: Settings) -> Result<Self, CloudError> {
+        let endpoint = origin(ENDPOINT, settings.endpoint.as_deref().unwrap_or(KNOWN[0].0))?;
+        let known = KNOWN.iter().find(|(known, _)| *known == endpoint.as_str());
+        let known = known.map(|(_, authority)| *authority);
+        let Some(authority) = settings.authority.as_deref().or(known) else {
+            return Err(CloudError::NoAuthority { endpoint: endpoint.to_string() });
+        };
+        let authority = origin(AUTHORITY, authority)?;
+        let audience = match settings.audience {
+            Some(audience) => audience.trim_end_matches('/').to_owned(),
+            None => endpoint.as_str().trim_end_matches('/').to_owned(),
+        };
+        if audience.is_empty() || audience.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(CloudError::Audience);
+        }
+        Ok(Self { endpoint, authority, audience, ca: settings.ca })
+    }
+
+    /// The resource manager's address, with a trailing slash.
+    #[must_use]
+    pub fn endpoint(&self) -> &Url {
+        &self.endpoint
+    }
+
+    /// The sign-in address, with a trailing slash.
+    #[must_use]
+    pub fn authority(&self) -> &Url {
+        &self.authority
+    }
+
+    /// A file with further trusted certificates.
+    #[must_use]
+    pub fn ca(&self) -> Option<&std::path::Path> {
+        self.ca.as_deref()
+    }
+
+    /// The scope of tokens for the resource manager.
+    #[must_use]
+    pub fn scope(&self) -> String {
+        format!("{}/.default", self.audience)
+    }
+
+    /// The scope of tokens for the Kubernetes API of AKS clusters with Entra sign-in.
+    #[must_use]
+    pub fn aks_scope(&self) -> String {
+        AKS_SCOPE.to_owned()
+    }
+
+    /// Path and query of a link that Azure gave, if it leads back to this cloud. A token must never follow a
+    /// link to another host.
+    pub(crate) fn own_link(&self, link: &str) -> Result<String, ForeignLink> {
+        let url = self.endpoint.join(link).map_err(|_| ForeignLink("no URL".to_owned()))?;
+        if url.origin() != self.endpoint.origin() || !url.username().is_empty() {
+            let origin = url.origin().ascii_serialization();
+            return Err(ForeignLink(crate::text::safe(&origin)));
+        }
+        Ok(url[url::Position::BeforePath..url::Position::AfterQuery].to_owned())
+    }
+}
+
+/// A link to somewhere else; what is told is its origin only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ForeignLink(pub(crate) String);
+
+/// An address without path, query or user.
+fn origin(variable: &'static str, text: &str) -> Result<Url, CloudError> {
+    let wrong = |why| CloudError::Address { variable, why };
+    let url = Url::parse(text.trim()).map_err(|_| wrong("is not a URL"))?;
+    if url.scheme() != "https" {
+        return Err(wrong("must begin with https://, since it is sent tokens"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("must not hold a user name or password"));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(wrong("names no host"));
+    }
+    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("must be a host without path or query"));
+    }
+    Ok(url)
+}
+
+/// Why the settings describe no cloud.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CloudError {
+    /// An address that cannot be used.
+    #[error("{variable} {why}")]
+    Address {
+        /// The environment variable.
+        variable: &'static str,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// An endpoint of our own needs its sign-in endpoint.
+    #[error(
+        "AZURE_AUTHORITY_HOST is not set, and {endpoint} is none of the clouds whose sign-in address is known"
+    )]
+    NoAuthority {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// An audience that cannot be part of a scope.
+    #[error("AZURE_RESOURCE_MANAGER_AUDIENCE is empty or holds spaces")]
+    Audience,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cloud(endpoint: &str, authority: &str) -> Result<Cloud, CloudError> {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Cloud::new(Settings {
+            endpoint: some(endpoint),
+            authority: some(authority),
+            ..Settings::default()
+        })
+    }
+
+    #[test]
+    fn the_sign_in_address_follows_from_a_known_endpoint() {
+        for (endpoint, authority, scope) in [
+            ("", "https://login.microsoftonline.com/", "https://management.azure.com/.default"),
+            (
+                "https://management.usgovcloudapi.net",
+                "https://login.microsoftonline.us/",
+                "https://management.usgovcloudapi.net/.default",
+            ),
+            (
+                "https://management.chinacloudapi.cn/",
+                "https://login.chinacloudapi.cn/",
+                "https://management.chinacloudapi.cn/.default",
+            ),
+        ] {
+            let cloud = cloud(endpoint, "").unwrap();
+            assert_eq!((cloud.authority().as_str(), cloud.scope().as_str()), (authority, scope));
+        }
+    }
+
+    #[test]
+    fn a_refused_address_names_its_variable() {
+        for (endpoint, authority, sentence) in [
+            (
+                "http://127.0.0.1:1",
+                "https://a",
+                "AZURE_RESOURCE_MANAGER_ENDPOINT must begin with https://, since it is sent tokens",
+            ),
+            ("nonsense", "https://a", "AZURE_RESOURCE_MANAGER_ENDPOINT is not a URL"),
+            (
+                "https://u:p@a",
+                "https://a",
+                "AZURE_RESOURCE_MANAGER_ENDPOINT must not hold a user name or password",
+            ),
+            (
+                "https://a/b",
+                "https://a",
+                "AZURE_RESOURCE_MANAGER_ENDPOINT must be a host without path or query",
+            ),
+            (
+                "https://a",
+                "http://b",
+                "AZURE_AUTHORITY_HOST must begin with https://, since it is sent tokens",
+            ),
+        ] {
+            assert_eq!(cloud(endpoint, authority).unwrap_err().to_string(), sentence);
+        }
+        assert!(
+            cloud("https://127.0.0.1:1", "")
+                .unwrap_err()
+                .to_string()
+                .contains("AZURE_AUTHORITY_HOST")
+        );
+    }
+
+    #[test]
+    fn only_links_to_the_own_origin_are_followed() {
+        let cloud = cloud("https://127.0.0.1:8443", "https://127.0.0.1:8443").unwrap();
+        assert_eq!(cloud.own_link("https://127.0.0.1:8443/a/b?c=d%20e#f").unwrap(), "/a/b?c=d%20e");
+        assert_eq!(cloud.own_link("/a?b=c").unwrap(), "/a?b=c");
+        for foreign in [
+            "https://127.0.0.1/a",
+            "http://127.0.0.1:8443/a",
+            "https://evil/a",
+            "//evil/a",
+            "https://x@127.0.0.1:8443/a",
+        ] {
+            assert!(cloud.own_link(foreign).is_err(), "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! What can become of a call that did not succeed.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::Method;
+use serde_json::Value;
+
+use crate::identity::IdentityError;
+use crate::outside::TransportError;
+use crate::raw::RawError;
+use crate::resource_id::ResourceIdError;
+use crate::text::safe;
+
+/// How many nested details of a refusal are kept, over all levels.
+const MAX_DETAILS: usize = 32;
+/// How deep they may be nested.
+const MAX_DEPTH: usize = 8;
+
+/// A call that did not succeed: why, and which one it was.
+#[derive(Debug)]
+pub struct Error {
+    /// Why.
+    pub kind: ErrorKind,
+    /// Whether a write may have taken effect all the same.
+    pub fate: Fate,
+    /// Which call.
+    pub call: Box<Made>,
+}
+
+/// A call that was made, or should have been.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Made {
+    /// The method.
+    pub method: Method,
+    /// The path, without the query (which may hold signatures).
+    pub path: String,
+    /// `x-ms-correlation-request-id`, by which Azure's logs tell the call.
+    pub correlation_id: String,
+    /// How many requests were sent.
+    pub attempts: u32,
+}
+
+/// Whether a call that failed changed anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Certainly not: it was a read, was refused, or never sent.
+    NotDone,
+    /// Perhaps: an answer was lost, or was of a kind that leaves it open. A conflict after such an attempt
+    /// may be with our own earlier one. Look before acting again.
+    Unknown,
+}
+
+/// Why a call did not succeed.
+#[derive(Debug)]
+pub enum ErrorKind {
+    /// 404.
+    NotFound(Refusal),
+    /// 401: the token was not accepted.
+    Unauthorized(Refusal),
+    /// 403.
+    Forbidden(Refusal),
+    /// 409: mostly another operation that runs on the same resource.
+    Conflict(Refusal),
+    /// 412: the resource is not as `If-Match` said.
+    PreconditionFailed(Refusal),
+    /// 429, still, when attempts or time ended.
+    Throttled {
+        /// What Azure said.
+        refusal: Refusal,
+        /// When it may be tried again.
+        retry_after: Option<Duration>,
+    },
+    /// Any other 4xx: bad request, quota, policy.
+    Refused(Refusal),
+    /// 5xx or 408, still, when attempts or time ended; or any other status that was not expected.
+    Server(Refusal),
+    /// No answer, or not a whole one.
+    Transport(TransportError),
+    /// The call's time was up. What it waited for is told.
+    Deadline(&'static str),
+    /// No token.
+    Identity(IdentityError),
+    /// The budget's queue is full.
+    BudgetFull,
+    /// An answer that does not hold what such an answer must hold.
+    Malformed(String),
+    /// A link to another host, which no token may follow.
+    ForeignLink(String),
+    /// A call that cannot be made.
+    Invalid(String),
+}
+
+impl Error {
+    /// What Azure said, if it said something.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match &self.kind {
+            ErrorKind::NotFound(refusal)
+            | ErrorKind::Unauthorized(refusal)
+            | ErrorKind::Forbidden(refusal)
+            | ErrorKind::Conflict(refusal)
+            | ErrorKind::PreconditionFailed(refusal)
+            | ErrorKind::Throttled { refusal, .. }
+            | ErrorKind::Refused(refusal)
+            | ErrorKind::Server(refusal) => Some(refusal),
+            _ => None,
+        }
+    }
+
+    /// True for 404.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        matches!(self.kind, ErrorKind::NotFound(_))
+    }
+
+    /// True if waiting would have helped: throttled by Azure, or by our own budget.
+    #[must_use]
+    pub fn is_throttled(&self) -> bool {
+        matches!(self.kind, ErrorKind::Throttled { .. } | ErrorKind::BudgetFull)
+    }
+
+    /// A short word for labels and conditions.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match &self.kind {
+            ErrorKind::NotFound(_) => "NotFound",
+            ErrorKind::Unauthorized(_) => "Unauthorized",
+            ErrorKind::Forbidden(_) => "Forbidden",
+            ErrorKind::Conflict(_) => "Conflict",
+            ErrorKind::PreconditionFailed(_) => "PreconditionFailed",
+            ErrorKind::Throttled { .. } => "Throttled",
+            ErrorKind::Refused(_) => "Refused",
+            ErrorKind::Server(_) => "ServerError",
+            ErrorKind::Transport(_) => "NoAnswer",
+            ErrorKind::Deadline(_) => "Deadline",
+            ErrorKind::Identity(_) => "NoToken",
+            ErrorKind::BudgetFull => "BudgetFull",
+            ErrorKind::Malformed(_) => "Malformed",
+            ErrorKind::ForeignLink(_) => "ForeignLink",
+            ErrorKind::Invalid(_) => "Invalid",
+        }
+    }
+
+    /// An error before anything was sent.
+    pub(crate) fn invalid(method: Method, path: &str, why: impl Into<String>) -> Self {
+        let call = Made { method, path: path.to_owned(), ..Made::default() };
+        Self { kind: ErrorKind::Invalid(why.into()), fate: Fate::NotDone, call: Box::new(call) }
+    }
+
+    /// An answer of success that is not what it must be.
+    pub(crate) fn malformed(
+        method: Method,
+        path: &str,
+        correlation_id: &str,
+        what: impl Into<String>,
+    ) -> Self {
+        let mut error = Self::invalid(method, path, "");
+        error.kind = ErrorKind::Malformed(what.into());
+        error.call.attempts = 1;
+        correlation_id.clone_into(&mut error.call.correlation_id);
+        error
+    }
+}
+
+impl From<ResourceIdError> for Error {
+    fn from(error: ResourceIdError) -> Self {
+        Self::invalid(Method::GET, "", error.to_string())
+    }
+}
+
+impl From<RawError> for Error {
+    fn from(error: RawError) -> Self {
+        Self::invalid(Method::GET, "", error.to_string())
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ErrorKind::Transport(error) => write!(f, "{error}")?,
+            ErrorKind::Deadline(waiting_for) => {
+                write!(f, "time was up while waiting for {waiting_for}")?;
+            }
+            ErrorKind::Identity(error) => write!(f, "{error}")?,
+            ErrorKind::BudgetFull => f.write_str("too many calls wait for the request budget")?,
+            ErrorKind::Malformed(what) => write!(f, "Azure's answer {what}")?,
+            ErrorKind::ForeignLink(origin) => {
+                write!(f, "Azure's answer links to {origin}, where no token is sent")?;
+            }
+            ErrorKind::Invalid(what) => f.write_str(what)?,
+            _ => {
+                if let Some(refusal) = self.refusal() {
+                    write!(f, "{refusal}")?;
+                }
+            }
+        }
+        if self.call.path.is_empty() {
+            return Ok(());
+        }
+        write!(f, " ({} {}", self.call.method, self.call.path)?;
+        if self.call.attempts > 1 {
+            write!(f, ", {} attempts", self.call.attempts)?;
+        }
+        if self.fate == Fate::Unknown {
+            f.write_str(", may have taken effect")?;
+        }
+        if !self.call.correlation_id.is_empty() {
+            write!(f, ", correlation id {}", self.call.correlation_id)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// An error as Azure tells it, in any of the forms that its services use.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Refusal {
+    /// The HTTP status; 0 where the error was told inside a document.
+    pub status: u16,
+    /// `OperationNotAllowed`, `ResourceNotFound` and so on.
+    pub code: Option<String>,
+    /// The sentence.
+    pub message: String,
+    /// Nested errors of `details` and `innererror`, flattened, outermost first: code and message.
+    pub details: Vec<(Option<String>, String)>,
+}
+
+impl Refusal {
+    /// Reads an error from a body, whatever it is. The header `x-ms-error-code` wins over the body.
+    #[must_use]
+    pub fn read(status: u16, header_code: Option<&str>, body: &[u8]) -> Self {
+        let mut refusal = serde_json::from_slice(body)
+            .map_or_else(|_| Self::default(), |value: Value| Self::of(&value));
+        if refusal.code.is_none() && refusal.message.is_empty() {
+            refusal.message = safe(&String::from_utf8_lossy(&body[..body.len().min(2048)]));
+        }
+        refusal.status = status;
+        if let Some(code) = header_code {
+            refusal.code = Some(safe(code));
+        }
+        refusal
+    }
+
+    /// Reads an error that stands in a document: `{"error": {…}}`, or the error itself, or a JSON string of
+    /// either (as in the activity log's `statusMessage`).
+    #[must_use]
+    pub fn of(value: &Value) -> Self {
+        if let Value::String(text) = value {
+            return match serde_json::from_str::<Value>(text) {
+                Ok(inner) if inner.is_object() => Self::of(&inner),
+                _ => Self { message: safe(text), ..Self::default() },
+            };
+        }
+        let error = value.get("error").filter(|error| error.is_object()).unwrap_or(value);
+        let mut refusal = Self {
+            status: 0,
+            code: word(error, "code"),
+            message: word(error, "message").unwrap_or_default(),
+            details: Vec::new(),
+        };
+        nested(error, 0, &mut refusal.details);
+        refusal
+    }
+
+    /// All codes, outermost first.
+    pub fn codes(&self) -> impl Iterator<Item = &str> {
+        self.code
+            .iter()
+            .chain(self.details.iter().filter_map(|(code, _)| code.as_ref()))
+            .map(String::as_str)
+    }
+
+    /// True if the code or a nested one is this one.
+    #[must_use]
+    pub fn has_code(&self, code: &str) -> bool {
+        self.codes().any(|own| own.eq_ignore_ascii_case(code))
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self.code.as_deref().unwrap_or("no code");
+        if self.status != 0 {
+            write!(f, "HTTP {} ", self.status)?;
+        }
+        f.write_str(code)?;
+        if self.message.is_empty() { Ok(()) } else { write!(f, ": {}", self.message) }
+    }
+}
+
+fn word(value: &Value, name: &str) -> Option<String> {
+    let text = match value.get(name)? {
+        Value::String(text) => safe(text),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn nested(error: &Value, depth: usize, found: &mut Vec<(Option<String>, String)>) {
+    if depth >= MAX_DEPTH {
+        return;
+    }
+    let details = error.get("details").and_then(Value::as_array).into_iter().flatten();
+    let inner = ["innererror", "innerError"].iter().filter_map(|name| error.get(*name));
+    for detail in details.chain(inner).filter(|detail| detail.is_object()) {
+        if found.len() >= MAX_DETAILS {
+            return;
+        }
+        found.push((word(detail, "code"), word(detail, "message").unwrap_or_default()));
+        nested(detail, depth + 1, found);
+    }
+    // Services wrap another service's error as a JSON text in their own message.
+    if let Some(Value::String(message)) = error.get("message")
+        && message.trim_start().starts_with('{')
+        && let Ok(wrapped) = serde_json::from_str::<Value>(message)
+        && found.len() < MAX_DETAILS
+    {
+        let wrapped = wrapped.get("error").cloned().unwrap_or(wrapped);
+        found.push((word(&wrapped, "code"), word(&wrapped, "message").unwrap_or_default()));
+        nested(&wrapped, depth + 1, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(header: Option<&str>, body: &str) -> Refusal {
+        Refusal::read(400, header, body.as_bytes())
+    }
+
+    #[test]
+    fn the_code_is_found_in_the_header_then_the_error_then_the_top_level() {
+        for (header, body, code) in [
+            (Some("H"), r#"{"error":{"code":"E"},"code":"T"}"#, Some("H")),
+            (None, r#"{"error":{"code":"E"},"code":"T"}"#, Some("E")),
+            (None, r#"{"code":"T","details":null,"message":"m","subcode":""}"#, Some("T")),
+            (None, "<html>gateway</html>", None),
+            (None, "", None),
+        ] {
+            assert_eq!(read(header, body).code.as_deref(), code, "{body}");
+        }
+        assert_eq!(read(None, "<html>\u{1b}bad</html>").message, "<html>bad</html>");
+    }
+
+    #[test]
+    fn nested_codes_are_kept_at_any_depth() {
+        let body = r#"{"error":{"code":"A","message":"{\"error\":{\"code\":\"W\",\"message\":\"w\"}}","details":[{"code":"B","details":[{"code":"C"}]}],"innererror":{"code":"D"}}}"#;
+        let refusal = read(None, body);
+        assert_eq!(refusal.codes().collect::<Vec<_>>(), ["A", "B", "C", "D", "W"]);
+        assert!(refusal.has_code("networkingInternalOperationError") || refusal.has_code("w"));
+    }
+
+    #[test]
+    fn an_error_in_a_json_text_is_read_too() {
+        let value =
+            Value::String(r#"{"status":"Failed","error":{"code":"X","message":"y"}}"#.to_owned());
+        assert_eq!(Refusal::of(&value).to_string(), "X: y");
+        assert_eq!(Refusal::of(&Value::String("plain".into())).message, "plain");
+    }
+
+    #[test]
+    fn hostile_nesting_is_bounded() {
+        let mut error = serde_json::json!({"code": "end"});
+        for _ in 0..60 {
+            error = serde_json::json!({"code": "n", "details": [error.clone(), {"code": "x"}]});
+        }
+        assert!(Refusal::of(&error).details.len() <= MAX_DETAILS);
+    }
+}

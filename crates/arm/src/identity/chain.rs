@@ -1,0 +1,168 @@
+//! The chosen credentials, asked in order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use azure_core::cloud::{CloudConfiguration, CustomConfiguration};
+use azure_core::credentials::TokenCredential;
+use azure_core::http::{ClientOptions, RetryOptions, Transport};
+use azure_identity::{
+    AzureCliCredential, AzureCliCredentialOptions, ClientAssertionCredentialOptions,
+    ClientSecretCredential, ClientSecretCredentialOptions, ManagedIdentityCredential,
+    ManagedIdentityCredentialOptions, UserAssignedId, WorkloadIdentityCredential,
+    WorkloadIdentityCredentialOptions,
+};
+use jiff::Timestamp;
+use mooring_contract::Secret;
+
+use super::{Credential, IdentityError, Settings};
+use crate::cloud::Cloud;
+use crate::outside::Token;
+use crate::text::safe;
+
+/// How long one credential may take. Where there is no metadata service, its address swallows packets.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The same for a credential behind which others wait.
+const PATIENCE_IN_CHAIN: Duration = Duration::from_secs(5);
+
+/// Credentials in the order in which they are asked. The first that gave a token is asked first from then on.
+#[derive(Debug)]
+pub struct Chain {
+    links: Vec<(Credential, Arc<dyn TokenCredential>)>,
+    good: AtomicUsize,
+    /// Taken out of every error text.
+    secret: Option<Secret>,
+}
+
+impl Chain {
+    /// The credentials that the settings choose. `sign_in` and `metadata` carry their requests.
+    pub(crate) fn new(
+        cloud: &Cloud,
+        settings: &Settings,
+        sign_in: &reqwest::Client,
+        metadata: &reqwest::Client,
+    ) -> Result<Self, IdentityError> {
+        let chosen = settings.choose()?;
+        let alone = chosen.len() == 1;
+        let mut links = Vec::new();
+        for credential in chosen {
+            let transport = match credential {
+                Credential::ManagedIdentity => metadata.clone(),
+                _ => sign_in.clone(),
+            };
+            let options = options(cloud, transport, alone);
+            links.push((credential, make(credential, settings, options)?));
+        }
+        Ok(Self { links, good: AtomicUsize::new(0), secret: settings.secret.clone() })
+    }
+
+    /// A token for a scope.
+    pub(crate) async fn token(&self, scope: &str) -> Result<Token, IdentityError> {
+        let good = self.good.load(Ordering::Relaxed);
+        let mut failures = Vec::new();
+        for turn in 0..self.links.len() {
+            let at = (good + turn) % self.links.len();
+            let (credential, link) = &self.links[at];
+            let last = turn + 1 == self.links.len();
+            let patience = if last { PATIENCE } else { PATIENCE_IN_CHAIN };
+            match tokio::time::timeout(patience, link.get_token(&[scope], None)).await {
+                Ok(Ok(token)) => {
+                    self.good.store(at, Ordering::Relaxed);
+                    let expires = Timestamp::from_second(token.expires_on.unix_timestamp());
+                    return Ok(Token {
+                        secret: Secret::from(token.token.secret()),
+                        expires: expires.unwrap_or(Timestamp::MAX),
+                    });
+                }
+                Ok(Err(error)) => failures.push((*credential, self.words(&error))),
+                Err(_) => failures
+                    .push((*credential, format!("no answer within {} s", patience.as_secs()))),
+            }
+        }
+        Err(IdentityError::AllFailed(failures))
+    }
+
+    /// An error as text. Entra's sentences quote ids and never secrets; the secret is taken out all the same.
+    fn words(&self, error: &azure_core::Error) -> String {
+        let mut text = error.to_string();
+        let mut source = std::error::Error::source(error);
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            if !text.contains(&cause_text) {
+                text.push_str(": ");
+                text.push_str(&cause_text);
+            }
+            source = cause.source();
+        }
+        if let Some(secret) = self.secret.as_ref().filter(|secret| !secret.is_empty()) {
+            text = text.replace(secret.expose(), mooring_contract::MASK);
+        }
+        safe(&text)
+    }
+}
+
+fn options(cloud: &Cloud, client: reqwest::Client, alone: bool) -> ClientOptions {
+    let mut custom = CustomConfiguration::default();
+    custom.authority_host = cloud.authority().to_string();
+    ClientOptions {
+        transport: Some(Transport::new(Arc::new(client))),
+        cloud: Some(Arc::new(CloudConfiguration::Custom(custom))),
+        // In a chain the next credential is the retry.
+        retry: if alone { RetryOptions::default() } else { RetryOptions::none() },
+        ..ClientOptions::default()
+    }
+}
+
+fn make(
+    credential: Credential,
+    settings: &Settings,
+    client_options: ClientOptions,
+) -> Result<Arc<dyn TokenCredential>, IdentityError> {
+    let needs = |variable, value: &Option<String>| {
+        value.clone().ok_or(IdentityError::Missing { credential, variable })
+    };
+    let failed = |error: azure_core::Error| {
+        IdentityError::AllFailed(vec![(credential, safe(&error.to_string()))])
+    };
+    Ok(match credential {
+        Credential::ClientSecret => {
+            let secret = settings
+                .secret
+                .as_ref()
+                .ok_or(IdentityError::Missing { credential, variable: "AZURE_CLIENT_SECRET" })?;
+            ClientSecretCredential::new(
+                &needs("AZURE_TENANT_ID", &settings.tenant)?,
+                needs("AZURE_CLIENT_ID", &settings.client)?,
+                azure_core::credentials::Secret::new(secret.expose().to_owned()),
+                Some(ClientSecretCredentialOptions { client_options }),
+            )
+            .map_err(failed)?
+        }
+        Credential::WorkloadIdentity => {
+            let token_file = settings.token_file.clone().ok_or(IdentityError::Missing {
+                credential,
+                variable: "AZURE_FEDERATED_TOKEN_FILE",
+            })?;
+            WorkloadIdentityCredential::new(Some(WorkloadIdentityCredentialOptions {
+                credential_options: ClientAssertionCredentialOptions { client_options },
+                client_id: Some(needs("AZURE_CLIENT_ID", &settings.client)?),
+                tenant_id: Some(needs("AZURE_TENANT_ID", &settings.tenant)?),
+                token_file_path: Some(token_file),
+            }))
+            .map_err(failed)?
+        }
+        Credential::ManagedIdentity => {
+            ManagedIdentityCredential::new(Some(ManagedIdentityCredentialOptions {
+                user_assigned_id: settings.client.clone().map(UserAssignedId::ClientId),
+                client_options,
+            }))
+            .map_err(failed)?
+        }
+        Credential::AzureCli => AzureCliCredential::new(Some(AzureCliCredentialOptions {
+            tenant_id: settings.tenant.clone(),
+            ..AzureCliCredentialOptions::default()
+        }))
+        .map_err(failed)?,
+    })
+}

@@ -1,0 +1,140 @@
+//! Which credentials to ask: a pure decision over settings.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use mooring_contract::Secret;
+
+use super::IdentityError;
+
+/// A way to prove who we are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    /// A service principal with a secret, from the environment.
+    ClientSecret,
+    /// A Kubernetes service account, federated.
+    WorkloadIdentity,
+    /// The identity of the VM, pod or app service.
+    ManagedIdentity,
+    /// Whoever is signed in to `az`.
+    AzureCli,
+}
+
+impl fmt::Display for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ClientSecret => "client secret",
+            Self::WorkloadIdentity => "workload identity",
+            Self::ManagedIdentity => "managed identity",
+            Self::AzureCli => "Azure CLI",
+        })
+    }
+}
+
+/// What the environment says about the identity.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// `AZURE_TENANT_ID`.
+    pub tenant: Option<String>,
+    /// `AZURE_CLIENT_ID`.
+    pub client: Option<String>,
+    /// `AZURE_CLIENT_SECRET`.
+    pub secret: Option<Secret>,
+    /// `AZURE_FEDERATED_TOKEN_FILE`.
+    pub token_file: Option<PathBuf>,
+    /// `AZURE_TOKEN_CREDENTIALS`: `dev`, `prod`, or a credential's name.
+    pub credentials: Option<String>,
+}
+
+impl Settings {
+    /// What the process' environment says.
+    #[must_use]
+    pub fn from_env() -> Self {
+        let value = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+        Self {
+            tenant: value("AZURE_TENANT_ID"),
+            client: value("AZURE_CLIENT_ID"),
+            secret: value("AZURE_CLIENT_SECRET").map(Secret::from),
+            token_file: value("AZURE_FEDERATED_TOKEN_FILE").map(PathBuf::from),
+            credentials: value("AZURE_TOKEN_CREDENTIALS"),
+        }
+    }
+
+    /// The credentials to ask, in order. What is configured on purpose is asked alone; only where nothing is,
+    /// the machine's identity is tried and then the signed-in person.
+    pub fn choose(&self) -> Result<Vec<Credential>, IdentityError> {
+        use Credential::{AzureCli, ClientSecret, ManagedIdentity, WorkloadIdentity};
+        let production = if self.secret.is_some() {
+            ClientSecret
+        } else if self.token_file.is_some() {
+            WorkloadIdentity
+        } else {
+            ManagedIdentity
+        };
+        let Some(named) = &self.credentials else {
+            return Ok(match production {
+                ManagedIdentity => vec![ManagedIdentity, AzureCli],
+                configured => vec![configured],
+            });
+        };
+        Ok(vec![match named.trim().to_ascii_lowercase().as_str() {
+            "prod" => production,
+            "environmentcredential" | "clientsecretcredential" => ClientSecret,
+            "workloadidentitycredential" => WorkloadIdentity,
+            "managedidentitycredential" => ManagedIdentity,
+            "dev" | "azureclicredential" => AzureCli,
+            _ => return Err(IdentityError::UnknownCredential(mooring_contract::shown(named))),
+        }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Credential::{AzureCli, ClientSecret, ManagedIdentity, WorkloadIdentity};
+    use super::*;
+
+    fn settings(secret: bool, file: bool, credentials: &str) -> Settings {
+        Settings {
+            secret: secret.then(|| Secret::from("hunter2")),
+            token_file: file.then(|| PathBuf::from("/var/run/token")),
+            credentials: (!credentials.is_empty()).then(|| credentials.to_owned()),
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn the_order_is_secret_workload_machine_person() {
+        for (secret, file, named, chosen) in [
+            (true, true, "", vec![ClientSecret]),
+            (false, true, "", vec![WorkloadIdentity]),
+            (false, false, "", vec![ManagedIdentity, AzureCli]),
+            (true, true, "dev", vec![AzureCli]),
+            (true, true, "prod", vec![ClientSecret]),
+            (false, true, "PROD", vec![WorkloadIdentity]),
+            (false, false, "prod", vec![ManagedIdentity]),
+            (true, false, "ManagedIdentityCredential", vec![ManagedIdentity]),
+            (true, false, "AzureCLICredential", vec![AzureCli]),
+            (false, false, "EnvironmentCredential", vec![ClientSecret]),
+        ] {
+            assert_eq!(
+                settings(secret, file, named).choose().unwrap(),
+                chosen,
+                "{secret} {file} {named}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_with_the_right_ones() {
+        let error = settings(false, false, "visualstudio").choose().unwrap_err().to_string();
+        assert!(
+            error.starts_with("AZURE_TOKEN_CREDENTIALS is visualstudio: it must be dev, prod"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn settings_print_no_secret() {
+        assert!(!format!("{:?}", settings(true, true, "")).contains("hunter2"));
+    }
+}

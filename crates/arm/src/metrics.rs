@@ -1,0 +1,84 @@
+//! What the client has done so far, as plain numbers for whoever exports them.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::request::Class;
+
+/// Counters since the start and levels of now.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Metrics {
+    /// Requests sent, by class (`read`, `idempotent`, `once`) and outcome (`200`, `429`, `no_answer`, `unsent`).
+    pub requests: BTreeMap<(&'static str, String), u64>,
+    /// Requests that repeat an earlier one.
+    pub retries: u64,
+    /// Answers 429.
+    pub throttled: u64,
+    /// Calls that ended at their deadline.
+    pub deadlines: u64,
+    /// Requests that waited for the budget, and how long in all.
+    pub waits: u64,
+    /// The sum of those waits.
+    pub waited: Duration,
+    /// Calls refused because the budget's line was full.
+    pub budget_full: u64,
+    /// Requests that wait now.
+    pub waiting: usize,
+    /// VMs with a bucket of their own.
+    pub watched_vms: usize,
+    /// Requests about VMs for which there was no room for a bucket.
+    pub unwatched_vms: u64,
+    /// What is left in the buckets that were used.
+    pub buckets: Vec<BucketLevel>,
+}
+
+/// One bucket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BucketLevel {
+    /// Its name.
+    pub bucket: &'static str,
+    /// Whole requests left.
+    pub left: u32,
+    /// Its size.
+    pub burst: u32,
+}
+
+/// The counters while they are counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counters(Mutex<Metrics>);
+
+impl Counters {
+    pub(crate) fn sent(&self, class: Class, outcome: String, attempt: u32) {
+        self.count(|metrics| {
+            metrics.throttled += u64::from(outcome == "429");
+            metrics.retries += u64::from(attempt > 1);
+            *metrics.requests.entry((class.word(), outcome)).or_default() += 1;
+        });
+    }
+
+    pub(crate) fn waited(&self, waited: Duration) {
+        if waited > Duration::ZERO {
+            self.count(|metrics| {
+                metrics.waits += 1;
+                metrics.waited += waited;
+            });
+        }
+    }
+
+    pub(crate) fn deadline(&self) {
+        self.count(|metrics| metrics.deadlines += 1);
+    }
+
+    pub(crate) fn budget_full(&self) {
+        self.count(|metrics| metrics.budget_full += 1);
+    }
+
+    pub(crate) fn so_far(&self) -> Metrics {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn count(&self, change: impl FnOnce(&mut Metrics)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}

@@ -1,0 +1,160 @@
+//! Writes that go on in Azure after the answer, as values.
+//!
+//! An [`Operation`] holds all that is needed to follow a write to its end. It can be written down, read by
+//! another process on another machine, and followed there. It holds paths, never a host: wherever a record of
+//! it comes from, no token follows it to a foreign place.
+
+mod follow;
+mod start;
+mod state;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Refusal;
+use crate::raw::Document;
+
+/// A write that goes on.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    /// What kind of write it was.
+    pub(crate) kind: Kind,
+    /// Where its state is read.
+    pub(crate) monitor: Monitor,
+    /// The resource it is about: path and api-version.
+    pub(crate) resource: String,
+    /// Where an action's result is fetched after success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<String>,
+    /// When it was begun.
+    pub(crate) started: Timestamp,
+    /// Not to be asked before this.
+    pub(crate) next: Timestamp,
+    /// How often in a row Azure did not know the operation.
+    #[serde(default)]
+    pub(crate) missing: u8,
+    /// Under which id Azure's logs tell the write.
+    pub(crate) correlation_id: String,
+}
+
+impl Operation {
+    /// When it was begun.
+    #[must_use]
+    pub fn started(&self) -> Timestamp {
+        self.started
+    }
+
+    /// When Azure wants to be asked next.
+    #[must_use]
+    pub fn next(&self) -> Timestamp {
+        self.next
+    }
+
+    /// Under which id Azure's logs tell the write.
+    #[must_use]
+    pub fn correlation_id(&self) -> &str {
+        &self.correlation_id
+    }
+
+    /// The path of the resource it is about.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        self.resource.split('?').next().unwrap_or_default()
+    }
+}
+
+/// Without queries, which sign.
+impl std::fmt::Debug for Operation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Operation")
+            .field("kind", &self.kind)
+            .field("resource", &self.resource())
+            .field("started", &self.started)
+            .field("next", &self.next)
+            .field("correlation_id", &self.correlation_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What kind of write an operation comes from; it decides what the end looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// PUT or PATCH: at its end the resource is read once more.
+    Write,
+    /// At its end the resource is gone.
+    Delete,
+    /// Abort: at its end the resource has stopped canceling.
+    Abort,
+    /// POST with a result of its own.
+    Action,
+}
+
+/// Where an operation's state is read.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Monitor {
+    /// A resource with `status` (`Azure-AsyncOperation`, `Operation-Location`).
+    Status(String),
+    /// 202 while it goes on (`Location`).
+    Location(String),
+    /// The resource's own `provisioningState`.
+    Resource,
+}
+
+/// What a write came to at once.
+#[derive(Debug)]
+pub enum Started {
+    /// It is over already.
+    Done(Outcome),
+    /// It goes on.
+    Running(Operation),
+}
+
+/// Where an operation stands.
+#[derive(Debug)]
+pub enum Progress {
+    /// It goes on: the state's word and percent, as far as told.
+    Running {
+        /// `InProgress`, `Creating` and so on.
+        state: String,
+        /// How far.
+        percent: Option<u8>,
+    },
+    /// It is over.
+    Done(Outcome),
+}
+
+/// How an operation ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Well. With the resource after a PUT or PATCH, or an action's result, if there is one.
+    Succeeded(Option<Document>),
+    /// Not well.
+    Failed(Refusal),
+    /// Stopped by someone.
+    Canceled(Refusal),
+    /// Stopped because a later operation took its place.
+    Replaced {
+        /// The later one's id, if told.
+        by: Option<String>,
+        /// What Azure said.
+        refusal: Refusal,
+    },
+    /// Azure knows nothing of it any more, and the resource's state (if there is one) does not tell.
+    Lost {
+        /// The resource's state.
+        state: Option<String>,
+    },
+}
+
+impl Outcome {
+    /// True if it ended well.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Succeeded(_))
+    }
+}
+
+#[cfg(test)]
+mod tests;

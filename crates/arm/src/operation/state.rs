@@ -1,0 +1,109 @@
+//! What the words of an operation mean: pure.
+
+use serde_json::Value;
+
+use super::Outcome;
+use crate::error::Refusal;
+
+/// What a state's word says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Succeeded,
+    Failed,
+    Canceled,
+    /// Any other word: it goes on.
+    Running,
+}
+
+/// Azure spells them so, others have been seen; a word that is not known is not an end.
+pub(crate) fn state(word: &str) -> State {
+    match word.to_ascii_lowercase().as_str() {
+        "succeeded" | "completed" => State::Succeeded,
+        "failed" => State::Failed,
+        "canceled" | "cancelled" => State::Canceled,
+        _ => State::Running,
+    }
+}
+
+/// `properties.provisioningState` of a resource.
+pub(crate) fn provisioning_state(body: &Value) -> Option<&str> {
+    body.get("properties")?.get("provisioningState")?.as_str()
+}
+
+/// How an end that is not success is told: cancelled by a person, or replaced by a later operation.
+pub(crate) fn failure(state: State, refusal: Refusal) -> Outcome {
+    const SIGNS: [&str; 5] =
+        ["overrid", "superseded", "preempted", "replaced by", "by a later operation"];
+    let message = refusal.message.to_ascii_lowercase();
+    let codes = ["OperationPreempted", "OperationSuperseded", "OperationOverridden"];
+    if codes.iter().any(|code| refusal.has_code(code))
+        || (state == State::Canceled && SIGNS.iter().any(|sign| message.contains(sign)))
+    {
+        return Outcome::Replaced { by: uuid(&refusal.message), refusal };
+    }
+    if state == State::Canceled { Outcome::Canceled(refusal) } else { Outcome::Failed(refusal) }
+}
+
+/// The first UUID in a text, unless it is all zeros.
+fn uuid(text: &str) -> Option<String> {
+    let words = text.split(|character: char| !character.is_ascii_hexdigit() && character != '-');
+    words
+        .filter(|word| {
+            let lengths: Vec<usize> = word.split('-').map(str::len).collect();
+            lengths == [8, 4, 4, 4, 12] && word.bytes().any(|byte| byte != b'0' && byte != b'-')
+        })
+        .map(str::to_ascii_lowercase)
+        .next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_is_not_known_is_not_an_end() {
+        for (word, expected) in [
+            ("Succeeded", State::Succeeded),
+            ("succeeded", State::Succeeded),
+            ("Failed", State::Failed),
+            ("Canceled", State::Canceled),
+            ("Cancelled", State::Canceled),
+            ("Canceling", State::Running),
+            ("InProgress", State::Running),
+            ("Scaling", State::Running),
+            ("", State::Running),
+        ] {
+            assert_eq!(state(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn replaced_is_told_from_cancelled_and_failed() {
+        let refusal = |code: &str, message: &str| Refusal {
+            code: Some(code.to_owned()),
+            message: message.to_owned(),
+            ..Refusal::default()
+        };
+        let later = "11111111-2222-3333-4444-555555555555";
+        let overriden =
+            format!("The operation was overriden and canceled by a later operation {later}.");
+        assert!(
+            matches!(failure(State::Canceled, refusal("Canceled", &overriden)), Outcome::Replaced { by: Some(by), .. } if by == later)
+        );
+        assert!(matches!(
+            failure(
+                State::Failed,
+                refusal("OperationPreempted", "preempted by a more recent operation")
+            ),
+            Outcome::Replaced { by: None, .. }
+        ));
+        assert!(matches!(
+            failure(State::Canceled, refusal("Canceled", "canceled by the user")),
+            Outcome::Canceled(_)
+        ));
+        assert!(matches!(
+            failure(State::Failed, refusal("Quota", "the policy overrides nothing")),
+            Outcome::Failed(_)
+        ));
+    }
+}

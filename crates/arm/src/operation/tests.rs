@@ -1,0 +1,115 @@
+//! Which header wins, and what an answer without any means.
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use jiff::Timestamp;
+
+use super::start::started;
+use super::*;
+use crate::cloud::{Cloud, Settings};
+use crate::error::ErrorKind;
+use crate::request::{Answer, Call, Class};
+
+const POOL: &str = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerService/managedClusters/c/agentPools/p";
+
+fn begin(
+    method: Method,
+    kind: Kind,
+    status: u16,
+    headers: &[(&'static str, &str)],
+    body: &str,
+) -> Result<Started, ErrorKind> {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.insert(*name, value.parse().unwrap());
+    }
+    let answer = Answer {
+        status: StatusCode::from_u16(status).unwrap(),
+        headers: map,
+        body: Bytes::from(body.to_owned()),
+        correlation_id: "corr".to_owned(),
+    };
+    let path = if kind == Kind::Abort { format!("{POOL}/abort") } else { POOL.to_owned() };
+    let call = Call::new(method, Class::Idempotent, &path, "v").query("a", "b");
+    let cloud = Cloud::new(Settings::default()).unwrap();
+    started(&cloud, &call, kind, &answer, Timestamp::UNIX_EPOCH)
+}
+
+fn running(started: Result<Started, ErrorKind>) -> Operation {
+    match started.unwrap() {
+        Started::Running(operation) => operation,
+        Started::Done(outcome) => panic!("over: {outcome:?}"),
+    }
+}
+
+const STATUS: (&str, &str) = ("azure-asyncoperation", "https://management.azure.com/ops/1?t=sig");
+const OPERATION: (&str, &str) = ("operation-location", "https://management.azure.com/ops/2");
+const LOCATION: (&str, &str) = ("location", "https://management.azure.com/ops/3");
+
+#[test]
+fn the_headers_win_in_their_order_and_then_the_body() {
+    let creating = r#"{"properties":{"provisioningState":"Creating"}}"#;
+    let status = |path: &str| Monitor::Status(path.to_owned());
+    for (code, headers, monitor) in [
+        (201, vec![LOCATION, OPERATION, STATUS], status("/ops/1?t=sig")),
+        (200, vec![STATUS], status("/ops/1?t=sig")),
+        (202, vec![LOCATION, OPERATION], status("/ops/2")),
+        (202, vec![LOCATION], Monitor::Location("/ops/3".to_owned())),
+        (201, vec![LOCATION], Monitor::Resource),
+        (200, vec![], Monitor::Resource),
+    ] {
+        let operation = running(begin(Method::PUT, Kind::Write, code, &headers, creating));
+        assert!(operation.monitor == monitor, "{code} {headers:?}");
+        assert_eq!(operation.resource, format!("{POOL}?api-version=v"));
+        assert_eq!(operation.next, "1970-01-01T00:00:30Z".parse().unwrap());
+    }
+}
+
+#[test]
+fn the_first_answer_tells_when_to_ask() {
+    for (told, next) in [("10", 10), ("0", 1)] {
+        let operation =
+            running(begin(Method::DELETE, Kind::Delete, 202, &[STATUS, ("retry-after", told)], ""));
+        assert_eq!(operation.next.as_second(), next);
+    }
+}
+
+#[test]
+fn what_is_over_is_over() {
+    let over = |method, kind, status, body| match begin(method, kind, status, &[], body).unwrap() {
+        Started::Done(outcome) => outcome,
+        Started::Running(operation) => panic!("goes on: {operation:?}"),
+    };
+    assert!(over(Method::DELETE, Kind::Delete, 204, "").is_success());
+    assert!(over(Method::POST, Kind::Abort, 204, "").is_success());
+    let done =
+        over(Method::PUT, Kind::Write, 200, r#"{"properties":{"provisioningState":"Succeeded"}}"#);
+    assert!(matches!(done, Outcome::Succeeded(Some(_))));
+    let failed =
+        over(Method::PUT, Kind::Write, 200, r#"{"properties":{"provisioningState":"Failed"}}"#);
+    assert!(matches!(failed, Outcome::Failed(_)));
+}
+
+#[test]
+fn an_accepted_call_that_cannot_be_followed_is_an_error() {
+    for (method, kind) in [(Method::DELETE, Kind::Delete), (Method::POST, Kind::Abort)] {
+        assert!(matches!(begin(method, kind, 202, &[], ""), Err(ErrorKind::Malformed(_))));
+    }
+}
+
+#[test]
+fn no_token_follows_a_link_to_another_host() {
+    let foreign = [("azure-asyncoperation", "https://evil.example/ops/1")];
+    let error = begin(Method::PUT, Kind::Write, 201, &foreign, "{}").unwrap_err();
+    assert!(matches!(error, ErrorKind::ForeignLink(origin) if origin == "https://evil.example"));
+}
+
+#[test]
+fn a_record_can_be_kept_holds_no_host_and_prints_no_signature() {
+    let operation = running(begin(Method::POST, Kind::Abort, 202, &[STATUS, LOCATION], ""));
+    assert_eq!(operation.resource(), POOL);
+    let text = serde_json::to_string(&operation).unwrap();
+    assert!(!text.contains("management.azure.com"), "{text}");
+    assert_eq!(serde_json::from_str::<Operation>(&text).unwrap(), operation);
+    assert!(!format!("{operation:?}").contains("sig"));
+}

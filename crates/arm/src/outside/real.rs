@@ -1,0 +1,140 @@
+//! The world as it is.
+//!
+//! Requests go over reqwest with rustls, not over `azure_core`'s pipeline: the pipeline repeats requests by
+//! its own rules and sleeps by its own clock, it does not tell a request that was never sent from one whose
+//! answer was lost, and it would count none of its repetitions against the budget. `azure_identity` is used
+//! for what it is good at, tokens, over a client that trusts the same certificates.
+
+use std::collections::hash_map::RandomState;
+use std::error::Error as _;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+
+use super::{Outside, Token, TransportError};
+use crate::cloud::Cloud;
+use crate::identity::{Chain, IdentityError, Settings};
+use crate::text::safe;
+
+/// The largest answer that is read. A full page of the activity log has about 2 MiB.
+const MAX_BODY: usize = 32 << 20;
+const CONNECT: Duration = Duration::from_secs(10);
+/// Instance metadata is on the same host: it connects at once or not at all.
+const CONNECT_METADATA: Duration = Duration::from_secs(2);
+
+/// The system's clock, network and identity.
+#[derive(Debug)]
+pub struct Real {
+    client: reqwest::Client,
+    chain: Chain,
+    keys: RandomState,
+    drawn: AtomicU64,
+}
+
+impl Real {
+    /// Reads the further certificates and prepares the credentials; nothing is sent yet.
+    pub fn new(cloud: &Cloud, identity: &Settings) -> Result<Self, IdentityError> {
+        // reqwest and azure_identity look for the process' provider. Whoever installed one before was right.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let roots = roots(cloud)?;
+        let builder = || {
+            reqwest::Client::builder()
+                .tls_certs_merge(roots.clone())
+                .redirect(reqwest::redirect::Policy::none())
+                .retry(reqwest::retry::never())
+                .connect_timeout(CONNECT)
+                .user_agent(concat!("mooring/", env!("CARGO_PKG_VERSION")))
+        };
+        let built = |client: reqwest::ClientBuilder| {
+            client.build().map_err(|error| IdentityError::Setup(words(&error)))
+        };
+        let client = built(builder().https_only(true))?;
+        let sign_in = built(builder().https_only(true))?;
+        // The metadata service speaks plain HTTP on a link-local address and must not be asked by a proxy.
+        let metadata = built(builder().no_proxy().connect_timeout(CONNECT_METADATA))?;
+        let chain = Chain::new(cloud, identity, &sign_in, &metadata)?;
+        Ok(Self { client, chain, keys: RandomState::new(), drawn: AtomicU64::new(0) })
+    }
+}
+
+impl Outside for Real {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        tokio::time::sleep(duration).boxed()
+    }
+
+    fn random(&self) -> u64 {
+        self.keys.hash_one(self.drawn.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
+        async move {
+            let request = reqwest::Request::try_from(request)
+                .map_err(|error| TransportError::unsent(words(&error)))?;
+            let mut response = self.client.execute(request).await.map_err(|error| {
+                let what = words(&error);
+                if error.is_connect() || error.is_builder() {
+                    TransportError::unsent(what)
+                } else {
+                    TransportError::unknown(what)
+                }
+            })?;
+            let mut answer = http::Response::builder().status(response.status());
+            if let Some(headers) = answer.headers_mut() {
+                headers.clone_from(response.headers());
+            }
+            let mut body = BytesMut::new();
+            while let Some(piece) =
+                response.chunk().await.map_err(|error| TransportError::unknown(words(&error)))?
+            {
+                if body.len() + piece.len() > MAX_BODY {
+                    return Err(TransportError::unknown("the answer is larger than 32 MiB"));
+                }
+                body.extend_from_slice(&piece);
+            }
+            answer
+                .body(body.freeze())
+                .map_err(|_| TransportError::unknown("the answer has no status"))
+        }
+        .boxed()
+    }
+
+    fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
+        self.chain.token(scope).boxed()
+    }
+}
+
+fn roots(cloud: &Cloud) -> Result<Vec<reqwest::Certificate>, IdentityError> {
+    let Some(path) = cloud.ca() else { return Ok(Vec::new()) };
+    let wrong =
+        |why: &str| IdentityError::Certificates { path: path.to_owned(), why: why.to_owned() };
+    let pem = std::fs::read(path).map_err(|error| wrong(&error.to_string()))?;
+    let roots = reqwest::Certificate::from_pem_bundle(&pem).map_err(|_| wrong("is not PEM"))?;
+    if roots.is_empty() { Err(wrong("holds no certificate")) } else { Ok(roots) }
+}
+
+/// An error with its causes, without the address (whose query may sign).
+fn words(error: &reqwest::Error) -> String {
+    let mut text = match error.url() {
+        Some(url) => format!("no answer from {}", url.origin().ascii_serialization()),
+        None => "no answer".to_owned(),
+    };
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    safe(&text)
+}

@@ -1,0 +1,273 @@
+//! JSON as it came, with a typed look at it.
+//!
+//! A pool that is read in order to be created again must lose nothing: no member that this program does not
+//! know, no digit of a number. So what is kept is the text, and the type is only a view of it. A [`Document`]
+//! changes single members of a text and leaves all others as they are, byte for byte.
+
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+/// A value of Azure: its text, and what we know of it.
+#[derive(Clone)]
+pub struct Raw<T> {
+    text: Box<RawValue>,
+    view: T,
+}
+
+impl<T: DeserializeOwned> Raw<T> {
+    /// Reads a text.
+    pub fn parse(text: &str) -> Result<Self, RawError> {
+        Self::from_raw(serde_json::from_str(text)?)
+    }
+
+    pub(crate) fn from_raw(text: Box<RawValue>) -> Result<Self, RawError> {
+        Ok(Self { view: serde_json::from_str(text.get())?, text })
+    }
+}
+
+impl<T> Raw<T> {
+    /// The text, byte for byte as Azure sent it.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.text.get()
+    }
+
+    /// The text for changes to single members.
+    pub fn document(&self) -> Result<Document, RawError> {
+        Document::parse(self.text())
+    }
+
+    /// What we know of it.
+    #[must_use]
+    pub fn view(&self) -> &T {
+        &self.view
+    }
+}
+
+impl<T> std::ops::Deref for Raw<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.view
+    }
+}
+
+/// The view only: the text may be long, and may hold what the view leaves out on purpose.
+impl<T: std::fmt::Debug> std::fmt::Debug for Raw<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.view.fmt(f)
+    }
+}
+
+impl<T> PartialEq for Raw<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Raw<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Self::from_raw(text).map_err(serde::de::Error::custom)
+    }
+}
+
+impl<T> Serialize for Raw<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text.serialize(serializer)
+    }
+}
+
+/// A JSON object whose members are kept as text, in their order.
+#[derive(Clone, Default)]
+pub struct Document(Vec<(String, Box<RawValue>)>);
+
+impl Document {
+    /// Reads an object.
+    pub fn parse(text: &str) -> Result<Self, RawError> {
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// An object of a value that we made ourselves.
+    pub fn of<T: Serialize>(value: &T) -> Result<Self, RawError> {
+        Self::parse(&serde_json::to_string(value)?)
+    }
+
+    /// The names of its members.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// A member's text.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(member, _)| member == name).map(|(_, value)| value.get())
+    }
+
+    /// A member that is an object; nothing if it is not there or `null`.
+    pub fn object(&self, name: &str) -> Result<Option<Self>, RawError> {
+        match self.get(name) {
+            None | Some("null") => Ok(None),
+            Some(text) => Self::parse(text).map(Some),
+        }
+    }
+
+    /// Sets a member, in its place if it is there.
+    pub fn set<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), RawError> {
+        let value = serde_json::value::to_raw_value(value)?;
+        match self.0.iter_mut().find(|(member, _)| member == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+        Ok(())
+    }
+
+    /// Takes a member away.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let before = self.0.len();
+        self.0.retain(|(member, _)| member != name);
+        self.0.len() != before
+    }
+
+    /// The text of the whole object.
+    pub fn text(&self) -> Result<String, RawError> {
+        Ok(serde_json::to_string(self)?)
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Document;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry::<String, Box<RawValue>>()? {
+                    members.push(member);
+                }
+                Ok(Document(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+impl Serialize for Document {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// Names only: values may be secrets.
+impl std::fmt::Debug for Document {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+/// A list where it matters whether it was empty, `null` or not there at all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Listed<T> {
+    /// The member was not there.
+    #[default]
+    Absent,
+    /// The member was `null`.
+    Null,
+    /// A list, perhaps empty.
+    Items(Vec<T>),
+}
+
+impl<T> Listed<T> {
+    /// What is in it; nothing of what was not there.
+    #[must_use]
+    pub fn items(&self) -> &[T] {
+        match self {
+            Self::Items(items) => items,
+            Self::Absent | Self::Null => &[],
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::<Vec<T>>::deserialize(deserializer)?.map_or(Self::Null, Self::Items))
+    }
+}
+
+/// A text that is not the JSON that was expected. Says where, never what: a value may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unexpected JSON at line {line}, column {column}")]
+pub struct RawError {
+    line: usize,
+    column: usize,
+}
+
+impl From<serde_json::Error> for RawError {
+    fn from(error: serde_json::Error) -> Self {
+        Self { line: error.line(), column: error.column() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        r#"{"b": 1.10, "a":{"x":12345678901234567890123,"é":"é"},"n":null, "b2":-0.0}"#;
+
+    #[derive(Debug, Deserialize)]
+    struct View {
+        b: f64,
+    }
+
+    #[test]
+    fn the_text_survives_whatever_the_view_knows() {
+        let raw = Raw::<View>::parse(TEXT).unwrap();
+        assert_eq!(raw.text(), TEXT);
+        assert!((raw.b - 1.1).abs() < 1e-9);
+        assert_eq!(serde_json::to_string(&raw).unwrap(), TEXT);
+        assert_eq!(format!("{raw:?}"), "View { b: 1.1 }");
+    }
+
+    #[test]
+    fn a_change_touches_one_member_only() {
+        let mut document = Document::parse(TEXT).unwrap();
+        document.set("b", &7).unwrap();
+        assert!(document.remove("n") && !document.remove("n"));
+        assert_eq!(
+            document.text().unwrap(),
+            r#"{"b":7,"a":{"x":12345678901234567890123,"é":"é"},"b2":-0.0}"#
+        );
+        assert_eq!(
+            document.object("a").unwrap().unwrap().get("x"),
+            Some("12345678901234567890123")
+        );
+        assert_eq!(format!("{document:?}"), r#"["b", "a", "b2"]"#);
+    }
+
+    #[test]
+    fn null_absent_and_empty_are_three_things() {
+        #[derive(Deserialize)]
+        struct Nic {
+            #[serde(default)]
+            ip: Listed<u8>,
+        }
+        let listed = |text| serde_json::from_str::<Nic>(text).unwrap().ip;
+        assert_eq!(listed("{}"), Listed::Absent);
+        assert_eq!(listed(r#"{"ip":null}"#), Listed::Null);
+        assert_eq!(listed(r#"{"ip":[]}"#), Listed::Items(Vec::new()));
+        assert_eq!(listed(r#"{"ip":[1]}"#).items(), [1]);
+    }
+
+    #[test]
+    fn an_error_tells_no_value() {
+        let error = Raw::<View>::parse(r#"{"b":"hunter2"}"#).unwrap_err();
+        assert_eq!(error.to_string(), "unexpected JSON at line 1, column 14");
+    }
+}

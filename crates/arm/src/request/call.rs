@@ -1,0 +1,110 @@
+//! A call before it is sent, and the answer to it.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use url::form_urlencoded::byte_serialize;
+
+use super::Class;
+use crate::error::Error;
+
+/// One call of the resource manager.
+#[derive(Clone)]
+pub struct Call {
+    pub(crate) method: Method,
+    /// Path and query.
+    pub(crate) target: String,
+    pub(crate) class: Class,
+    pub(crate) body: Bytes,
+    pub(crate) if_match: Option<HeaderValue>,
+}
+
+impl Call {
+    /// A call of a path, at an api-version.
+    #[must_use]
+    pub fn new(method: Method, class: Class, path: &str, api_version: &str) -> Self {
+        let target = format!("{path}?api-version={api_version}");
+        Self { method, target, class, body: Bytes::new(), if_match: None }
+    }
+
+    /// A read.
+    #[must_use]
+    pub fn get(path: &str, api_version: &str) -> Self {
+        Self::new(Method::GET, Class::Read, path, api_version)
+    }
+
+    /// A read of a link that Azure gave, already checked to be its own.
+    pub(crate) fn follow(target: String) -> Self {
+        Self { method: Method::GET, target, class: Class::Read, body: Bytes::new(), if_match: None }
+    }
+
+    /// Adds a parameter to the query.
+    #[must_use]
+    pub fn query(mut self, name: &str, value: &str) -> Self {
+        // Spaces as `%20`: not every service of Azure reads `+`.
+        let escaped: String = byte_serialize(value.as_bytes()).collect();
+        self.target.extend(["&", name, "=", &escaped.replace('+', "%20")]);
+        self
+    }
+
+    /// Sends this text, which must be JSON.
+    #[must_use]
+    pub fn text(mut self, json: impl Into<String>) -> Self {
+        self.body = Bytes::from(json.into());
+        self
+    }
+
+    /// Sends this value.
+    pub fn json<T: Serialize>(self, value: &T) -> Result<Self, Error> {
+        match serde_json::to_string(value) {
+            Ok(text) => Ok(self.text(text)),
+            Err(_) => Err(Error::invalid(self.method.clone(), self.path(), "the body is no JSON")),
+        }
+    }
+
+    /// Only if the resource still has this tag.
+    pub fn if_match(mut self, etag: Option<&str>) -> Result<Self, Error> {
+        if let Some(etag) = etag {
+            let value = HeaderValue::from_str(etag).map_err(|_| {
+                Error::invalid(self.method.clone(), self.path(), "the eTag is no header value")
+            })?;
+            self.if_match = Some(value);
+        }
+        Ok(self)
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+}
+
+/// Without query and body, which may hold what nobody should read.
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} ({})", self.method, self.path(), self.class.word())
+    }
+}
+
+/// An answer of success.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) correlation_id: String,
+}
+
+impl Answer {
+    /// The body as a type; an error names the call's path.
+    pub(crate) fn parse<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let what = format!("is not what was expected at line {line}, column {column}");
+            Error::malformed(Method::GET, path, &self.correlation_id, what)
+        })
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
+    }
+}

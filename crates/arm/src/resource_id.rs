@@ -1,0 +1,244 @@
+//! The path of a resource in Azure, which is the same in any mixture of cases.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// `/subscriptions/…/resourceGroups/…/providers/<namespace>/<type>/<name>[/<type>/<name>…]`.
+///
+/// Keeps the spelling it was given, and compares without regard to it, as Azure does.
+#[derive(Clone)]
+pub struct ResourceId {
+    text: String,
+}
+
+impl ResourceId {
+    /// Reads an id, also one with the prefix `azure://` of a Kubernetes provider id.
+    pub fn parse(text: &str) -> Result<Self, ResourceIdError> {
+        let text = text.trim().trim_end_matches('/');
+        let text = text.strip_prefix("azure://").unwrap_or(text);
+        let wrong = || ResourceIdError(mooring_contract::shown(text));
+        let mut segments = text.strip_prefix('/').ok_or_else(wrong)?.split('/');
+        let is = |segment: Option<&str>, word: &str| {
+            segment.is_some_and(|segment| segment.eq_ignore_ascii_case(word))
+        };
+        if !is(segments.next(), "subscriptions") || text.chars().any(is_unsafe) {
+            return Err(wrong());
+        }
+        let segments: Vec<&str> = text[1..].split('/').collect();
+        let dots = |segment: &&str| segment.is_empty() || **segment == *"." || **segment == *"..";
+        if segments.len() < 2 || segments.len() % 2 == 1 || segments.iter().any(dots) {
+            // `providers/<namespace>` is a pair too, so every whole id has an even number of segments.
+            return Err(wrong());
+        }
+        Ok(Self { text: text.to_owned() })
+    }
+
+    /// A resource below a resource group, by its parts; `path` is `type/name[/type/name…]`.
+    pub fn of(
+        subscription: &str,
+        resource_group: &str,
+        namespace: &str,
+        path: &str,
+    ) -> Result<Self, ResourceIdError> {
+        Self::parse(&format!(
+            "/subscriptions/{subscription}/resourceGroups/{resource_group}/providers/{namespace}/{path}"
+        ))
+    }
+
+    /// A managed cluster.
+    pub fn cluster(
+        subscription: &str,
+        resource_group: &str,
+        name: &str,
+    ) -> Result<Self, ResourceIdError> {
+        let path = format!("managedClusters/{name}");
+        Self::of(subscription, resource_group, "Microsoft.ContainerService", &path)
+    }
+
+    /// A child of this resource.
+    pub fn child(&self, kind: &str, name: &str) -> Result<Self, ResourceIdError> {
+        Self::parse(&format!("{}/{kind}/{name}", self.text))
+    }
+
+    /// The resource that this one belongs to, if it is a child.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        let (head, _) = self.text.rsplit_once('/')?;
+        let (head, kind) = head.rsplit_once('/')?;
+        let (_, before) = head.rsplit_once('/')?;
+        if before.is_empty() || head.is_empty() || kind.eq_ignore_ascii_case("providers") {
+            return None;
+        }
+        let parent = Self::parse(head).ok()?;
+        // What is left must still name a resource, not only a provider.
+        (parent.segments().filter(|(key, _)| !key.eq_ignore_ascii_case("providers")).count() > 2)
+            .then_some(parent)
+    }
+
+    /// The id as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The last name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.text.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The subscription.
+    #[must_use]
+    pub fn subscription(&self) -> &str {
+        self.value("subscriptions").unwrap_or_default()
+    }
+
+    /// The resource group, if it is in one.
+    #[must_use]
+    pub fn resource_group(&self) -> Option<&str> {
+        self.value("resourceGroups")
+    }
+
+    /// What stands behind a word, such as the name behind `virtualMachines`.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.segments()
+            .find(|(segment, _)| segment.eq_ignore_ascii_case(key))
+            .map(|(_, value)| value)
+    }
+
+    /// The type with its namespace, in lower case: `microsoft.compute/virtualmachines`.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        let mut kind = String::new();
+        for (key, value) in self.segments() {
+            if key.eq_ignore_ascii_case("providers") {
+                kind = value.to_ascii_lowercase();
+            } else if !kind.is_empty() {
+                kind.push('/');
+                kind.push_str(&key.to_ascii_lowercase());
+            }
+        }
+        kind
+    }
+
+    /// The form that equal ids share.
+    #[must_use]
+    pub fn folded(&self) -> String {
+        self.text.to_ascii_lowercase()
+    }
+
+    fn segments(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut segments = self.text[1..].split('/');
+        std::iter::from_fn(move || Some((segments.next()?, segments.next()?)))
+    }
+}
+
+/// Characters that would leave the path of a URL, or do not belong into any name.
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || character.is_whitespace()
+        || matches!(character, '?' | '#' | '%' | '\\')
+}
+
+impl fmt::Display for ResourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for ResourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq for ResourceId {
+    fn eq(&self, other: &Self) -> bool {
+        self.text.eq_ignore_ascii_case(&other.text)
+    }
+}
+
+impl Eq for ResourceId {}
+
+impl std::hash::Hash for ResourceId {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.folded().hash(state);
+    }
+}
+
+impl PartialOrd for ResourceId {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ResourceId {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.folded().cmp(&other.folded())
+    }
+}
+
+impl Serialize for ResourceId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for ResourceId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A text that is no resource id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a resource id: {0}")]
+pub struct ResourceIdError(String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VM: &str =
+        "/subscriptions/s/resourceGroups/MC_rg/providers/Microsoft.Compute/virtualMachines/vm1";
+
+    #[test]
+    fn ids_are_equal_in_any_case_and_keep_their_spelling() {
+        let one = ResourceId::parse(VM).unwrap();
+        assert_eq!(one, ResourceId::parse(&format!("azure://{}/", VM.to_uppercase())).unwrap());
+        let lower = ResourceId::parse(&format!("azure://{}", VM.to_lowercase())).unwrap();
+        assert_eq!(one, lower);
+        assert_eq!(one.as_str(), VM);
+        assert_eq!(lower.resource_group(), Some("mc_rg"));
+    }
+
+    #[test]
+    fn parts_are_found_by_name() {
+        let id = ResourceId::cluster("s", "rg", "c").unwrap().child("agentPools", "p").unwrap();
+        assert_eq!(id.kind(), "microsoft.containerservice/managedclusters/agentpools");
+        assert_eq!((id.name(), id.value("managedclusters")), ("p", Some("c")));
+        assert_eq!(id.parent().unwrap(), ResourceId::cluster("s", "rg", "c").unwrap());
+        assert_eq!(id.parent().unwrap().parent(), None);
+    }
+
+    #[test]
+    fn what_could_leave_the_path_is_no_id() {
+        for text in [
+            "",
+            "/",
+            "vm1",
+            "/x/y",
+            "/subscriptions",
+            "/subscriptions/s/resourceGroups",
+            "/subscriptions/s/../x",
+            "/subscriptions/s/resourceGroups/r?x=y/a",
+            "/subscriptions/s/resourceGroups/a b",
+            "/subscriptions//a/b",
+        ] {
+            assert!(ResourceId::parse(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A world that follows a script, under tokio's paused clock.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use mooring_arm::identity::IdentityError;
+use mooring_arm::{
+    Budget, Client, Cloud, Limits, Outside, ResourceId, Settings, Token, TransportError,
+};
+
+/// What comes back for one request.
+pub(crate) enum Reply {
+    /// Status, headers, body.
+    Answer(u16, Vec<(String, String)>, String),
+    Lost,
+    Unsent,
+    Silence,
+}
+
+pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Reply {
+    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Reply::Answer(status, headers.collect(), body.to_owned())
+}
+
+/// A request that was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) body: String,
+    pub(crate) if_match: Option<String>,
+    pub(crate) correlation_id: String,
+    pub(crate) request_id: String,
+    pub(crate) at: u64,
+}
+
+pub(crate) struct World {
+    began: tokio::time::Instant,
+    replies: Mutex<VecDeque<Reply>>,
+    pub(crate) seen: Mutex<Vec<Seen>>,
+    drawn: AtomicU64,
+    /// Lifetimes of the tokens to come in seconds; 0 is a failure. When empty: an hour each.
+    pub(crate) tokens: Mutex<VecDeque<u64>>,
+    pub(crate) tokens_asked: AtomicU64,
+}
+
+/// Must never be printed.
+pub(crate) const CANARY: &str = "canary-4f1c0ffee-token";
+
+impl World {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
+        Arc::new(Self {
+            began: tokio::time::Instant::now(),
+            replies: Mutex::new(replies.into_iter().collect()),
+            seen: Mutex::default(),
+            drawn: AtomicU64::new(0),
+            tokens: Mutex::default(),
+            tokens_asked: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn client(self: &Arc<Self>) -> Client {
+        let cloud = Cloud::new(Settings::default()).unwrap();
+        Client::new(cloud, Arc::<Self>::clone(self), Budget::new(Limits::default()))
+    }
+
+    pub(crate) fn sent(&self) -> usize {
+        self.seen.lock().unwrap().len()
+    }
+
+    pub(crate) fn times(&self) -> Vec<u64> {
+        self.seen.lock().unwrap().iter().map(|seen| seen.at).collect()
+    }
+
+    pub(crate) fn seen(&self, at: usize) -> Seen {
+        self.seen.lock().unwrap()[at].clone()
+    }
+
+    pub(crate) fn left(&self) -> usize {
+        self.replies.lock().unwrap().len()
+    }
+}
+
+impl Outside for World {
+    fn now(&self) -> Timestamp {
+        let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
+        start.checked_add(self.began.elapsed()).unwrap()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        tokio::time::sleep(duration).boxed()
+    }
+
+    fn random(&self) -> u64 {
+        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed);
+        drawn.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
+        let header = |name: &str| {
+            request.headers().get(name).map(|value| value.to_str().unwrap().to_owned())
+        };
+        assert_eq!(header("authorization").unwrap(), format!("Bearer {CANARY}"));
+        assert_eq!(request.uri().host(), Some("management.azure.com"), "a token went elsewhere");
+        self.seen.lock().unwrap().push(Seen {
+            method: request.method().to_string(),
+            target: request.uri().path_and_query().unwrap().to_string(),
+            body: String::from_utf8(request.body().to_vec()).unwrap(),
+            if_match: header("if-match"),
+            correlation_id: header("x-ms-correlation-request-id").unwrap(),
+            request_id: header("x-ms-client-request-id").unwrap(),
+            at: self.began.elapsed().as_secs(),
+        });
+        let reply = self.replies.lock().unwrap().pop_front();
+        async move {
+            match reply.expect("the script has no answer for this request") {
+                Reply::Answer(status, headers, body) => {
+                    let mut response = http::Response::builder().status(status);
+                    for (name, value) in headers {
+                        response = response.header(name, value);
+                    }
+                    Ok(response.body(Bytes::from(body)).unwrap())
+                }
+                Reply::Lost => Err(TransportError::unknown("connection reset")),
+                Reply::Unsent => Err(TransportError::unsent("connection refused")),
+                Reply::Silence => std::future::pending().await,
+            }
+        }
+        .boxed()
+    }
+
+    fn token<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
+        self.tokens_asked.fetch_add(1, Ordering::Relaxed);
+        let seconds = self.tokens.lock().unwrap().pop_front().unwrap_or(3600);
+        let expires = self.now().checked_add(Duration::from_secs(seconds)).unwrap();
+        async move {
+            // Long enough for others to come meanwhile.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            if seconds == 0 {
+                return Err(IdentityError::Setup("the sign-in endpoint is away".to_owned()));
+            }
+            Ok(Token { secret: CANARY.into(), expires })
+        }
+        .boxed()
+    }
+}
+
+pub(crate) fn cluster() -> ResourceId {
+    ResourceId::cluster("s", "rg", "demo").unwrap()
+}
+
+pub(crate) fn pool() -> ResourceId {
+    cluster().child("agentPools", "system").unwrap()
+}

@@ -1,0 +1,52 @@
+//! `mooring sim`: simulated Azure on a socket, until told to end.
+
+use std::net::SocketAddr;
+
+use mooring_simulator::scenario::Scenario;
+use mooring_simulator::sim::{self, Settings, Simulation};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli::SimArguments;
+use crate::failure::Failure;
+use crate::show::print;
+
+pub(crate) fn sim(arguments: &SimArguments) -> Result<(), Failure> {
+    let settings = Settings {
+        scenario: scenario(&arguments.scenario)?,
+        address: SocketAddr::new(arguments.address, arguments.port),
+        state: arguments.state.clone(),
+        speed: arguments.speed,
+        seed: arguments.seed,
+    };
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(serve(settings))
+}
+
+/// A built-in scenario by its name; anything that looks like a path is a file.
+fn scenario(wanted: &str) -> Result<Scenario, Failure> {
+    let is_file = wanted.contains(['/', '.']);
+    let read = if is_file {
+        let text = std::fs::read_to_string(wanted)
+            .map_err(|error| Failure::unreadable(format!("cannot read {wanted}: {error}")))?;
+        Scenario::parse(wanted, &text)
+    } else {
+        Scenario::named(wanted)
+    };
+    read.map_err(|error| Failure::usage(error.to_string()))
+}
+
+async fn serve(settings: Settings) -> Result<(), Failure> {
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    let simulation: Simulation =
+        sim::start(settings).await.map_err(|error| Failure::unreadable(error.to_string()))?;
+    // A Kubernetes API for the same world starts here, over `simulation.shell()`, before `ready`.
+    print(format!("ready {}\n", simulation.url()).as_bytes())?;
+    tokio::select! {
+        _ = interrupted.recv() => {}
+        _ = terminated.recv() => {}
+    }
+    simulation.stop().await;
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Whether a run may begin.
+
+use jiff::Timestamp;
+use thiserror::Error;
+
+use crate::guards::Guard;
+use crate::journal::{Entry, JournalError, Owner, Record, breaker, follow, summaries};
+use crate::machine::{Phase, State};
+use crate::plan::Plan;
+use crate::settings::Settings;
+
+/// Why a run may not begin. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BeginError {
+    /// The journal cannot be trusted.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// An earlier run is not over.
+    #[error("run {0} is not over; `resume` continues it, `abort` undoes it")]
+    Unfinished(String),
+    /// The pool was rebuilt too often.
+    #[error("{0}")]
+    TooOften(String),
+    /// The approved plan is not the plan of now.
+    #[error("the world changed since the plan was made: it was {approved}, it is {current} now")]
+    PlanChanged {
+        /// What was approved.
+        approved: String,
+        /// What it is.
+        current: String,
+    },
+    /// Guards do not let it through.
+    #[error("refused by {}", .0.join(", "))]
+    Refused(Vec<String>),
+}
+
+/// The first record of a run, if there may be one.
+///
+/// `approved` is the hash that a person or a pipeline gave; none if the pool's name was typed instead. A guard
+/// that is merely unknown because the cluster is Canceling is left to the run, which waits for it.
+#[expect(clippy::too_many_arguments, reason = "each is a fact of its own, read by the caller")]
+pub fn begin(
+    records: &[Record],
+    plan: &Plan,
+    approved: Option<&str>,
+    guards: &[Guard],
+    settings: &Settings,
+    owner: Owner,
+    run: &str,
+    now: Timestamp,
+) -> Result<Record, BeginError> {
+    if let Some(state) = State::replay(records)?
+        && !matches!(state.phase, Phase::Finished(_))
+    {
+        return Err(BeginError::Unfinished(state.run));
+    }
+    if let Some(why) = breaker(&summaries(records), &settings.target.pool, now) {
+        return Err(BeginError::TooOften(why));
+    }
+    if let Some(approved) = approved
+        && approved != plan.hash
+    {
+        let current = plan.hash.clone();
+        return Err(BeginError::PlanChanged {
+            approved: mooring_contract::shown(approved),
+            current,
+        });
+    }
+    let refusing: Vec<String> = guards
+        .iter()
+        .filter(|guard| !guard.lets_through() && !guard.transient)
+        .map(|guard| guard.name.clone())
+        .collect();
+    if !refusing.is_empty() {
+        return Err(BeginError::Refused(refusing));
+    }
+    let entry = Entry::RunStarted {
+        cluster: plan.cluster.clone(),
+        plan_hash: plan.hash.clone(),
+        pool_hash: plan.pool_hash.clone(),
+        settings: Box::new(settings.clone()),
+        owner,
+    };
+    Ok(follow(records.last(), run, now, entry))
+}

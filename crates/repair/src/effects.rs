@@ -1,0 +1,181 @@
+//! Changes to the outside world, as data.
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::guards::Scope;
+
+/// One change. The machine makes at most one per step, and each can be seen to have happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "kebab-case")]
+pub enum Effect {
+    /// Abort the latest operation of a cluster or pool; `operation` is the one that it was seen to be.
+    AbortOperation {
+        /// Where.
+        scope: Scope,
+        /// Which.
+        operation: String,
+    },
+    /// Make a pool.
+    PutPool {
+        /// Its name.
+        pool: String,
+        /// The request body.
+        body: Value,
+    },
+    /// Delete a pool.
+    DeletePool {
+        /// Its name.
+        pool: String,
+        /// Only if the resource still has this version.
+        if_match: Option<String>,
+    },
+    /// Keep new pods off a node.
+    Cordon {
+        /// The node's name.
+        node: String,
+        /// The node's identity.
+        uid: String,
+    },
+    /// Let pods on a node again.
+    Uncordon {
+        /// The node's name.
+        node: String,
+        /// The node's identity.
+        uid: String,
+    },
+    /// Ask for a pod to leave, as far as budgets allow.
+    Evict {
+        /// Namespace.
+        namespace: String,
+        /// Name.
+        pod: String,
+        /// Identity: a pod of the same name may be another one.
+        uid: String,
+    },
+    /// Delete a pod in spite of its budgets, for the recorded reason.
+    DeletePod {
+        /// Namespace.
+        namespace: String,
+        /// Name.
+        pod: String,
+        /// Identity.
+        uid: String,
+        /// Why this was allowed.
+        reason: String,
+    },
+    /// Merge a tag into the cluster's, which makes the service reconcile it.
+    TagCluster {
+        /// The tag's name.
+        name: String,
+        /// The tag's value.
+        value: String,
+    },
+}
+
+impl Effect {
+    /// Names the effect and what it changes, whatever the attempt.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::AbortOperation { scope: Scope::Cluster, .. } => "abort cluster".to_owned(),
+            Self::AbortOperation { scope: Scope::Pool(pool), .. } => format!("abort pool {pool}"),
+            Self::PutPool { pool, .. } => format!("put pool {pool}"),
+            Self::DeletePool { pool, .. } => format!("delete pool {pool}"),
+            Self::Cordon { node, .. } => format!("cordon {node}"),
+            Self::Uncordon { node, .. } => format!("uncordon {node}"),
+            Self::Evict { namespace, pod, uid } => format!("evict {namespace}/{pod} {uid}"),
+            Self::DeletePod { namespace, pod, uid, .. } => {
+                format!("delete pod {namespace}/{pod} {uid}")
+            }
+            Self::TagCluster { name, .. } => format!("tag cluster {name}"),
+        }
+    }
+}
+
+/// What came of an effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "kebab-case")]
+pub enum EffectResult {
+    /// It is done.
+    Done,
+    /// It was accepted and goes on; the token finds it again from any machine.
+    Started {
+        /// The operation's resume token.
+        token: String,
+    },
+    /// It was so before.
+    AlreadyDone,
+    /// The service said no.
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// The service's error code.
+        code: String,
+        /// The service's words, bounded.
+        message: String,
+        /// When it may be asked again.
+        retry_after: Option<SignedDuration>,
+    },
+    /// Nobody knows: the answer was lost. Only looking tells.
+    Unknown {
+        /// What happened.
+        why: String,
+    },
+}
+
+/// What a refusal means for the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Ask again later.
+    Later,
+    /// The world is not as it was thought to be: look again.
+    LookAgain,
+    /// Asking again will not help.
+    Final,
+}
+
+impl EffectResult {
+    /// What a refusal means; none if it is no refusal.
+    #[must_use]
+    pub fn refusal(&self) -> Option<Refusal> {
+        match self {
+            Self::Refused { status, .. } => Some(match status {
+                408 | 429 | 500..=599 => Refusal::Later,
+                // 404 as well: what should be changed is gone, which looking will show.
+                404 | 409 | 410 | 412 => Refusal::LookAgain,
+                _ => Refusal::Final,
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_taken_for_what_it_means() {
+        let of = |status| {
+            EffectResult::Refused {
+                status,
+                code: String::new(),
+                message: String::new(),
+                retry_after: None,
+            }
+            .refusal()
+        };
+        for status in [408, 429, 500, 503, 599] {
+            assert_eq!(of(status), Some(Refusal::Later), "{status}");
+        }
+        for status in [404, 409, 410, 412] {
+            assert_eq!(of(status), Some(Refusal::LookAgain), "{status}");
+        }
+        for status in [400, 401, 403, 405, 422, 600] {
+            assert_eq!(of(status), Some(Refusal::Final), "{status}");
+        }
+        assert_eq!(EffectResult::Done.refusal(), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! Which operation is running, and since when.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::observation::{ActivityEvent, Reading, Seen};
+
+/// What an operation belongs to, and so where it can be aborted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The managed cluster.
+    Cluster,
+    /// One pool.
+    Pool(String),
+}
+
+/// The operation that is under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Running {
+    /// None.
+    Nothing,
+    /// This one, and no other.
+    One {
+        /// Its id, or the correlation id of its request.
+        id: String,
+        /// Since when.
+        started: Timestamp,
+        /// What it belongs to.
+        scope: Scope,
+    },
+    /// There is one, but it cannot be identified; the text says why.
+    Unidentified(String),
+}
+
+/// Identifies the running operation: the operations endpoint if it answers, else the activity log's requests
+/// that started and did not end, over the cluster and all its pools.
+///
+/// Taking the newest *cluster write* instead, as has been done, ages the wrong operation when a pool
+/// operation is what runs, and a young healthy one is aborted.
+#[must_use]
+pub fn running(seen: &Seen) -> Running {
+    let busy = match busy(seen) {
+        Ok(false) => return Running::Nothing,
+        Ok(true) => "something is under way",
+        Err(why) => return Running::Unidentified(why),
+    };
+    if let Some(Reading::Known(Some(operation))) = &seen.latest_operation
+        && operation.running()
+    {
+        return match operation.started {
+            Some(started) => Running::One {
+                id: operation.name.clone(),
+                started,
+                scope: operation.pool.clone().map_or(Scope::Cluster, Scope::Pool),
+            },
+            None => Running::Unidentified(format!("{busy}, but its start is not said")),
+        };
+    }
+    from_events(seen).unwrap_or_else(|why| Running::Unidentified(format!("{busy}; {why}")))
+}
+
+fn busy(seen: &Seen) -> Result<bool, String> {
+    let cluster = match &seen.cluster {
+        Some(Reading::Known(cluster)) => cluster,
+        Some(other) => return Err(format!("the cluster {}", other.missing().unwrap_or_default())),
+        None => return Err("the cluster was not read".to_owned()),
+    };
+    let pools = match &seen.pools {
+        Some(Reading::Known(pools)) => pools,
+        Some(other) => return Err(format!("pools {}", other.missing().unwrap_or_default())),
+        None => return Err("pools were not read".to_owned()),
+    };
+    let settled = matches!(cluster.state.as_str(), "Succeeded" | "Failed" | "Canceled");
+    Ok(!settled || pools.iter().any(crate::observation::Pool::busy))
+}
+
+fn from_events(seen: &Seen) -> Result<Running, String> {
+    let cluster =
+        seen.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is not known")?;
+    let events = match &seen.events {
+        Some(Reading::Known(events)) => events,
+        Some(other) => {
+            return Err(format!("the activity log {}", other.missing().unwrap_or_default()));
+        }
+        None => return Err("the activity log was not read".to_owned()),
+    };
+    let mut open: Vec<(&ActivityEvent, Scope)> = events
+        .iter()
+        .filter(|event| event.status == "Started")
+        .filter_map(|event| Some((event, scope(event, &cluster.id)?)))
+        .filter(|(event, _)| {
+            !events.iter().any(|other| {
+                other.correlation == event.correlation
+                    && matches!(other.status.as_str(), "Succeeded" | "Failed" | "Canceled")
+            })
+        })
+        .collect();
+    // The service runs one operation at a time and the newest replaced what was before it.
+    open.sort_by_key(|(event, _)| event.at);
+    let (event, scope) = open.pop().ok_or("no request in the activity log is unfinished")?;
+    Ok(Running::One { id: event.correlation.clone(), started: event.at, scope })
+}
+
+/// What an event's operation belongs to, if it is one of this cluster that changes something.
+fn scope(event: &ActivityEvent, cluster: &str) -> Option<Scope> {
+    let resource = event.resource.to_ascii_lowercase();
+    let rest = resource.strip_prefix(&cluster.to_ascii_lowercase())?;
+    // Reading credentials is an action as well, but it is no operation.
+    let operation = event.operation.trim().to_ascii_lowercase();
+    if operation.contains("/list") || operation.ends_with("/abort/action") {
+        return None;
+    }
+    match rest.strip_prefix("/agentpools/") {
+        Some(pool) => Some(Scope::Pool(pool.split('/').next().unwrap_or(pool).to_owned())),
+        None => rest.is_empty().then_some(Scope::Cluster),
+    }
+}

@@ -1,0 +1,113 @@
+//! What the guards say together.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Guard, Outcome};
+
+/// The state of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// No sign of a wedge.
+    Healthy,
+    /// Some signs, not all.
+    Suspect,
+    /// All five guards pass.
+    Confirmed,
+    /// It depends on what could not be read.
+    Unknown,
+}
+
+/// What `detect` found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detection {
+    /// All together.
+    pub verdict: Verdict,
+    /// One by one.
+    pub guards: Vec<Guard>,
+    /// Further signs, which never replace a guard.
+    pub evidence: Vec<String>,
+}
+
+/// The guards that are signs of the wedge itself.
+const SIGNS: [&str; 3] = ["missing-nodes", "failing-writes", "pool-state"];
+
+/// The verdict that holds whatever the unknown guards would turn out to be; *unknown* if it depends on them.
+/// Overrides do not count here: they change what is done, not what is.
+#[must_use]
+pub fn verdict(guards: &[Guard]) -> Verdict {
+    let is_sign = |guard: &&Guard| SIGNS.contains(&guard.name.as_str());
+    let is = |outcome| move |guard: &Guard| guard.outcome == outcome;
+    let sign_passes = guards.iter().filter(is_sign).any(is(Outcome::Pass));
+    let sign_unknown = guards.iter().filter(is_sign).any(is(Outcome::Unknown));
+    let any_fails = guards.iter().any(is(Outcome::Fail));
+    let all_pass = !guards.is_empty() && guards.iter().all(is(Outcome::Pass));
+    if all_pass {
+        Verdict::Confirmed
+    } else if sign_passes && any_fails {
+        Verdict::Suspect
+    } else if sign_passes || sign_unknown || guards.is_empty() {
+        Verdict::Unknown
+    } else {
+        Verdict::Healthy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::{Fail, Pass, Unknown};
+
+    fn of(outcomes: [Outcome; 5]) -> Verdict {
+        let names =
+            ["missing-nodes", "failing-writes", "cluster-state", "other-pools", "pool-state"];
+        let guards: Vec<_> = names
+            .iter()
+            .zip(outcomes)
+            .map(|(name, outcome)| Guard::new(name, outcome, ""))
+            .collect();
+        verdict(&guards)
+    }
+
+    /// The definition, by trying what every unknown guard could be.
+    fn by_enumeration(outcomes: [Outcome; 5]) -> Verdict {
+        let unknown: Vec<usize> = (0..5).filter(|i| outcomes[*i] == Unknown).collect();
+        let mut found = Vec::new();
+        for bits in 0..1_u32 << unknown.len() {
+            let mut tried = outcomes;
+            for (bit, index) in unknown.iter().enumerate() {
+                tried[*index] = if bits >> bit & 1 == 1 { Pass } else { Fail };
+            }
+            let signs = [tried[0], tried[1], tried[4]];
+            found.push(if tried == [Pass; 5] {
+                Verdict::Confirmed
+            } else if signs.contains(&Pass) {
+                Verdict::Suspect
+            } else {
+                Verdict::Healthy
+            });
+        }
+        if found.iter().all(|verdict| *verdict == found[0]) { found[0] } else { Verdict::Unknown }
+    }
+
+    #[test]
+    fn a_verdict_holds_whatever_the_unknown_guards_are() {
+        let all = [Pass, Fail, Unknown];
+        for index in 0..243_usize {
+            let outcomes = [0, 1, 2, 3, 4].map(|place| all[index / 3_usize.pow(place) % 3]);
+            assert_eq!(of(outcomes), by_enumeration(outcomes), "{outcomes:?}");
+        }
+        assert_eq!(verdict(&[]), Verdict::Unknown);
+    }
+
+    #[test]
+    fn an_override_changes_what_is_done_and_not_what_is() {
+        let mut guard = Guard::new("pool-state", Fail, "");
+        assert!(!guard.lets_through());
+        guard.overridden = Some("ticket".into());
+        assert!(guard.lets_through());
+        assert_eq!(verdict(&[guard]), Verdict::Healthy);
+        assert!(Guard::new("pool-state", Pass, "").lets_through());
+        assert!(!Guard::new("pool-state", Unknown, "").lets_through());
+    }
+}

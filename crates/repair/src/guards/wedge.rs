@@ -1,0 +1,136 @@
+//! Guards 1, 2 and 5: the signs of the wedge itself.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Guard, Outcome, SIGNATURE};
+use crate::observation::{ActivityEvent, Pool, Reading, Seen};
+use crate::settings::Settings;
+
+const WRITE: &str = "Microsoft.Compute/virtualMachineScaleSets/write";
+/// Clocks differ: an event may come from a little ahead.
+const SKEW: SignedDuration = SignedDuration::from_mins(5);
+
+/// Guard 1: usable nodes below the minimum, or instances without a node for a while.
+pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) -> Guard {
+    let guard = |outcome, evidence: String| Guard::new("missing-nodes", outcome, evidence);
+    let pool_name = &settings.target.pool;
+    let (pool, nodes) = match (target(seen, pool_name), known(seen.nodes.as_ref())) {
+        (Ok(Some(pool)), Ok(nodes)) => (pool, nodes),
+        (Ok(None), _) => return guard(Outcome::Fail, format!("there is no pool {pool_name}")),
+        (Err(why), _) => return guard(Outcome::Unknown, format!("pools {why}")),
+        (_, Err(why)) => return guard(Outcome::Unknown, format!("nodes {why}")),
+    };
+    let usable =
+        nodes.iter().filter(|n| n.pool.as_deref() == Some(pool_name) && n.usable()).count();
+    let min = pool.min_count().unwrap_or(0);
+    let below = min > 0 && i64::try_from(usable).is_ok_and(|usable| usable < min);
+    let counted = format!("{usable} usable nodes, minimum {min}");
+    if below {
+        return guard(Outcome::Pass, counted);
+    }
+    let Some(set) = seen.scale_set_of(pool_name) else {
+        return guard(Outcome::Unknown, format!("{counted}; the pool's scale set is not known"));
+    };
+    let instances = match known(seen.instances.get(&set.name)) {
+        Ok(instances) => instances,
+        Err(why) => return guard(Outcome::Unknown, format!("{counted}; instances {why}")),
+    };
+    let unregistered =
+        || instances.iter().filter(|instance| !nodes.iter().any(|node| node.is_on(&instance.id)));
+    let dwell = settings.limits.registration;
+    let old = unregistered()
+        .filter(|i| i.created.is_some_and(|created| now.duration_since(created) >= dwell))
+        .count();
+    let ageless = unregistered().filter(|instance| instance.created.is_none()).count();
+    let minutes = dwell.as_mins();
+    if old > 0 {
+        let text = format!("{counted}; {old} instances have had no node for {minutes} minutes");
+        guard(Outcome::Pass, text)
+    } else if ageless > 0 {
+        guard(
+            Outcome::Unknown,
+            format!("{counted}; {ageless} instances without a node, age not known"),
+        )
+    } else {
+        guard(Outcome::Fail, format!("{counted}; no instance without a node for {minutes} minutes"))
+    }
+}
+
+/// Guard 2: writes of the pool's current scale set fail with the signature, and none succeeded since.
+pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -> Guard {
+    let guard = |outcome, evidence: String| Guard::new("failing-writes", outcome, evidence);
+    let Some(set) = seen.scale_set_of(&settings.target.pool) else {
+        let why = seen.scale_sets.as_ref().and_then(Reading::missing);
+        let why = why.map_or_else(String::new, |why| format!(" (scale sets {why})"));
+        return guard(Outcome::Unknown, format!("the pool's scale set is not known{why}"));
+    };
+    let events = match known(seen.events.as_ref()) {
+        Ok(events) => events,
+        Err(why) => return guard(Outcome::Unknown, format!("activity log {why}")),
+    };
+    let failures = failures(events, &set.id, now, settings.fail_window);
+    let count = failures.len();
+    let needed = settings.fail_threshold;
+    let minutes = settings.fail_window.as_mins();
+    let last = failures.iter().map(|(_, at)| *at).max();
+    let age = last.map_or_else(String::new, |last| {
+        format!(", the last one {} minutes ago", now.duration_since(last).as_mins())
+    });
+    let text = format!(
+        "{count} writes of {} failed with {SIGNATURE} in {minutes} minutes and none succeeded since \
+         ({needed} needed){age}",
+        set.name
+    );
+    let enough = needed > 0 && u32::try_from(count).is_ok_and(|count| count >= needed);
+    guard(if enough { Outcome::Pass } else { Outcome::Fail }, text)
+}
+
+/// Failed writes with the signature after the last success, once per correlation id.
+fn failures(
+    events: &[ActivityEvent],
+    scale_set: &str,
+    now: Timestamp,
+    window: SignedDuration,
+) -> BTreeSet<(String, Timestamp)> {
+    let writes = || events.iter().filter(|e| e.is_operation(WRITE) && e.is_about(scale_set));
+    let success = writes().filter(|event| event.status == "Succeeded").map(|event| event.at).max();
+    let mut counted = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for event in writes().filter(|event| event.status == "Failed") {
+        let age = now.duration_since(event.at);
+        let current = age <= window && age >= -SKEW && success.is_none_or(|s| event.at > s);
+        let signed = event.codes.iter().any(|code| code == SIGNATURE);
+        if current && signed && counted.insert(event.correlation.clone()) {
+            found.insert((event.correlation.clone(), event.at));
+        }
+    }
+    found
+}
+
+/// Guard 5: the pool itself is in a state that counts as wedged.
+pub(super) fn pool_state(seen: &Seen, settings: &Settings) -> Guard {
+    let guard = |outcome, evidence: String| Guard::new("pool-state", outcome, evidence);
+    match target(seen, &settings.target.pool) {
+        Err(why) => guard(Outcome::Unknown, format!("pools {why}")),
+        Ok(None) => guard(Outcome::Fail, format!("there is no pool {}", settings.target.pool)),
+        Ok(Some(pool)) => {
+            let state = pool.state();
+            let wedged = settings.wedge_states.iter().any(|wedge| wedge == state);
+            let said = if state.is_empty() { "not said" } else { state };
+            let wanted = settings.wedge_states.join(", ");
+            let outcome = if wedged { Outcome::Pass } else { Outcome::Fail };
+            guard(outcome, format!("the pool's state is {said} (wedged: {wanted})"))
+        }
+    }
+}
+
+fn target<'a>(seen: &'a Seen, name: &str) -> Result<Option<&'a Pool>, String> {
+    known(seen.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
+}
+
+fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {
+    let reading = reading.ok_or_else(|| "were not read".to_owned())?;
+    reading.known().ok_or_else(|| reading.missing().unwrap_or_default())
+}

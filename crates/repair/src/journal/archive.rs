@@ -1,0 +1,86 @@
+//! Earlier runs: what was done, and whether it was done too often.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::record::{Entry, Finish, Record};
+use crate::effects::Effect;
+use crate::plan::Step;
+
+/// Recreations of a pool within [`PERIOD`] after which another one is refused.
+const MOST: usize = 2;
+const PERIOD: SignedDuration = SignedDuration::from_hours(24);
+
+/// One run in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// Its id.
+    pub run: String,
+    /// The pool.
+    pub pool: String,
+    /// When it began.
+    pub started: Timestamp,
+    /// Its last record.
+    pub last: Timestamp,
+    /// The last step that was reached.
+    pub step: Option<Step>,
+    /// When it asked for the pool to be deleted, if it did.
+    pub deleted: Option<Timestamp>,
+    /// How it ended; none if it can be resumed.
+    pub finish: Option<Finish>,
+    /// Guards and proofs that were overridden, with reasons.
+    pub overrides: Vec<String>,
+}
+
+/// The runs of a journal, oldest first.
+#[must_use]
+pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
+    let mut runs: Vec<RunSummary> = Vec::new();
+    for record in records {
+        if let Entry::RunStarted { settings, .. } = &record.entry {
+            let overrides = settings.overrides.iter();
+            runs.push(RunSummary {
+                run: record.run.clone(),
+                pool: settings.target.pool.clone(),
+                started: record.at,
+                last: record.at,
+                step: None,
+                deleted: None,
+                finish: None,
+                overrides: overrides.map(|(guard, reason)| format!("{guard}: {reason}")).collect(),
+            });
+        }
+        let Some(run) = runs.iter_mut().find(|run| run.run == record.run) else { continue };
+        run.last = record.at;
+        match &record.entry {
+            Entry::Intent { step, effect, .. } => {
+                run.step = Some(*step);
+                if let Effect::DeletePool { pool, .. } = &**effect
+                    && *pool == run.pool
+                {
+                    run.deleted.get_or_insert(record.at);
+                }
+            }
+            Entry::StepDone { step, .. } => run.step = Some(*step),
+            Entry::Finished { finish, .. } => run.finish = Some(*finish),
+            _ => {}
+        }
+    }
+    runs
+}
+
+/// Why a pool may not be recreated once more now: a fault that comes back is not cured by a third time.
+#[must_use]
+pub fn breaker(runs: &[RunSummary], pool: &str, now: Timestamp) -> Option<String> {
+    let recent = runs
+        .iter()
+        .filter(|run| run.pool == pool)
+        .filter_map(|run| run.deleted)
+        .filter(|deleted| now.duration_since(*deleted) < PERIOD)
+        .count();
+    (recent >= MOST).then(|| {
+        format!(
+            "pool {pool} was recreated {recent} times within a day; another time will not cure it"
+        )
+    })
+}

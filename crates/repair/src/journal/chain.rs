@@ -1,0 +1,113 @@
+//! Records as lines, and the chain that holds them together.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use thiserror::Error;
+
+use super::record::{Entry, Record, SCHEMA};
+use crate::canonical;
+
+/// A journal that cannot be trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum JournalError {
+    /// A line is not a record.
+    #[error("record {0} of the journal cannot be read: {1}")]
+    Unreadable(u64, String),
+    /// A record was written by a version that this one does not know.
+    #[error("record {0} of the journal has the schema '{1}'; this version reads {SCHEMA}")]
+    Schema(u64, String),
+    /// A record does not have the hash that it says.
+    #[error("record {0} of the journal was changed after it was written")]
+    Changed(u64),
+    /// A record does not follow the one before it.
+    #[error("record {0} of the journal does not follow the one before it")]
+    Broken(u64),
+    /// A record makes no sense at its place.
+    #[error("record {0} of the journal makes no sense there: {1}")]
+    Senseless(u64, &'static str),
+}
+
+/// How the end of a journal is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// Every line must be whole.
+    Whole,
+    /// A last line without its end was being written when the machine died: it never counted.
+    MayBeTorn,
+}
+
+/// The record that follows `last`.
+#[must_use]
+pub fn follow(last: Option<&Record>, run: &str, at: Timestamp, entry: Entry) -> Record {
+    let mut record = Record {
+        schema: SCHEMA.to_owned(),
+        seq: last.map_or(0, |last| last.seq + 1),
+        run: run.to_owned(),
+        at,
+        prev: last.map_or_else(String::new, |last| last.hash.clone()),
+        entry,
+        hash: String::new(),
+    };
+    record.hash = hash_of(serde_json::to_value(&record).unwrap_or_default());
+    record
+}
+
+fn hash_of(mut record: Value) -> String {
+    if let Some(members) = record.as_object_mut() {
+        members.remove("hash");
+    }
+    canonical::hash(&record)
+}
+
+/// A record as a line, with its end.
+#[must_use]
+pub fn encode(record: &Record) -> String {
+    let value = serde_json::to_value(record).unwrap_or_default();
+    let mut line = canonical::canonical(&value);
+    line.push('\n');
+    line
+}
+
+/// The records of a text. Each line is checked by itself; [`verify`] checks that they follow each other.
+pub fn decode(text: &str, tail: Tail) -> Result<Vec<Record>, JournalError> {
+    let mut records = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if tail == Tail::MayBeTorn && !line.ends_with('\n') {
+            break;
+        }
+        records.push(decode_line(line, index as u64)?);
+    }
+    Ok(records)
+}
+
+fn decode_line(line: &str, at: u64) -> Result<Record, JournalError> {
+    // Never the text itself in an error: a journal may be shown to people.
+    let unreadable = |error: serde_json::Error| {
+        JournalError::Unreadable(at, format!("{:?} at column {}", error.classify(), error.column()))
+    };
+    let value: Value = serde_json::from_str(line).map_err(unreadable)?;
+    let schema = value.get("schema").and_then(Value::as_str).unwrap_or_default();
+    if schema != SCHEMA {
+        return Err(JournalError::Schema(at, mooring_contract::shown(schema)));
+    }
+    let said = value.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if hash_of(value.clone()) != said {
+        return Err(JournalError::Changed(at));
+    }
+    serde_json::from_value(value).map_err(unreadable)
+}
+
+/// Checks that the records follow each other. The first may follow one that was archived.
+pub fn verify(records: &[Record]) -> Result<(), JournalError> {
+    for pair in records.windows(2) {
+        if pair[1].seq != pair[0].seq + 1 || pair[1].prev != pair[0].hash {
+            return Err(JournalError::Broken(pair[1].seq));
+        }
+    }
+    match records.first() {
+        Some(first) if (first.seq == 0) != first.prev.is_empty() => {
+            Err(JournalError::Broken(first.seq))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,44 @@
+//! A journal in the target cluster, so that a pipeline host that dies is no loss.
+
+use super::chain::{JournalError, Tail, decode, encode, verify};
+use super::record::Record;
+
+/// How much goes into one object. The API server refuses more than 1 MiB with everything around it.
+pub const SEGMENT_BYTES: usize = 768 * 1024;
+
+/// The text of one `ConfigMap`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number; the object's name ends with it.
+    pub index: usize,
+    /// Lines of records.
+    pub text: String,
+}
+
+/// Where the journal of a pool stands, as the temporary pool's tag says it.
+#[must_use]
+pub fn location(namespace: &str, pool: &str) -> String {
+    format!("configmap/{namespace}/mooring-repair-{pool}")
+}
+
+/// Cuts a journal into objects, between records and none above `limit` unless one record alone is.
+#[must_use]
+pub fn split(records: &[Record], limit: usize) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
+    for line in records.iter().map(encode) {
+        match segments.last_mut() {
+            Some(last) if last.text.len() + line.len() <= limit => last.text.push_str(&line),
+            _ => segments.push(Segment { index: segments.len(), text: line }),
+        }
+    }
+    segments
+}
+
+/// Joins segments, in any order, to a checked journal.
+pub fn join(mut segments: Vec<Segment>) -> Result<Vec<Record>, JournalError> {
+    segments.sort_by_key(|segment| segment.index);
+    let text: String = segments.into_iter().map(|segment| segment.text).collect();
+    let records = decode(&text, Tail::Whole)?;
+    verify(&records)?;
+    Ok(records)
+}

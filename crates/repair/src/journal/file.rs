@@ -1,0 +1,128 @@
+//! A journal in a file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::chain::{JournalError, Tail, decode, encode, follow, verify};
+use super::record::Record;
+
+/// What a journal needs of a disk, so that tests can tear writes and fill it.
+pub trait Disk {
+    /// The whole file; none if there is none.
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+    /// Cuts the file to `keep` bytes, appends, and returns when it is on the disk. Makes the file if needed.
+    fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// A journal file that cannot be used.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// The disk said no.
+    #[error("the journal {path} cannot be used: {error}")]
+    Disk {
+        /// The file.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file is not a journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Somebody else wrote since.
+    #[error("the journal was continued by somebody else")]
+    Conflict,
+}
+
+/// Records in a file, one line each.
+#[derive(Debug)]
+pub struct FileJournal<D> {
+    disk: D,
+    path: PathBuf,
+    records: Vec<Record>,
+    /// The length of the part that counts: a torn last line is overwritten.
+    length: u64,
+}
+
+impl<D: Disk> FileJournal<D> {
+    /// Reads the file.
+    pub fn open(disk: D, path: &Path) -> Result<Self, FileError> {
+        let mut journal = Self { disk, path: path.to_owned(), records: Vec::new(), length: 0 };
+        (journal.records, journal.length) = journal.load()?;
+        Ok(journal)
+    }
+
+    fn load(&self) -> Result<(Vec<Record>, u64), FileError> {
+        let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
+        let bytes = bytes.unwrap_or_default();
+        // A torn line may end inside of a character, so it is cut off before the text is looked at.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let text = std::str::from_utf8(&bytes[..whole])
+            .map_err(|_| JournalError::Unreadable(0, "not UTF-8".to_owned()))?;
+        let records = decode(text, Tail::Whole)?;
+        verify(&records)?;
+        Ok((records, whole as u64))
+    }
+
+    /// The records.
+    #[must_use]
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Appends a record, which must follow the last one, and returns when it is durable.
+    pub fn append(&mut self, record: &Record) -> Result<(), FileError> {
+        let expected = self.records.last();
+        let follows = follow(expected, &record.run, record.at, record.entry.clone());
+        let (found, length) = self.load()?;
+        if follows.hash != record.hash || found.len() != self.records.len() || length != self.length
+        {
+            return Err(FileError::Conflict);
+        }
+        let line = encode(record);
+        self.disk
+            .append(&self.path, self.length, line.as_bytes())
+            .map_err(|error| self.disk_error(error))?;
+        self.length += line.len() as u64;
+        self.records.push(record.clone());
+        Ok(())
+    }
+
+    fn disk_error(&self, error: io::Error) -> FileError {
+        FileError::Disk { path: self.path.display().to_string(), error }
+    }
+}
+
+/// The machine's disk: never through a link, for the owner only, and durable with its directory entry.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        use rustix::fs::{Mode, OFlags, open};
+        use std::io::Read as _;
+        match open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(file) => {
+                let mut bytes = Vec::new();
+                std::fs::File::from(file).read_to_end(&mut bytes)?;
+                Ok(Some(bytes))
+            }
+            Err(error) if error == rustix::io::Errno::NOENT => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<()> {
+        use rustix::fs::{Mode, OFlags, open};
+        use std::io::{Seek as _, Write as _};
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = std::fs::File::from(open(path, flags, Mode::RUSR | Mode::WUSR)?);
+        file.set_len(keep)?;
+        file.seek(io::SeekFrom::End(0))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        std::fs::File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+    }
+}

@@ -1,0 +1,32 @@
+//! Proves that a node pool is wedged, plans its rebuilding, and carries the plan out from a journal so that
+//! a kill at any instant loses nothing.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`observation`] | what was read at one instant; what could not be read is *unknown* |
+//! | [`guards`] | five preconditions with evidence, and the verdict that holds whatever is unknown |
+//! | [`sanitise`], [`sensitive`], [`names`] | from a live pool to a request body |
+//! | [`plan`] | steps as data, with a hash over what matters |
+//! | [`journal`] | write-ahead records, chained by hashes; the lock's decision |
+//! | [`machine`] | state, what was seen and the time in; exactly one thing to do out |
+//! | [`begin`] | whether a run may begin at all |
+//! | [`effects`], [`world`], [`run`] | changes as data, the seam to the outside, and the loop between |
+//! | [`report`] | what was done, for people and programs |
+//!
+//! Decisions are pure; only [`world::World`] and [`journal::RealDisk`] touch anything.
+
+pub mod begin;
+pub mod canonical;
+pub mod effects;
+pub mod guards;
+pub mod journal;
+pub mod machine;
+pub mod names;
+pub mod observation;
+pub mod plan;
+pub mod report;
+pub mod run;
+pub mod sanitise;
+pub mod sensitive;
+pub mod settings;
+pub mod world;

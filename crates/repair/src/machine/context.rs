@@ -1,0 +1,176 @@
+//! Questions of a step, each of which ends in an answer or in what must be done first.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::action::{Action, Reason};
+use super::state::{Snapshot, State};
+use crate::effects::{Effect, EffectResult, Refusal};
+use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG};
+use crate::observation::{Cluster, Nic, Node, Pdb, Pod, Pool, Query, Reading, ScaleSet, Seen};
+use crate::plan::Step;
+
+/// How often one effect is tried before a person is asked.
+const MOST_ATTEMPTS: u32 = 25;
+/// The longest pause between two attempts.
+const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(60);
+
+/// What a step may know.
+pub(crate) struct Context<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) seen: &'a Seen,
+    pub(crate) now: Timestamp,
+}
+
+/// A step's progress: the proof that it is done, or what to do next.
+pub(crate) type Progress = Result<Vec<String>, Action>;
+
+impl<'a> Context<'a> {
+    /// Unwraps a reading: asks for it if it was not read, and waits if it could not be.
+    fn answer<T>(&self, reading: Option<&'a Reading<T>>, query: Query) -> Result<&'a T, Action> {
+        match reading {
+            None => Err(Action::Observe(query)),
+            Some(Reading::Known(value)) => Ok(value),
+            Some(Reading::Denied(code)) => Err(Action::resumable(
+                Reason::NotPermitted,
+                format!("{} is not permitted ({code})", about(&query)),
+            )),
+            Some(other) => {
+                Err(self.wait(format!("{} {}", about(&query), other.missing().unwrap_or_default())))
+            }
+        }
+    }
+
+    pub(crate) fn cluster(&self) -> Result<&'a Cluster, Action> {
+        self.answer(self.seen.cluster.as_ref(), Query::Cluster)
+    }
+
+    pub(crate) fn pools(&self) -> Result<&'a Vec<Pool>, Action> {
+        self.answer(self.seen.pools.as_ref(), Query::Pools)
+    }
+
+    pub(crate) fn pool(&self, name: &str) -> Result<Option<&'a Pool>, Action> {
+        Ok(self.pools()?.iter().find(|pool| pool.name == name))
+    }
+
+    pub(crate) fn nodes_of(&self, pool: &str) -> Result<Vec<&'a Node>, Action> {
+        let nodes = self.answer(self.seen.nodes.as_ref(), Query::Nodes)?;
+        Ok(nodes.iter().filter(|node| node.pool.as_deref() == Some(pool)).collect())
+    }
+
+    pub(crate) fn pods(&self) -> Result<&'a Vec<Pod>, Action> {
+        self.answer(self.seen.pods.as_ref(), Query::Pods)
+    }
+
+    pub(crate) fn pdbs(&self) -> Result<&'a Vec<Pdb>, Action> {
+        self.answer(self.seen.pdbs.as_ref(), Query::Pdbs)
+    }
+
+    /// The scale set that backs a pool now.
+    pub(crate) fn scale_set(&self, pool: &str) -> Result<Option<&'a ScaleSet>, Action> {
+        self.answer(self.seen.scale_sets.as_ref(), Query::ScaleSets)?;
+        Ok(self.seen.scale_set_of(pool))
+    }
+
+    /// The interfaces of a scale set; none if they may not be read and an operator accepts that.
+    pub(crate) fn nics(&self, set: &ScaleSet) -> Result<Option<&'a Vec<Nic>>, Action> {
+        let reading = self.seen.nics.get(&set.name);
+        if matches!(reading, Some(Reading::Denied(_)))
+            && self.state.settings.overrides.contains_key("addresses")
+        {
+            return Ok(None);
+        }
+        self.answer(reading, Query::Nics(set.name.clone())).map(Some)
+    }
+
+    pub(crate) fn snapshot(&self) -> Result<&'a Snapshot, Action> {
+        self.state.snapshot.as_ref().ok_or_else(|| {
+            Action::resumable(Reason::BadSnapshot, "the journal holds no snapshot".to_owned())
+        })
+    }
+
+    /// Look again soon.
+    pub(crate) fn wait(&self, why: String) -> Action {
+        Action::Wait { until: self.after(self.state.settings.limits.poll), why }
+    }
+
+    fn after(&self, pause: SignedDuration) -> Timestamp {
+        self.now.checked_add(pause).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Makes an effect, unless it was refused for good, too often, or too short a time ago.
+    pub(crate) fn effect(&self, step: Step, effect: Effect) -> Action {
+        let Some(attempt) = self.state.attempt(&effect.key()) else {
+            return Action::Effect { step, effect };
+        };
+        // A person who resumes a run asks for another try.
+        let asked_again = self.state.step_since() > attempt.at;
+        if let Some(EffectResult::Refused { code, message, .. }) = &attempt.result
+            && !asked_again
+            && attempt.result.as_ref().and_then(EffectResult::refusal) == Some(Refusal::Final)
+        {
+            let message = format!("{} was refused: {code}: {message}", effect.key());
+            return Action::resumable(Reason::EffectRefused, message);
+        }
+        if attempt.count >= MOST_ATTEMPTS && !asked_again {
+            let message = format!("{} did not succeed in {} attempts", effect.key(), attempt.count);
+            return Action::resumable(Reason::TooManyAttempts, message);
+        }
+        let ready = attempt.at.checked_add(self.pause(attempt.count, attempt.result.as_ref()));
+        match ready {
+            Ok(ready) if ready > self.now => Action::Wait {
+                until: ready,
+                why: format!("before trying again to {}", effect.key()),
+            },
+            _ => Action::Effect { step, effect },
+        }
+    }
+
+    /// How long to wait after an attempt: what the service says, else doubling from the poll interval.
+    fn pause(&self, count: u32, result: Option<&EffectResult>) -> SignedDuration {
+        match result {
+            Some(EffectResult::Refused { retry_after: Some(pause), .. }) => *pause,
+            // Nobody lived to see it, or the answer was lost: looking has told that it did not happen.
+            None => SignedDuration::ZERO,
+            Some(_) => {
+                let poll = self.state.settings.limits.poll;
+                let doubled = poll.checked_mul(1 << count.min(5)).unwrap_or(LONGEST_PAUSE);
+                doubled.min(LONGEST_PAUSE)
+            }
+        }
+    }
+
+    /// True if the pool is the temporary one of this run.
+    pub(crate) fn is_ours(&self, pool: &Pool) -> bool {
+        pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE)
+            && pool.tag(RUN_TAG).as_deref() == Some(self.state.run.as_str())
+    }
+
+    /// Where the journal is, for the temporary pool's tag.
+    pub(crate) fn journal(&self) -> String {
+        crate::journal::location("kube-system", self.state.pool())
+    }
+}
+
+/// Adds the run to a body's tags, which is no part of the plan's hash.
+pub(crate) fn tagged(mut body: Value, run: &str) -> Value {
+    if body["properties"]["tags"][JOURNAL_TAG].is_string() {
+        body["properties"]["tags"][RUN_TAG] = run.into();
+    }
+    body
+}
+
+fn about(query: &Query) -> &'static str {
+    match query {
+        Query::Cluster => "reading the cluster",
+        Query::Pools => "reading the pools",
+        Query::ScaleSets => "reading the scale sets",
+        Query::Instances(_) => "reading the instances",
+        Query::Nics(_) => "reading the network interfaces",
+        Query::Events => "reading the activity log",
+        Query::LatestOperation | Query::Operation(_) => "reading the operation",
+        Query::Nodes => "reading the nodes",
+        Query::Pods => "reading the pods",
+        Query::Pdbs => "reading the disruption budgets",
+    }
+}

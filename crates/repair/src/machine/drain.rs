@@ -1,0 +1,184 @@
+//! Emptying a pool: cordon all of it, then evict as far as disruption budgets allow.
+
+use std::collections::BTreeMap;
+
+use super::action::{Action, Reason};
+use super::context::{Context, Progress};
+use crate::effects::Effect;
+use crate::journal::{Entry, Workload};
+use crate::observation::{Node, Pdb, Pod};
+use crate::plan::Step;
+use crate::settings::BudgetPolicy;
+
+pub(super) fn cordon_pool(context: &Context<'_>) -> Progress {
+    cordon(context, Step::CordonPool, context.state.pool())
+}
+
+pub(super) fn cordon_temporary(context: &Context<'_>) -> Progress {
+    cordon(context, Step::CordonTemporary, &context.state.temporary())
+}
+
+pub(super) fn drain_pool(context: &Context<'_>) -> Progress {
+    drain(context, Step::DrainPool, context.state.pool())
+}
+
+pub(super) fn drain_temporary(context: &Context<'_>) -> Progress {
+    drain(context, Step::DrainTemporary, &context.state.temporary())
+}
+
+/// All nodes of the pool first, so that no pod moves to the next doomed node.
+fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
+    let nodes = context.nodes_of(pool)?;
+    match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
+        Some(node) => {
+            Err(context
+                .effect(step, Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
+        }
+        None => Ok(vec![format!("{} nodes of pool {pool} take no new pods", nodes.len())]),
+    }
+}
+
+fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
+    // The autoscaler may have added a node meanwhile.
+    cordon(context, step, pool)?;
+    let nodes = context.nodes_of(pool)?;
+    let pods = context.pods()?;
+    let on = |pod: &Pod| {
+        nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied()
+    };
+    let here: Vec<(&Pod, &Node)> =
+        pods.iter().filter(|pod| pod.movable()).filter_map(|pod| Some((pod, on(pod)?))).collect();
+    if !context.state.workloads.contains_key(&step) {
+        return Err(Action::record(baseline(step, pods, &here)));
+    }
+    let budgets = context.pdbs()?;
+    let mut waits = Vec::new();
+    let mut blocked = Vec::new();
+    for (pod, node) in &here {
+        if pod.deleting.is_some() {
+            // A dead node never confirms that a pod has ended; its pods go with it.
+            if node.ready {
+                waits.push(context.wait(format!("for {}/{} to end", pod.namespace, pod.name)));
+            }
+            continue;
+        }
+        if let Some(budget) = blocking(pod, budgets) {
+            if node.ready {
+                blocked.push((*pod, budget));
+            }
+            continue;
+        }
+        let effect = Effect::Evict {
+            namespace: pod.namespace.clone(),
+            pod: pod.name.clone(),
+            uid: pod.uid.clone(),
+        };
+        match context.effect(step, effect) {
+            Action::Wait { .. } if !node.ready => {}
+            wait @ Action::Wait { .. } => waits.push(wait),
+            action => return Err(action),
+        }
+    }
+    if let Some(wait) = soonest(waits) {
+        return Err(wait);
+    }
+    if !blocked.is_empty() {
+        return Err(budget_blocks(context, step, &blocked));
+    }
+    Ok(vec![format!("no pod of pool {pool} is left that could be moved")])
+}
+
+/// The budget that does not let a pod go now.
+fn blocking<'a>(pod: &Pod, budgets: &'a [Pdb]) -> Option<&'a Pdb> {
+    budgets.iter().filter(|budget| budget.protects(pod)).find(|budget| budget.allowed <= 0)
+}
+
+fn soonest(waits: Vec<Action>) -> Option<Action> {
+    waits.into_iter().min_by_key(|wait| match wait {
+        Action::Wait { until, .. } => Some(*until),
+        _ => None,
+    })
+}
+
+/// The stated policy for budgets: wait, stop, or go over them for a recorded reason.
+fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[(&Pod, &Pdb)]) -> Action {
+    let never = blocked.iter().any(|(_, budget)| !budget.can_clear());
+    let texts: Vec<String> = blocked
+        .iter()
+        .take(5)
+        .map(|(pod, budget)| {
+            let hope = if budget.can_clear() {
+                format!(
+                    "it clears when {} of its {} pods are healthy",
+                    budget.desired + 1,
+                    budget.expected
+                )
+            } else {
+                "it can never clear: all its pods must stay".to_owned()
+            };
+            format!("budget {}/{} holds pod {}; {hope}", budget.namespace, budget.name, pod.name)
+        })
+        .collect();
+    let message = texts.join(" | ");
+    let waited = context.now.duration_since(context.state.step_since());
+    match &context.state.settings.budgets {
+        BudgetPolicy::Stop => Action::resumable(Reason::BudgetBlocks, message),
+        BudgetPolicy::Wait if never => Action::resumable(Reason::BudgetBlocks, message),
+        BudgetPolicy::Wait => context.wait(message),
+        BudgetPolicy::Override(reason) => {
+            let (pod, _) = blocked[0];
+            if never || waited >= context.state.settings.limits.drain / 2 {
+                context.effect(
+                    step,
+                    Effect::DeletePod {
+                        namespace: pod.namespace.clone(),
+                        pod: pod.name.clone(),
+                        uid: pod.uid.clone(),
+                        reason: reason.clone(),
+                    },
+                )
+            } else {
+                context.wait(message)
+            }
+        }
+    }
+}
+
+/// How many pods of each controller serve now, and what a drain will cost.
+fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Entry {
+    let mut workloads = BTreeMap::new();
+    let mut losses = Vec::new();
+    for (pod, _) in here {
+        let name = format!("{}/{}", pod.namespace, pod.name);
+        if pod.local_data {
+            losses.push(format!("pod {name} kept data in an emptyDir, which is gone"));
+        }
+        let Some(controller) = &pod.controller else {
+            losses.push(format!("pod {name} has no controller, so nothing made it again"));
+            continue;
+        };
+        // A job's pods end by themselves: their number proves nothing.
+        if controller.kind == "Job" {
+            continue;
+        }
+        workloads.entry(controller.uid.clone()).or_insert_with(|| Workload {
+            name: format!("{}/{}/{}", pod.namespace, controller.kind, controller.name),
+            serving: serving(pods, &controller.uid),
+        });
+    }
+    Entry::Workloads { step, workloads, losses }
+}
+
+/// How many pods of a controller serve.
+pub(super) fn serving(pods: &[Pod], controller: &str) -> usize {
+    of(pods, controller).filter(|pod| pod.serving()).count()
+}
+
+/// True if a pod of the controller is on its way.
+pub(super) fn pending(pods: &[Pod], controller: &str) -> bool {
+    of(pods, controller).any(|pod| !pod.serving() && !pod.over())
+}
+
+fn of<'a>(pods: &'a [Pod], controller: &str) -> impl Iterator<Item = &'a Pod> {
+    pods.iter().filter(move |pod| pod.controller.as_ref().is_some_and(|c| c.uid == controller))
+}

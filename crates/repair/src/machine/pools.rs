@@ -1,0 +1,130 @@
+//! Making and deleting pools.
+
+use super::action::{Action, Reason};
+use super::context::{Context, Progress, tagged};
+use crate::effects::Effect;
+use crate::observation::Pool;
+use crate::plan::Step;
+use crate::sanitise::{self, SanitiseError};
+
+/// The temporary pool exists, is this run's, and its operation succeeded.
+pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
+    let name = context.state.temporary();
+    let snapshot = context.snapshot()?;
+    let policy = context.state.settings.version;
+    let version = snapshot.version.as_deref();
+    let body = sanitise::temporary(&snapshot.pool, policy, version, &context.journal())
+        .map_err(bad_snapshot)?;
+    if let Some(pool) = context.pool(&name)?
+        && !context.is_ours(pool)
+    {
+        let message = format!("there is a pool {name} that is not of this run");
+        return Err(Action::resumable(Reason::NameTaken, message));
+    }
+    let body = tagged(body, &context.state.run);
+    made(context, Step::CreateTemporary, &name, body)
+}
+
+/// The pool exists again, on another scale set, and its operation succeeded.
+pub(super) fn recreate(context: &Context<'_>) -> Progress {
+    let name = context.state.pool();
+    let snapshot = context.snapshot()?;
+    let policy = context.state.settings.version;
+    let body = sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref())
+        .map_err(bad_snapshot)?;
+    let proof = made(context, Step::RecreatePool, name, body)?;
+    // A stale answer may still show the pool that was deleted.
+    match context.scale_set(name)? {
+        Some(set) if snapshot.scale_set.as_deref() != Some(set.id.as_str()) => Ok(proof),
+        _ => Err(context.wait(format!("for the new scale set of pool {name}"))),
+    }
+}
+
+fn made(context: &Context<'_>, step: Step, name: &str, body: serde_json::Value) -> Progress {
+    let put = Effect::PutPool { pool: name.to_owned(), body };
+    match context.pool(name)? {
+        Some(pool) if pool.state() == "Succeeded" && context.state.intended(&put.key()) => {
+            Ok(vec![format!("pool {name} is Succeeded")])
+        }
+        Some(pool) if pool.busy() => {
+            Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
+        }
+        // Absent, or its making failed: the same body again is the same request.
+        _ => Err(context.effect(step, put)),
+    }
+}
+
+/// The broken pool is gone. Deleted only if it is still the very pool of the snapshot, unedited.
+pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
+    let name = context.state.pool();
+    let snapshot = context.snapshot()?;
+    let Some(pool) = context.pool(name)? else {
+        return Ok(vec![format!("pool {name} is gone")]);
+    };
+    if pool.state() == "Deleting" {
+        return Err(context.wait(format!("for pool {name} to be deleted")));
+    }
+    let current = context.scale_set(name)?.map(|set| set.id.as_str());
+    let intended = context.state.intended(&delete(pool).key());
+    if current.is_some() && current != snapshot.scale_set.as_deref() {
+        // Somebody made it again. Never delete a pool that was not snapshot.
+        let message = format!("pool {name} is on another scale set than in the snapshot");
+        return Err(Action::resumable(Reason::PoolChanged, message));
+    }
+    if !intended && edited(&snapshot.pool, pool) {
+        let message = format!("pool {name} was edited after the snapshot; abort, and plan anew");
+        return Err(Action::resumable(Reason::PoolChanged, message));
+    }
+    if pool.busy() {
+        return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
+    }
+    proven(context, &context.state.temporary())?;
+    Err(context.effect(Step::DeletePool, delete(pool)))
+}
+
+/// The temporary pool is gone.
+pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
+    let name = context.state.temporary();
+    let Some(pool) = context.pool(&name)? else {
+        return Ok(vec![format!("pool {name} is gone")]);
+    };
+    if !context.is_ours(pool) {
+        let message = format!("there is a pool {name} that is not of this run");
+        return Err(Action::resumable(Reason::NameTaken, message));
+    }
+    if pool.busy() {
+        return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
+    }
+    proven(context, context.state.pool())?;
+    Err(context.effect(Step::DeleteTemporary, delete(pool)))
+}
+
+fn delete(pool: &Pool) -> Effect {
+    Effect::DeletePool { pool: pool.name.clone(), if_match: pool.etag() }
+}
+
+/// The other pool carries the load at this very moment, whatever was proven before.
+fn proven(context: &Context<'_>, other: &str) -> Result<(), Action> {
+    let usable = context.nodes_of(other)?.into_iter().filter(|node| node.usable()).count();
+    if usable == 0 {
+        return Err(context.wait(format!("for a usable node in pool {other}")));
+    }
+    Ok(())
+}
+
+/// True if somebody changed what the pool should be. The service's own changes do not count.
+fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {
+    let mut now = pool.raw.clone();
+    crate::sensitive::strip(&mut now);
+    match (sanitise::intent_of(snapshot), sanitise::intent_of(&now)) {
+        (Ok(then), Ok(now)) => then != now,
+        _ => true,
+    }
+}
+
+fn bad_snapshot(error: SanitiseError) -> Action {
+    Action::resumable(
+        Reason::BadSnapshot,
+        format!("no pool can be made from the snapshot: {error}"),
+    )
+}

@@ -1,0 +1,137 @@
+//! Proofs: what must be seen before the next step may rely on it.
+
+use super::action::Action;
+use super::context::{Context, Progress};
+use super::{drain, settle};
+use crate::observation::{Addresses, Nic, ScaleSet};
+use crate::plan::Step;
+use crate::sanitise;
+
+/// The temporary pool can carry the load: all its nodes usable, and the fault is not in it too.
+pub(super) fn temporary(context: &Context<'_>) -> Progress {
+    let name = context.state.temporary();
+    let Some(pool) = context.pool(&name)? else {
+        return Err(context.wait(format!("for pool {name}, which is not there")));
+    };
+    let mut proof = vec![enough_nodes(context, &name, pool.count().max(1))?];
+    let Some(set) = context.scale_set(&name)? else {
+        return Err(context.wait(format!("for the scale set of pool {name}")));
+    };
+    proof.push(addresses(context, set)?);
+    Ok(proof)
+}
+
+/// What was evicted runs elsewhere.
+pub(super) fn placement(context: &Context<'_>) -> Progress {
+    let pods = context.pods()?;
+    let nodes = context.nodes_of(context.state.pool())?;
+    let elsewhere: Vec<_> = pods
+        .iter()
+        .filter(|pod| !nodes.iter().any(|node| pod.node.as_deref() == Some(node.name.as_str())))
+        .cloned()
+        .collect();
+    let waited = context.now.duration_since(context.state.step_since());
+    // Somebody may have scaled a workload down meanwhile; then nothing of it is on its way.
+    let patient = waited >= context.state.settings.limits.placement / 2;
+    let empty = std::collections::BTreeMap::new();
+    let former = context.state.workloads.get(&Step::DrainPool).unwrap_or(&empty);
+    let missing: Vec<String> = former
+        .iter()
+        .filter(|(uid, workload)| {
+            drain::serving(&elsewhere, uid) < workload.serving
+                && (!patient || drain::pending(pods, uid))
+        })
+        .map(|(uid, workload)| {
+            let serving = drain::serving(&elsewhere, uid);
+            format!("{} ({serving} of {} pods serve)", workload.name, workload.serving)
+        })
+        .collect();
+    if missing.is_empty() {
+        return Ok(vec![format!("{} workloads serve elsewhere", former.len())]);
+    }
+    if let Some(reason) = context.state.settings.overrides.get("placement") {
+        return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
+    }
+    Err(context.wait(format!("for pods to serve elsewhere: {}", missing.join(", "))))
+}
+
+/// The recreated pool has its full former number of nodes, not merely its minimum.
+pub(super) fn full_count(context: &Context<'_>) -> Progress {
+    let name = context.state.pool();
+    let Some(pool) = context.pool(name)? else {
+        return Err(context.wait(format!("for pool {name}, which is not there")));
+    };
+    let former = wanted_body(context)?["properties"]["count"].as_i64().unwrap_or(1);
+    // The autoscaler of the new pool may want fewer by now; that is its right, above its minimum.
+    let wanted = if pool.autoscaled() { former.min(pool.count().max(1)) } else { former };
+    Ok(vec![enough_nodes(context, name, wanted.max(1))?])
+}
+
+/// The cure: another scale set, a write that succeeded, addresses, and a cluster that is Succeeded.
+pub(super) fn cure(context: &Context<'_>) -> Progress {
+    let name = context.state.pool();
+    let Some(pool) = context.pool(name)? else {
+        return Err(context.wait(format!("for pool {name}, which is not there")));
+    };
+    if pool.state() != "Succeeded" {
+        return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
+    }
+    let Some(set) = context.scale_set(name)? else {
+        return Err(context.wait(format!("for the scale set of pool {name}")));
+    };
+    if context.snapshot()?.scale_set.as_deref() == Some(set.id.as_str()) {
+        return Err(context.wait(format!("for pool {name} to be on a new scale set")));
+    }
+    if set.state != "Succeeded" {
+        return Err(
+            context.wait(format!("for a write of {} to succeed; it is {}", set.name, set.state))
+        );
+    }
+    let mut proof = vec![format!("scale set {} is new and its last write succeeded", set.name)];
+    proof.push(addresses(context, set)?);
+    let different = sanitise::differences(&wanted_body(context)?, &pool.raw);
+    if !different.is_empty() {
+        proof.push(format!("differs from the snapshot in {}", different.join(", ")));
+    }
+    proof.extend(settle::settled(context, false)?);
+    Ok(proof)
+}
+
+fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {
+    let snapshot = context.snapshot()?;
+    let policy = context.state.settings.version;
+    sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref()).map_err(|error| {
+        Action::resumable(
+            super::Reason::BadSnapshot,
+            format!("the snapshot cannot be used: {error}"),
+        )
+    })
+}
+
+fn enough_nodes(context: &Context<'_>, pool: &str, wanted: i64) -> Result<String, Action> {
+    let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
+    if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
+        return Err(
+            context.wait(format!("for {wanted} usable nodes in pool {pool}; it has {usable}"))
+        );
+    }
+    Ok(format!("pool {pool} has {usable} usable nodes"))
+}
+
+/// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
+fn addresses(context: &Context<'_>, set: &ScaleSet) -> Result<String, Action> {
+    let Some(nics) = context.nics(set)? else {
+        let reason = &context.state.settings.overrides["addresses"];
+        return Ok(format!("addresses of {} were not read; overridden: {reason}", set.name));
+    };
+    let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(|nic| wanted(nic)).count();
+    let empty = of(|nic| nic.addresses == Addresses::Empty);
+    let with = of(|nic| matches!(nic.addresses, Addresses::Some(_)));
+    if empty > 0 || with == 0 {
+        return Err(context.wait(format!(
+            "for addresses: {empty} interfaces of {} have none, {with} have one",
+            set.name
+        )));
+    }
+    Ok(format!("{with} interfaces of {} have addresses", set.name))
+}

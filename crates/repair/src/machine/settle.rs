@@ -1,0 +1,189 @@
+//! Snapshot, the stuck operation, the guards once more, and the cluster's rest at the end.
+
+use super::action::{Action, Reason};
+use super::context::{Context, Progress};
+use crate::effects::{Effect, EffectResult};
+use crate::guards::{self, Running, Scope};
+use crate::journal::{Entry, Finish};
+use crate::names::RUN_TAG;
+use crate::observation::{Query, Reading};
+use crate::plan::{Step, pool_hash};
+use crate::sensitive;
+
+/// Writes the pool down, if it is still the one of the plan.
+pub(super) fn snapshot(context: &Context<'_>) -> Progress {
+    if context.state.snapshot.is_some() {
+        return Ok(vec!["the journal holds the snapshot".to_owned()]);
+    }
+    let name = context.state.pool();
+    let cluster = context.cluster()?;
+    let Some(pool) = context.pool(name)? else {
+        let message = format!("there is no pool {name}");
+        return Err(Action::refused(Reason::PoolGone, message));
+    };
+    if pool_hash(&pool.raw) != context.state.pool_hash {
+        let message = format!("pool {name} is no longer as it was planned; make a new plan");
+        return Err(Action::refused(Reason::PoolChanged, message));
+    }
+    if let Some(taken) = context.pool(&context.state.temporary())?
+        && !context.is_ours(taken)
+    {
+        let message = format!(
+            "there is a pool {} that is not of this run; find out whose it is before it is deleted",
+            taken.name
+        );
+        return Err(Action::refused(Reason::NameTaken, message));
+    }
+    let scale_set = context.scale_set(name)?.map(|set| set.id.clone());
+    let mut raw = pool.raw.clone();
+    let stripped = sensitive::strip(&mut raw);
+    Err(Action::record(Entry::Snapshot {
+        pool: raw,
+        stripped,
+        scale_set,
+        version: cluster.version.clone(),
+        cluster_state: cluster.state.clone(),
+    }))
+}
+
+/// Waits for what is under way, or aborts it: only the one that was identified, only if it is old enough.
+pub(super) fn settle(context: &Context<'_>) -> Progress {
+    let cluster = context.cluster()?;
+    context.pools()?;
+    if cluster.state == "Canceling" {
+        return Err(context.wait("for the cluster to end Canceling".to_owned()));
+    }
+    if let Running::Nothing = guards::running(context.seen) {
+        return Ok(vec!["no operation is running".to_owned()]);
+    }
+    for (read, query) in [
+        (context.seen.latest_operation.is_some(), Query::LatestOperation),
+        (context.seen.events.is_some(), Query::Events),
+    ] {
+        if !read {
+            return Err(Action::Observe(query));
+        }
+    }
+    let (id, started, scope) = match guards::running(context.seen) {
+        Running::Nothing => return Ok(vec!["no operation is running".to_owned()]),
+        Running::One { id, started, scope } => (id, started, scope),
+        Running::Unidentified(why) => {
+            // The log lags behind: what is under way may be told a little later.
+            return Err(if aborted(context) || !is_final(context) {
+                context.wait(format!("to tell which operation runs: {why}"))
+            } else {
+                Action::refused(Reason::UnidentifiedOperation, why)
+            });
+        }
+    };
+    let age = context.now.duration_since(started);
+    if aborted(context) {
+        return Err(context.wait("for the aborted operation to end".to_owned()));
+    }
+    if age < context.state.settings.limits.operation_age {
+        let message =
+            format!("operation {id} has run for {} minutes only; it is left alone", age.as_mins());
+        return Err(Action::nothing(Reason::YoungOperation, message));
+    }
+    Err(context.effect(Step::Settle, Effect::AbortOperation { scope, operation: id }))
+}
+
+/// True if the readings that could identify an operation are refused for good, not failing for a while.
+fn is_final(context: &Context<'_>) -> bool {
+    !matches!(context.seen.events, Some(Reading::Failed(_)))
+        && !matches!(context.seen.latest_operation, Some(Reading::Failed(_)))
+}
+
+/// True if an abort was accepted and not refused since: another one could hit somebody else's operation.
+fn aborted(context: &Context<'_>) -> bool {
+    let keys = context.state.attempts.iter().filter(|(key, _)| key.starts_with("abort "));
+    keys.into_iter().any(|(_, attempt)| {
+        matches!(
+            attempt.result,
+            Some(EffectResult::Done | EffectResult::Started { .. } | EffectResult::AlreadyDone)
+        )
+    })
+}
+
+/// The guards once more: waiting and aborting took time, and the pool may have come back by itself.
+pub(super) fn recheck(context: &Context<'_>) -> Progress {
+    let pool = context.state.pool();
+    let cluster = context.cluster()?;
+    if cluster.state == "Canceling" {
+        return Err(context.wait("for the cluster to end Canceling".to_owned()));
+    }
+    context.pools()?;
+    context.nodes_of(pool)?;
+    if context.seen.events.is_none() {
+        return Err(Action::Observe(Query::Events));
+    }
+    if let Some(set) = context.scale_set(pool)?
+        && !context.seen.instances.contains_key(&set.name)
+    {
+        return Err(Action::Observe(Query::Instances(set.name.clone())));
+    }
+    if context.seen.latest_operation.is_none() {
+        return Err(Action::Observe(Query::LatestOperation));
+    }
+    let mut settings = context.state.settings.clone();
+    let we_aborted = [Scope::Cluster, Scope::Pool(pool.to_owned())].into_iter().any(|scope| {
+        let operation = String::new();
+        context.state.intended(&Effect::AbortOperation { scope, operation }.key())
+    });
+    if we_aborted && !settings.wedge_states.iter().any(|state| state == "Canceled") {
+        // Our own abort made it so.
+        settings.wedge_states.push("Canceled".to_owned());
+    }
+    let guards = guards::evaluate(context.seen, &settings, context.now);
+    let refused: Vec<_> = guards.iter().filter(|guard| !guard.lets_through()).collect();
+    if refused.is_empty() {
+        let proof = guards.iter().map(|guard| match &guard.overridden {
+            Some(reason) if guard.outcome != guards::Outcome::Pass => {
+                format!("{} overridden: {reason}", guard.name)
+            }
+            _ => format!("{}: {}", guard.name, guard.evidence.join("; ")),
+        });
+        return Ok(proof.collect());
+    }
+    if refused.iter().all(|guard| guard.outcome == guards::Outcome::Unknown)
+        && !context.state.step_expired(context.now)
+    {
+        let names: Vec<_> = refused.iter().map(|guard| guard.name.as_str()).collect();
+        return Err(context.wait(format!("for what is unknown: {}", names.join(", "))));
+    }
+    let texts: Vec<_> = refused
+        .iter()
+        .map(|guard| format!("{}: {}", guard.name, guard.evidence.join("; ")))
+        .collect();
+    Err(Action::refused(Reason::GuardRefused, texts.join(" | ")))
+}
+
+/// A tag makes the service reconcile the cluster, which takes it out of Canceled or Failed.
+pub(super) fn touch(context: &Context<'_>) -> Progress {
+    settled(context, true)
+}
+
+/// The cluster is Succeeded; `always` touches it even if it was so before.
+pub(super) fn settled(context: &Context<'_>, always: bool) -> Progress {
+    let cluster = context.cluster()?;
+    let tagged = cluster.tags.get(RUN_TAG) == Some(&context.state.run);
+    let step = context.state.step().unwrap_or(Step::TouchCluster);
+    match cluster.state.as_str() {
+        "Succeeded" if tagged || !always => Ok(vec!["the cluster is Succeeded".to_owned()]),
+        "Succeeded" | "Failed" | "Canceled" if !tagged => Err(context.effect(
+            step,
+            Effect::TagCluster { name: RUN_TAG.to_owned(), value: context.state.run.clone() },
+        )),
+        other => Err(context.wait(format!("for the cluster to become Succeeded; it is {other}"))),
+    }
+}
+
+/// What a stop before anything was changed means for the run: it is over.
+#[must_use]
+pub(crate) fn finish_of(kind: super::StopKind) -> Option<Finish> {
+    match kind {
+        super::StopKind::Resumable => None,
+        super::StopKind::Refused => Some(Finish::Refused),
+        super::StopKind::NothingToDo => Some(Finish::NothingToDo),
+    }
+}

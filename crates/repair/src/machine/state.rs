@@ -1,0 +1,273 @@
+//! What the journal says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::effects::{Effect, EffectResult};
+use crate::journal::{Entry, Finish, JournalError, Record, Workload, verify};
+use crate::names::temporary_pool;
+use crate::plan::Step;
+use crate::settings::Settings;
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Going forward.
+    Running,
+    /// Being undone.
+    Aborting,
+    /// Over.
+    Finished(Finish),
+}
+
+/// The pool as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// The raw JSON.
+    pub pool: Value,
+    /// The scale set behind it.
+    pub scale_set: Option<String>,
+    /// The control plane's version.
+    pub version: Option<String>,
+}
+
+/// What was tried for one effect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// How often.
+    pub count: u32,
+    /// When last.
+    pub at: Timestamp,
+    /// What came of it; none if nobody lived to write it down.
+    pub result: Option<EffectResult>,
+    /// The last resume token.
+    pub token: Option<String>,
+}
+
+/// A run as its records tell it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// The run's id.
+    pub run: String,
+    /// The cluster's resource id.
+    pub cluster: String,
+    /// The approved plan.
+    pub plan_hash: String,
+    /// The pool in that plan.
+    pub pool_hash: String,
+    /// What was asked for.
+    pub settings: Settings,
+    /// Where it stands.
+    pub phase: Phase,
+    /// The pool as it was.
+    pub snapshot: Option<Snapshot>,
+    /// Steps that reached their goal, with how that was seen.
+    pub done: Vec<(Step, Vec<String>)>,
+    /// Effects, by key.
+    pub attempts: BTreeMap<String, Attempt>,
+    /// Nodes that this run cordoned, by name.
+    pub cordoned: BTreeSet<String>,
+    /// What served before each drain.
+    pub workloads: BTreeMap<Step, BTreeMap<String, Workload>>,
+    /// What was lost, or stays behind.
+    pub losses: Vec<String>,
+    /// Since when the current step is worked on, by this or the last resumption.
+    step_since: Timestamp,
+    /// When this run, or its last resumption, began.
+    session_since: Timestamp,
+    /// The last effect whose outcome is not known yet.
+    open: Option<String>,
+}
+
+impl State {
+    /// The last run of a journal; none if there is none.
+    pub fn replay(records: &[Record]) -> Result<Option<Self>, JournalError> {
+        verify(records)?;
+        let mut state: Option<Self> = None;
+        for record in records {
+            if let Entry::RunStarted { cluster, plan_hash, pool_hash, settings, .. } = &record.entry
+            {
+                if state.as_ref().is_some_and(|state| !matches!(state.phase, Phase::Finished(_))) {
+                    return Err(JournalError::Senseless(record.seq, "a run begins inside another"));
+                }
+                state = Some(Self {
+                    run: record.run.clone(),
+                    cluster: cluster.clone(),
+                    plan_hash: plan_hash.clone(),
+                    pool_hash: pool_hash.clone(),
+                    settings: (**settings).clone(),
+                    phase: Phase::Running,
+                    snapshot: None,
+                    done: Vec::new(),
+                    attempts: BTreeMap::new(),
+                    cordoned: BTreeSet::new(),
+                    workloads: BTreeMap::new(),
+                    losses: Vec::new(),
+                    step_since: record.at,
+                    session_since: record.at,
+                    open: None,
+                });
+                continue;
+            }
+            match &mut state {
+                Some(state) if state.run == record.run => state.take(record)?,
+                Some(_) => return Err(JournalError::Senseless(record.seq, "it is of another run")),
+                // The beginning was archived: what is left of a run that is over.
+                None => {}
+            }
+        }
+        Ok(state)
+    }
+
+    /// Takes a further record in.
+    pub fn take(&mut self, record: &Record) -> Result<(), JournalError> {
+        let senseless = |why| Err(JournalError::Senseless(record.seq, why));
+        if matches!(self.phase, Phase::Finished(_)) {
+            return senseless("the run is over");
+        }
+        match &record.entry {
+            Entry::RunStarted { .. } => return senseless("the run has begun"),
+            Entry::Resumed { .. } => {
+                self.step_since = record.at;
+                self.session_since = record.at;
+            }
+            Entry::Snapshot { pool, scale_set, version, stripped, .. } => {
+                if self.snapshot.is_some() {
+                    return senseless("there is a snapshot already");
+                }
+                self.losses.extend(
+                    stripped.iter().map(|path| {
+                        format!("{path} may hold a secret and is not kept; set it again")
+                    }),
+                );
+                self.snapshot = Some(Snapshot {
+                    pool: pool.clone(),
+                    scale_set: scale_set.clone(),
+                    version: version.clone(),
+                });
+            }
+            Entry::Workloads { step, workloads, losses } => {
+                self.workloads.entry(*step).or_insert_with(|| workloads.clone());
+                self.losses.extend(losses.iter().cloned());
+            }
+            Entry::Intent { effect, .. } => self.intend(effect, record.at),
+            Entry::Outcome { key, result } => {
+                if self.open.as_deref() != Some(key) {
+                    return senseless("it is the outcome of nothing");
+                }
+                self.open = None;
+                if let Some(attempt) = self.attempts.get_mut(key) {
+                    if let EffectResult::Started { token } = result {
+                        attempt.token = Some(token.clone());
+                    }
+                    attempt.at = record.at;
+                    attempt.result = Some(result.clone());
+                }
+            }
+            Entry::StepDone { step, proof } => {
+                if self.step() != Some(*step) {
+                    return senseless("it is not this step's turn");
+                }
+                self.done.push((*step, proof.clone()));
+                self.step_since = record.at;
+            }
+            Entry::AbortStarted { .. } => {
+                self.phase = Phase::Aborting;
+                self.step_since = record.at;
+                self.session_since = record.at;
+            }
+            Entry::Finished { finish, .. } => self.phase = Phase::Finished(*finish),
+            Entry::Guards { .. } | Entry::Stopped { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn intend(&mut self, effect: &Effect, at: Timestamp) {
+        let key = effect.key();
+        let attempt = self.attempts.entry(key.clone()).or_insert(Attempt {
+            count: 0,
+            at,
+            result: None,
+            token: None,
+        });
+        attempt.count += 1;
+        attempt.at = at;
+        attempt.result = None;
+        if let Effect::Cordon { node, .. } = effect {
+            self.cordoned.insert(node.clone());
+        }
+        self.open = Some(key);
+    }
+
+    /// The step that is worked on; none if all are done.
+    #[must_use]
+    pub fn step(&self) -> Option<Step> {
+        match self.done.last() {
+            None => Some(Step::Snapshot),
+            Some((last, _)) => last.following(),
+        }
+    }
+
+    /// True if a step has reached its goal.
+    #[must_use]
+    pub fn has_done(&self, step: Step) -> bool {
+        self.done.iter().any(|(done, _)| *done == step)
+    }
+
+    /// What was tried for an effect.
+    #[must_use]
+    pub fn attempt(&self, key: &str) -> Option<&Attempt> {
+        self.attempts.get(key)
+    }
+
+    /// True if an effect with this key was ever intended.
+    #[must_use]
+    pub fn intended(&self, key: &str) -> bool {
+        self.attempts.contains_key(key)
+    }
+
+    /// The pool's name.
+    #[must_use]
+    pub fn pool(&self) -> &str {
+        &self.settings.target.pool
+    }
+
+    /// The temporary pool's name.
+    #[must_use]
+    pub fn temporary(&self) -> String {
+        temporary_pool(self.pool())
+    }
+
+    /// When the run, or its last resumption, must come to rest.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.session_since.checked_add(self.settings.limits.overall).ok()
+    }
+
+    /// Since when the step is worked on.
+    #[must_use]
+    pub fn step_since(&self) -> Timestamp {
+        self.step_since
+    }
+
+    pub(crate) fn step_expired(&self, now: Timestamp) -> bool {
+        let limits = &self.settings.limits;
+        let limit = match self.step() {
+            Some(Step::Settle | Step::Recheck | Step::VerifyCure | Step::TouchCluster) => {
+                limits.settle
+            }
+            Some(Step::DrainPool | Step::DrainTemporary) => limits.drain,
+            Some(Step::ProvePlacement) => limits.placement,
+            _ => limits.pool,
+        };
+        now.duration_since(self.step_since) >= limit
+    }
+
+    /// What a person must know at the end.
+    #[must_use]
+    pub fn left(&self) -> Vec<String> {
+        self.losses.clone()
+    }
+}

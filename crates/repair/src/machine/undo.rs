@@ -1,0 +1,74 @@
+//! Undoing what can be undone, and saying what cannot.
+
+use super::action::{Action, Reason};
+use super::context::Context;
+use crate::effects::{Effect, EffectResult};
+use crate::journal::{Entry, Finish};
+use crate::plan::Step;
+
+/// The next thing on the way back.
+pub(super) fn next(context: &Context<'_>) -> Action {
+    match step(context) {
+        Ok(left) => Action::record(Entry::Finished { finish: Finish::Aborted, left }),
+        Err(action) => action,
+    }
+}
+
+fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
+    let name = context.state.pool();
+    let delete = Effect::DeletePool { pool: name.to_owned(), if_match: None }.key();
+    if let Some(attempt) = context.state.attempt(&delete)
+        && !matches!(attempt.result, Some(EffectResult::Refused { .. }))
+    {
+        return Err(Action::resumable(
+            Reason::NotUndoable,
+            format!("pool {name} was told to be deleted; only `resume` leads on from here"),
+        ));
+    }
+    let mut left = context.state.left();
+    if context.state.attempts.keys().any(|key| key.starts_with("abort ")) {
+        left.push("the operation that was aborted cannot be taken up again".to_owned());
+    }
+    for node in context.nodes_of(name)? {
+        if node.unschedulable && context.state.cordoned.contains(&node.name) {
+            let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
+            return Err(context.effect(Step::CordonPool, effect));
+        }
+    }
+    remove_temporary(context, &mut left)?;
+    Ok(left)
+}
+
+/// Deletes the temporary pool if nothing needs it.
+fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(), Action> {
+    let name = context.state.temporary();
+    let Some(pool) = context.pool(&name)? else { return Ok(()) };
+    if !context.is_ours(pool) {
+        return Ok(());
+    }
+    if pool.busy() {
+        return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
+    }
+    let nodes = context.nodes_of(&name)?;
+    let pods = context.pods()?;
+    let carried = pods
+        .iter()
+        .filter(|pod| pod.movable())
+        .filter(|pod| nodes.iter().any(|node| pod.node.as_deref() == Some(node.name.as_str())))
+        .count();
+    if carried > 0 {
+        if let Some(node) = nodes.iter().find(|node| node.unschedulable) {
+            let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
+            return Err(context.effect(Step::CreateTemporary, effect));
+        }
+        left.push(format!("pool {name} stays: it carries {carried} pods"));
+        return Ok(());
+    }
+    // Cordon before deleting, so that nothing moves in between the look and the deed.
+    if let Some(node) = nodes.iter().find(|node| !node.unschedulable) {
+        let effect = Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() };
+        return Err(context.effect(Step::CreateTemporary, effect));
+    }
+    let effect = Effect::DeletePool { pool: name, if_match: pool.etag() };
+    Err(context.effect(Step::DeleteTemporary, effect))
+}

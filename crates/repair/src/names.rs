@@ -1,0 +1,82 @@
+//! The names of things that a repair makes.
+
+/// The tag by which a temporary pool says what it is for.
+pub const PURPOSE_TAG: &str = "mooring-purpose";
+/// The value of [`PURPOSE_TAG`].
+pub const PURPOSE: &str = "repair-temporary-pool";
+/// The tag with the resource id of the pool that the temporary one stands in for.
+pub const SOURCE_TAG: &str = "mooring-source";
+/// The tag that points at the journal.
+pub const JOURNAL_TAG: &str = "mooring-journal";
+/// The tag with the run that made the pool, or that touched the cluster last.
+pub const RUN_TAG: &str = "mooring-run";
+
+/// The name of the temporary pool for `pool`.
+///
+/// `system` has the name that operators know. For others a hash keeps within the twelve lower-case
+/// characters that AKS allows: `tmp` and at most seven digits.
+#[must_use]
+pub fn temporary_pool(pool: &str) -> String {
+    if pool == "system" {
+        return "systmp".to_owned();
+    }
+    format!("tmp{}", base36(fnv1a(pool)))
+}
+
+fn fnv1a(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+fn base36(mut number: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(char::from_digit(number % 36, 36).unwrap_or('0'));
+        number /= 36;
+        if number == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_are_the_recorded_ones() {
+        for (pool, name) in [
+            ("system", "systmp"),
+            ("a", "tmp1r9wi7g"),
+            ("user", "tmpqrm3n6"),
+            ("userswft1", "tmp1byjpwd"),
+            ("userswft2", "tmp1b4kwtg"),
+            ("userswft3", "tmp1bekiif"),
+            ("userswft3a", "tmp1k5xuci"),
+            ("userswft3b", "tmp1jvy8nj"),
+            ("userswft3xyz", "tmpld9v1e"),
+            ("abcdefghijkl", "tmp1sn6plh"),
+            ("infra", "tmpdhakv1"),
+            ("systemnode1", "tmpt28l3f"),
+            ("systemnode12", "tmp1p1qdx7"),
+            ("systempool1", "tmp19tk0fd"),
+            ("systempool2", "tmp18zl7cg"),
+            ("otherpool", "tmp177nf6b"),
+        ] {
+            assert_eq!(temporary_pool(pool), name);
+        }
+        assert_eq!(format!("tmp{}", base36(fnv1a("system"))), "tmpkack2k");
+    }
+
+    #[test]
+    fn a_temporary_name_is_one_that_the_service_allows() {
+        for pool in ["a", "user", "system", "userswft3a", "userswft3xyz", "abcdefghijkl"] {
+            let name = temporary_pool(pool);
+            assert!((1..=12).contains(&name.len()), "{name}");
+            assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "{name}");
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{name}");
+        }
+        assert_eq!(base36(0), "0");
+        assert_eq!(base36(35), "z");
+        assert_eq!(base36(36), "10");
+    }
+}

@@ -1,0 +1,263 @@
+//! Clusters, scale sets, instances, network interfaces, activity and operations.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::error_codes::codes;
+use super::json::{entries, text, texts, time};
+
+/// The managed cluster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cluster {
+    /// Resource id.
+    pub id: String,
+    /// `provisioningState`; empty if it is not said.
+    pub state: String,
+    /// Where the scale sets live; a cluster that is being made has none yet.
+    pub node_resource_group: Option<String>,
+    /// The control plane's version.
+    pub version: Option<String>,
+    /// The region.
+    pub location: Option<String>,
+    /// Tags of the cluster resource.
+    pub tags: BTreeMap<String, String>,
+    /// How many pools the cluster may have.
+    pub max_pools: Option<i64>,
+}
+
+impl Cluster {
+    /// A cluster from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        Some(Self {
+            id: text(raw, "/id")?,
+            state: text(raw, "/properties/provisioningState").unwrap_or_default(),
+            node_resource_group: text(raw, "/properties/nodeResourceGroup"),
+            version: text(raw, "/properties/currentKubernetesVersion"),
+            location: text(raw, "/location"),
+            tags: texts(raw, "/tags"),
+            max_pools: raw.pointer("/properties/maxAgentPools").and_then(Value::as_i64),
+        })
+    }
+}
+
+/// A virtual machine scale set of the node resource group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScaleSet {
+    /// Resource id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The pool that it backs, by AKS's own tag and never by its name.
+    pub pool: Option<String>,
+    /// `provisioningState`.
+    pub state: String,
+    /// The wanted number of instances.
+    pub capacity: Option<i64>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+}
+
+impl ScaleSet {
+    /// A scale set from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        Some(Self {
+            id: text(raw, "/id")?,
+            name: text(raw, "/name")?,
+            pool: texts(raw, "/tags").remove("aks-managed-poolName"),
+            state: text(raw, "/properties/provisioningState").unwrap_or_default(),
+            capacity: raw.pointer("/sku/capacity").and_then(Value::as_i64),
+            created: time(raw, "/properties/timeCreated"),
+        })
+    }
+
+    /// The scale sets of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        entries(body, "/value", Self::read)
+    }
+}
+
+/// One status of an instance view.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    /// For example `ProvisioningState/failed/NetworkingInternalOperationError`.
+    pub code: String,
+    /// Since when.
+    pub at: Option<Timestamp>,
+}
+
+/// One virtual machine of a scale set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Instance {
+    /// Resource id; a node's `providerID` is this behind `azure://`.
+    pub id: String,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// Statuses of its instance view, if they were asked for.
+    pub statuses: Vec<Status>,
+}
+
+impl Instance {
+    /// An instance from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        let status =
+            |raw: &Value| Some(Status { code: text(raw, "/code")?, at: time(raw, "/time") });
+        Some(Self {
+            id: text(raw, "/id")?,
+            created: time(raw, "/properties/timeCreated"),
+            statuses: entries(raw, "/properties/instanceView/statuses", status).unwrap_or_default(),
+        })
+    }
+
+    /// The instances of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        entries(body, "/value", Self::read)
+    }
+}
+
+/// What a network interface says of its addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Addresses {
+    /// The list is null or absent: the service did not say, so it proves nothing.
+    Unsaid,
+    /// The list is there and empty: the interface has no address.
+    Empty,
+    /// The list has this many entries.
+    Some(usize),
+}
+
+/// A realised network interface of a scale set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nic {
+    /// Its name.
+    pub name: String,
+    /// The instance that it belongs to.
+    pub instance: Option<String>,
+    /// Its addresses.
+    pub addresses: Addresses,
+}
+
+impl Nic {
+    /// An interface from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        let list = raw.pointer("/properties/ipConfigurations").and_then(Value::as_array);
+        Some(Self {
+            name: text(raw, "/name")?,
+            instance: text(raw, "/properties/virtualMachine/id"),
+            addresses: match list {
+                None => Addresses::Unsaid,
+                Some(list) if list.is_empty() => Addresses::Empty,
+                Some(list) => Addresses::Some(list.len()),
+            },
+        })
+    }
+
+    /// The interfaces of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        entries(body, "/value", Self::read)
+    }
+}
+
+/// One record of the activity log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActivityEvent {
+    /// What belongs to one request carries the same id.
+    pub correlation: String,
+    /// For example `Microsoft.Compute/virtualMachineScaleSets/write`.
+    pub operation: String,
+    /// The resource's id.
+    pub resource: String,
+    /// `Started`, `Accepted`, `Succeeded`, `Failed`, …
+    pub status: String,
+    /// When it happened.
+    pub at: Timestamp,
+    /// Who asked.
+    pub caller: Option<String>,
+    /// Error codes at any depth.
+    pub codes: Vec<String>,
+}
+
+impl ActivityEvent {
+    /// An event from its JSON; one without a time, operation or resource cannot be used.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        Some(Self {
+            correlation: text(raw, "/correlationId")
+                .or_else(|| text(raw, "/eventDataId"))
+                .unwrap_or_default(),
+            operation: text(raw, "/operationName/value")?,
+            resource: text(raw, "/resourceId")?,
+            status: text(raw, "/status/value").unwrap_or_default(),
+            at: time(raw, "/eventTimestamp")?,
+            caller: text(raw, "/caller"),
+            codes: raw.pointer("/properties/statusMessage").map(codes).unwrap_or_default(),
+        })
+    }
+
+    /// The events of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        entries(body, "/value", Self::read)
+    }
+
+    /// True if the event is of this operation, in any case and with blanks around it.
+    #[must_use]
+    pub fn is_operation(&self, name: &str) -> bool {
+        self.operation.trim().eq_ignore_ascii_case(name)
+    }
+
+    /// True if the event is about exactly this resource.
+    #[must_use]
+    pub fn is_about(&self, resource: &str) -> bool {
+        self.resource.eq_ignore_ascii_case(resource)
+    }
+}
+
+/// A long-running operation as a status endpoint describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    /// Its id.
+    pub name: String,
+    /// `InProgress`, `Succeeded`, `Failed`, `Canceled`.
+    pub status: String,
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+    /// The pool that it belongs to, if it belongs to one.
+    pub pool: Option<String>,
+    /// Error codes at any depth.
+    pub codes: Vec<String>,
+}
+
+impl Operation {
+    /// An operation from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        Some(Self {
+            name: text(raw, "/name")?,
+            status: text(raw, "/status")?,
+            started: time(raw, "/startTime"),
+            ended: time(raw, "/endTime"),
+            pool: text(raw, "/id").and_then(|id| {
+                let (_, rest) = id.rsplit_once("/agentPools/")?;
+                rest.split('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
+            }),
+            codes: raw.get("error").map(codes).unwrap_or_default(),
+        })
+    }
+
+    /// True if it has neither an end nor a final status.
+    #[must_use]
+    pub fn running(&self) -> bool {
+        self.ended.is_none() && !matches!(self.status.as_str(), "Succeeded" | "Failed" | "Canceled")
+    }
+}

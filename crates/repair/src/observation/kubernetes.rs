@@ -1,0 +1,263 @@
+//! Nodes, pods and disruption budgets.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::json::{entries, flag, text, texts, time};
+
+/// A node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its identity: a node of the same name may be another one.
+    pub uid: String,
+    /// The pool that it belongs to.
+    pub pool: Option<String>,
+    /// `azure://` and the instance's resource id.
+    pub provider_id: Option<String>,
+    /// The condition `Ready` is `True`.
+    pub ready: bool,
+    /// Cordoned.
+    pub unschedulable: bool,
+    /// It is being deleted.
+    pub deleting: bool,
+}
+
+impl Node {
+    /// A node from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        let labels = texts(raw, "/metadata/labels");
+        let pool = labels.get("agentpool").or_else(|| labels.get("kubernetes.azure.com/agentpool"));
+        Some(Self {
+            name: text(raw, "/metadata/name")?,
+            uid: text(raw, "/metadata/uid").unwrap_or_default(),
+            pool: pool.cloned(),
+            provider_id: text(raw, "/spec/providerID"),
+            ready: condition(raw, "Ready"),
+            unschedulable: flag(raw, "/spec/unschedulable"),
+            deleting: text(raw, "/metadata/deletionTimestamp").is_some(),
+        })
+    }
+
+    /// The nodes of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        entries(body, "/items", Self::read)
+    }
+
+    /// True if a pod could be placed here now.
+    #[must_use]
+    pub fn usable(&self) -> bool {
+        self.ready && !self.unschedulable && !self.deleting
+    }
+
+    /// True if this node runs on that instance.
+    #[must_use]
+    pub fn is_on(&self, instance: &str) -> bool {
+        let id = self.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
+        id.is_some_and(|id| id.eq_ignore_ascii_case(instance))
+    }
+}
+
+fn condition(raw: &Value, kind: &str) -> bool {
+    let conditions = raw.pointer("/status/conditions").and_then(Value::as_array);
+    conditions
+        .into_iter()
+        .flatten()
+        .any(|c| c["type"].as_str() == Some(kind) && c["status"].as_str() == Some("True"))
+}
+
+/// What makes a new pod when one is gone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Controller {
+    /// For example `ReplicaSet`.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its identity.
+    pub uid: String,
+}
+
+/// A pod.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pod {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its identity.
+    pub uid: String,
+    /// Where it was placed.
+    pub node: Option<String>,
+    /// `Pending`, `Running`, `Succeeded`, `Failed`, `Unknown`.
+    pub phase: String,
+    /// The condition `Ready` is `True`.
+    pub ready: bool,
+    /// Since when it is being deleted.
+    pub deleting: Option<Timestamp>,
+    /// What makes it again.
+    pub controller: Option<Controller>,
+    /// The kubelet's own copy of a file on the node: it cannot be evicted.
+    pub mirror: bool,
+    /// It keeps data in an `emptyDir`, which is lost with the pod.
+    pub local_data: bool,
+    /// Its labels, for disruption budgets.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Pod {
+    /// A pod from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        let owners = raw.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+        let controller = owners.into_iter().flatten().find(|owner| flag(owner, "/controller"));
+        let volumes = raw.pointer("/spec/volumes").and_then(Value::as_array);
+        Some(Self {
+            namespace: text(raw, "/metadata/namespace")?,
+            name: text(raw, "/metadata/name")?,
+            uid: text(raw, "/metadata/uid").unwrap_or_default(),
+            node: text(raw, "/spec/nodeName"),
+            phase: text(raw, "/status/phase").unwrap_or_default(),
+            ready: condition(raw, "Ready"),
+            deleting: time(raw, "/metadata/deletionTimestamp"),
+            controller: controller.and_then(|owner| {
+                Some(Controller {
+                    kind: text(owner, "/kind")?,
+                    name: text(owner, "/name")?,
+                    uid: text(owner, "/uid")?,
+                })
+            }),
+            mirror: raw
+                .pointer("/metadata/annotations/kubernetes.io~1config.mirror")
+                .is_some_and(|value| !value.is_null()),
+            local_data: volumes.into_iter().flatten().any(|v| !v["emptyDir"].is_null()),
+            labels: texts(raw, "/metadata/labels"),
+        })
+    }
+
+    /// The pods of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        entries(body, "/items", Self::read)
+    }
+
+    /// True if a drain must move it: not a mirror, not of a `DaemonSet`, not over.
+    #[must_use]
+    pub fn movable(&self) -> bool {
+        let daemon = self.controller.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
+        !self.mirror && !daemon && !self.over()
+    }
+
+    /// True if it has ended by itself.
+    #[must_use]
+    pub fn over(&self) -> bool {
+        matches!(self.phase.as_str(), "Succeeded" | "Failed")
+    }
+
+    /// True if it serves: running, ready and not going away.
+    #[must_use]
+    pub fn serving(&self) -> bool {
+        self.phase == "Running" && self.ready && self.deleting.is_none()
+    }
+}
+
+/// A label selector.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Selector {
+    labels: BTreeMap<String, String>,
+    /// (key, operator, values)
+    expressions: Vec<(String, String, Vec<String>)>,
+}
+
+impl Selector {
+    /// A selector from its JSON; an absent one selects nothing.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        raw.as_object()?;
+        let expression = |raw: &Value| {
+            let values = entries(raw, "/values", |v| v.as_str().map(str::to_owned));
+            Some((text(raw, "/key")?, text(raw, "/operator")?, values.unwrap_or_default()))
+        };
+        Some(Self {
+            labels: texts(raw, "/matchLabels"),
+            expressions: entries(raw, "/matchExpressions", expression).unwrap_or_default(),
+        })
+    }
+
+    /// True if these labels are selected; an empty selector selects all.
+    #[must_use]
+    pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
+            && self.expressions.iter().all(|(key, operator, values)| {
+                let value = labels.get(key);
+                match operator.as_str() {
+                    "In" => value.is_some_and(|value| values.contains(value)),
+                    "NotIn" => value.is_none_or(|value| !values.contains(value)),
+                    "Exists" => value.is_some(),
+                    "DoesNotExist" => value.is_none(),
+                    _ => false,
+                }
+            })
+    }
+}
+
+/// A disruption budget.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pdb {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Which pods it protects; none if it protects nothing.
+    pub selector: Option<Selector>,
+    /// How many pods may be evicted now.
+    pub allowed: i64,
+    /// How many pods it counts.
+    pub expected: i64,
+    /// How many of them must be healthy.
+    pub desired: i64,
+    /// How many of them are healthy.
+    pub healthy: i64,
+}
+
+impl Pdb {
+    /// A budget from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        let number = |name: &str| {
+            raw.pointer(&format!("/status/{name}")).and_then(Value::as_i64).unwrap_or(0)
+        };
+        Some(Self {
+            namespace: text(raw, "/metadata/namespace")?,
+            name: text(raw, "/metadata/name")?,
+            selector: raw.pointer("/spec/selector").and_then(Selector::read),
+            allowed: number("disruptionsAllowed"),
+            expected: number("expectedPods"),
+            desired: number("desiredHealthy"),
+            healthy: number("currentHealthy"),
+        })
+    }
+
+    /// The budgets of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        entries(body, "/items", Self::read)
+    }
+
+    /// True if the budget protects this pod.
+    #[must_use]
+    pub fn protects(&self, pod: &Pod) -> bool {
+        self.namespace == pod.namespace
+            && self.selector.as_ref().is_some_and(|selector| selector.selects(&pod.labels))
+    }
+
+    /// False if no eviction can ever be allowed: all pods that it counts must be healthy.
+    #[must_use]
+    pub fn can_clear(&self) -> bool {
+        self.desired < self.expected
+    }
+}

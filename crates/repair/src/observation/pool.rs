@@ -1,0 +1,177 @@
+//! A node pool, with its raw JSON kept: what this version does not know must survive a rebuild.
+
+use serde_json::Value;
+
+use super::json::{flag, text, texts};
+
+/// One agent pool as Azure Resource Manager describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    /// The pool's name.
+    pub name: String,
+    /// The whole answer.
+    pub raw: Value,
+}
+
+impl Pool {
+    /// A pool from its JSON; none without a name or properties.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        raw.get("properties")?.as_object()?;
+        Some(Self { name: text(raw, "/name")?, raw: raw.clone() })
+    }
+
+    /// The pools of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        super::json::entries(body, "/value", Self::read)
+    }
+
+    /// The resource id.
+    #[must_use]
+    pub fn id(&self) -> Option<String> {
+        text(&self.raw, "/id")
+    }
+
+    /// `provisioningState`; empty if it is not said.
+    #[must_use]
+    pub fn state(&self) -> &str {
+        self.raw.pointer("/properties/provisioningState").and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// The wanted number of nodes; absent is 0, as the service means it.
+    #[must_use]
+    pub fn count(&self) -> i64 {
+        self.number("count").unwrap_or(0)
+    }
+
+    /// The autoscaler's minimum.
+    #[must_use]
+    pub fn min_count(&self) -> Option<i64> {
+        self.number("minCount")
+    }
+
+    /// The autoscaler's maximum.
+    #[must_use]
+    pub fn max_count(&self) -> Option<i64> {
+        self.number("maxCount")
+    }
+
+    /// True if the cluster autoscaler may change the count.
+    #[must_use]
+    pub fn autoscaled(&self) -> bool {
+        flag(&self.raw, "/properties/enableAutoScaling")
+    }
+
+    /// True if the pool was stopped on purpose.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        text(&self.raw, "/properties/powerState/code").as_deref() == Some("Stopped")
+    }
+
+    /// True if the pool may carry the cluster's own components.
+    #[must_use]
+    pub fn is_system(&self) -> bool {
+        text(&self.raw, "/properties/mode").as_deref() == Some("System")
+    }
+
+    /// The version of the resource, for conditional writes.
+    #[must_use]
+    pub fn etag(&self) -> Option<String> {
+        text(&self.raw, "/properties/eTag").or_else(|| text(&self.raw, "/eTag"))
+    }
+
+    /// One tag.
+    #[must_use]
+    pub fn tag(&self, name: &str) -> Option<String> {
+        texts(&self.raw, "/properties/tags").remove(name)
+    }
+
+    /// True if an operation on the pool is running.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        !matches!(self.state(), "Succeeded" | "Failed" | "Canceled" | "")
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        self.raw.get("properties")?.get(name)?.as_i64()
+    }
+}
+
+/// The pool's name at the end of its resource id: what follows the last `/agentPools/`.
+#[must_use]
+pub fn pool_name_of_id(id: &str) -> Option<&str> {
+    let (_, name) = id.rsplit_once("/agentPools/")?;
+    (!name.is_empty() && !name.contains('/')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn pool(properties: &Value) -> Pool {
+        Pool::read(&json!({"name": "p", "id": "/x/agentPools/p", "properties": properties}))
+            .unwrap()
+    }
+
+    #[test]
+    fn entries_without_name_or_properties_are_skipped() {
+        let list = json!({"value": [null, {}, {"name": "a"}, {"properties": {}},
+            {"name": "", "properties": {}}, {"name": "b", "properties": {}}]});
+        let names: Vec<_> = Pool::read_list(&list).unwrap().into_iter().map(|p| p.name).collect();
+        assert_eq!(names, ["b"]);
+        assert_eq!(Pool::read_list(&json!({})), None);
+    }
+
+    #[test]
+    fn an_absent_member_stays_absent() {
+        let empty = pool(&json!({}));
+        assert_eq!(
+            (empty.state(), empty.count(), empty.min_count(), empty.max_count()),
+            ("", 0, None, None)
+        );
+        assert!(!empty.autoscaled() && !empty.stopped() && !empty.is_system() && !empty.busy());
+        assert_eq!((empty.etag(), empty.tag("t")), (None, None));
+        let full = pool(
+            &json!({"provisioningState": "Updating", "count": 3, "minCount": 2, "maxCount": 4,
+            "enableAutoScaling": true, "powerState": {"code": "Stopped"}, "mode": "System", "eTag": "e",
+            "tags": {"t": "v", "n": null}}),
+        );
+        assert_eq!(
+            (full.state(), full.count(), full.min_count(), full.max_count()),
+            ("Updating", 3, Some(2), Some(4))
+        );
+        assert!(full.autoscaled() && full.stopped() && full.is_system() && full.busy());
+        assert_eq!(
+            (full.etag().unwrap(), full.tag("t").unwrap(), full.tag("n")),
+            ("e".into(), "v".into(), None)
+        );
+        assert_eq!(full.id().unwrap(), "/x/agentPools/p");
+    }
+
+    #[test]
+    fn a_settled_pool_is_not_busy() {
+        for state in ["Succeeded", "Failed", "Canceled"] {
+            assert!(!pool(&json!({"provisioningState": state})).busy());
+        }
+        for state in ["Creating", "Deleting", "Canceling", "Scaling"] {
+            assert!(pool(&json!({"provisioningState": state})).busy());
+        }
+    }
+
+    #[test]
+    fn the_name_is_what_follows_the_last_segment() {
+        for (id, name) in [
+            ("/a/agentPools/system", Some("system")),
+            ("/a/agentPools/user01", Some("user01")),
+            ("/resourceGroups/agentPools/x/agentPools/sys", Some("sys")),
+            ("", None),
+            ("/a/pools/x", None),
+            ("/a/agentPools/", None),
+            ("/a/agentPools/x/y", None),
+        ] {
+            assert_eq!(pool_name_of_id(id), name, "{id}");
+        }
+    }
+}

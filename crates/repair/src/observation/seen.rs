@@ -1,0 +1,94 @@
+//! What was asked and answered since the last change.
+
+use std::collections::BTreeMap;
+
+use super::{
+    ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Reading, ScaleSet,
+};
+
+/// A question to the outside world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
+    /// The managed cluster.
+    Cluster,
+    /// All its pools.
+    Pools,
+    /// The scale sets of the node resource group.
+    ScaleSets,
+    /// The instances of a scale set, with their instance views.
+    Instances(String),
+    /// The network interfaces of a scale set.
+    Nics(String),
+    /// The activity log: scale-set writes of the node resource group, and all writes on the cluster.
+    Events,
+    /// The cluster's latest operation, if there is one.
+    LatestOperation,
+    /// The operation behind a resume token.
+    Operation(String),
+    /// All nodes.
+    Nodes,
+    /// All pods.
+    Pods,
+    /// All disruption budgets.
+    Pdbs,
+}
+
+/// The answer to a [`Query`], of the same name.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "each is the answer to the query of its name")]
+pub enum Answer {
+    Cluster(Reading<Cluster>),
+    Pools(Reading<Vec<Pool>>),
+    ScaleSets(Reading<Vec<ScaleSet>>),
+    Instances(String, Reading<Vec<Instance>>),
+    Nics(String, Reading<Vec<Nic>>),
+    Events(Reading<Vec<ActivityEvent>>),
+    LatestOperation(Reading<Option<Operation>>),
+    Operation(String, Reading<Operation>),
+    Nodes(Reading<Vec<Node>>),
+    Pods(Reading<Vec<Pod>>),
+    Pdbs(Reading<Vec<Pdb>>),
+}
+
+/// Answers that are still fresh: whoever changes something or waits throws them away.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "each is the answer to the query of its name")]
+pub struct Seen {
+    pub cluster: Option<Reading<Cluster>>,
+    pub pools: Option<Reading<Vec<Pool>>>,
+    pub scale_sets: Option<Reading<Vec<ScaleSet>>>,
+    pub instances: BTreeMap<String, Reading<Vec<Instance>>>,
+    pub nics: BTreeMap<String, Reading<Vec<Nic>>>,
+    pub events: Option<Reading<Vec<ActivityEvent>>>,
+    pub latest_operation: Option<Reading<Option<Operation>>>,
+    pub operations: BTreeMap<String, Reading<Operation>>,
+    pub nodes: Option<Reading<Vec<Node>>>,
+    pub pods: Option<Reading<Vec<Pod>>>,
+    pub pdbs: Option<Reading<Vec<Pdb>>>,
+}
+
+impl Seen {
+    /// Takes an answer in.
+    pub fn take(&mut self, answer: Answer) {
+        match answer {
+            Answer::Cluster(reading) => self.cluster = Some(reading),
+            Answer::Pools(reading) => self.pools = Some(reading),
+            Answer::ScaleSets(reading) => self.scale_sets = Some(reading),
+            Answer::Instances(set, reading) => drop(self.instances.insert(set, reading)),
+            Answer::Nics(set, reading) => drop(self.nics.insert(set, reading)),
+            Answer::Events(reading) => self.events = Some(reading),
+            Answer::LatestOperation(reading) => self.latest_operation = Some(reading),
+            Answer::Operation(token, reading) => drop(self.operations.insert(token, reading)),
+            Answer::Nodes(reading) => self.nodes = Some(reading),
+            Answer::Pods(reading) => self.pods = Some(reading),
+            Answer::Pdbs(reading) => self.pdbs = Some(reading),
+        }
+    }
+
+    /// The scale set that backs a pool now, by AKS's tag. None if it is unknown or there is none.
+    #[must_use]
+    pub fn scale_set_of(&self, pool: &str) -> Option<&ScaleSet> {
+        let sets = self.scale_sets.as_ref()?.known()?;
+        sets.iter().find(|set| set.pool.as_deref() == Some(pool))
+    }
+}

@@ -1,0 +1,177 @@
+//! From what was seen to a plan.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::prechecks::{Precheck, Surroundings, check};
+use super::step::Step;
+use crate::canonical;
+use crate::journal::location;
+use crate::names::{RUN_TAG, temporary_pool};
+use crate::observation::{Reading, Seen};
+use crate::sanitise::{self, SanitiseError};
+use crate::sensitive;
+use crate::settings::Settings;
+
+/// A repair as data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Plan {
+    /// `mooring.repair.plan/v1`
+    pub schema: &'static str,
+    /// Over the cluster, the pool, the steps and their bodies; never over times.
+    pub hash: String,
+    /// The cluster's resource id.
+    pub cluster: String,
+    /// The pool.
+    pub pool: String,
+    /// The pool that carries the load meanwhile.
+    pub temporary_pool: String,
+    /// How long it takes in the usual case.
+    pub expected_seconds: u32,
+    /// What will be done.
+    pub steps: Vec<PlannedStep>,
+    /// What was checked.
+    pub prechecks: Vec<Precheck>,
+    /// What will not be as before.
+    pub changes: Vec<String>,
+    /// The hash of the pool alone, which a run compares before its snapshot.
+    pub pool_hash: String,
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedStep {
+    /// From 1.
+    pub number: usize,
+    /// Its name.
+    pub name: Step,
+    /// What it does.
+    pub what: String,
+    /// The request's body, with a mask over what may be secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<Value>,
+    /// How long it takes in the usual case.
+    pub expected_seconds: u32,
+    /// What can go wrong.
+    pub risk: String,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// Something needed could not be read.
+    #[error("the {0} {1}")]
+    Unread(&'static str, String),
+    /// There is no such pool.
+    #[error("the cluster has no pool {0}")]
+    NoPool(String),
+    /// No body can be made of it.
+    #[error(transparent)]
+    Pool(#[from] SanitiseError),
+}
+
+/// Makes a plan.
+pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<Plan, PlanError> {
+    let cluster = known(seen.cluster.as_ref(), "cluster")?;
+    let pools = known(seen.pools.as_ref(), "pools")?;
+    let name = &settings.target.pool;
+    let pool = pools.iter().find(|pool| pool.name == *name);
+    let pool = pool.ok_or_else(|| PlanError::NoPool(name.clone()))?;
+    let version = cluster.version.as_deref();
+    let temporary = temporary_pool(name);
+    let journal = location("kube-system", name);
+    let temporary_body = sanitise::temporary(&pool.raw, settings.version, version, &journal)?;
+    let body = sanitise::sanitise(&pool.raw, settings.version, version)?;
+    let steps: Vec<PlannedStep> = Step::ALL
+        .into_iter()
+        .enumerate()
+        .map(|(index, step)| PlannedStep {
+            number: index + 1,
+            name: step,
+            what: step.what().to_owned(),
+            body: match step {
+                Step::CreateTemporary => Some(sensitive::masked(&temporary_body)),
+                Step::RecreatePool => Some(sensitive::masked(&body)),
+                Step::TouchCluster => Some(json!({
+                    "operation": "Merge",
+                    "properties": { "tags": { RUN_TAG: "the run's id" } }
+                })),
+                _ => None,
+            },
+            expected_seconds: step.expected_seconds(),
+            risk: step.risk().to_owned(),
+        })
+        .collect();
+    let pool_hash = pool_hash(&pool.raw);
+    let hashed: Vec<Value> =
+        steps.iter().map(|step| json!({ "name": step.name, "body": step.body })).collect();
+    let hash = canonical::hash(&json!({
+        "cluster": cluster.id.to_ascii_lowercase(),
+        "pool": pool_hash,
+        "steps": hashed,
+    }));
+    let expected = steps.iter().map(|step| step.expected_seconds).sum();
+    Ok(Plan {
+        schema: "mooring.repair.plan/v1",
+        hash,
+        cluster: cluster.id.clone(),
+        pool: name.clone(),
+        expected_seconds: expected,
+        prechecks: check(seen, settings, pool, &temporary, expected, around),
+        changes: changes(&pool.raw, &body),
+        temporary_pool: temporary,
+        steps,
+        pool_hash,
+    })
+}
+
+/// The hash of a pool without what changes by itself.
+#[must_use]
+pub fn pool_hash(raw: &Value) -> String {
+    let mut pool = raw.clone();
+    for place in ["", "/properties"] {
+        if let Some(members) = pool.pointer_mut(place).and_then(Value::as_object_mut) {
+            for name in ["provisioningState", "powerState", "eTag"] {
+                members.remove(name);
+            }
+        }
+    }
+    canonical::hash(&pool)
+}
+
+/// What the recreated pool will have otherwise than the old one.
+fn changes(pool: &Value, body: &Value) -> Vec<String> {
+    let mut changes = Vec::new();
+    let running = pool.pointer("/properties/currentOrchestratorVersion").and_then(Value::as_str);
+    let wanted = body.pointer("/properties/orchestratorVersion").and_then(Value::as_str);
+    if let (Some(running), Some(wanted)) = (running, wanted)
+        && running != wanted
+    {
+        changes.push(format!("nodes run Kubernetes {running}, new ones will run {wanted}"));
+    }
+    if let Some(image) = pool.pointer("/properties/nodeImageVersion").and_then(Value::as_str) {
+        changes.push(format!("nodes run image {image}; new ones get the newest of that version"));
+    }
+    let count = |value: &Value| value.pointer("/properties/count").and_then(Value::as_i64);
+    if let (Some(before), Some(after)) = (count(pool), count(body))
+        && before != after
+    {
+        changes.push(format!("the count {before} is outside of the limits and becomes {after}"));
+    }
+    let mut copy = pool.clone();
+    changes.extend(
+        sensitive::strip(&mut copy)
+            .iter()
+            .map(|path| format!("{path} may be secret and is not kept")),
+    );
+    changes
+}
+
+fn known<'a, T>(reading: Option<&'a Reading<T>>, what: &'static str) -> Result<&'a T, PlanError> {
+    match reading {
+        Some(Reading::Known(value)) => Ok(value),
+        Some(other) => Err(PlanError::Unread(what, other.missing().unwrap_or_default())),
+        None => Err(PlanError::Unread(what, "was not read".to_owned())),
+    }
+}

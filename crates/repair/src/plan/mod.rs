@@ -1,0 +1,11 @@
+//! A repair as data: what will be done, in which order, with which bodies, and what was checked before.
+
+mod build;
+mod prechecks;
+mod render;
+mod step;
+
+pub use build::{Plan, PlanError, PlannedStep, build, pool_hash};
+pub use prechecks::{Precheck, Surroundings};
+pub use render::{markdown, mermaid, table};
+pub use step::Step;

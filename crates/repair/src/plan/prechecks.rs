@@ -1,0 +1,173 @@
+//! What can be known to fail before anything is begun.
+
+use serde::Serialize;
+
+use crate::guards::Outcome;
+use crate::names::{PURPOSE, PURPOSE_TAG};
+use crate::observation::{Pool, Reading, Seen};
+use crate::sanitise::temporary_count;
+use crate::settings::Settings;
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Precheck {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says.
+    pub outcome: Outcome,
+    /// Why.
+    pub detail: String,
+}
+
+/// Facts about the subscription and network that a temporary pool needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Surroundings {
+    /// vCPUs of one node of the pool's size.
+    pub vcpus: Reading<i64>,
+    /// vCPUs left in the region and in the size's family, whichever is fewer.
+    pub quota_left: Reading<i64>,
+    /// Why the size cannot be had in the pool's zones; empty if it can.
+    pub restrictions: Reading<Vec<String>>,
+    /// Free addresses in the subnets of nodes and pods, whichever is fewer for its need.
+    pub free_addresses: Reading<i64>,
+}
+
+impl Surroundings {
+    /// Nothing is known.
+    #[must_use]
+    pub fn unread() -> Self {
+        let why = || "was not read".to_owned();
+        Self {
+            vcpus: Reading::Failed(why()),
+            quota_left: Reading::Failed(why()),
+            restrictions: Reading::Failed(why()),
+            free_addresses: Reading::Failed(why()),
+        }
+    }
+}
+
+pub(super) fn check(
+    seen: &Seen,
+    settings: &Settings,
+    pool: &Pool,
+    temporary: &str,
+    expected_seconds: u32,
+    around: &Surroundings,
+) -> Vec<Precheck> {
+    let nodes = temporary_count(
+        pool.raw["properties"]["count"].as_i64(),
+        pool.raw["properties"]["minCount"].as_i64(),
+    );
+    let max_pods = pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30);
+    let quota = needed(
+        "quota",
+        "vCPUs",
+        around.vcpus.known().map(|vcpus| vcpus.saturating_mul(nodes)),
+        &around.quota_left,
+    );
+    let addresses = nodes.saturating_mul(max_pods.saturating_add(1));
+    let subnet = needed("subnet", "addresses", Some(addresses), &around.free_addresses);
+    let size = match &around.restrictions {
+        Reading::Known(found) if found.is_empty() => {
+            (Outcome::Pass, "the size can be had".to_owned())
+        }
+        Reading::Known(found) => (Outcome::Fail, found.join("; ")),
+        other => (Outcome::Unknown, other.missing().unwrap_or_default()),
+    };
+    let mut checks = vec![
+        quota,
+        Precheck { name: "size", outcome: size.0, detail: size.1 },
+        subnet,
+        budgets(seen, &pool.name),
+        names(seen, temporary),
+        limit(seen),
+    ];
+    let budget = settings.limits.overall.as_secs();
+    let enough = i64::from(expected_seconds) <= budget;
+    checks.push(Precheck {
+        name: "time",
+        outcome: if enough { Outcome::Pass } else { Outcome::Fail },
+        detail: format!("{} minutes expected, {} allowed", expected_seconds / 60, budget / 60),
+    });
+    checks
+}
+
+fn needed(name: &'static str, what: &str, need: Option<i64>, left: &Reading<i64>) -> Precheck {
+    let (outcome, detail) = match (need, left) {
+        (Some(need), Reading::Known(left)) => (
+            if need <= *left { Outcome::Pass } else { Outcome::Fail },
+            format!("{need} {what} needed, {left} left"),
+        ),
+        (None, _) => (Outcome::Unknown, format!("the need of {what} is not known")),
+        (_, other) => (Outcome::Unknown, other.missing().unwrap_or_default()),
+    };
+    Precheck { name, outcome, detail }
+}
+
+/// Budgets that can never let their pods on this pool go.
+fn budgets(seen: &Seen, pool: &str) -> Precheck {
+    let readings = (
+        seen.nodes.as_ref().and_then(Reading::known),
+        seen.pods.as_ref().and_then(Reading::known),
+        seen.pdbs.as_ref().and_then(Reading::known),
+    );
+    let (Some(nodes), Some(pods), Some(budgets)) = readings else {
+        let detail = "nodes, pods or budgets were not read".to_owned();
+        return Precheck { name: "budgets", outcome: Outcome::Unknown, detail };
+    };
+    let here = |pod: &&crate::observation::Pod| {
+        nodes.iter().any(|n| {
+            n.pool.as_deref() == Some(pool) && pod.node.as_deref() == Some(n.name.as_str())
+        })
+    };
+    let stuck: Vec<String> = pods
+        .iter()
+        .filter(|pod| pod.movable())
+        .filter(here)
+        .filter_map(|pod| {
+            let budget =
+                budgets.iter().find(|budget| budget.protects(pod) && !budget.can_clear())?;
+            Some(format!("{}/{} never lets {} go", budget.namespace, budget.name, pod.name))
+        })
+        .collect();
+    if stuck.is_empty() {
+        let detail = "no budget holds a pod for ever".to_owned();
+        Precheck { name: "budgets", outcome: Outcome::Pass, detail }
+    } else {
+        Precheck { name: "budgets", outcome: Outcome::Fail, detail: stuck.join("; ") }
+    }
+}
+
+fn names(seen: &Seen, temporary: &str) -> Precheck {
+    let pools = seen.pools.as_ref().and_then(Reading::known);
+    let taken = pools.into_iter().flatten().find(|pool| pool.name == temporary);
+    let (outcome, detail) = match taken {
+        None => (Outcome::Pass, format!("{temporary} is free")),
+        Some(pool) if pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE) => (
+            Outcome::Fail,
+            format!(
+                "{temporary} is left from an earlier run; `status --all` tells which, `resume` continues it"
+            ),
+        ),
+        Some(_) => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
+    };
+    Precheck { name: "name", outcome, detail }
+}
+
+fn limit(seen: &Seen) -> Precheck {
+    let most = seen.cluster.as_ref().and_then(Reading::known).and_then(|cluster| cluster.max_pools);
+    let pools = seen.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
+    let (outcome, detail) = match most {
+        None => {
+            (Outcome::Unknown, "the cluster does not say how many pools it may have".to_owned())
+        }
+        Some(most) => {
+            let fits = i64::try_from(pools).is_ok_and(|pools| pools < most);
+            (
+                if fits { Outcome::Pass } else { Outcome::Fail },
+                format!("{pools} of {most} pools exist"),
+            )
+        }
+    };
+    Precheck { name: "pool-limit", outcome, detail }
+}

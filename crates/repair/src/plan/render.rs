@@ -1,0 +1,107 @@
+//! A plan for people. All forms are made from the one list that is also executed.
+
+use std::fmt::Write as _;
+
+use super::build::Plan;
+use crate::guards::Outcome;
+
+/// Lines for a terminal.
+#[must_use]
+pub fn table(plan: &Plan) -> String {
+    let mut text = format!("plan {}\npool {} of {}\n\n", plan.hash, plan.pool, plan.cluster);
+    for step in &plan.steps {
+        let _ = writeln!(
+            text,
+            "{:>2}  {:<17} {:>5}  {}",
+            step.number,
+            step.name.name(),
+            clock(step.expected_seconds),
+            step.what
+        );
+    }
+    let _ = writeln!(text, "\n    expected          {:>5}\n", clock(plan.expected_seconds));
+    for check in &plan.prechecks {
+        let _ = writeln!(text, "{:<8} {:<11} {}", word(check.outcome), check.name, check.detail);
+    }
+    for change in &plan.changes {
+        let _ = writeln!(text, "note     {change}");
+    }
+    text
+}
+
+/// For a ticket or a review.
+#[must_use]
+pub fn markdown(plan: &Plan) -> String {
+    let mut text = format!(
+        "# Rebuild pool `{}`\n\nCluster `{}`, plan `{}`, about {} minutes.\n\n| # | step | what | expected | risk |\n|---|---|---|---|---|\n",
+        cell(&plan.pool),
+        cell(&plan.cluster),
+        plan.hash,
+        plan.expected_seconds / 60
+    );
+    for step in &plan.steps {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} |",
+            step.number,
+            step.name.name(),
+            cell(&step.what),
+            clock(step.expected_seconds),
+            cell(&step.risk)
+        );
+    }
+    text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");
+    for check in &plan.prechecks {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            check.name,
+            word(check.outcome),
+            cell(&check.detail)
+        );
+    }
+    for step in &plan.steps {
+        if let Some(body) = &step.body {
+            let pretty = serde_json::to_string_pretty(body).unwrap_or_default();
+            let _ = write!(text, "\n## Body of {}\n\n```json\n{pretty}\n```\n", step.name.name());
+        }
+    }
+    text
+}
+
+/// A diagram.
+#[must_use]
+pub fn mermaid(plan: &Plan) -> String {
+    let mut text = "flowchart TD\n".to_owned();
+    for step in &plan.steps {
+        let _ = writeln!(
+            text,
+            "    s{}[\"{}. {}<br/>{}\"]",
+            step.number,
+            step.number,
+            step.name.name(),
+            step.what.replace('"', "'")
+        );
+    }
+    for pair in plan.steps.windows(2) {
+        let _ = writeln!(text, "    s{} --> s{}", pair[0].number, pair[1].number);
+    }
+    text
+}
+
+fn clock(seconds: u32) -> String {
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Pass => "pass",
+        Outcome::Fail => "fail",
+        Outcome::Unknown => "unknown",
+    }
+}
+
+/// A table cell cannot hold a bar or a line break.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\n', '\r'], " ")
+}

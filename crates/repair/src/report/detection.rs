@@ -1,0 +1,113 @@
+//! The report of `detect`.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::guards::{self, Detection, Outcome, Verdict};
+use crate::observation::{Query, Reading, Seen};
+use crate::settings::Settings;
+
+/// What `detect` found, as it is printed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DetectionReport {
+    /// `mooring.repair/v1`
+    pub schema: &'static str,
+    /// When it was read.
+    pub at: Timestamp,
+    /// The cluster's name.
+    pub cluster: String,
+    /// The pool's name.
+    pub pool: String,
+    /// True if there is no such cluster, which is fine: it is yet to be made.
+    pub greenfield: bool,
+    /// The verdict, the guards and further evidence.
+    #[serde(flatten)]
+    pub detection: Detection,
+}
+
+/// Judges what was seen, or says what else must be read first.
+pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<DetectionReport, Query> {
+    let greenfield = matches!(seen.cluster, Some(Reading::NotFound));
+    if !greenfield && let Some(query) = unread(seen, settings) {
+        return Err(query);
+    }
+    let detection = if greenfield {
+        Detection { verdict: Verdict::Healthy, guards: Vec::new(), evidence: Vec::new() }
+    } else {
+        let guards = guards::evaluate(seen, settings, now);
+        Detection {
+            verdict: guards::verdict(&guards),
+            guards,
+            evidence: guards::further(seen, settings, now),
+        }
+    };
+    Ok(DetectionReport {
+        schema: "mooring.repair/v1",
+        at: now,
+        cluster: settings.target.cluster.clone(),
+        pool: settings.target.pool.clone(),
+        greenfield,
+        detection,
+    })
+}
+
+/// What must be read before a judgement; each is read once, whatever comes of it.
+fn unread(seen: &Seen, settings: &Settings) -> Option<Query> {
+    let mut queries = vec![
+        (seen.cluster.is_some(), Query::Cluster),
+        (seen.pools.is_some(), Query::Pools),
+        (seen.scale_sets.is_some(), Query::ScaleSets),
+        (seen.events.is_some(), Query::Events),
+        (seen.nodes.is_some(), Query::Nodes),
+    ];
+    if let Some(set) = seen.scale_set_of(&settings.target.pool) {
+        queries.push((seen.instances.contains_key(&set.name), Query::Instances(set.name.clone())));
+        queries.push((seen.nics.contains_key(&set.name), Query::Nics(set.name.clone())));
+    }
+    queries.into_iter().find(|(read, _)| !read).map(|(_, query)| query)
+}
+
+impl DetectionReport {
+    /// The exit code: 0 healthy, 1 suspect or confirmed, 3 unknown.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self.detection.verdict {
+            Verdict::Healthy => 0,
+            Verdict::Suspect | Verdict::Confirmed => 1,
+            Verdict::Unknown => 3,
+        }
+    }
+
+    /// Lines for a terminal.
+    #[must_use]
+    pub fn table(&self) -> String {
+        if self.greenfield {
+            return format!("There is no cluster {} yet: nothing to repair.\n", self.cluster);
+        }
+        let verdict = match self.detection.verdict {
+            Verdict::Healthy => "healthy",
+            Verdict::Suspect => "suspect",
+            Verdict::Confirmed => "confirmed",
+            Verdict::Unknown => "unknown",
+        };
+        let mut text = format!("pool {} of {}: {verdict}\n\n", self.pool, self.cluster);
+        for guard in &self.detection.guards {
+            let outcome = match guard.outcome {
+                Outcome::Pass => "pass",
+                Outcome::Fail => "fail",
+                Outcome::Unknown => "unknown",
+            };
+            let _ = write!(text, "{outcome:<8} {:<15} {}", guard.name, guard.evidence.join("; "));
+            if let Some(reason) = &guard.overridden {
+                let _ = write!(text, " (overridden: {reason})");
+            }
+            text.push('\n');
+        }
+        for sign in &self.detection.evidence {
+            let _ = writeln!(text, "{:<8} {:<15} {sign}", "also", "");
+        }
+        text
+    }
+}

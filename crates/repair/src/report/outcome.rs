@@ -1,0 +1,154 @@
+//! The report of a run, made from its journal alone: `status` on any machine says the same.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::journal::{Entry, Finish, JournalError, Record};
+use crate::machine::{Phase, State};
+use crate::plan::Step;
+
+/// Where a run stands and what it did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunReport {
+    /// `mooring.repair/v1`
+    pub schema: &'static str,
+    /// The run.
+    pub run: String,
+    /// The cluster's resource id.
+    pub cluster: String,
+    /// The pool.
+    pub pool: String,
+    /// The approved plan.
+    pub plan_hash: String,
+    /// When it began.
+    pub started: Timestamp,
+    /// Its last record.
+    pub last: Timestamp,
+    /// How it ended; none if it can be resumed.
+    pub finish: Option<Finish>,
+    /// The step that is worked on.
+    pub step: Option<Step>,
+    /// Steps that reached their goal.
+    pub steps: Vec<StepReport>,
+    /// Changes that were made or tried, in order.
+    pub effects: Vec<String>,
+    /// Guards and proofs that were overridden.
+    pub overrides: Vec<String>,
+    /// What stays behind or was lost.
+    pub left: Vec<String>,
+    /// Why it stopped last.
+    pub stopped: Option<String>,
+}
+
+/// One step that reached its goal.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepReport {
+    /// Which.
+    pub step: Step,
+    /// When.
+    pub at: Timestamp,
+    /// How that was seen.
+    pub proof: Vec<String>,
+}
+
+impl RunReport {
+    /// The report of the journal's last run; none if there is none.
+    pub fn of(records: &[Record]) -> Result<Option<Self>, JournalError> {
+        let Some(state) = State::replay(records)? else { return Ok(None) };
+        let records: Vec<&Record> =
+            records.iter().filter(|record| record.run == state.run).collect();
+        let (Some(first), Some(last)) = (records.first(), records.last()) else { return Ok(None) };
+        let mut report = Self {
+            schema: "mooring.repair/v1",
+            run: state.run.clone(),
+            cluster: state.cluster.clone(),
+            pool: state.pool().to_owned(),
+            plan_hash: state.plan_hash.clone(),
+            started: first.at,
+            last: last.at,
+            finish: match state.phase {
+                Phase::Finished(finish) => Some(finish),
+                Phase::Running | Phase::Aborting => None,
+            },
+            step: state.step(),
+            steps: Vec::new(),
+            effects: Vec::new(),
+            overrides: state.settings.overrides.iter().map(|(g, r)| format!("{g}: {r}")).collect(),
+            left: state.left(),
+            stopped: None,
+        };
+        for record in records {
+            match &record.entry {
+                Entry::StepDone { step, proof } => {
+                    report.steps.push(StepReport {
+                        step: *step,
+                        at: record.at,
+                        proof: proof.clone(),
+                    });
+                }
+                Entry::Intent { effect, .. } => report.effects.push(effect.key()),
+                Entry::Stopped { message, .. } => report.stopped = Some(message.clone()),
+                Entry::Resumed { .. } => report.stopped = None,
+                Entry::Finished { left, .. } => report.left.clone_from(left),
+                _ => {}
+            }
+        }
+        Ok(Some(report))
+    }
+
+    /// Lines for a terminal.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut text = format!("run {} of pool {}: {}\n", self.run, self.pool, self.word());
+        for done in &self.steps {
+            let age = done.at.duration_since(self.started).as_secs();
+            let (minutes, seconds) = (age / 60, age % 60);
+            let proof = done.proof.join("; ");
+            let _ = writeln!(text, "{minutes:>4}:{seconds:02}  {:<17} {proof}", done.step.name());
+        }
+        for (word, lines) in [("overridden", &self.overrides), ("left", &self.left)] {
+            for line in lines {
+                let _ = writeln!(text, "{word:<10} {line}");
+            }
+        }
+        if let Some(stopped) = &self.stopped {
+            let _ = writeln!(text, "stopped    {stopped}");
+        }
+        text
+    }
+
+    /// For a ticket or a review.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let cell = |text: &str| text.replace('|', "\\|").replace(['\n', '\r'], " ");
+        let mut text = format!(
+            "# Run `{}`: {}\n\nPool `{}` of `{}`, plan `{}`.\n\n| step | proof |\n|---|---|\n",
+            self.run,
+            self.word(),
+            self.pool,
+            self.cluster,
+            self.plan_hash
+        );
+        for done in &self.steps {
+            let _ = writeln!(text, "| {} | {} |", done.step.name(), cell(&done.proof.join("; ")));
+        }
+        for (word, lines) in [("Overridden", &self.overrides), ("Left", &self.left)] {
+            for line in lines {
+                let _ = writeln!(text, "\n- {word}: {line}");
+            }
+        }
+        text
+    }
+
+    fn word(&self) -> &'static str {
+        match self.finish {
+            None => "can be resumed",
+            Some(Finish::Repaired) => "repaired",
+            Some(Finish::NothingToDo) => "nothing to do",
+            Some(Finish::Refused) => "refused",
+            Some(Finish::Aborted) => "aborted",
+        }
+    }
+}

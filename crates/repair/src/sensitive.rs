@@ -1,0 +1,108 @@
+//! Members of a pool that may hold secrets.
+//!
+//! Azure never answers write-only members, so a snapshot should hold none of them. Should one be there all
+//! the same, it does not go into a journal, a plan or a report.
+
+use mooring_contract::MASK;
+use serde_json::Value;
+
+/// A name that holds one of these holds a secret, in any case.
+const WORDS: [&str; 8] = [
+    "password",
+    "secret",
+    "token",
+    "customheaders",
+    "privatekey",
+    "connectionstring",
+    "credential",
+    "protectedsettings",
+];
+
+/// Removes sensitive members and says which, as pointers.
+pub fn strip(value: &mut Value) -> Vec<String> {
+    let mut stripped = Vec::new();
+    walk(value, &mut String::new(), &mut |members, name, path| {
+        members.remove(name);
+        stripped.push(path.to_owned());
+    });
+    stripped
+}
+
+/// A copy for people, with a mask in place of sensitive values.
+#[must_use]
+pub fn masked(value: &Value) -> Value {
+    let mut copy = value.clone();
+    walk(&mut copy, &mut String::new(), &mut |members, name, _| {
+        members.insert(name.to_owned(), MASK.into());
+    });
+    copy
+}
+
+type Act<'a> = dyn FnMut(&mut serde_json::Map<String, Value>, &str, &str) + 'a;
+
+fn walk(value: &mut Value, path: &mut String, act: &mut Act<'_>) {
+    match value {
+        Value::Object(members) => {
+            let names: Vec<String> = members.keys().cloned().collect();
+            for name in names {
+                let length = path.len();
+                path.push('/');
+                path.push_str(&name);
+                if is_sensitive(&name) && members.get(&name).is_some_and(|value| !is_empty(value)) {
+                    act(members, &name, path);
+                } else if let Some(inner) = members.get_mut(&name) {
+                    walk(inner, path, act);
+                }
+                path.truncate(length);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                let length = path.len();
+                path.push('/');
+                path.push_str(&index.to_string());
+                walk(item, path, act);
+                path.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A switch (`disablePasswordAuthentication`) is no secret.
+fn is_empty(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(_) | Value::Number(_))
+}
+
+fn is_sensitive(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace(['-', '_'], "");
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn secrets_are_stripped_and_named() {
+        let mut pool = json!({"properties": {"vmSize": "x", "windowsProfile": {"adminPassword": "hunter2"},
+            "list": [{"custom-Headers": {"a": "b"}}, {"ok": 1}], "disablePasswordAuthentication": true}});
+        let copy = masked(&pool);
+        assert_eq!(copy["properties"]["windowsProfile"]["adminPassword"], MASK);
+        assert_eq!(copy["properties"]["list"][0]["custom-Headers"], MASK);
+        assert_eq!(copy["properties"]["disablePasswordAuthentication"], true);
+        assert!(!copy.to_string().contains("hunter2"));
+        let mut stripped = strip(&mut pool);
+        stripped.sort();
+        assert_eq!(
+            stripped,
+            ["/properties/list/0/custom-Headers", "/properties/windowsProfile/adminPassword"]
+        );
+        assert_eq!(
+            pool,
+            json!({"properties": {"vmSize": "x", "windowsProfile": {}, "list": [{}, {"ok": 1}],
+            "disablePasswordAuthentication": true}})
+        );
+    }
+}

@@ -1,0 +1,328 @@
+//! What an operator asked for: the target, thresholds, policies and limits.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Which pool of which cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The subscription's id.
+    pub subscription: String,
+    /// The cluster's resource group.
+    pub resource_group: String,
+    /// The cluster's name.
+    pub cluster: String,
+    /// The pool's name.
+    pub pool: String,
+}
+
+/// What happens to the pool's Kubernetes version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VersionPolicy {
+    /// The version that the nodes run now: a repair is not an upgrade.
+    #[default]
+    Keep,
+    /// The control plane's version.
+    ControlPlane,
+}
+
+/// What happens when a disruption budget does not let a pod go within the drain's time.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BudgetPolicy {
+    /// Wait for it until the drain's limit, then stop; the run can be resumed.
+    #[default]
+    Wait,
+    /// Stop as soon as a budget blocks.
+    Stop,
+    /// Wait, then delete the pod in spite of the budget, for the recorded reason.
+    Override(String),
+}
+
+/// How long things may take. All of them end in a state that can be resumed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The whole run.
+    pub overall: SignedDuration,
+    /// A running operation younger than this is never fought.
+    pub operation_age: SignedDuration,
+    /// How long an instance may have no node before it counts.
+    pub registration: SignedDuration,
+    /// Waiting for a cluster to settle.
+    pub settle: SignedDuration,
+    /// Waiting for a pool operation and its nodes.
+    pub pool: SignedDuration,
+    /// Draining one pool.
+    pub drain: SignedDuration,
+    /// Waiting for evicted pods to run elsewhere.
+    pub placement: SignedDuration,
+    /// Between two looks at something that is under way. The original tool looked every 30 s.
+    pub poll: SignedDuration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            overall: SignedDuration::from_mins(60),
+            operation_age: SignedDuration::from_mins(30),
+            registration: SignedDuration::from_mins(10),
+            settle: SignedDuration::from_mins(15),
+            pool: SignedDuration::from_mins(20),
+            drain: SignedDuration::from_mins(15),
+            placement: SignedDuration::from_mins(10),
+            poll: SignedDuration::from_secs(3),
+        }
+    }
+}
+
+/// Everything that a run needs to know and that is recorded at its start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Which pool.
+    pub target: Target,
+    /// How many failed writes prove a storm.
+    pub fail_threshold: u32,
+    /// Over which time.
+    pub fail_window: SignedDuration,
+    /// Pool states that count as wedged.
+    pub wedge_states: Vec<String>,
+    /// Plan only.
+    pub dry_run: bool,
+    /// See [`VersionPolicy`].
+    pub version: VersionPolicy,
+    /// See [`BudgetPolicy`].
+    pub budgets: BudgetPolicy,
+    /// Guards and proofs that an operator overrode, each with a reason.
+    pub overrides: BTreeMap<String, String>,
+    /// See [`Limits`].
+    pub limits: Limits,
+}
+
+/// A setting that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SettingsError {
+    /// A required variable is missing or empty.
+    #[error("{0} is not set")]
+    Missing(&'static str),
+    /// A number is not a number above zero.
+    #[error("{name} must be a whole number above 0, not '{value}'")]
+    Number {
+        /// The variable.
+        name: &'static str,
+        /// What it holds, made safe to print.
+        value: String,
+    },
+    /// An override does not name a guard or proof.
+    #[error("'{0}' is not a guard; the guards are {list}", list = OVERRIDABLE.join(", "))]
+    NoSuchGuard(String),
+    /// An override has no reason.
+    #[error("an override needs a reason: --override {0}=REASON")]
+    NoReason(String),
+    /// A wedge state that is not one.
+    #[error("'{0}' cannot be a wedge state; Canceled, Failed, Updating and Upgrading can")]
+    WedgeState(String),
+}
+
+/// What `--override` may name: the five guards, and the proofs that a step asks for.
+pub const OVERRIDABLE: [&str; 8] = [
+    "missing-nodes",
+    "failing-writes",
+    "cluster-state",
+    "other-pools",
+    "pool-state",
+    "operation",
+    "placement",
+    "addresses",
+];
+
+impl Settings {
+    /// The defaults for a target.
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            fail_threshold: 10,
+            fail_window: SignedDuration::from_mins(15),
+            wedge_states: vec!["Failed".to_owned()],
+            dry_run: false,
+            version: VersionPolicy::default(),
+            budgets: BudgetPolicy::default(),
+            overrides: BTreeMap::new(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// The settings of a pipeline step, from environment variables.
+    pub fn from_env(env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name: &'static str| {
+            env(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
+                .ok_or(SettingsError::Missing(name))
+        };
+        // In this order, so that the first missing one is reported as it always was.
+        let cluster = required("CLUSTER_NAME")?;
+        let resource_group = required("RESOURCE_GROUP")?;
+        let subscription = required("SUBSCRIPTION_ID")?;
+        let target = Target { subscription, resource_group, cluster, pool: "system".to_owned() };
+        let mut settings = Self::new(target);
+        if let Some(number) = positive("NRP_FAIL_THRESHOLD", &env)? {
+            settings.fail_threshold = number;
+        }
+        if let Some(number) = positive("NRP_FAIL_WINDOW_MIN", &env)? {
+            settings.fail_window = SignedDuration::from_mins(i64::from(number));
+        }
+        settings.dry_run = env("DRY_RUN").is_some_and(|value| is_on(&value));
+        Ok(settings)
+    }
+
+    /// Takes in `GUARD=reason`.
+    pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
+        let (guard, reason) = text.split_once('=').unwrap_or((text, ""));
+        if !OVERRIDABLE.contains(&guard) {
+            return Err(SettingsError::NoSuchGuard(mooring_contract::shown(guard)));
+        }
+        if reason.trim().is_empty() {
+            return Err(SettingsError::NoReason(guard.to_owned()));
+        }
+        self.overrides.insert(guard.to_owned(), reason.trim().to_owned());
+        Ok(())
+    }
+
+    /// Takes in a state for `--wedge-states`.
+    pub fn add_wedge_state(&mut self, state: &str) -> Result<(), SettingsError> {
+        if !matches!(state, "Canceled" | "Failed" | "Updating" | "Upgrading") {
+            return Err(SettingsError::WedgeState(mooring_contract::shown(state)));
+        }
+        if !self.wedge_states.iter().any(|known| known == state) {
+            self.wedge_states.push(state.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// A switch in an environment variable: `true`, `1` or `yes` in any case, blanks around it.
+#[must_use]
+pub fn is_on(value: &str) -> bool {
+    matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes")
+}
+
+fn positive(
+    name: &'static str,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<Option<u32>, SettingsError> {
+    match env(name) {
+        None => Ok(None),
+        Some(value) if value.trim().is_empty() => Ok(None),
+        Some(value) => match value.trim().parse() {
+            Ok(number) if number > 0 => Ok(Some(number)),
+            _ => Err(SettingsError::Number { name, value: mooring_contract::shown(&value) }),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+        let mut all =
+            vec![("CLUSTER_NAME", "c"), ("RESOURCE_GROUP", "g"), ("SUBSCRIPTION_ID", "s")];
+        all.extend_from_slice(pairs);
+        Settings::from_env(|name| {
+            all.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn required_variables_alone_give_the_defaults() {
+        let settings = from(&[]).unwrap();
+        assert_eq!(settings.fail_threshold, 10);
+        assert_eq!(settings.fail_window, SignedDuration::from_mins(15));
+        assert!(!settings.dry_run);
+        assert_eq!(settings.target.pool, "system");
+        assert_eq!(
+            (
+                settings.target.cluster.as_str(),
+                settings.target.resource_group.as_str(),
+                settings.target.subscription.as_str()
+            ),
+            ("c", "g", "s")
+        );
+        assert_eq!(settings.wedge_states, ["Failed"]);
+        assert_eq!(settings.limits.overall, SignedDuration::from_mins(60));
+    }
+
+    #[test]
+    fn a_missing_variable_is_named() {
+        for name in ["CLUSTER_NAME", "RESOURCE_GROUP", "SUBSCRIPTION_ID"] {
+            let error = from(&[(name, " ")]).unwrap_err();
+            assert_eq!(error, SettingsError::Missing(name));
+            assert!(error.to_string().contains(name));
+        }
+        assert_eq!(
+            Settings::from_env(|_| None).unwrap_err(),
+            SettingsError::Missing("CLUSTER_NAME")
+        );
+    }
+
+    #[test]
+    fn thresholds_are_whole_numbers_above_zero() {
+        let settings =
+            from(&[("NRP_FAIL_THRESHOLD", "25"), ("NRP_FAIL_WINDOW_MIN", "30")]).unwrap();
+        assert_eq!(settings.fail_threshold, 25);
+        assert_eq!(settings.fail_window, SignedDuration::from_mins(30));
+        assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "1")]).unwrap().fail_threshold, 1);
+        assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "")]).unwrap().fail_threshold, 10);
+        for name in ["NRP_FAIL_THRESHOLD", "NRP_FAIL_WINDOW_MIN"] {
+            for value in ["abc", "xyz", "0", "-5", "-1", "1.5"] {
+                let error = from(&[(name, value)]).unwrap_err();
+                assert!(error.to_string().contains(name), "{error}");
+                assert!(error.to_string().contains(value), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn dry_run_is_on_for_yes_and_off_for_everything_else() {
+        for value in ["true", "True", "TRUE", "1", "yes", " true "] {
+            assert!(from(&[("DRY_RUN", value)]).unwrap().dry_run, "{value}");
+        }
+        for value in ["false", "0", "", "no", "random"] {
+            assert!(!from(&[("DRY_RUN", value)]).unwrap().dry_run, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_override_names_a_guard_and_a_reason() {
+        let mut settings = from(&[]).unwrap();
+        settings.add_override("missing-nodes= ticket 7 ").unwrap();
+        assert_eq!(settings.overrides["missing-nodes"], "ticket 7");
+        assert_eq!(settings.add_override("all=x"), Err(SettingsError::NoSuchGuard("all".into())));
+        assert_eq!(
+            settings.add_override("placement"),
+            Err(SettingsError::NoReason("placement".into()))
+        );
+        assert_eq!(
+            settings.add_override("placement= "),
+            Err(SettingsError::NoReason("placement".into()))
+        );
+    }
+
+    #[test]
+    fn wedge_states_are_added_once_and_checked() {
+        let mut settings = from(&[]).unwrap();
+        for state in ["Canceled", "Failed", "Updating", "Upgrading", "Updating"] {
+            settings.add_wedge_state(state).unwrap();
+        }
+        assert_eq!(settings.wedge_states, ["Failed", "Canceled", "Updating", "Upgrading"]);
+        assert_eq!(
+            settings.add_wedge_state("Succeeded"),
+            Err(SettingsError::WedgeState("Succeeded".into()))
+        );
+    }
+}

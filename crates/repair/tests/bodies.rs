@@ -1,0 +1,409 @@
+//! The acceptance tables of request bodies, and of plans made of them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+
+use mooring_repair::begin::{BeginError, begin};
+use mooring_repair::guards::{Guard, Outcome};
+use mooring_repair::journal::{Entry, Finish, Owner, follow};
+use mooring_repair::observation::{Answer, Cluster, Pool, Reading, Seen};
+use mooring_repair::plan::{self, Surroundings};
+use mooring_repair::sanitise::{
+    SanitiseError, differences, intent_of, sanitise, temporary, temporary_count,
+};
+use mooring_repair::settings::VersionPolicy::{self, ControlPlane, Keep};
+use mooring_repair::settings::{Settings, Target};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn live() -> Value {
+    let raw: Value =
+        serde_json::from_str(include_str!("fixtures/04_agentpool_get_system_wedged.json")).unwrap();
+    let mut pool = raw["response"]["body"].clone();
+    pool["properties"]["creationData"] = json!({"sourceResourceId": "/snapshots/x"});
+    pool["properties"]["tags"]["user-tag"] = "kept".into();
+    pool["properties"]["fromTheFuture"] = json!({"kept": true});
+    pool
+}
+
+fn with(change: impl FnOnce(&mut Value)) -> Value {
+    let mut pool = live();
+    change(&mut pool);
+    pool
+}
+
+fn temp(pool: &Value) -> Result<Value, SanitiseError> {
+    temporary(pool, ControlPlane, Some("1.36.2"), "configmap/kube-system/mooring-repair-system")
+}
+
+#[test]
+fn read_only_members_go_and_everything_else_stays() {
+    let before = live();
+    let body = sanitise(&before, ControlPlane, Some("1.36.2")).unwrap();
+    assert_eq!(before, live(), "the input is never changed");
+    assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["properties"]);
+    let properties = &body["properties"];
+    for name in [
+        "provisioningState",
+        "currentOrchestratorVersion",
+        "nodeImageVersion",
+        "powerState",
+        "creationData",
+        "eTag",
+    ] {
+        assert!(properties.get(name).is_none(), "{name}");
+    }
+    for (name, value) in [
+        ("vmSize", json!("Standard_E8ds_v5")),
+        ("count", json!(3)),
+        ("minCount", json!(2)),
+        ("maxCount", json!(4)),
+        ("osDiskSizeGB", json!(128)),
+        ("enableEncryptionAtHost", json!(true)),
+        ("enableFIPS", json!(true)),
+        ("mode", json!("System")),
+        ("orchestratorVersion", json!("1.36.2")),
+        ("fromTheFuture", json!({"kept": true})),
+        ("tags", json!({"aks-nic-enable-multi-tenancy": "true", "user-tag": "kept"})),
+    ] {
+        assert_eq!(properties[name], value, "{name}");
+    }
+    for name in ["vnetSubnetID", "podSubnetID"] {
+        assert_eq!(properties[name], before["properties"][name]);
+    }
+}
+
+#[test]
+fn a_pool_without_properties_or_version_is_refused() {
+    for pool in [json!(null), json!({}), json!({"properties": null}), json!([])] {
+        assert_eq!(sanitise(&pool, Keep, None), Err(SanitiseError::NoProperties));
+        assert_eq!(temp(&pool), Err(SanitiseError::NoProperties));
+    }
+    for version in [None, Some("")] {
+        assert_eq!(sanitise(&live(), ControlPlane, version), Err(SanitiseError::NoVersion));
+    }
+}
+
+#[test]
+fn a_repair_is_no_upgrade_unless_asked_for() {
+    let version = |pool: &Value, policy: VersionPolicy| {
+        sanitise(pool, policy, Some("1.36.2")).unwrap()["properties"]["orchestratorVersion"].clone()
+    };
+    assert_eq!(version(&live(), Keep), "1.35.4");
+    assert_eq!(version(&live(), ControlPlane), "1.36.2");
+    let never_ran = with(|pool| {
+        drop(pool["properties"].as_object_mut().unwrap().remove("currentOrchestratorVersion"));
+    });
+    assert_eq!(version(&never_ran, Keep), "1.35");
+}
+
+#[test]
+fn absent_tags_stay_absent() {
+    let pool = with(|pool| drop(pool["properties"].as_object_mut().unwrap().remove("tags")));
+    assert!(sanitise(&pool, Keep, None).unwrap()["properties"].get("tags").is_none());
+    let upper = with(|pool| {
+        pool["properties"]["tags"] = json!({"AKS-managed-x": "kept", "aks-managed-x": "gone"});
+    });
+    assert_eq!(
+        sanitise(&upper, Keep, None).unwrap()["properties"]["tags"],
+        json!({"AKS-managed-x": "kept"})
+    );
+}
+
+#[test]
+fn a_count_outside_of_the_limits_is_clamped() {
+    for (count, min, max, auto, mode, expected) in [
+        (0, 2, 4, true, "System", 2),
+        (9, 2, 4, true, "System", 4),
+        (3, 2, 4, true, "System", 3),
+        (0, 2, 4, false, "User", 0),
+        (0, 0, 4, true, "User", 0),
+        (0, 0, 4, true, "System", 1),
+        (9, 2, 4, false, "User", 9),
+        (0, 2, 4, false, "System", 1),
+        (5, 6, 4, true, "User", 4),
+    ] {
+        let pool = with(|pool| {
+            let p = &mut pool["properties"];
+            (p["count"], p["minCount"], p["maxCount"], p["enableAutoScaling"], p["mode"]) =
+                (count.into(), min.into(), max.into(), auto.into(), mode.into());
+        });
+        assert_eq!(
+            sanitise(&pool, Keep, None).unwrap()["properties"]["count"],
+            expected,
+            "{count} {min} {max} {auto} {mode}"
+        );
+    }
+    let none = with(|pool| drop(pool["properties"].as_object_mut().unwrap().remove("count")));
+    assert!(sanitise(&none, Keep, None).unwrap()["properties"].get("count").is_none());
+}
+
+#[test]
+fn a_temporary_pool_inherits_what_carries_the_load() {
+    let before = live();
+    let body = temp(&before).unwrap();
+    assert_eq!(before, live());
+    let properties = &body["properties"];
+    for name in [
+        "vmSize",
+        "mode",
+        "enableFIPS",
+        "enableEncryptionAtHost",
+        "nodeTaints",
+        "nodeLabels",
+        "availabilityZones",
+        "maxPods",
+        "vnetSubnetID",
+        "podSubnetID",
+        "osDiskSizeGB",
+        "osDiskType",
+        "osType",
+        "osSKU",
+        "count",
+    ] {
+        assert_eq!(properties[name], before["properties"][name], "{name}");
+    }
+    for name in ["minCount", "maxCount", "enableAutoScaling"] {
+        assert!(properties.get(name).is_none(), "{name}");
+    }
+    assert_eq!(properties["orchestratorVersion"], "1.36.2");
+    assert_eq!(
+        properties["tags"],
+        json!({
+            "aks-nic-enable-multi-tenancy": "true", "user-tag": "kept", "mooring-purpose": "repair-temporary-pool",
+            "mooring-source": before["id"], "mooring-journal": "configmap/kube-system/mooring-repair-system",
+        })
+    );
+    let user = with(|pool| pool["properties"]["mode"] = "User".into());
+    assert_eq!(temp(&user).unwrap()["properties"]["mode"], "User");
+    let bare = with(|pool| {
+        let p = pool["properties"].as_object_mut().unwrap();
+        p.remove("podSubnetID");
+        p.remove("tags");
+    });
+    let body = temp(&bare).unwrap();
+    assert!(body["properties"].get("podSubnetID").is_none());
+    assert_eq!(body["properties"]["tags"]["mooring-purpose"], "repair-temporary-pool");
+}
+
+#[test]
+fn a_temporary_pool_needs_a_size_a_disk_and_a_source() {
+    let gone = |name: &'static str| {
+        with(move |pool| drop(pool["properties"].as_object_mut().unwrap().remove(name)))
+    };
+    for (pool, error) in [
+        (gone("vmSize"), SanitiseError::NoVmSize),
+        (with(|pool| pool["properties"]["vmSize"] = "".into()), SanitiseError::NoVmSize),
+        (gone("osDiskSizeGB"), SanitiseError::NoDisk),
+        (with(|pool| pool["properties"]["osDiskSizeGB"] = 0.into()), SanitiseError::NoDisk),
+        (with(|pool| drop(pool.as_object_mut().unwrap().remove("id"))), SanitiseError::NoId),
+        (with(|pool| pool["id"] = "".into()), SanitiseError::NoId),
+    ] {
+        assert_eq!(temp(&pool), Err(error));
+        assert!(!error.to_string().is_empty());
+    }
+    assert_eq!(temporary(&live(), ControlPlane, Some(""), "j"), Err(SanitiseError::NoVersion));
+    assert!(temp(&with(|pool| pool["properties"]["osDiskSizeGB"] = 1.into())).is_ok());
+}
+
+#[test]
+fn a_temporary_pool_is_as_large_as_what_it_stands_in_for() {
+    for (count, min, expected) in [
+        (Some(3), Some(5), 3),
+        (None, Some(4), 4),
+        (Some(0), Some(2), 2),
+        (None, None, 1),
+        (Some(0), Some(0), 1),
+        (Some(1), None, 1),
+    ] {
+        assert_eq!(temporary_count(count, min), expected, "{count:?}/{min:?}");
+    }
+}
+
+#[test]
+fn an_edit_shows_and_the_services_own_changes_do_not() {
+    let then = intent_of(&live()).unwrap();
+    let same = with(|pool| {
+        pool["properties"]["provisioningState"] = "Canceled".into();
+        pool["properties"]["count"] = 4.into();
+        pool["properties"]["eTag"] = "other".into();
+        pool["properties"]["tags"]["aks-managed-y"] = "z".into();
+    });
+    assert_eq!(intent_of(&same).unwrap(), then);
+    assert_ne!(intent_of(&with(|pool| pool["properties"]["maxCount"] = 9.into())).unwrap(), then);
+    let fixed = |count: i64| {
+        intent_of(&with(|pool| {
+            pool["properties"]["enableAutoScaling"] = false.into();
+            pool["properties"]["count"] = count.into();
+        }))
+        .unwrap()
+    };
+    assert_ne!(fixed(3), fixed(4));
+}
+
+#[test]
+fn differences_are_what_was_asked_for_and_not_given() {
+    let wanted = json!({"properties": {"a": 1, "b": {"c": [1]}, "d": null, "e": [], "f": {}}});
+    assert_eq!(
+        differences(
+            &wanted,
+            &json!({"id": "x", "properties": {"a": 1, "b": {"c": [1], "z": 1}, "e": null}})
+        ),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        differences(&wanted, &json!({"properties": {"a": 2, "b": {"c": []}, "d": 1}})),
+        ["/properties/a", "/properties/b/c", "/properties/d"]
+    );
+    assert_eq!(differences(&json!({"a": []}), &json!({"a": [1]})), ["/a"]);
+}
+
+fn plan_of(pool: &Value) -> plan::Plan {
+    let mut seen = Seen::default();
+    let cluster: Value =
+        serde_json::from_str(include_str!("fixtures/01_managed_cluster_get_succeeded.json"))
+            .unwrap();
+    seen.take(Answer::Cluster(Reading::Known(
+        Cluster::read(&cluster["response"]["body"]).unwrap(),
+    )));
+    seen.take(Answer::Pools(Reading::Known(vec![Pool::read(pool).unwrap()])));
+    let target = Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: "system".into(),
+    };
+    plan::build(&seen, &Settings::new(target), &Surroundings::unread()).unwrap()
+}
+
+#[test]
+fn a_plan_made_a_minute_ago_still_applies_and_an_edit_breaks_it() {
+    let plan = plan_of(&live());
+    let later = with(|pool| {
+        pool["properties"]["provisioningState"] = "Failed".into();
+        pool["properties"]["powerState"] = json!({"code": "Stopped"});
+        pool["properties"]["eTag"] = "e2".into();
+    });
+    assert_eq!(plan_of(&later).hash, plan.hash);
+    for edit in [
+        with(|pool| pool["properties"]["count"] = 4.into()),
+        with(|pool| pool["properties"]["nodeLabels"]["x"] = "y".into()),
+    ] {
+        assert_ne!(plan_of(&edit).hash, plan.hash);
+        assert_ne!(plan_of(&edit).pool_hash, plan.pool_hash);
+    }
+    assert_eq!(plan.hash.len(), 64);
+    assert_eq!(plan.temporary_pool, "systmp");
+}
+
+#[test]
+fn all_forms_of_a_plan_come_from_one_list() {
+    let plan = plan_of(&with(|pool| {
+        pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"});
+    }));
+    let json = serde_json::to_string(&plan).unwrap();
+    for text in [plan::table(&plan), plan::markdown(&plan), plan::mermaid(&plan), json] {
+        for step in plan::Step::ALL {
+            assert!(text.contains(step.name()), "{}", step.name());
+        }
+        assert!(!text.contains("hunter2"));
+    }
+    assert!(plan::table(&plan).contains(&plan.hash));
+    assert!(
+        plan.changes
+            .iter()
+            .any(|change| change.contains("/properties/windowsProfile/adminPassword"))
+    );
+}
+
+#[test]
+fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
+    let plan = plan_of(&live());
+    let target = Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: "system".into(),
+    };
+    let settings = Settings::new(target);
+    let holder = "x".to_owned();
+    let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder };
+    let guard = |outcome, overridden: Option<&str>, transient| Guard {
+        name: "pool-state".into(),
+        outcome,
+        evidence: vec![],
+        overridden: overridden.map(str::to_owned),
+        transient,
+    };
+    let now = "2026-05-26T20:40:00Z".parse().unwrap();
+    let ask = |records: &[_], approved, guard: Guard| {
+        begin(records, &plan, approved, &[guard], &settings, owner.clone(), "r", now)
+    };
+    let pass = || guard(Outcome::Pass, None, false);
+    let first = ask(&[], Some(&plan.hash), pass()).unwrap();
+    assert!(matches!(&first.entry, Entry::RunStarted { plan_hash, .. } if *plan_hash == plan.hash));
+    assert!(ask(&[], None, pass()).is_ok());
+    assert!(matches!(ask(&[], Some("other"), pass()), Err(BeginError::PlanChanged { .. })));
+    let refused = Err(BeginError::Refused(vec!["pool-state".into()]));
+    assert_eq!(ask(&[], None, guard(Outcome::Fail, None, false)), refused);
+    assert_eq!(ask(&[], None, guard(Outcome::Unknown, None, false)), refused);
+    assert!(ask(&[], None, guard(Outcome::Unknown, None, true)).is_ok());
+    assert!(ask(&[], None, guard(Outcome::Fail, Some("ticket 7"), false)).is_ok());
+    let records = [first.clone()];
+    assert_eq!(ask(&records, None, pass()), Err(BeginError::Unfinished("r".into())));
+    let end = Entry::Finished { finish: Finish::Refused, left: vec![] };
+    let records = [first.clone(), follow(Some(&first), "r", now, end)];
+    assert_eq!(ask(&records, None, pass()).unwrap().seq, 2);
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "[a-zA-Z-]{0,12}".prop_map(Value::from)
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        let names = prop_oneof![
+            "[a-z]{1,6}",
+            Just("properties".to_owned()),
+            Just("tags".to_owned()),
+            Just("aks-managed-a".to_owned()),
+            Just("count".to_owned()),
+            Just("adminPassword".to_owned())
+        ];
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::btree_map(names, inner, 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_pool_makes_the_sanitiser_panic_or_keep_what_it_must_drop(pool in any_json()) {
+        let before = pool.clone();
+        let _ = temporary(&pool, ControlPlane, Some("1.2.3"), "j");
+        if let Ok(body) = sanitise(&pool, ControlPlane, Some("1.2.3")) {
+            prop_assert!(body.get("id").is_none());
+            prop_assert_eq!(&body["properties"]["orchestratorVersion"], "1.2.3");
+            let tags = body["properties"]["tags"].as_object();
+            prop_assert!(tags.into_iter().flatten().all(|(name, _)| !name.starts_with("aks-managed-")));
+            // What was sanitised once stays as it is.
+            prop_assert_eq!(sanitise(&body, ControlPlane, Some("1.2.3")).unwrap(), body);
+        }
+        prop_assert_eq!(pool, before);
+    }
+
+    #[test]
+    fn what_is_stripped_is_gone(pool in any_json()) {
+        let mut copy = pool.clone();
+        mooring_repair::sensitive::strip(&mut copy);
+        prop_assert_eq!(mooring_repair::sensitive::strip(&mut copy), Vec::<String>::new());
+    }
+}

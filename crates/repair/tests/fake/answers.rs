@@ -1,0 +1,110 @@
+//! What the model answers.
+
+use jiff::SignedDuration;
+use mooring_repair::guards::SIGNATURE;
+use mooring_repair::observation::{
+    ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading, ScaleSet,
+};
+
+use super::cloud::{CLUSTER, Cloud, SETS};
+use super::model::{Node, Pool};
+
+impl Cloud {
+    pub fn observe(&self, query: &Query) -> Answer {
+        let id = |set: &str| format!("{SETS}/{set}");
+        let of = |set: &str| self.pools.values().find(|pool| pool.set == set);
+        match query {
+            Query::Cluster => Answer::Cluster(Reading::Known(Cluster {
+                id: CLUSTER.into(),
+                state: self.cluster_state.clone(),
+                node_resource_group: Some("MC".into()),
+                version: Some("1.35.4".into()),
+                location: None,
+                tags: self.cluster_tags.clone(),
+                max_pools: Some(100),
+            })),
+            Query::Pools => Answer::Pools(Reading::Known(
+                self.pools
+                    .values()
+                    .map(|pool| mooring_repair::observation::Pool::read(&pool.raw).unwrap())
+                    .collect(),
+            )),
+            Query::ScaleSets => Answer::ScaleSets(Reading::Known(
+                self.pools
+                    .iter()
+                    .map(|(name, pool)| ScaleSet {
+                        id: id(&pool.set),
+                        name: pool.set.clone(),
+                        pool: Some(name.clone()),
+                        state: if pool.wedged { "Failed" } else { "Succeeded" }.into(),
+                        capacity: None,
+                        created: None,
+                    })
+                    .collect(),
+            )),
+            Query::Instances(set) => Answer::Instances(
+                set.clone(),
+                Reading::Known(
+                    (0..of(set).map_or(0, Pool::count))
+                        .map(|index| Instance {
+                            id: format!("{}/virtualMachines/{index}", id(set)),
+                            created: Some(
+                                self.now.checked_sub(SignedDuration::from_hours(1)).unwrap(),
+                            ),
+                            statuses: vec![],
+                        })
+                        .collect(),
+                ),
+            ),
+            Query::Nics(set) => Answer::Nics(
+                set.clone(),
+                Reading::Known(
+                    (0..of(set).map_or(0, Pool::count))
+                        .map(|index| Nic {
+                            name: format!("nic{index}"),
+                            instance: None,
+                            addresses: if of(set).is_some_and(|pool| pool.wedged) {
+                                Addresses::Empty
+                            } else {
+                                Addresses::Some(1)
+                            },
+                        })
+                        .collect(),
+                ),
+            ),
+            Query::Events => Answer::Events(Reading::Known(
+                self.pools
+                    .values()
+                    .filter(|pool| pool.wedged)
+                    .flat_map(|pool| {
+                        (0..12).map(|minute| ActivityEvent {
+                            correlation: format!("c{minute}"),
+                            operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(),
+                            resource: id(&pool.set),
+                            status: "Failed".into(),
+                            at: self.now.checked_sub(SignedDuration::from_mins(minute)).unwrap(),
+                            caller: None,
+                            codes: vec![SIGNATURE.into()],
+                        })
+                    })
+                    .collect(),
+            )),
+            Query::LatestOperation => {
+                Answer::LatestOperation(Reading::Known(self.operation.clone()))
+            }
+            Query::Operation(token) => Answer::Operation(token.clone(), Reading::NotFound),
+            Query::Nodes => {
+                Answer::Nodes(Reading::Known(self.nodes.iter().map(Node::seen).collect()))
+            }
+            Query::Pods => Answer::Pods(Reading::Known(
+                self.pods.iter().map(|pod| pod.seen(self.now)).collect(),
+            )),
+            Query::Pdbs => Answer::Pdbs(Reading::Known(
+                self.workloads
+                    .iter()
+                    .map(|workload| workload.budget(&self.pods, self.now))
+                    .collect(),
+            )),
+        }
+    }
+}

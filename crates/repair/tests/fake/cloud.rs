@@ -1,0 +1,406 @@
+//! The model itself: what it answers, how it changes, and what must always hold.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::journal::{Entry, Finish, Record, verify};
+use mooring_repair::machine::State;
+use mooring_repair::observation::Operation;
+use mooring_repair::plan::Step;
+use serde_json::{Value, json};
+
+use super::model::{Node, Pod, Pool, Pools, Workload};
+
+pub const CLUSTER: &str =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
+pub const SETS: &str =
+    "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets";
+
+/// What goes wrong with one call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fault {
+    Refused(u16),
+    LostBefore,
+    LostAfter,
+    /// The operation is accepted and fails later.
+    Doomed,
+}
+
+pub struct Cloud {
+    pub now: Timestamp,
+    pub cluster_state: String,
+    pub cluster_tags: BTreeMap<String, String>,
+    pub operation: Option<Operation>,
+    pub pools: Pools,
+    pub nodes: Vec<Node>,
+    pub pods: Vec<Pod>,
+    pub workloads: Vec<Workload>,
+    pub journal: Vec<Record>,
+    pub deletes: BTreeMap<(String, String), u32>,
+    pub effects: u64,
+    pub aborts: Vec<String>,
+    settles_at: Option<Timestamp>,
+    /// What the journal says.
+    pub state: Option<State>,
+    made: u32,
+    /// Operations take this long: short, since every look while one waits is work for the test.
+    pub pace: SignedDuration,
+}
+
+impl Cloud {
+    /// A cluster whose pool `system` is wedged: three instances, of which one has a node.
+    pub fn wedged() -> Self {
+        let raw: Value =
+            serde_json::from_str(include_str!("../fixtures/04_agentpool_get_system_wedged.json"))
+                .unwrap();
+        let mut system = raw["response"]["body"].clone();
+        system["id"] = format!("{CLUSTER}/agentPools/system").into();
+        system["properties"]["provisioningState"] = "Failed".into();
+        let mut user = system.clone();
+        user["id"] = format!("{CLUSTER}/agentPools/user").into();
+        user["name"] = "user".into();
+        user["properties"]["mode"] = "User".into();
+        user["properties"]["provisioningState"] = "Succeeded".into();
+        let pool = |raw: Value, set: &str, wedged| Pool {
+            raw,
+            set: set.into(),
+            wedged,
+            version: 1,
+            operation: None,
+            doomed: false,
+        };
+        let mut cloud = Self {
+            now: "2026-05-26T20:40:00Z".parse().unwrap(),
+            cluster_state: "Failed".into(),
+            cluster_tags: BTreeMap::new(),
+            operation: None,
+            pools: [
+                ("system".into(), pool(system, "aks-system-0", true)),
+                ("user".into(), pool(user, "aks-user-0", false)),
+            ]
+            .into(),
+            nodes: Vec::new(),
+            pods: Vec::new(),
+            workloads: vec![
+                Workload { app: "coredns", replicas: 2, min_available: 1 },
+                Workload { app: "metrics", replicas: 1, min_available: 0 },
+            ],
+            journal: Vec::new(),
+            deletes: BTreeMap::new(),
+            effects: 0,
+            aborts: Vec::new(),
+            settles_at: None,
+            state: None,
+            made: 0,
+            pace: SignedDuration::from_secs(8),
+        };
+        for (pool, set, index) in
+            [("system", "aks-system-0", 0), ("user", "aks-user-0", 0), ("user", "aks-user-0", 1)]
+        {
+            cloud.nodes.push(node(pool, set, index));
+        }
+        cloud.pods.push(pod("agent-0", "agent", "DaemonSet", "aks-system-0-0"));
+        for name in ["coredns-a", "coredns-b"] {
+            cloud.pods.push(pod(name, "coredns", "ReplicaSet", "aks-system-0-0"));
+        }
+        cloud.pods.push(pod("metrics-a", "metrics", "ReplicaSet", "aks-system-0-0"));
+        cloud
+    }
+
+    pub fn advance(&mut self, to: Timestamp) {
+        while self.now < to {
+            let second = SignedDuration::from_secs(1);
+            self.now = to.min(self.now.checked_add(second).unwrap());
+            self.tick();
+        }
+    }
+
+    /// Everything that happens by itself.
+    fn tick(&mut self) {
+        let now = self.now;
+        if self.settles_at.is_some_and(|at| at <= now) {
+            self.settles_at = None;
+            self.cluster_state =
+                if self.cluster_state == "Canceling" { "Canceled" } else { "Succeeded" }.into();
+        }
+        let due: Vec<String> = self
+            .pools
+            .iter()
+            .filter(|(_, pool)| pool.operation.is_some_and(|(at, _)| at <= now))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in due {
+            let pool = self.pools.get_mut(&name).unwrap();
+            let (_, deletion) = pool.operation.take().unwrap();
+            if deletion {
+                self.pools.remove(&name);
+                let gone: Vec<String> = self
+                    .nodes
+                    .iter()
+                    .filter(|node| node.pool == name)
+                    .map(|node| node.name.clone())
+                    .collect();
+                self.nodes.retain(|node| node.pool != name);
+                self.pods.retain(|pod| pod.node.as_ref().is_none_or(|node| !gone.contains(node)));
+                continue;
+            }
+            if std::mem::take(&mut pool.doomed) {
+                pool.set_state("Failed");
+                continue;
+            }
+            pool.set_state("Succeeded");
+            let (set, count) = (pool.set.clone(), pool.count());
+            for index in 0..count {
+                let new = node(&name, &set, index);
+                if !self.nodes.iter().any(|node| node.name == new.name) {
+                    self.nodes.push(new);
+                }
+            }
+        }
+        self.pods.retain(|pod| pod.ends_at.is_none_or(|at| at > now));
+        for workload in &self.workloads {
+            let have = self
+                .pods
+                .iter()
+                .filter(|pod| pod.app == workload.app && pod.ends_at.is_none())
+                .count();
+            for _ in have..workload.replicas {
+                self.made += 1;
+                self.pods.push(Pod {
+                    node: None,
+                    serves_at: None,
+                    ..pod(
+                        &format!("{}-{}", workload.app, self.made),
+                        workload.app,
+                        "ReplicaSet",
+                        "",
+                    )
+                });
+            }
+        }
+        let usable: Vec<String> = self
+            .nodes
+            .iter()
+            .filter(|node| node.usable() && node.pool != "user")
+            .map(|node| node.name.clone())
+            .collect();
+        for (index, pod) in self.pods.iter_mut().filter(|pod| pod.node.is_none()).enumerate() {
+            if let Some(node) = usable.get(index % usable.len().max(1)) {
+                pod.node = Some(node.clone());
+                pod.serves_at = Some(now.checked_add(SignedDuration::from_secs(2)).unwrap());
+            }
+        }
+        self.check();
+    }
+
+    /// What must hold at every instant.
+    pub fn check(&self) {
+        if self.state.as_ref().is_some_and(|state| state.has_done(Step::ProveTemporary)) {
+            let system =
+                self.nodes.iter().filter(|node| node.pool != "user" && node.usable()).count();
+            assert!(system > 0, "no schedulable system node at {}", self.now);
+        }
+        for ((pool, run), count) in &self.deletes {
+            assert!(*count <= 1, "pool {pool} was deleted {count} times by run {run}");
+        }
+    }
+
+    pub fn append(&mut self, record: &Record) {
+        let pair: Vec<Record> = self.journal.last().into_iter().chain([record]).cloned().collect();
+        verify(&pair).expect("the journal is a valid prefix");
+        self.journal.push(record.clone());
+        if matches!(record.entry, Entry::RunStarted { .. }) {
+            self.state = State::replay(&self.journal).expect("the journal is a valid prefix");
+        } else {
+            self.state.as_mut().unwrap().take(record).expect("the journal is a valid prefix");
+        }
+        self.check();
+    }
+
+    /// How the journal's last run ended; none if it did not.
+    pub fn finish(&self) -> Option<Finish> {
+        match self.journal.last()?.entry {
+            Entry::Finished { finish, .. } => Some(finish),
+            _ => None,
+        }
+    }
+
+    pub fn perform(&mut self, effect: &Effect, fault: Option<Fault>) -> EffectResult {
+        let refused = |status: u16| EffectResult::Refused {
+            status,
+            code: format!("Fault{status}"),
+            message: String::new(),
+            retry_after: (status == 429).then(|| SignedDuration::from_secs(7)),
+        };
+        match fault {
+            Some(Fault::Refused(status)) => return refused(status),
+            Some(Fault::LostBefore) => {
+                return EffectResult::Unknown { why: "connection reset".into() };
+            }
+            _ => {}
+        }
+        self.effects += 1;
+        let result = self.apply(effect, fault == Some(Fault::Doomed));
+        self.check();
+        match fault {
+            Some(Fault::LostAfter) => EffectResult::Unknown { why: "connection reset".into() },
+            _ => result.unwrap_or_else(refused),
+        }
+    }
+
+    fn apply(&mut self, effect: &Effect, doomed: bool) -> Result<EffectResult, u16> {
+        let ends = self.now.checked_add(self.pace).unwrap();
+        let soon = self.now.checked_add(SignedDuration::from_secs(2)).unwrap();
+        let started = EffectResult::Started { token: format!("op-{}", self.effects) };
+        match effect {
+            Effect::PutPool { pool: name, body } => {
+                if self.pools.get(name).is_some_and(|pool| pool.operation.is_some()) {
+                    return Err(409);
+                }
+                let mut raw = body.clone();
+                raw["id"] = format!("{CLUSTER}/agentPools/{name}").into();
+                raw["name"] = name.as_str().into();
+                raw["properties"]["tags"]["aks-managed-x"] = "y".into();
+                raw["properties"]["currentOrchestratorVersion"] =
+                    raw["properties"]["orchestratorVersion"].clone();
+                self.made += 1;
+                let set = self
+                    .pools
+                    .get(name)
+                    .map_or_else(|| format!("aks-{name}-{}", self.made), |pool| pool.set.clone());
+                let version = u64::from(self.made) * 1000;
+                let mut pool = Pool {
+                    raw,
+                    set,
+                    wedged: false,
+                    version,
+                    operation: Some((ends, false)),
+                    doomed,
+                };
+                pool.set_state("Creating");
+                self.pools.insert(name.clone(), pool);
+                Ok(started)
+            }
+            Effect::DeletePool { pool: name, if_match } => {
+                let Some(pool) = self.pools.get_mut(name) else {
+                    return Ok(EffectResult::AlreadyDone);
+                };
+                if pool.operation.is_some() {
+                    return Err(409);
+                }
+                if if_match
+                    .as_deref()
+                    .is_some_and(|tag| Some(tag) != pool.raw["properties"]["eTag"].as_str())
+                {
+                    return Err(412);
+                }
+                pool.set_state("Deleting");
+                pool.operation = Some((ends, true));
+                let state = self.state.as_ref().unwrap();
+                if name == "system" {
+                    assert!(state.snapshot.is_some(), "deleted without a durable snapshot");
+                    assert!(
+                        state.has_done(Step::ProvePlacement),
+                        "deleted without a proven temporary pool"
+                    );
+                    assert!(self.nodes.iter().any(|node| node.pool == "systmp" && node.usable()));
+                }
+                *self.deletes.entry((name.clone(), state.run.clone())).or_default() += 1;
+                Ok(started)
+            }
+            Effect::Cordon { node, .. } | Effect::Uncordon { node, .. } => {
+                let cordon = matches!(effect, Effect::Cordon { .. });
+                let node =
+                    self.nodes.iter_mut().find(|found| found.name == *node).ok_or(404_u16)?;
+                node.cordoned = cordon;
+                Ok(EffectResult::Done)
+            }
+            Effect::Evict { pod, .. } | Effect::DeletePod { pod, .. } => {
+                let found = self.pods.iter().find(|found| found.name == *pod).ok_or(404_u16)?;
+                let workload = self.workloads.iter().find(|workload| workload.app == found.app);
+                let budget = workload.map(|workload| workload.budget(&self.pods, self.now));
+                if matches!(effect, Effect::Evict { .. })
+                    && budget.is_some_and(|budget| budget.allowed <= 0)
+                {
+                    return Err(429);
+                }
+                let found = self.pods.iter_mut().find(|found| found.name == *pod).ok_or(404_u16)?;
+                found.ends_at.get_or_insert(soon);
+                Ok(EffectResult::Done)
+            }
+            Effect::TagCluster { name, value } => {
+                self.cluster_tags.insert(name.clone(), value.clone());
+                self.cluster_state = "Updating".into();
+                self.settles_at = Some(soon);
+                Ok(EffectResult::Done)
+            }
+            Effect::AbortOperation { operation, .. } => {
+                self.aborts.push(operation.clone());
+                if self.operation.take().is_none() {
+                    return Err(409);
+                }
+                self.cluster_state = "Canceling".into();
+                self.settles_at = Some(soon);
+                Ok(started)
+            }
+        }
+    }
+
+    /// What is left at the end, without what differs from run to run.
+    pub fn end_state(&self) -> Value {
+        let pools: BTreeMap<_, _> = self
+            .pools
+            .iter()
+            .map(|(name, pool)| {
+                let mut raw = pool.raw.clone();
+                raw["properties"].as_object_mut().unwrap().remove("eTag");
+                (name.clone(), json!({"raw": raw, "wedged": pool.wedged}))
+            })
+            .collect();
+        let nodes = |pool: &str| {
+            self.nodes.iter().filter(|node| node.pool == pool && node.usable()).count()
+        };
+        let serving = |app: &str| {
+            self.pods.iter().filter(|pod| pod.app == app && pod.serving(self.now)).count()
+        };
+        json!({
+            "pools": pools, "cluster": self.cluster_state, "tags": self.cluster_tags.len(),
+            "nodes": [nodes("system"), nodes("user"), nodes("systmp")],
+            "cordoned": self.nodes.iter().filter(|node| node.cordoned).count(),
+            "serving": self.workloads.iter().map(|workload| serving(workload.app)).collect::<Vec<_>>(),
+            "deletes": self.deletes.iter().map(|((pool, _), count)| json!([pool, count])).collect::<Vec<_>>(),
+        })
+    }
+
+    pub fn steps(&self) -> Vec<Step> {
+        self.journal
+            .iter()
+            .filter_map(|record| match record.entry {
+                Entry::StepDone { step, .. } => Some(step),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+pub fn node(pool: &str, set: &str, index: usize) -> Node {
+    Node {
+        name: format!("{set}-{index}"),
+        pool: pool.into(),
+        instance: format!("{SETS}/{set}/virtualMachines/{index}"),
+        ready: true,
+        cordoned: false,
+    }
+}
+
+pub fn pod(name: &str, app: &str, kind: &'static str, node: &str) -> Pod {
+    Pod {
+        name: name.into(),
+        app: app.into(),
+        kind,
+        node: Some(node.into()),
+        serves_at: Some(Timestamp::UNIX_EPOCH),
+        ends_at: None,
+    }
+}

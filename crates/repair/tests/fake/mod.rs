@@ -1,0 +1,12 @@
+//! A small honest model of a cluster with one wedged pool, under a virtual clock.
+//!
+//! Nothing sleeps and nothing is random unless a seed says so; a killed process is a future that is dropped.
+
+mod answers;
+mod cloud;
+mod model;
+mod session;
+
+pub use cloud::{Cloud, node, pod};
+pub use model::Workload;
+pub use session::{Chaos, End, Ended, Kill, resume, run_to_rest};

@@ -1,0 +1,252 @@
+//! A process that runs, dies and is resumed.
+
+use std::cell::{Cell, RefCell};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::journal::{Entry, Owner, Record, follow};
+use mooring_repair::machine::{Action, Phase, State};
+use mooring_repair::observation::{Answer, Query, Reading, Seen};
+use mooring_repair::plan::{self, Surroundings};
+use mooring_repair::run::{Rest, RunError, run};
+use mooring_repair::settings::Settings;
+use mooring_repair::world::{AppendError, World};
+use mooring_simulator::random::Random;
+
+use super::cloud::{Cloud, Fault};
+
+/// When a process dies: at its n-th point. A point is before and after every effect and every record.
+#[derive(Clone, Default)]
+pub struct Kill {
+    pub at: Option<u64>,
+    points: Rc<Cell<u64>>,
+}
+
+impl Kill {
+    pub fn at(point: u64) -> Self {
+        Self { at: Some(point), points: Rc::default() }
+    }
+
+    pub fn points(&self) -> u64 {
+        self.points.get()
+    }
+
+    async fn point(&self) {
+        let point = self.points.get();
+        self.points.set(point + 1);
+        if self.at == Some(point) {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+struct Session<'a> {
+    cloud: Rc<RefCell<Cloud>>,
+    kill: Kill,
+    chaos: Option<&'a RefCell<Chaos>>,
+}
+
+/// Faults from a seed, until they are used up.
+pub struct Chaos {
+    pub random: Random,
+    pub left: u32,
+    stale: Vec<(String, Answer)>,
+}
+
+impl Chaos {
+    pub fn new(seed: u64, faults: u32) -> Self {
+        Self { random: Random::new(seed), left: faults, stale: Vec::new() }
+    }
+
+    fn strikes(&mut self, probability: f64) -> bool {
+        let strikes = self.left > 0 && self.random.chance(probability);
+        self.left -= u32::from(strikes);
+        strikes
+    }
+}
+
+impl World for Session<'_> {
+    fn now(&self) -> Timestamp {
+        self.cloud.borrow().now
+    }
+
+    async fn sleep_until(&mut self, until: Timestamp) {
+        let mut until = until;
+        if let Some(chaos) = self.chaos {
+            let mut chaos = chaos.borrow_mut();
+            if chaos.strikes(0.01) {
+                // The clock jumps, or the machine slept.
+                until = until.checked_add(SignedDuration::from_mins(7)).unwrap();
+            }
+        }
+        self.cloud.borrow_mut().advance(until);
+    }
+
+    async fn observe(&mut self, query: &Query) -> Answer {
+        let answer = self.cloud.borrow().observe(query);
+        let Some(chaos) = self.chaos else { return answer };
+        let mut chaos = chaos.borrow_mut();
+        let key = format!("{query:?}");
+        let old = chaos.stale.iter().find(|(name, _)| *name == key).map(|(_, old)| old.clone());
+        if chaos.strikes(0.03) {
+            if chaos.random.chance(0.5)
+                && let Some(old) = old
+            {
+                return old;
+            }
+            return failed(answer);
+        }
+        chaos.stale.retain(|(name, _)| *name != key);
+        chaos.stale.push((key, answer.clone()));
+        answer
+    }
+
+    async fn perform(&mut self, effect: &Effect) -> EffectResult {
+        self.kill.point().await;
+        let fault = self.chaos.and_then(|chaos| {
+            let mut chaos = chaos.borrow_mut();
+            chaos.strikes(0.15).then(|| {
+                let faults = [
+                    Fault::Refused(429),
+                    Fault::Refused(409),
+                    Fault::Refused(412),
+                    Fault::Refused(500),
+                    Fault::LostBefore,
+                    Fault::LostAfter,
+                    Fault::Doomed,
+                ];
+                faults[usize::try_from(chaos.random.below(faults.len() as u64)).unwrap()]
+            })
+        });
+        let result = self.cloud.borrow_mut().perform(effect, fault);
+        self.kill.point().await;
+        result
+    }
+
+    async fn append(&mut self, record: &Record) -> Result<(), AppendError> {
+        self.kill.point().await;
+        if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.03)) {
+            return Err(AppendError::Unavailable("etcd".into()));
+        }
+        {
+            let mut cloud = self.cloud.borrow_mut();
+            if cloud.journal.last().is_some_and(|last| last.hash != record.prev) {
+                return Err(AppendError::LostLock);
+            }
+            cloud.append(record);
+        }
+        self.kill.point().await;
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &State, _: &Action) {}
+}
+
+fn failed(answer: Answer) -> Answer {
+    let why = || "HTTP 503".to_owned();
+    match answer {
+        Answer::Cluster(_) => Answer::Cluster(Reading::Failed(why())),
+        Answer::Pools(_) => Answer::Pools(Reading::Failed(why())),
+        Answer::ScaleSets(_) => Answer::ScaleSets(Reading::Failed(why())),
+        Answer::Instances(set, _) => Answer::Instances(set, Reading::Failed(why())),
+        Answer::Nics(set, _) => Answer::Nics(set, Reading::Failed(why())),
+        Answer::Events(_) => Answer::Events(Reading::Failed(why())),
+        Answer::LatestOperation(_) => Answer::LatestOperation(Reading::Failed(why())),
+        Answer::Operation(token, _) => Answer::Operation(token, Reading::Failed(why())),
+        Answer::Nodes(_) => Answer::Nodes(Reading::Failed(why())),
+        Answer::Pods(_) => Answer::Pods(Reading::Failed(why())),
+        Answer::Pdbs(_) => Answer::Pdbs(Reading::Failed(why())),
+    }
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended {
+    Killed,
+    Rested(Rest),
+    Broke(RunError),
+}
+
+/// One process: begins a run if there is none, else resumes it, until it rests or dies.
+pub fn resume(
+    cloud: &Rc<RefCell<Cloud>>,
+    settings: &Settings,
+    kill: &Kill,
+    chaos: Option<&RefCell<Chaos>>,
+) -> Ended {
+    begin(&mut cloud.borrow_mut(), settings);
+    let records = cloud.borrow().journal.clone();
+    let mut session = Session { cloud: cloud.clone(), kill: kill.clone(), chaos };
+    let mut future = pin!(run(&mut session, records));
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Pending => Ended::Killed,
+        Poll::Ready(Ok(rest)) => Ended::Rested(rest),
+        Poll::Ready(Err(error)) => Ended::Broke(error),
+    }
+}
+
+fn owner() -> Owner {
+    Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "x".into() }
+}
+
+fn begin(cloud: &mut Cloud, settings: &Settings) {
+    let (run, entry) = match cloud.state.clone() {
+        Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
+            (state.run, Entry::Resumed { owner: owner() })
+        }
+        _ => {
+            let mut seen = Seen::default();
+            for query in [Query::Cluster, Query::Pools] {
+                seen.take(cloud.observe(&query));
+            }
+            let plan = plan::build(&seen, settings, &Surroundings::unread()).unwrap();
+            let entry = Entry::RunStarted {
+                cluster: plan.cluster,
+                plan_hash: plan.hash,
+                pool_hash: plan.pool_hash,
+                settings: Box::new(settings.clone()),
+                owner: owner(),
+            };
+            (format!("run{}", cloud.journal.len()), entry)
+        }
+    };
+    let record = follow(cloud.journal.last(), &run, cloud.now, entry);
+    cloud.append(&record);
+}
+
+/// The end of a run that may have died on its way.
+pub struct End {
+    pub cloud: Rc<RefCell<Cloud>>,
+    pub ended: Ended,
+    pub processes: u32,
+}
+
+/// Runs to rest, with one kill per process from the list, and resumes at most `most` times.
+pub fn run_to_rest(
+    cloud: Cloud,
+    settings: &Settings,
+    kills: &[u64],
+    chaos: Option<&RefCell<Chaos>>,
+    most: u32,
+) -> End {
+    let cloud = Rc::new(RefCell::new(cloud));
+    let mut processes = 0;
+    loop {
+        let kill =
+            kills.get(processes as usize).map_or_else(Kill::default, |point| Kill::at(*point));
+        let mut ended = resume(&cloud, settings, &kill, chaos);
+        processes += 1;
+        // It may have died after its very last record.
+        if let Some(finish) = cloud.borrow().finish() {
+            ended = Ended::Rested(Rest::Finished(finish));
+        }
+        if matches!(ended, Ended::Rested(Rest::Finished(_))) || processes > most {
+            return End { cloud, ended, processes };
+        }
+        let later = cloud.borrow().now.checked_add(SignedDuration::from_secs(20)).unwrap();
+        cloud.borrow_mut().advance(later);
+    }
+}

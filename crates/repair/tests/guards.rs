@@ -1,0 +1,441 @@
+//! The acceptance tables of the guards, on recorded and written answers.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_repair::guards::{Guard, Outcome, SIGNATURE, Verdict, evaluate, further, verdict};
+use mooring_repair::observation::{
+    ActivityEvent, Answer, Cluster, Instance, Nic, Node, Pool, Reading, ScaleSet, Seen,
+};
+use mooring_repair::report::detect;
+use mooring_repair::settings::{Settings, Target};
+use serde_json::{Value, json};
+
+fn body(text: &str) -> Value {
+    serde_json::from_str::<Value>(text).unwrap()["response"]["body"].clone()
+}
+
+macro_rules! fixture {
+    ($name:literal) => {
+        body(include_str!(concat!("fixtures/", $name, ".json")))
+    };
+}
+
+const SET: &str = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/MC_sim-uksouth-mgmt-1/providers/Microsoft.Compute/virtualMachineScaleSets/aks-system-20157742-vmss";
+
+fn now() -> Timestamp {
+    "2026-05-26T20:40:00Z".parse().unwrap()
+}
+
+fn settings() -> Settings {
+    let mut settings = Settings::new(Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "sim-uksouth-mgmt-1".into(),
+        pool: "system".into(),
+    });
+    settings.fail_window = SignedDuration::from_mins(360);
+    settings
+}
+
+/// The recorded wedge, with the pool Failed.
+fn recorded() -> Seen {
+    let mut seen = Seen::default();
+    seen.take(Answer::Cluster(Reading::Known(
+        Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap(),
+    )));
+    let mut pools = Pool::read_list(&fixture!("05_agentpools_list")).unwrap();
+    for pool in &mut pools {
+        if pool.name == "system" {
+            pool.raw["properties"]["provisioningState"] = "Failed".into();
+        } else {
+            pool.raw["properties"]["provisioningState"] = "Succeeded".into();
+        }
+    }
+    seen.take(Answer::Pools(Reading::Known(pools)));
+    seen.take(Answer::ScaleSets(Reading::Known(
+        ScaleSet::read_list(&fixture!("18_vmss_list")).unwrap(),
+    )));
+    let mut events =
+        ActivityEvent::read_list(&fixture!("15_activity_log_vmss_failed_page1")).unwrap();
+    events.extend(
+        ActivityEvent::read_list(&fixture!("15b_activity_log_vmss_failed_page2_negatives"))
+            .unwrap(),
+    );
+    seen.take(Answer::Events(Reading::Known(events)));
+    seen.take(Answer::Nodes(Reading::Known(
+        Node::read_list(&fixture!("26_kube_nodes_list")).unwrap(),
+    )));
+    seen.take(Answer::Instances("aks-system-20157742-vmss".into(), Reading::Known(vec![])));
+    seen
+}
+
+fn guard(seen: &Seen, settings: &Settings, name: &str) -> Guard {
+    evaluate(seen, settings, now()).into_iter().find(|guard| guard.name == name).unwrap()
+}
+
+fn outcome(seen: &Seen, name: &str) -> Outcome {
+    guard(seen, &settings(), name).outcome
+}
+
+fn pool(name: &str, properties: &Value) -> Pool {
+    Pool::read(&json!({"name": name, "properties": properties})).unwrap()
+}
+
+fn with_pools(pools: Vec<Pool>) -> Seen {
+    let mut seen = recorded();
+    seen.take(Answer::Pools(Reading::Known(pools)));
+    seen
+}
+
+#[test]
+fn the_recorded_wedge_is_confirmed() {
+    let guards = evaluate(&recorded(), &settings(), now());
+    assert_eq!(verdict(&guards), Verdict::Confirmed, "{guards:#?}");
+    let names: Vec<_> = guards.iter().map(|guard| guard.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["missing-nodes", "failing-writes", "cluster-state", "other-pools", "pool-state"]
+    );
+}
+
+#[test]
+fn only_usable_nodes_count_against_the_minimum() {
+    // Of the five recorded nodes one is cordoned, one NotReady, one without a condition, one being deleted.
+    let text = guard(&recorded(), &settings(), "missing-nodes").evidence.join("");
+    assert!(text.starts_with("1 usable nodes, minimum 2"), "{text}");
+    let node = |ready: bool| {
+        json!({"metadata": {"name": "n", "labels": {"agentpool": "system"}},
+        "status": {"conditions": [{"type": "MemoryPressure", "status": "True"}, {"type": "Ready", "status": if ready { "True" } else { "Unknown" }}]}})
+    };
+    for (ready, min, expected) in [
+        (0, 2, Outcome::Pass),
+        (1, 2, Outcome::Pass),
+        (2, 2, Outcome::Fail),
+        (3, 2, Outcome::Fail),
+        (0, 0, Outcome::Fail),
+        (0, -1, Outcome::Fail),
+    ] {
+        let mut seen = with_pools(vec![pool("system", &json!({"minCount": min, "count": 3}))]);
+        let nodes = (0..3).map(|index| Node::read(&node(index < ready)).unwrap()).collect();
+        seen.take(Answer::Nodes(Reading::Known(nodes)));
+        let guard = guard(&seen, &settings(), "missing-nodes");
+        assert_eq!(guard.outcome, expected, "{ready}/{min}");
+        assert!(!guard.evidence[0].is_empty());
+    }
+}
+
+#[test]
+fn an_instance_without_a_node_counts_after_ten_minutes() {
+    let instance = |id: &str, minutes: Option<i64>| Instance {
+        id: format!("{SET}/virtualMachines/{id}"),
+        created: minutes.map(|minutes| now() - SignedDuration::from_mins(minutes)),
+        statuses: vec![],
+    };
+    for (instances, expected) in [
+        (vec![], Outcome::Fail),
+        (vec![instance("0", Some(60))], Outcome::Fail),
+        (vec![instance("7", Some(10))], Outcome::Pass),
+        (vec![instance("7", Some(9))], Outcome::Fail),
+        (vec![instance("7", None)], Outcome::Unknown),
+        (vec![instance("7", None), instance("8", Some(11))], Outcome::Pass),
+    ] {
+        let mut seen = with_pools(vec![pool("system", &json!({}))]);
+        seen.take(Answer::Instances(
+            "aks-system-20157742-vmss".into(),
+            Reading::Known(instances.clone()),
+        ));
+        assert_eq!(outcome(&seen, "missing-nodes"), expected, "{instances:?}");
+    }
+}
+
+#[test]
+fn what_may_not_be_read_is_unknown_and_never_healthy() {
+    let denied = || "AuthorizationFailed".to_owned();
+    let cases: Vec<(Answer, &[&str])> = vec![
+        (Answer::Events(Reading::Denied(denied())), &["failing-writes"]),
+        (Answer::Events(Reading::Failed("HTTP 500".into())), &["failing-writes"]),
+        (Answer::ScaleSets(Reading::Denied(denied())), &["failing-writes"]),
+        (Answer::Nodes(Reading::Denied(denied())), &["missing-nodes"]),
+        (Answer::Pools(Reading::Denied(denied())), &["missing-nodes", "other-pools", "pool-state"]),
+        (Answer::Cluster(Reading::Denied(denied())), &["cluster-state"]),
+    ];
+    for (answer, names) in cases {
+        let mut seen = recorded();
+        seen.take(answer.clone());
+        for name in names {
+            let guard = guard(&seen, &settings(), name);
+            assert_eq!(guard.outcome, Outcome::Unknown, "{name} {answer:?}");
+            assert!(!guard.lets_through());
+        }
+        assert_eq!(verdict(&evaluate(&seen, &settings(), now())), Verdict::Unknown, "{answer:?}");
+    }
+    let nothing = Seen::default();
+    assert!(
+        evaluate(&nothing, &settings(), now())
+            .iter()
+            .all(|guard| guard.outcome == Outcome::Unknown)
+    );
+}
+
+#[test]
+fn writes_are_counted_once_per_request_with_nested_codes_on_the_current_scale_set() {
+    let text = guard(&recorded(), &settings(), "failing-writes").evidence.join("");
+    // Ten of the first page; of the second only q8 (other case) and q9 (nested code).
+    assert!(text.starts_with("12 writes of aks-system-20157742-vmss"), "{text}");
+}
+
+fn event(correlation: &str, status: &str, minutes: i64, code: &str) -> ActivityEvent {
+    let message = json!({"error": {"code": code}}).to_string();
+    let at = now() - SignedDuration::from_mins(minutes);
+    ActivityEvent::read(&json!({
+        "correlationId": correlation, "operationName": {"value": "Microsoft.Compute/virtualMachineScaleSets/write"},
+        "resourceId": SET, "status": {"value": status}, "eventTimestamp": at.to_string(),
+        "properties": {"statusMessage": message}
+    })).unwrap()
+}
+
+fn storm(count: usize) -> Vec<ActivityEvent> {
+    (0..count).map(|n| event(&format!("c{n}"), "Failed", 5, SIGNATURE)).collect()
+}
+
+fn writes(events: Vec<ActivityEvent>, settings: &Settings) -> Outcome {
+    let mut seen = recorded();
+    seen.take(Answer::Events(Reading::Known(events)));
+    guard(&seen, settings, "failing-writes").outcome
+}
+
+#[test]
+fn the_threshold_is_met_or_not() {
+    for (count, threshold, expected) in [
+        (10, 10, Outcome::Pass),
+        (50, 10, Outcome::Pass),
+        (9, 10, Outcome::Fail),
+        (0, 10, Outcome::Fail),
+        (100, 0, Outcome::Fail),
+    ] {
+        let mut settings = settings();
+        settings.fail_threshold = threshold;
+        assert_eq!(writes(storm(count), &settings), expected, "{count}/{threshold}");
+    }
+}
+
+#[test]
+fn one_request_with_many_records_counts_once() {
+    let events: Vec<_> = (0..20).map(|_| event("same", "Failed", 5, SIGNATURE)).collect();
+    assert_eq!(writes(events, &settings()), Outcome::Fail);
+}
+
+#[test]
+fn a_success_since_clears_the_failures_before_it() {
+    let at = |minutes| {
+        let mut events = storm(10);
+        events.push(event("ok", "Succeeded", minutes, ""));
+        writes(events, &settings())
+    };
+    assert_eq!(at(4), Outcome::Fail);
+    assert_eq!(at(5), Outcome::Fail, "at the same instant the success counts");
+    assert_eq!(at(6), Outcome::Pass);
+    let mut elsewhere = storm(10);
+    elsewhere.push(ActivityEvent { resource: "/other".into(), ..event("ok", "Succeeded", 1, "") });
+    assert_eq!(writes(elsewhere, &settings()), Outcome::Pass);
+}
+
+#[test]
+fn the_window_ends_where_it_says() {
+    let mut settings = settings();
+    settings.fail_threshold = 1;
+    settings.fail_window = SignedDuration::from_mins(15);
+    for (minutes, expected) in
+        [(15, Outcome::Pass), (16, Outcome::Fail), (-5, Outcome::Pass), (-6, Outcome::Fail)]
+    {
+        assert_eq!(
+            writes(vec![event("c", "Failed", minutes, SIGNATURE)], &settings),
+            expected,
+            "{minutes}"
+        );
+    }
+}
+
+#[test]
+fn only_the_signature_counts() {
+    for code in ["OperationNotAllowed", "AllocationFailed", "RequestDisallowedByPolicy", ""] {
+        let events = (0..10).map(|n| event(&format!("c{n}"), "Failed", 5, code)).collect();
+        assert_eq!(writes(events, &settings()), Outcome::Fail, "{code}");
+    }
+}
+
+#[test]
+fn a_cluster_state_is_recoverable_or_not() {
+    for (state, expected) in [
+        ("Succeeded", Outcome::Pass),
+        ("Canceled", Outcome::Pass),
+        ("Failed", Outcome::Pass),
+        ("Updating", Outcome::Pass),
+        ("Upgrading", Outcome::Pass),
+        ("Canceling", Outcome::Unknown),
+        ("Creating", Outcome::Fail),
+        ("Deleting", Outcome::Fail),
+        ("", Outcome::Fail),
+        ("SomethingNew", Outcome::Fail),
+        ("succeeded", Outcome::Fail),
+    ] {
+        let mut seen = recorded();
+        let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+        cluster.state = state.into();
+        seen.take(Answer::Cluster(Reading::Known(cluster)));
+        let guard = guard(&seen, &settings(), "cluster-state");
+        assert_eq!(guard.outcome, expected, "{state}");
+        assert!(guard.evidence[0].contains(state));
+    }
+}
+
+#[test]
+fn a_pool_state_is_wedged_or_not() {
+    let mut all = settings();
+    for state in ["Canceled", "Updating", "Upgrading"] {
+        all.add_wedge_state(state).unwrap();
+    }
+    for (state, narrow, wide) in [
+        ("Failed", Outcome::Pass, Outcome::Pass),
+        ("Canceled", Outcome::Fail, Outcome::Pass),
+        ("Updating", Outcome::Fail, Outcome::Pass),
+        ("Upgrading", Outcome::Fail, Outcome::Pass),
+        ("Succeeded", Outcome::Fail, Outcome::Fail),
+        ("Creating", Outcome::Fail, Outcome::Fail),
+        ("Deleting", Outcome::Fail, Outcome::Fail),
+        ("", Outcome::Fail, Outcome::Fail),
+        ("failed", Outcome::Fail, Outcome::Fail),
+        ("SomethingFuture", Outcome::Fail, Outcome::Fail),
+    ] {
+        let seen = with_pools(vec![pool("system", &json!({"provisioningState": state}))]);
+        assert_eq!(guard(&seen, &settings(), "pool-state").outcome, narrow, "{state}");
+        let wide_guard = guard(&seen, &all, "pool-state");
+        assert_eq!(wide_guard.outcome, wide, "{state}");
+        assert!(wide_guard.evidence[0].contains(state));
+    }
+}
+
+#[test]
+fn other_pools_have_nodes_or_are_meant_to_have_none() {
+    let system = || pool("system", &json!({"count": 0}));
+    let temp = json!({"count": 0, "tags": {"mooring-purpose": "repair-temporary-pool"}});
+    for (pools, expected, text) in [
+        (vec![system(), pool("user", &json!({"count": 4}))], Outcome::Pass, "1 other"),
+        (vec![system()], Outcome::Pass, "0 other"),
+        (vec![system(), pool("user", &json!({"count": 0}))], Outcome::Fail, "user"),
+        (vec![system(), pool("user", &json!({}))], Outcome::Fail, "user"),
+        (
+            vec![
+                system(),
+                pool("a", &json!({"count": 0, "enableAutoScaling": true, "minCount": 0})),
+            ],
+            Outcome::Pass,
+            "1 other",
+        ),
+        (vec![system(), pool("a", &json!({"count": 0, "minCount": 0}))], Outcome::Fail, "a"),
+        (
+            vec![
+                system(),
+                pool("a", &json!({"count": 0, "enableAutoScaling": true, "minCount": 1})),
+            ],
+            Outcome::Fail,
+            "a",
+        ),
+        (
+            vec![system(), pool("a", &json!({"count": 0, "powerState": {"code": "Stopped"}}))],
+            Outcome::Pass,
+            "1 other",
+        ),
+        (vec![system(), pool("systmp", &temp)], Outcome::Pass, "0 other"),
+        (vec![pool("user", &json!({"count": 4}))], Outcome::Fail, "no pool system"),
+        (vec![], Outcome::Fail, "no pool system"),
+    ] {
+        let guard = guard(&with_pools(pools.clone()), &settings(), "other-pools");
+        assert_eq!(guard.outcome, expected, "{pools:?}");
+        assert!(guard.evidence[0].contains(text), "{}", guard.evidence[0]);
+    }
+}
+
+#[test]
+fn a_missing_pool_is_not_a_wedge() {
+    let seen = with_pools(vec![pool("user", &json!({"count": 4}))]);
+    for name in ["missing-nodes", "pool-state"] {
+        assert_eq!(outcome(&seen, name), Outcome::Fail, "{name}");
+    }
+}
+
+#[test]
+fn an_override_lets_a_guard_through_and_says_why() {
+    let mut settings = settings();
+    settings.add_override("pool-state=ticket 7").unwrap();
+    let seen = with_pools(vec![pool("system", &json!({"provisioningState": "Succeeded"}))]);
+    let found = guard(&seen, &settings, "pool-state");
+    assert_eq!(
+        (found.outcome, found.lets_through(), found.overridden.as_deref()),
+        (Outcome::Fail, true, Some("ticket 7"))
+    );
+    assert_eq!(guard(&seen, &settings, "other-pools").overridden, None);
+}
+
+#[test]
+fn further_evidence_is_shown_with_its_age() {
+    let mut seen = recorded();
+    let set = "aks-system-20157742-vmss";
+    let old = format!("{SET}/virtualMachines/7");
+    let nic = |instance: &str| {
+        Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": [], "virtualMachine": {"id": instance}}})).unwrap()
+    };
+    let full = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": [{}]}})).unwrap();
+    seen.take(Answer::Nics(set.into(), Reading::Known(vec![nic(&old), nic("young"), full])));
+    let view = fixture!("24_vmss_vm_instance_view_network_failed");
+    let raw = json!({"id": old, "properties": {"timeCreated": "2026-05-26T20:30:00Z", "instanceView": view}});
+    seen.take(Answer::Instances(set.into(), Reading::Known(vec![Instance::read(&raw).unwrap()])));
+    let found = further(&seen, &settings(), now());
+    assert_eq!(
+        found[0],
+        "2 of 3 network interfaces have no address, 1 of them on instances older than 10 minutes"
+    );
+    assert_eq!(
+        found[1],
+        format!("1 instances failed with {SIGNATURE}, the last one 35 minutes ago")
+    );
+    assert_eq!(further(&Seen::default(), &settings(), now()), Vec::<String>::new());
+}
+
+#[test]
+fn a_cluster_that_is_not_there_yet_is_nothing_to_do() {
+    let mut seen = Seen::default();
+    seen.take(Answer::Cluster(Reading::of_response(
+        404,
+        &fixture!("02_managed_cluster_get_404"),
+        Cluster::read,
+    )));
+    let report = detect(&seen, &settings(), now()).unwrap();
+    assert!(report.greenfield);
+    assert_eq!(report.exit_code(), 0);
+    assert!(report.table().contains("nothing to repair"));
+}
+
+#[test]
+fn detect_asks_for_what_it_needs_and_exits_as_documented() {
+    assert!(detect(&Seen::default(), &settings(), now()).is_err());
+    let mut seen = recorded();
+    assert!(detect(&seen, &settings(), now()).is_err(), "the interfaces were not read");
+    seen.take(Answer::Nics("aks-system-20157742-vmss".into(), Reading::Denied("x".into())));
+    let report = detect(&seen, &settings(), now()).unwrap();
+    assert_eq!(report.exit_code(), 1);
+    assert_eq!(serde_json::to_value(&report).unwrap()["verdict"], "confirmed");
+    assert!(report.table().contains("confirmed"));
+    seen.take(Answer::Events(Reading::of_response(
+        403,
+        &fixture!("17_activity_log_403"),
+        ActivityEvent::read_list,
+    )));
+    assert_eq!(detect(&seen, &settings(), now()).unwrap().exit_code(), 3);
+}

@@ -1,0 +1,396 @@
+//! The journal: what is written is read back, and what was touched is not believed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::guards::{Guard, Outcome, Scope};
+use mooring_repair::journal::{
+    Disk, Entry, FileError, FileJournal, Finish, JournalError, Owner, RealDisk, Record, Tail,
+    Workload, breaker, decode, encode, follow, join, split, summaries, verify,
+};
+use mooring_repair::machine::{Phase, State};
+use mooring_repair::plan::Step;
+use mooring_repair::report::RunReport;
+use mooring_repair::settings::{Settings, Target};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_779_000_000 + second).unwrap()
+}
+
+fn owner() -> Owner {
+    Owner { host: "h".into(), boot: "b".into(), pid: 7, start: 9, holder: "x".into() }
+}
+
+fn started(pool: &str) -> Entry {
+    let target = Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: pool.into(),
+    };
+    let mut settings = Settings::new(target);
+    settings.add_override("placement=ticket 7").unwrap();
+    Entry::RunStarted {
+        cluster: "/c".into(),
+        plan_hash: "h".into(),
+        pool_hash: "p".into(),
+        settings: Box::new(settings),
+        owner: owner(),
+    }
+}
+
+fn intent(step: Step, effect: Effect) -> Entry {
+    Entry::Intent { step, effect: Box::new(effect), attempt: 1 }
+}
+
+fn delete(pool: &str) -> Effect {
+    Effect::DeletePool { pool: pool.into(), if_match: Some("e".into()) }
+}
+
+/// One of every kind, in an order that makes sense.
+fn entries() -> Vec<Entry> {
+    let refused = EffectResult::Refused {
+        status: 429,
+        code: "Throttled".into(),
+        message: "m".into(),
+        retry_after: Some(SignedDuration::from_secs(7)),
+    };
+    let effects = [
+        (
+            Effect::AbortOperation { scope: Scope::Cluster, operation: "o".into() },
+            EffectResult::Started { token: "t".into() },
+        ),
+        (Effect::AbortOperation { scope: Scope::Pool("p".into()), operation: "o".into() }, refused),
+        (
+            Effect::PutPool {
+                pool: "systmp".into(),
+                body: json!({"properties": {"count": 1, "spotMaxPrice": -1.0}}),
+            },
+            EffectResult::Unknown { why: "w".into() },
+        ),
+        (delete("system"), EffectResult::AlreadyDone),
+        (Effect::Cordon { node: "n".into(), uid: "u".into() }, EffectResult::Done),
+        (Effect::Uncordon { node: "n".into(), uid: "u".into() }, EffectResult::Done),
+        (
+            Effect::Evict { namespace: "a".into(), pod: "b".into(), uid: "u".into() },
+            EffectResult::Done,
+        ),
+        (
+            Effect::DeletePod {
+                namespace: "a".into(),
+                pod: "b".into(),
+                uid: "u".into(),
+                reason: "r".into(),
+            },
+            EffectResult::Done,
+        ),
+        (Effect::TagCluster { name: "n".into(), value: "v".into() }, EffectResult::Done),
+    ];
+    let mut all = vec![
+        started("system"),
+        Entry::Snapshot {
+            pool: json!({"a": [1, null, "é\n"]}),
+            stripped: vec!["/x".into()],
+            scale_set: Some("v".into()),
+            version: None,
+            cluster_state: "Failed".into(),
+        },
+        Entry::StepDone { step: Step::Snapshot, proof: vec!["p".into()] },
+        Entry::Guards {
+            step: Step::Recheck,
+            guards: vec![Guard {
+                name: "pool-state".into(),
+                outcome: Outcome::Unknown,
+                evidence: vec!["e".into()],
+                overridden: Some("r".into()),
+                transient: true,
+            }],
+        },
+        Entry::Workloads {
+            step: Step::DrainPool,
+            workloads: BTreeMap::from([("u".into(), Workload { name: "n".into(), serving: 2 })]),
+            losses: vec!["l".into()],
+        },
+    ];
+    for (effect, result) in effects {
+        let key = effect.key();
+        all.push(intent(Step::Settle, effect));
+        all.push(Entry::Outcome { key, result });
+    }
+    all.extend([
+        Entry::Stopped { reason: "Deadline".into(), message: "m".into() },
+        Entry::Resumed { owner: owner() },
+        Entry::AbortStarted { owner: owner() },
+        Entry::Finished { finish: Finish::Aborted, left: vec!["x".into()] },
+    ]);
+    all
+}
+
+fn chain(entries: Vec<Entry>) -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    for (index, entry) in entries.into_iter().enumerate() {
+        let record = follow(records.last(), "r1", at(i64::try_from(index).unwrap()), entry);
+        records.push(record);
+    }
+    records
+}
+
+fn text(records: &[Record]) -> String {
+    records.iter().map(encode).collect()
+}
+
+#[test]
+fn every_record_is_read_back_as_it_was_written() {
+    let records = chain(entries());
+    assert_eq!(decode(&text(&records), Tail::Whole).unwrap(), records);
+    verify(&records).unwrap();
+    let state = State::replay(&records).unwrap().unwrap();
+    assert_eq!(state.phase, Phase::Finished(Finish::Aborted));
+    assert_eq!(state.attempt("abort cluster").unwrap().token.as_deref(), Some("t"));
+    assert_eq!(state.attempt("abort cluster").unwrap().count, 1);
+    assert!(state.cordoned.contains("n"));
+    assert_eq!(state.step(), Some(Step::Settle));
+}
+
+#[test]
+fn every_prefix_of_a_journal_is_a_journal() {
+    let records = chain(entries());
+    assert_eq!(State::replay(&[]).unwrap(), None);
+    for length in 1..=records.len() {
+        let state = State::replay(&records[..length]).unwrap().unwrap();
+        let mut by_one = State::replay(&records[..1]).unwrap().unwrap();
+        for record in &records[1..length] {
+            by_one.take(record).unwrap();
+        }
+        assert_eq!(state, by_one);
+        let report = RunReport::of(&records[..length]).unwrap().unwrap();
+        assert!(report.table().contains("r1") && report.markdown().contains("r1"));
+        assert_eq!(report.overrides, ["placement: ticket 7"]);
+    }
+}
+
+#[test]
+fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
+    let records = chain(entries());
+    let changed =
+        text(&records).replacen("\"cluster_state\":\"Failed\"", "\"cluster_state\":\"Wailed\"", 1);
+    assert_eq!(decode(&changed, Tail::Whole), Err(JournalError::Changed(1)));
+    let newer = text(&records).replacen("journal/v1", "journal/v2", 1);
+    assert_eq!(
+        decode(&newer, Tail::Whole),
+        Err(JournalError::Schema(0, "mooring.repair.journal/v2".into()))
+    );
+    let mut gap = records.clone();
+    gap.remove(2);
+    assert_eq!(verify(&gap), Err(JournalError::Broken(3)));
+    assert_eq!(State::replay(&gap), Err(JournalError::Broken(3)));
+    let mut other = records.clone();
+    other[2] = follow(Some(&records[1]), "r1", at(99), Entry::Resumed { owner: owner() });
+    assert_eq!(verify(&other), Err(JournalError::Broken(3)));
+    let forged = follow(None, "r1", at(0), started("system"));
+    let forged = Record { seq: 5, ..forged };
+    assert_eq!(verify(&[forged]), Err(JournalError::Broken(5)));
+    verify(&records[3..]).unwrap();
+    assert_eq!(State::replay(&records[3..]).unwrap(), None);
+}
+
+#[test]
+fn a_record_out_of_its_place_is_refused() {
+    let snapshot = || entries()[1].clone();
+    let done = |step| Entry::StepDone { step, proof: vec![] };
+    for (tail, why) in [
+        (vec![done(Step::Settle)], "turn"),
+        (vec![snapshot(), snapshot()], "snapshot"),
+        (vec![Entry::Outcome { key: "x".into(), result: EffectResult::Done }], "nothing"),
+        (vec![started("system")], "begins"),
+        (
+            vec![Entry::Finished { finish: Finish::Repaired, left: vec![] }, done(Step::Snapshot)],
+            "over",
+        ),
+    ] {
+        let mut all = vec![started("system")];
+        let length = all.len() + tail.len();
+        all.extend(tail);
+        match State::replay(&chain(all)) {
+            Err(JournalError::Senseless(seq, text)) => {
+                assert_eq!(usize::try_from(seq).unwrap(), length - 1);
+                assert!(text.contains(why), "{text}");
+            }
+            other => panic!("{why}: {other:?}"),
+        }
+    }
+    let first = follow(None, "r1", at(0), started("system"));
+    let foreign = follow(Some(&first), "r2", at(1), Entry::Resumed { owner: owner() });
+    assert!(matches!(State::replay(&[first, foreign]), Err(JournalError::Senseless(1, _))));
+}
+
+#[test]
+fn a_torn_last_line_never_counted() {
+    let records = chain(entries());
+    let whole = text(&records);
+    let last = encode(records.last().unwrap()).len();
+    for cut in 1..last {
+        let torn = &whole[..whole.len() - cut];
+        assert_eq!(decode(torn, Tail::MayBeTorn).unwrap(), records[..records.len() - 1]);
+    }
+    assert!(decode(&whole[..whole.len() - 5], Tail::Whole).is_err());
+}
+
+#[test]
+fn a_journal_is_cut_into_objects_and_joined_again() {
+    let records = chain(entries());
+    let longest = records.iter().map(|record| encode(record).len()).max().unwrap();
+    for limit in [1, longest, 2 * longest, 1 << 20] {
+        let segments = split(&records, limit);
+        assert!(segments.iter().all(|segment| segment.text.len() <= limit.max(longest)));
+        assert!(segments.iter().enumerate().all(|(index, segment)| segment.index == index));
+        let reversed = segments.into_iter().rev().collect();
+        assert_eq!(join(reversed).unwrap(), records);
+    }
+    assert_eq!(split(&records, 1).len(), records.len());
+    assert_eq!(split(&records, 1 << 20).len(), 1);
+    let mut missing = split(&records, 1);
+    missing.remove(4);
+    assert_eq!(join(missing), Err(JournalError::Broken(5)));
+}
+
+#[test]
+fn the_third_recreation_within_a_day_is_refused() {
+    let mut records: Vec<Record> = Vec::new();
+    for (index, (pool, hour)) in
+        [("system", 0), ("system", 1), ("user", 2), ("system", 10)].into_iter().enumerate()
+    {
+        let run = format!("r{index}");
+        for entry in [
+            started(pool),
+            intent(Step::DeletePool, delete(pool)),
+            intent(Step::DeleteTemporary, delete("systmp")),
+        ] {
+            records.push(follow(records.last(), &run, at(hour * 3600), entry));
+        }
+        let end = Entry::Finished { finish: Finish::Repaired, left: vec![] };
+        records.push(follow(records.last(), &run, at(hour * 3600 + 60), end));
+    }
+    let runs = summaries(&records);
+    assert_eq!(runs.len(), 4);
+    assert_eq!(
+        (runs[0].finish, runs[0].deleted, runs[0].last),
+        (Some(Finish::Repaired), Some(at(0)), at(60))
+    );
+    assert_eq!((runs[0].step, runs[0].overrides.len()), (Some(Step::DeleteTemporary), 1));
+    assert_eq!(breaker(&runs[..1], "system", at(60)), None);
+    assert!(breaker(&runs[..2], "system", at(3700)).unwrap().contains("2 times"));
+    assert_eq!(breaker(&runs, "user", at(37_000)), None);
+    assert!(breaker(&runs, "system", at(24 * 3600 + 3599)).is_some());
+    assert_eq!(breaker(&runs, "system", at(25 * 3600)), None);
+}
+
+/// The file, and after how many bytes the next write is torn.
+type Torn = (Option<Vec<u8>>, Option<usize>);
+
+#[derive(Default, Clone)]
+struct FakeDisk(std::rc::Rc<std::cell::RefCell<Torn>>);
+
+impl Disk for FakeDisk {
+    fn read(&self, _: &Path) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.0.borrow().0.clone())
+    }
+
+    fn append(&mut self, _: &Path, keep: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut inner = self.0.borrow_mut();
+        let tear = inner.1.take();
+        let file = inner.0.get_or_insert_default();
+        file.truncate(usize::try_from(keep).unwrap());
+        file.extend_from_slice(&bytes[..tear.unwrap_or(bytes.len())]);
+        if tear.is_some() { Err(io::Error::other("the machine died")) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_write_torn_at_any_byte_leaves_the_journal_as_it_was() {
+    let records = chain(entries());
+    for tear in 0..encode(&records[1]).len() - 1 {
+        let disk = FakeDisk::default();
+        let path = PathBuf::from("j");
+        FileJournal::open(disk.clone(), &path).unwrap().append(&records[0]).unwrap();
+        let mut journal = FileJournal::open(disk.clone(), &path).unwrap();
+        disk.0.borrow_mut().1 = Some(tear);
+        assert!(matches!(journal.append(&records[1]), Err(FileError::Disk { .. })));
+        let mut journal = FileJournal::open(disk.clone(), &path).unwrap();
+        assert_eq!(journal.records(), &records[..1]);
+        journal.append(&records[1]).unwrap();
+        assert_eq!(FileJournal::open(disk, &path).unwrap().records(), &records[..2]);
+    }
+}
+
+#[test]
+fn who_lost_the_journal_cannot_write_any_more() {
+    let records = chain(entries());
+    let disk = FakeDisk::default();
+    let mut one = FileJournal::open(disk.clone(), Path::new("j")).unwrap();
+    let mut two = FileJournal::open(disk, Path::new("j")).unwrap();
+    one.append(&records[0]).unwrap();
+    assert!(matches!(two.append(&records[0]), Err(FileError::Conflict)));
+    assert!(matches!(one.append(&records[2]), Err(FileError::Conflict)));
+}
+
+#[test]
+fn a_journal_file_is_for_its_owner_and_never_behind_a_link() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let records = chain(entries());
+    let mut journal = FileJournal::open(RealDisk, &path).unwrap();
+    for record in &records {
+        journal.append(record).unwrap();
+    }
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(FileJournal::open(RealDisk, &path).unwrap().records(), records);
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(matches!(FileJournal::open(RealDisk, &link), Err(FileError::Disk { .. })));
+    std::fs::write(&path, b"\xff\xfe\n").unwrap();
+    assert!(matches!(
+        FileJournal::open(RealDisk, &path),
+        Err(FileError::Journal(JournalError::Unreadable(0, _)))
+    ));
+}
+
+proptest! {
+    #[test]
+    fn hostile_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let text = String::from_utf8_lossy(&bytes);
+        for tail in [Tail::Whole, Tail::MayBeTorn] {
+            if let Ok(records) = decode(&text, tail) {
+                let _ = State::replay(&records);
+            }
+        }
+    }
+
+    #[test]
+    fn any_changed_byte_is_noticed(index in any::<proptest::sample::Index>(), byte in any::<u8>()) {
+        let records = chain(entries());
+        let mut bytes = text(&records).into_bytes();
+        let place = index.index(bytes.len());
+        prop_assume!(bytes[place] != byte);
+        bytes[place] = byte;
+        let Ok(changed) = String::from_utf8(bytes) else { return Ok(()) };
+        let read = decode(&changed, Tail::Whole).and_then(|records| verify(&records).map(|()| records));
+        // The last line's end may become a blank; nothing else may pass.
+        if let Ok(read) = read {
+            prop_assert_eq!(read, records);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Which operation is running: the one that did not end, and never a guess.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+
+use jiff::Timestamp;
+use mooring_repair::guards::{Running, Scope, running};
+use mooring_repair::observation::{ActivityEvent, Answer, Cluster, Operation, Pool, Reading, Seen};
+use serde_json::{Value, json};
+
+fn body(text: &str) -> Value {
+    serde_json::from_str::<Value>(text).unwrap()["response"]["body"].clone()
+}
+
+macro_rules! fixture {
+    ($name:literal) => {
+        body(include_str!(concat!("fixtures/", $name, ".json")))
+    };
+}
+
+fn pool(name: &str, properties: &Value) -> Pool {
+    Pool::read(&json!({"name": name, "properties": properties})).unwrap()
+}
+
+/// A cluster at rest, with a pool that failed.
+fn recorded() -> Seen {
+    let mut seen = Seen::default();
+    let cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+    seen.take(Answer::Cluster(Reading::Known(cluster)));
+    let failed = pool("system", &json!({"provisioningState": "Failed"}));
+    seen.take(Answer::Pools(Reading::Known(vec![failed])));
+    seen
+}
+
+fn busy(pool_state: &str) -> Seen {
+    let mut seen = recorded();
+    let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+    cluster.state = "Updating".into();
+    seen.take(Answer::Cluster(Reading::Known(cluster)));
+    seen.take(Answer::Pools(Reading::Known(vec![pool(
+        "system",
+        &json!({"provisioningState": pool_state}),
+    )])));
+    seen
+}
+
+#[test]
+fn the_running_operation_is_the_one_that_did_not_end() {
+    let mut seen = busy("Failed");
+    let events =
+        ActivityEvent::read_list(&fixture!("16_activity_log_cluster_write_started")).unwrap();
+    seen.take(Answer::Events(Reading::Known(events.clone())));
+    // The trap: a younger pool operation runs; the old cluster write must not be taken for it.
+    let started = |text: &str| text.parse::<Timestamp>().unwrap();
+    let young = Running::One {
+        id: "w3".into(),
+        started: started("2026-05-26T20:35:00Z"),
+        scope: Scope::Pool("userswft1".into()),
+    };
+    assert_eq!(running(&seen), young);
+    let ended: Vec<_> = events
+        .iter()
+        .cloned()
+        .chain([ActivityEvent { status: "Succeeded".into(), ..events.last().unwrap().clone() }])
+        .collect();
+    seen.take(Answer::Events(Reading::Known(ended)));
+    assert_eq!(
+        running(&seen),
+        Running::One {
+            id: "w2".into(),
+            started: started("2026-05-26T19:00:00.7654321Z"),
+            scope: Scope::Cluster
+        }
+    );
+    // The operations endpoint is believed first.
+    let raw = json!({"name": "o1", "status": "InProgress", "startTime": "2026-05-26T19:00:00Z", "id": "/x/managedClusters/c/agentPools/system/operations/o1"});
+    seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
+    assert_eq!(
+        running(&seen),
+        Running::One {
+            id: "o1".into(),
+            started: started("2026-05-26T19:00:00Z"),
+            scope: Scope::Pool("system".into())
+        }
+    );
+    let raw = json!({"name": "o1", "status": "InProgress"});
+    seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
+    assert!(matches!(running(&seen), Running::Unidentified(_)));
+}
+
+#[test]
+fn an_operation_that_cannot_be_told_is_not_guessed() {
+    let mut seen = busy("Failed");
+    seen.take(Answer::Events(Reading::Known(vec![])));
+    assert!(matches!(running(&seen), Running::Unidentified(_)));
+    seen.take(Answer::Events(Reading::Denied("AuthorizationFailed".into())));
+    assert!(
+        matches!(running(&seen), Running::Unidentified(why) if why.contains("AuthorizationFailed"))
+    );
+    assert_eq!(running(&recorded()), Running::Nothing);
+    let mut pool_only = recorded();
+    pool_only.take(Answer::Pools(Reading::Known(vec![pool(
+        "system",
+        &json!({"provisioningState": "Updating"}),
+    )])));
+    pool_only.take(Answer::Events(Reading::Known(vec![])));
+    assert!(matches!(running(&pool_only), Running::Unidentified(_)));
+    assert!(matches!(running(&Seen::default()), Running::Unidentified(_)));
+}

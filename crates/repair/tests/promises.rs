@@ -1,0 +1,369 @@
+//! What the repair promises, one by one; among them every known mistake of earlier tools of its kind.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+#![allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the model is shared by several tests"
+)]
+
+mod fake;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use fake::{Cloud, End, Ended, Kill, Workload, node, pod, resume, run_to_rest};
+use jiff::SignedDuration;
+use mooring_repair::effects::Effect;
+use mooring_repair::journal::{Entry, Finish, Owner, follow};
+use mooring_repair::machine::Reason;
+use mooring_repair::observation::Operation;
+use mooring_repair::plan::Step;
+use mooring_repair::report::RunReport;
+use mooring_repair::run::Rest;
+use mooring_repair::settings::{BudgetPolicy, Settings, Target};
+use serde_json::json;
+
+fn settings() -> Settings {
+    Settings::new(Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: "system".into(),
+    })
+}
+
+fn rest(end: &End) -> Rest {
+    match &end.ended {
+        Ended::Rested(rest) => rest.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn once(cloud: Cloud, settings: &Settings) -> End {
+    run_to_rest(cloud, settings, &[], None, 0)
+}
+
+fn effects(cloud: &Cloud) -> Vec<Effect> {
+    let effects = cloud.journal.iter().filter_map(|record| match &record.entry {
+        Entry::Intent { effect, .. } => Some((**effect).clone()),
+        _ => None,
+    });
+    effects.collect()
+}
+
+fn keys(cloud: &Cloud) -> Vec<String> {
+    effects(cloud).iter().map(Effect::key).collect()
+}
+
+fn stopped(end: &End) -> (Reason, String) {
+    match rest(end) {
+        Rest::Resumable { reason, message } => (reason, message),
+        other @ Rest::Finished(_) => panic!("{other:?}"),
+    }
+}
+
+fn last_left(cloud: &Cloud) -> String {
+    RunReport::of(&cloud.journal).unwrap().unwrap().left.join(" | ")
+}
+
+/// A run that was killed right after `step` was written down as done.
+fn until(step: Step, make: impl Fn() -> Cloud) -> Rc<RefCell<Cloud>> {
+    for point in 0..500 {
+        let cloud = Rc::new(RefCell::new(make()));
+        assert_eq!(resume(&cloud, &settings(), &Kill::at(point), None), Ended::Killed);
+        let last = cloud.borrow().journal.last().unwrap().entry.clone();
+        if matches!(last, Entry::StepDone { step: done, .. } if done == step) {
+            return cloud;
+        }
+    }
+    panic!("{step:?} was never done");
+}
+
+fn abort(cloud: &Rc<RefCell<Cloud>>) -> Ended {
+    {
+        let mut cloud = cloud.borrow_mut();
+        let run = cloud.state.as_ref().unwrap().run.clone();
+        let holder = "x".to_owned();
+        let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder };
+        let record = follow(cloud.journal.last(), &run, cloud.now, Entry::AbortStarted { owner });
+        cloud.append(&record);
+    }
+    resume(cloud, &settings(), &Kill::default(), None)
+}
+
+#[test]
+fn a_pool_that_recovered_is_left_alone() {
+    let mut cloud = Cloud::wedged();
+    cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
+    assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
+    assert!(last_left(&end.cloud.borrow()).contains("pool-state"));
+}
+
+#[test]
+fn a_young_operation_is_never_fought() {
+    let mut cloud = Cloud::wedged();
+    cloud.cluster_state = "Updating".into();
+    let started = (cloud.now - SignedDuration::from_mins(29)).to_string();
+    cloud.operation =
+        Operation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::NothingToDo));
+    assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new());
+    assert!(last_left(&end.cloud.borrow()).contains("29 minutes"));
+}
+
+#[test]
+fn an_old_operation_is_aborted_once_and_its_end_awaited() {
+    let mut cloud = Cloud::wedged();
+    cloud.cluster_state = "Updating".into();
+    let started = (cloud.now - SignedDuration::from_mins(30)).to_string();
+    cloud.operation =
+        Operation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(end.cloud.borrow().aborts, ["o"]);
+}
+
+#[test]
+fn an_operation_that_cannot_be_identified_is_not_aborted() {
+    let mut cloud = Cloud::wedged();
+    cloud.cluster_state = "Updating".into();
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
+    assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new());
+}
+
+#[test]
+fn canceling_is_waited_for_and_never_ends_a_run_silently() {
+    let mut cloud = Cloud::wedged();
+    cloud.cluster_state = "Canceling".into();
+    let end = once(cloud, &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout);
+    assert!(message.contains("Canceling"), "{message}");
+}
+
+#[test]
+fn a_foreign_pool_of_the_temporary_name_is_never_touched() {
+    let mut cloud = Cloud::wedged();
+    let mut foreign = Cloud::wedged().pools.remove("user").unwrap();
+    foreign.raw["name"] = "systmp".into();
+    cloud.pools.insert("systmp".into(), foreign);
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
+    assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
+}
+
+#[test]
+fn an_edit_after_the_snapshot_stops_the_deletion() {
+    let cloud = until(Step::ProvePlacement, Cloud::wedged);
+    cloud.borrow_mut().pools.get_mut("system").unwrap().raw["properties"]["maxPods"] = 50.into();
+    let ended = resume(&cloud, &settings(), &Kill::default(), None);
+    let Ended::Rested(Rest::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
+    assert_eq!(reason, Reason::PoolChanged);
+    assert!(cloud.borrow().deletes.is_empty());
+}
+
+#[test]
+fn a_pool_that_somebody_else_made_again_is_never_deleted() {
+    let cloud = until(Step::ProvePlacement, Cloud::wedged);
+    cloud.borrow_mut().pools.get_mut("system").unwrap().set = "aks-system-new".into();
+    let ended = resume(&cloud, &settings(), &Kill::default(), None);
+    let Ended::Rested(Rest::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
+    assert_eq!(reason, Reason::PoolChanged);
+    assert!(cloud.borrow().deletes.is_empty());
+}
+
+#[test]
+fn all_nodes_are_cordoned_before_the_first_eviction() {
+    let mut cloud = Cloud::wedged();
+    cloud.nodes.push(node("system", "aks-system-0", 1));
+    let end = once(cloud, &settings());
+    let keys = keys(&end.cloud.borrow());
+    let last_cordon = keys.iter().rposition(|key| key.starts_with("cordon aks-system-0")).unwrap();
+    let first_evict = keys.iter().position(|key| key.starts_with("evict")).unwrap();
+    assert!(last_cordon < first_evict, "{keys:?}");
+    assert_eq!(keys.iter().filter(|key| key.starts_with("cordon aks-system-0")).count(), 2);
+}
+
+#[test]
+fn daemon_pods_stay_and_others_move() {
+    let end = once(Cloud::wedged(), &settings());
+    let keys = keys(&end.cloud.borrow());
+    assert!(!keys.iter().any(|key| key.contains("agent-0")), "{keys:?}");
+    assert!(keys.iter().any(|key| key.contains("coredns-a")), "{keys:?}");
+    assert!(last_left(&end.cloud.borrow()).contains("emptyDir"));
+}
+
+#[test]
+fn a_pod_that_nothing_makes_again_is_reported() {
+    let mut cloud = Cloud::wedged();
+    cloud.pods.push(pod("alone", "alone", "None", "aks-system-0-0"));
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert!(last_left(&end.cloud.borrow()).contains("alone has no controller"));
+}
+
+#[test]
+fn a_dead_node_costs_no_waiting() {
+    let mut cloud = Cloud::wedged();
+    let mut dead = node("system", "aks-system-0", 1);
+    dead.ready = false;
+    cloud.nodes.push(dead);
+    let mut stuck = pod("stuck", "stuck", "StatefulSet", "aks-system-0-1");
+    stuck.ends_at = Some(jiff::Timestamp::MAX);
+    cloud.pods.push(stuck);
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+}
+
+fn with_budget_that_never_clears() -> Cloud {
+    let mut cloud = Cloud::wedged();
+    cloud.workloads.push(Workload { app: "rigid", replicas: 1, min_available: 1 });
+    cloud.pods.push(pod("rigid-a", "rigid", "ReplicaSet", "aks-system-0-0"));
+    cloud
+}
+
+#[test]
+fn a_budget_that_never_clears_stops_the_run_and_is_named() {
+    let end = once(with_budget_that_never_clears(), &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::BudgetBlocks);
+    for word in ["rigid-budget", "rigid-a", "never"] {
+        assert!(message.contains(word), "{message}");
+    }
+    assert!(end.cloud.borrow().deletes.is_empty());
+    assert!(!keys(&end.cloud.borrow()).iter().any(|key| key.contains("rigid")));
+}
+
+#[test]
+fn a_budget_is_gone_over_only_for_a_recorded_reason() {
+    let mut settings = settings();
+    settings.budgets = BudgetPolicy::Override("ticket 7".into());
+    let end = once(with_budget_that_never_clears(), &settings);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let reasons: Vec<_> = effects(&end.cloud.borrow())
+        .into_iter()
+        .filter_map(|effect| match effect {
+            Effect::DeletePod { pod, reason, .. } => Some((pod, reason)),
+            _ => None,
+        })
+        .collect();
+    assert!(reasons.iter().all(|(pod, reason)| pod.starts_with("rigid") && reason == "ticket 7"));
+    assert!(!reasons.is_empty());
+}
+
+#[test]
+fn pods_that_run_nowhere_else_stop_the_deletion() {
+    let mut cloud = Cloud::wedged();
+    // Its controller makes no new ones.
+    cloud.pods.push(pod("orphan-a", "orphan", "ReplicaSet", "aks-system-0-0"));
+    let mut lost = pod("orphan-b", "orphan", "ReplicaSet", "");
+    (lost.node, lost.serves_at) = (Some("nowhere".into()), None);
+    cloud.pods.push(lost);
+    let end = once(cloud, &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout);
+    assert!(message.contains("orphan"), "{message}");
+    assert!(end.cloud.borrow().deletes.is_empty());
+}
+
+#[test]
+fn the_deadline_ends_in_a_state_that_can_be_resumed() {
+    let mut settings = settings();
+    settings.limits.overall = SignedDuration::from_secs(15);
+    let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
+    assert_eq!(stopped(&end).0, Reason::Deadline);
+    let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 30);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert!(end.processes > 2, "{}", end.processes);
+    let fresh = once(Cloud::wedged(), &self::settings());
+    assert_eq!(end.cloud.borrow().end_state(), fresh.cloud.borrow().end_state());
+}
+
+#[test]
+fn abort_uncordons_and_deletes_an_unused_temporary_pool() {
+    let cloud = until(Step::CordonPool, Cloud::wedged);
+    assert!(cloud.borrow().nodes.iter().any(|node| node.cordoned));
+    assert_eq!(abort(&cloud), Ended::Rested(Rest::Finished(Finish::Aborted)));
+    let later = cloud.borrow().now + SignedDuration::from_mins(1);
+    cloud.borrow_mut().advance(later);
+    let cloud = cloud.borrow();
+    assert!(cloud.nodes.iter().all(|node| !node.cordoned));
+    assert_eq!(cloud.pools.keys().collect::<Vec<_>>(), ["system", "user"]);
+}
+
+#[test]
+fn abort_keeps_a_temporary_pool_that_carries_pods_and_says_so() {
+    let cloud = until(Step::ProvePlacement, Cloud::wedged);
+    assert_eq!(abort(&cloud), Ended::Rested(Rest::Finished(Finish::Aborted)));
+    let cloud = cloud.borrow();
+    assert!(cloud.pools.contains_key("systmp"));
+    assert!(cloud.nodes.iter().all(|node| !node.cordoned));
+    assert!(last_left(&cloud).contains("systmp stays: it carries 3 pods"), "{}", last_left(&cloud));
+}
+
+#[test]
+fn abort_after_the_deletion_says_that_only_forward_is_left() {
+    let cloud = until(Step::DeletePool, Cloud::wedged);
+    let Ended::Rested(Rest::Resumable { reason, message }) = abort(&cloud) else { panic!() };
+    assert_eq!(reason, Reason::NotUndoable);
+    assert!(message.contains("resume"), "{message}");
+}
+
+#[test]
+fn a_node_that_a_person_cordoned_stays_cordoned_on_abort() {
+    let cloud = until(Step::CordonPool, || {
+        let mut cloud = Cloud::wedged();
+        let mut cordoned = node("system", "aks-system-0", 1);
+        cordoned.cordoned = true;
+        cloud.nodes.push(cordoned);
+        cloud
+    });
+    assert_eq!(abort(&cloud), Ended::Rested(Rest::Finished(Finish::Aborted)));
+    let left: Vec<_> =
+        cloud.borrow().nodes.iter().filter(|n| n.cordoned).map(|n| n.name.clone()).collect();
+    assert_eq!(left, ["aks-system-0-1"]);
+}
+
+#[test]
+fn the_full_former_count_is_awaited_and_not_the_minimum() {
+    let end = once(Cloud::wedged(), &settings());
+    let cloud = end.cloud.borrow();
+    let proof = cloud.journal.iter().find_map(|record| match &record.entry {
+        Entry::StepDone { step: Step::AwaitNodes, proof } => Some(proof.join("")),
+        _ => None,
+    });
+    assert_eq!(proof.unwrap(), "pool system has 3 usable nodes");
+}
+
+#[test]
+fn a_temporary_pool_has_as_many_nodes_as_the_pool() {
+    let end = once(Cloud::wedged(), &settings());
+    let body = effects(&end.cloud.borrow()).into_iter().find_map(|effect| match effect {
+        Effect::PutPool { pool, body } if pool == "systmp" => Some(body),
+        _ => None,
+    });
+    let body = body.unwrap();
+    assert_eq!(body["properties"]["count"], 3);
+    assert_eq!(body["properties"]["tags"]["mooring-run"], "run0");
+    assert_eq!(body["properties"]["nodeTaints"], json!(["CriticalAddonsOnly=true:NoSchedule"]));
+}
+
+#[test]
+fn the_looks_between_changes_cost_little_time() {
+    // The original tool looked every 30 s and slept 15 s; every operation here lasts 8 s.
+    let start = Cloud::wedged().now;
+    let end = once(Cloud::wedged(), &settings());
+    let took = end.cloud.borrow().now.duration_since(start);
+    assert!(took < SignedDuration::from_secs(4 * 8 + 60), "{took:?}");
+}

@@ -1,0 +1,236 @@
+//! What a test or an operator of the simulator does to the world, behind Azure's back.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::Azure;
+use super::access::Denial;
+use super::activity::Entry;
+use super::changes::{Change, Node, Vm};
+use super::cse::Cse;
+use super::machines::{Birth, Life};
+use super::nodes::{CLAIM_TAG, NODE_POOL_TAG};
+use super::operations::{AKS, Operation, Status, Work};
+use super::options::KubernetesAccess;
+use super::scale_sets::image_id;
+use super::store::text;
+use crate::faults::Rule;
+
+/// A VM as Karpenter would make it.
+#[derive(Debug, Clone)]
+pub struct NewVm {
+    /// The VM's name; the claim's is that without `aks-`.
+    pub name: String,
+    /// The `NodePool`.
+    pub node_pool: String,
+    /// The node image's version.
+    pub image_version: String,
+    /// Its size.
+    pub size: String,
+    /// Its zone.
+    pub zone: String,
+    /// How its bootstrap goes.
+    pub cse: Cse,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Whether its bootstrap is long past; otherwise it boots now.
+    pub grown: bool,
+}
+
+impl Azure {
+    /// Makes a Karpenter-style VM and says its resource id.
+    pub fn create_vm(&mut self, vm: &NewVm) -> String {
+        let options = self.world.options.clone();
+        let id = format!("{}/{}", options.compute("virtualMachines"), vm.name);
+        let claim = vm.name.strip_prefix("aks-").unwrap_or(&vm.name);
+        self.world.add_machine(&Birth {
+            id: id.clone(),
+            extension: "cse-agent-karpenter",
+            image: image_id(&vm.image_version),
+            size: vm.size.clone(),
+            zone: Some(vm.zone.clone()),
+            computer_name: vm.name.clone(),
+            subnet: options.subnet(),
+            tags: json!({
+                CLAIM_TAG: claim,
+                NODE_POOL_TAG: vm.node_pool,
+                "karpenter.azure.com_cluster": options.cluster,
+            }),
+            created: vm.created,
+            life: if vm.grown { Life::Grown } else { Life::Boots },
+            cse: vm.cse.clone(),
+        });
+        // What the cluster hears of first is the VM.
+        if let Some(created) = self.world.karpenter_vm(&id) {
+            let at = self.world.changes.iter().position(|change| is_about(change, &created));
+            let at = at.unwrap_or(self.world.changes.len());
+            self.world.changes.insert(at, Change::VmCreated(created));
+        }
+        id
+    }
+
+    /// Takes a VM away at once.
+    pub fn delete_vm(&mut self, id: &str) {
+        self.world.remove_machine(id);
+    }
+
+    /// Wedges a pool's scale set: its writes fail from now on. False if there is no such pool.
+    pub fn wedge(&mut self, pool: &str, quiet: bool, now: Timestamp) -> bool {
+        self.with_vmss(pool, |azure, vmss| azure.world.wedge(&vmss, quiet, now))
+    }
+
+    /// Heals a pool's scale set, which nothing in Azure would.
+    pub fn unwedge(&mut self, pool: &str, now: Timestamp) -> bool {
+        self.with_vmss(pool, |azure, vmss| azure.world.unwedge(&vmss, now))
+    }
+
+    fn with_vmss(&mut self, pool: &str, act: impl FnOnce(&mut Self, String)) -> bool {
+        let vmss = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned());
+        vmss.map(|vmss| act(self, vmss)).is_some()
+    }
+
+    /// Sets a resource's provisioning state. False if there is no such resource.
+    pub fn set_state(&mut self, id: &str, state: &str) -> bool {
+        self.world.set_state(id, state);
+        self.world.store.has(id)
+    }
+
+    /// A resource's raw JSON.
+    #[must_use]
+    pub fn resource(&self, id: &str) -> Option<&Value> {
+        self.world.store.get(id)
+    }
+
+    /// Puts a resource as raw JSON, under the `id` in it.
+    pub fn put_resource(&mut self, body: Value) {
+        self.world.store.put(body);
+    }
+
+    /// Adds a fault rule, and writes it into the trace.
+    pub fn add_fault(&mut self, rule: Rule, now: Timestamp) {
+        self.trace
+            .record(now, format_args!("rule {}", serde_json::to_string(&rule).unwrap_or_default()));
+        self.faults.add(rule);
+    }
+
+    /// Removes every fault rule.
+    pub fn clear_faults(&mut self, now: Timestamp) {
+        self.trace.record(now, format_args!("rules cleared"));
+        self.faults.clear();
+    }
+
+    /// Forbids something.
+    pub fn deny(&mut self, denial: Denial) {
+        self.world.denials.push(denial);
+    }
+
+    /// Allows everything again.
+    pub fn clear_denials(&mut self) {
+        self.world.denials.clear();
+    }
+
+    /// Writes an entry into the activity log.
+    pub fn append_activity(&mut self, entry: Entry) {
+        self.world.activity.append(entry);
+    }
+
+    /// Says where the cluster's own API is.
+    pub fn set_kubernetes(&mut self, access: Option<KubernetesAccess>) {
+        self.world.options.kubernetes = access;
+    }
+
+    /// The cluster is being updated since `started`, by an operation that never ends by itself.
+    pub fn begin_stuck_update(&mut self, started: Timestamp) {
+        let id = self.world.options.cluster_id();
+        let (operation, correlation) = (self.world.guid(), self.world.guid());
+        let caller = self.world.options.principal.clone();
+        self.world.operations.insert(
+            operation.clone(),
+            Operation {
+                id: operation,
+                work: Work::UpdateCluster,
+                target: id.to_lowercase(),
+                provider: AKS,
+                started,
+                ends: None,
+                ended: None,
+                status: Status::InProgress,
+                error: None,
+                correlation: correlation.clone(),
+                caller: caller.clone(),
+                fate: None,
+                hidden: false,
+            },
+        );
+        self.world.set_state(&id, "Updating");
+        let action = "Microsoft.ContainerService/managedClusters/write";
+        self.world.log(started, action, &id, "Started", (&correlation, &caller));
+    }
+
+    /// Every node that has registered.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<Node> {
+        self.world.joined.iter().filter_map(|id| self.world.node_of(id)).collect()
+    }
+
+    /// Every VM of Karpenter.
+    #[must_use]
+    pub fn karpenter_vms(&self) -> Vec<Vm> {
+        let vms = self.world.store.list(&self.world.options.compute("virtualMachines"));
+        vms.filter_map(|body| self.world.karpenter_vm(text(body, "/id"))).collect()
+    }
+
+    /// The inside, for people.
+    #[must_use]
+    pub fn state(&self) -> Value {
+        let operations: Vec<Value> = self
+            .world
+            .operations
+            .values()
+            .map(|o| json!({"id": o.id, "target": o.target, "status": o.status.as_str(), "started": o.started.to_string(), "error": o.error}))
+            .collect();
+        json!({
+            "seed": self.seed,
+            "speed": self.world.options.speed,
+            "resources": self.world.store.all().collect::<Vec<_>>(),
+            "operations": operations,
+            "wedged": self.world.wedges.keys().collect::<Vec<_>>(),
+            "registered": self.world.joined,
+            "activityLogEntries": self.world.activity.len(),
+            "faults": self.faults.rules().collect::<Vec<_>>(),
+            "denials": self.world.denials,
+        })
+    }
+}
+
+fn is_about(change: &Change, vm: &Vm) -> bool {
+    match change {
+        Change::NodeJoined(node) => node.provider_id == vm.provider_id,
+        Change::CseEnded { vm: other, .. } => other == vm,
+        _ => false,
+    }
+}
+
+/// What only scenarios do.
+impl Azure {
+    /// Adds nodes to a pool, making its scale set first if there is none, and writes down that this succeeded.
+    pub(crate) fn add_nodes(&mut self, pool: &str, count: u16, created: Timestamp, life: Life) {
+        let vmss = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned());
+        let Some(vmss) = vmss.or_else(|| self.world.add_vmss(pool)) else { return };
+        for _ in 0..count {
+            self.world.add_instance(&vmss, created, life);
+        }
+        if life == Life::Grown {
+            self.world.write_vmss(&vmss, created);
+        }
+    }
+
+    /// A failed write of a pool's scale set in the past, which the log already shows.
+    pub(crate) fn fail_write(&mut self, pool: &str, at: Timestamp, visible: Timestamp) {
+        let Some(vmss) = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
+            return;
+        };
+        self.world.log_vmss_write(&vmss, at, true);
+        self.world.activity.show_all_by(visible);
+    }
+}

@@ -1,0 +1,156 @@
+//! The bootstrap extension (CSE): how it ends, and the text that Azure carries of it.
+
+use mooring_contract::cse_status::{CseStatus, EXTENSION_WINDOW, Timings};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// How a machine's bootstrap goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Cse {
+    /// What the scripts exit with; 0 is success.
+    pub exit_code: i32,
+    /// How many seconds they take; without it they never end.
+    pub seconds: Option<u64>,
+    /// The end of what they print.
+    pub output: String,
+    /// The error that they report.
+    pub error: String,
+    /// The version of the extension's handler, which decides the message's form.
+    pub handler: String,
+    /// Whether the node registers afterwards; a failed bootstrap's never does.
+    pub registers: bool,
+}
+
+impl Default for Cse {
+    fn default() -> Self {
+        Self {
+            exit_code: 0,
+            seconds: Some(60),
+            output: String::new(),
+            error: String::new(),
+            handler: "2.1.10".to_owned(),
+            registers: true,
+        }
+    }
+}
+
+impl Cse {
+    /// A bootstrap that fails because the image has no `oras`, which reports a network time-out.
+    #[must_use]
+    pub fn oras_missing() -> Self {
+        Self {
+            exit_code: 211,
+            seconds: Some(75),
+            output: ORAS_MISSING.to_owned(),
+            error: String::new(),
+            ..Self::default()
+        }
+    }
+
+    /// The extension's message, once it has ended.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let seconds = self.seconds.unwrap_or_default().to_string();
+        let report = CseStatus {
+            exit_code: self.exit_code.to_string(),
+            error: self.error.clone(),
+            output: self.output.clone(),
+            timings: Timings { exec_duration: Some(seconds), ..Timings::default() },
+            ..CseStatus::default()
+        };
+        let streams = format!("\n[stdout]\n{}\n[stderr]\n", report.fit(EXTENSION_WINDOW));
+        if self.exit_code == 0 {
+            return format!("Enable succeeded: {streams}");
+        }
+        let what = format!(
+            "failed to execute command: command terminated with exit status={}",
+            self.exit_code
+        );
+        if self.is_new_handler() {
+            // Since 2.1.17 there is no prefix, and the error stands once more at the end.
+            format!("{what}{streams}: {what}")
+        } else {
+            format!("Enable failed: {what}{streams}")
+        }
+    }
+
+    fn is_new_handler(&self) -> bool {
+        let mut parts = self.handler.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
+        let mut next = || parts.next().unwrap_or_default();
+        (next(), next(), next()) >= (2, 1, 17)
+    }
+
+    /// The extension's instance view: while it runs, or after its end.
+    pub(crate) fn instance_view(&self, name: &str, ended: Option<&str>) -> Value {
+        let status = match (ended, self.exit_code) {
+            (None, _) => json!({
+                "code": "ProvisioningState/transitioning", "level": "Info",
+                "displayStatus": "Transitioning", "message": "Plugin enabled",
+            }),
+            (Some(time), 0) => json!({
+                "code": "ProvisioningState/succeeded", "level": "Info",
+                "displayStatus": "Provisioning succeeded", "message": self.message(), "time": time,
+            }),
+            (Some(time), _) => json!({
+                "code": "ProvisioningState/failed/0", "level": "Error",
+                "displayStatus": "Provisioning failed", "message": self.message(), "time": time,
+            }),
+        };
+        let mut view = json!({
+            "name": name,
+            "type": "Microsoft.Azure.Extensions.CustomScript",
+            "typeHandlerVersion": self.handler,
+            "statuses": [status],
+        });
+        if ended.is_some() && self.exit_code != 0 && self.is_new_handler() {
+            view["substatuses"] = json!([{
+                "code": "ComponentStatus/ErrorClarification/2", "level": "Info",
+                "displayStatus": "ErrorClarification", "message": "2",
+            }]);
+        }
+        view
+    }
+}
+
+/// The end of the trace of a bootstrap on an image without `oras`. Written for this model; the steps are those
+/// of the scripts.
+const ORAS_MISSING: &str = "\
++ logs_to_events AKS.CSE.ensureNoDupOnPromiscuBridge ensureNoDupOnPromiscuBridge
++ oras_login_with_kubelet_identity
++ retrycmd_can_oras_ls_acr 10 5 mcr.azure.example/aks/components
++ for i in $(seq 1 $retries)
++ timeout 60 oras repo ls mcr.azure.example/aks/components --registry-config /etc/oras/config.yaml
+timeout: failed to run command 'oras': No such file or directory
++ sleep 5
++ '[' 10 -eq 10 ']'
++ echo 'failed to reach the registry after 10 retries'
+failed to reach the registry after 10 retries
++ return 1
++ exit 211
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_handler_decides_the_form_of_a_failure() {
+        let old = Cse::oras_missing();
+        let new = Cse { handler: "2.1.17".to_owned(), ..old.clone() };
+        let what = "failed to execute command: command terminated with exit status=211";
+        assert!(old.message().starts_with(&format!("Enable failed: {what}\n[stdout]\n{{")));
+        assert!(new.message().starts_with(&format!("{what}\n[stdout]\n{{")));
+        assert!(new.message().ends_with(&format!(": {what}")));
+        assert!(
+            old.message().contains(r#""ExitCode": "211""#)
+                || old.message().contains(r#""ExitCode":"211""#)
+        );
+        assert!(old.message().contains("'oras': No such file or directory"));
+    }
+
+    #[test]
+    fn success_is_told_with_its_streams() {
+        assert!(Cse::default().message().starts_with("Enable succeeded: \n[stdout]\n{"));
+    }
+}

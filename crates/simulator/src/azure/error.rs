@@ -1,0 +1,83 @@
+//! How Azure says no.
+
+use serde_json::{Value, json};
+
+use super::call::Reply;
+
+/// A refusal, in one of the two forms that clients have to read.
+#[derive(Debug, Clone)]
+pub(crate) struct ArmError {
+    pub(crate) status: u16,
+    pub(crate) code: String,
+    pub(crate) message: String,
+    /// The AKS resource provider puts `code` at the top; everyone else wraps it in `error`.
+    by_aks: bool,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl ArmError {
+    pub(crate) fn new(status: u16, code: &str, message: impl Into<String>) -> Self {
+        let (code, message) = (code.to_owned(), message.into());
+        Self { status, code, message, by_aks: false, headers: Vec::new() }
+    }
+
+    /// In the words and the form of the AKS resource provider.
+    pub(crate) fn aks(status: u16, code: &str, message: impl Into<String>) -> Self {
+        Self { by_aks: true, ..Self::new(status, code, message) }
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// The gateway's answer for a resource that is not there.
+    pub(crate) fn no_resource(kind: &str, name: &str, group: &str) -> Self {
+        let message = format!(
+            "The Resource '{kind}/{name}' under resource group '{group}' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix"
+        );
+        Self::new(404, "ResourceNotFound", message).with("x-ms-failure-cause", "gateway")
+    }
+
+    pub(crate) fn no_group(group: &str) -> Self {
+        let message = format!("Resource group '{group}' could not be found.");
+        Self::new(404, "ResourceGroupNotFound", message).with("x-ms-failure-cause", "gateway")
+    }
+
+    pub(crate) fn no_subscription(subscription: &str) -> Self {
+        let message = format!("The subscription '{subscription}' could not be found.");
+        Self::new(404, "SubscriptionNotFound", message).with("x-ms-failure-cause", "gateway")
+    }
+
+    pub(crate) fn bad_method(method: &str) -> Self {
+        let message = format!("The requested resource does not support http method '{method}'.");
+        Self::new(405, "MethodNotAllowed", message)
+    }
+
+    pub(crate) fn bad_body(message: impl Into<String>) -> Self {
+        Self::new(400, "InvalidRequestContent", message)
+    }
+
+    pub(crate) fn invalid_parameter(message: impl Into<String>) -> Self {
+        Self::aks(400, "InvalidParameter", message)
+    }
+
+    pub(crate) fn body(&self) -> Value {
+        if self.by_aks {
+            json!({"code": self.code, "details": null, "message": self.message, "subcode": ""})
+        } else {
+            json!({"error": {"code": self.code, "message": self.message}})
+        }
+    }
+
+    pub(crate) fn reply(self) -> Reply {
+        let body = self.body();
+        let mut reply = Reply::new(self.status).json(body);
+        reply.headers = self.headers;
+        // AKS does not send this header; the gateway and compute do.
+        if !self.by_aks {
+            reply.headers.push(("x-ms-error-code", self.code));
+        }
+        reply
+    }
+}

@@ -1,0 +1,139 @@
+//! What is fixed for one run.
+
+use std::time::Duration;
+
+use mooring_contract::Secret;
+
+use super::cse::Cse;
+use super::throttle::Limits;
+
+/// Names, speed and limits of a simulated Azure.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The one subscription.
+    pub subscription: String,
+    /// The resource group of the cluster.
+    pub resource_group: String,
+    /// The cluster's name.
+    pub cluster: String,
+    /// The resource group of its nodes.
+    pub node_resource_group: String,
+    /// The region.
+    pub location: String,
+    /// The tenant of everybody.
+    pub tenant: String,
+    /// The application that may sign in, and its secret.
+    pub client_id: String,
+    /// See `client_id`.
+    pub client_secret: Secret,
+    /// The object id of that application.
+    pub principal: String,
+    /// The object id under which AKS itself writes.
+    pub aks_principal: String,
+    /// How much faster than in Azure things happen: an operation of three minutes takes three seconds at 60.
+    pub speed: f64,
+    /// How long the activity log takes to show what happened.
+    pub ingestion_delay: Duration,
+    /// Rows of one page of a list.
+    pub page_size: usize,
+    /// How the bootstrap of a pool's new instances goes.
+    pub pool_cse: Cse,
+    /// The node image of new pools: `AKSAzureLinux-V3gen2-202601.13.0`.
+    pub node_image: String,
+    /// The version of the cluster.
+    pub kubernetes_version: String,
+    /// How many processors the region may have in use; without it, enough.
+    pub vcpu_quota: Option<i64>,
+    /// The token buckets.
+    pub limits: Limits,
+    /// Where the cluster's own API is, if there is one.
+    pub kubernetes: Option<KubernetesAccess>,
+    /// Whether calls need a token.
+    pub require_token: bool,
+    /// Scheme and authority of links, where a request does not say its own.
+    pub endpoint: String,
+    /// How many lines of the trace are kept.
+    pub trace_lines: usize,
+}
+
+/// How to reach a cluster's API, as the user credential says it.
+#[derive(Debug, Clone)]
+pub struct KubernetesAccess {
+    /// `https://127.0.0.1:6443`.
+    pub server: String,
+    /// The authority of its certificate.
+    pub ca_pem: String,
+    /// A token to put into the kubeconfig; without it, the kubeconfig asks `kubelogin`.
+    pub token: Option<Secret>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            subscription: "00000000-0000-0000-0000-000000000001".to_owned(),
+            resource_group: "rg-demo".to_owned(),
+            cluster: "demo".to_owned(),
+            node_resource_group: "MC_rg-demo_demo_westeurope".to_owned(),
+            location: "westeurope".to_owned(),
+            tenant: "00000000-0000-0000-0000-00000000000a".to_owned(),
+            client_id: "00000000-0000-0000-0000-00000000000c".to_owned(),
+            client_secret: Secret::from("simulated-secret"),
+            principal: "00000000-0000-0000-0000-00000000000f".to_owned(),
+            aks_principal: "00000000-0000-0000-0000-0000000000ab".to_owned(),
+            speed: 1.0,
+            ingestion_delay: Duration::from_mins(3),
+            page_size: 100,
+            pool_cse: Cse::default(),
+            node_image: "AKSAzureLinux-V3gen2-202601.13.0".to_owned(),
+            kubernetes_version: "1.33.6".to_owned(),
+            vcpu_quota: None,
+            limits: Limits::default(),
+            kubernetes: None,
+            require_token: true,
+            endpoint: "https://management.azure.com".to_owned(),
+            trace_lines: 10_000,
+        }
+    }
+}
+
+impl Options {
+    /// A duration of Azure as it is here.
+    pub(crate) fn scaled(&self, duration: Duration) -> Duration {
+        let speed = if self.speed.is_finite() && self.speed > 0.0 { self.speed } else { 1.0 };
+        duration.div_f64(speed)
+    }
+
+    /// The cluster's id.
+    #[must_use]
+    pub fn cluster_id(&self) -> String {
+        let (subscription, group, cluster) =
+            (&self.subscription, &self.resource_group, &self.cluster);
+        format!(
+            "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
+        )
+    }
+
+    /// The id of a collection of compute resources in the nodes' group.
+    #[must_use]
+    pub fn compute(&self, kind: &str) -> String {
+        let (subscription, group) = (&self.subscription, &self.node_resource_group);
+        format!(
+            "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/{kind}"
+        )
+    }
+
+    pub(crate) fn network(&self) -> String {
+        let (subscription, group) = (&self.subscription, &self.node_resource_group);
+        format!(
+            "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Network/virtualNetworks/aks-vnet"
+        )
+    }
+
+    pub(crate) fn subnet(&self) -> String {
+        format!("{}/subnets/aks-subnet", self.network())
+    }
+
+    pub(crate) fn groups(&self) -> Vec<String> {
+        vec![self.resource_group.clone(), self.node_resource_group.clone()]
+    }
+}

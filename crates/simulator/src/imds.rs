@@ -1,0 +1,149 @@
+//! The instance metadata service of one simulated machine: who it is, tokens of its identities, and an attested
+//! document.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use http::StatusCode;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::exchange::{Body, Outcome, Request, Response, json as answer};
+
+/// The metadata service of one machine.
+#[derive(Debug, Clone)]
+pub struct Imds {
+    /// What `/metadata/instance` says under `compute`.
+    pub compute: Value,
+    /// Client ids of the machine's identities; a token is given for these only.
+    pub identities: Vec<String>,
+    /// The tenant of the identities.
+    pub tenant: String,
+}
+
+/// The versions that the service knows begin here.
+const FIRST_VERSION: &str = "2017-04-02";
+/// Seconds for which a token is good.
+const LIFETIME: i64 = 86_400;
+
+impl Imds {
+    /// The service on a machine in this region, with one identity.
+    #[must_use]
+    pub fn new(location: &str, name: &str, identity: &str, tenant: &str) -> Self {
+        Self {
+            compute: json!({
+                "azEnvironment": "AzurePublicCloud", "location": location, "name": name, "osType": "Linux",
+                "provider": "Microsoft.Compute", "vmSize": "Standard_D4s_v5", "zone": "1",
+                "resourceGroupName": "MC_rg-demo_demo_westeurope",
+                "subscriptionId": "00000000-0000-0000-0000-000000000001",
+                "vmId": "00000000-0000-4000-8000-0000000000d1",
+            }),
+            identities: vec![identity.to_owned()],
+            tenant: tenant.to_owned(),
+        }
+    }
+
+    /// What comes back for one request.
+    #[must_use]
+    pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
+        let query = crate::azure::query(request.uri().query());
+        let get = |name: &str| query.get(name).map_or("", String::as_str);
+        if request
+            .headers()
+            .get("metadata")
+            .is_none_or(|value| !value.as_bytes().eq_ignore_ascii_case(b"true"))
+        {
+            return refuse(400, "Bad request. Required metadata header not specified");
+        }
+        if request.headers().contains_key("x-forwarded-for") {
+            return refuse(400, "Bad request. Forwarded requests are refused");
+        }
+        let version = get("api-version");
+        if version < FIRST_VERSION {
+            return refuse(
+                400,
+                "Bad request. api-version is invalid or was not specified in the request.",
+            );
+        }
+        let path = request.uri().path().trim_end_matches('/');
+        match path {
+            "/metadata/identity/oauth2/token" => self.token(get("resource"), get("client_id"), now),
+            "/metadata/attested/document" => self.attested(get("nonce"), now),
+            _ => match path.strip_prefix("/metadata/instance") {
+                Some(rest) => self.instance(rest, get("format")),
+                None => refuse(404, "Not found"),
+            },
+        }
+    }
+
+    fn instance(&self, rest: &str, format: &str) -> Outcome {
+        let whole = json!({
+            "compute": self.compute,
+            "network": {"interface": [{"ipv4": {"ipAddress": [{"privateIpAddress": "10.224.0.4", "publicIpAddress": ""}], "subnet": [{"address": "10.224.0.0", "prefix": "16"}]}, "macAddress": "000D3A000001"}]},
+        });
+        match whole.pointer(rest) {
+            None => refuse(404, "Not found"),
+            Some(Value::String(text)) if format == "text" => plain(text),
+            Some(_) if format == "text" => {
+                refuse(400, "Bad request. The format text is for leaves only")
+            }
+            Some(value) => Outcome::Answer(answer(StatusCode::OK, value)),
+        }
+    }
+
+    fn token(&self, resource: &str, client: &str, now: Timestamp) -> Outcome {
+        if resource.is_empty() {
+            return oauth_error("invalid_request", "Required query variable 'resource' is missing");
+        }
+        let identity = match (client, &self.identities[..]) {
+            ("", [only]) => only,
+            ("", _) => {
+                return oauth_error(
+                    "invalid_request",
+                    "Multiple user assigned identities exist, please specify the clientId",
+                );
+            }
+            (wanted, all) => match all.iter().find(|known| *known == wanted) {
+                Some(known) => known,
+                None => return oauth_error("invalid_request", "Identity not found"),
+            },
+        };
+        let expires = now.as_second() + LIFETIME;
+        let claims = json!({"aud": resource, "tid": self.tenant, "appid": identity, "exp": expires, "iat": now.as_second()});
+        let token = format!(
+            "{}.{}.simulated",
+            URL_SAFE_NO_PAD.encode(r#"{"typ":"JWT","alg":"none-simulated"}"#),
+            URL_SAFE_NO_PAD.encode(claims.to_string())
+        );
+        let body = json!({
+            "access_token": token, "client_id": identity, "expires_in": LIFETIME.to_string(),
+            "expires_on": expires.to_string(), "ext_expires_in": LIFETIME.to_string(),
+            "not_before": now.as_second().to_string(), "resource": resource, "token_type": "Bearer",
+        });
+        Outcome::Answer(answer(StatusCode::OK, &body))
+    }
+
+    fn attested(&self, nonce: &str, now: Timestamp) -> Outcome {
+        let document = json!({
+            "nonce": nonce, "vmId": self.compute["vmId"], "subscriptionId": self.compute["subscriptionId"],
+            "timeStamp": {"createdOn": now.to_string(), "expiresOn": ""},
+        });
+        let body = json!({"encoding": "pkcs7", "signature": STANDARD.encode(document.to_string())});
+        Outcome::Answer(answer(StatusCode::OK, &body))
+    }
+}
+
+fn plain(text: &str) -> Outcome {
+    Outcome::Answer(Response::new(Body::Full(text.to_owned().into())))
+}
+
+fn refuse(status: u16, text: &str) -> Outcome {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
+    Outcome::Answer(answer(status, &json!({"error": text})))
+}
+
+fn oauth_error(error: &str, text: &str) -> Outcome {
+    Outcome::Answer(answer(
+        StatusCode::BAD_REQUEST,
+        &json!({"error": error, "error_description": text}),
+    ))
+}

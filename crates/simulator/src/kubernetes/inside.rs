@@ -1,0 +1,253 @@
+//! The model from inside, for the glue between models and for tests: no requests, no rights, no faults.
+
+use http::Method;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::delete::DeleteOptions;
+use super::list::converted;
+use super::model::Kubernetes;
+use super::objects::{self, Key};
+use super::patch::{self, PatchKind};
+use super::rbac::User;
+use super::request::Call;
+use super::status_error::StatusError;
+use super::store::{Change, ChangeKind};
+use super::update::Part;
+use crate::faults::Rule;
+
+/// How many writes are remembered.
+const WRITES: usize = 100_000;
+
+/// A write that took effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Write {
+    /// When.
+    pub at: Timestamp,
+    /// The resource, as `nodeclaims.karpenter.sh`.
+    pub resource: String,
+    /// The object.
+    pub key: Key,
+    /// The object's uid, which tells apart objects of one name.
+    pub uid: String,
+    /// `create`, `update`, `patch`, `delete` …; `cluster` when the cluster behind the API did it.
+    pub verb: &'static str,
+    /// `status`, or empty.
+    pub subresource: String,
+    /// The user's name.
+    pub user: String,
+    /// The field manager, or the first word of the user agent.
+    pub manager: String,
+    /// The revision that it made.
+    pub revision: u64,
+    /// Whether the object was gone after it.
+    pub removed: bool,
+}
+
+/// Who writes, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Writer {
+    pub(crate) user: String,
+    pub(crate) manager: String,
+    pub(crate) verb: &'static str,
+    pub(crate) subresource: String,
+    pub(crate) dry_run: bool,
+    /// Server-side apply keeps its own account of fields.
+    pub(crate) applies: bool,
+}
+
+impl Writer {
+    pub(crate) fn of(call: &Call<'_>, verb: &'static str) -> Self {
+        let path = call.request.uri().path();
+        let subresource = if *call.request.method() != Method::POST && path.ends_with("/status") {
+            "status"
+        } else {
+            ""
+        };
+        Self {
+            user: call.user.name.clone(),
+            manager: call.manager(),
+            verb,
+            subresource: subresource.to_owned(),
+            dry_run: call.query.dry_run(),
+            applies: false,
+        }
+    }
+
+    /// The cluster behind the API, and the glue around it.
+    pub(crate) fn cluster() -> Self {
+        Self {
+            user: "system:cluster".to_owned(),
+            manager: "cluster".to_owned(),
+            verb: "cluster",
+            subresource: String::new(),
+            dry_run: false,
+            applies: false,
+        }
+    }
+}
+
+impl Kubernetes {
+    /// Creates an object, of the resource that its `apiVersion` and `kind` name.
+    pub fn create(&mut self, object: Value, now: Timestamp) -> Result<Value, StatusError> {
+        let (version, kind) =
+            (objects::text(&object, &["apiVersion"]), objects::text(&object, &["kind"]));
+        let resource =
+            self.catalogue.of_kind(version, kind).ok_or_else(StatusError::no_such_resource)?;
+        let namespace = objects::namespace(&object).to_owned();
+        let namespace = (!namespace.is_empty()).then_some(namespace);
+        let status = object.get("status").cloned();
+        let stored =
+            self.create_object(&resource, namespace.as_deref(), object, &Writer::cluster(), now)?;
+        // From inside, an object may come with its status.
+        match status {
+            Some(status) if stored.get("status") != Some(&status) => {
+                let key = objects::key_of(&stored);
+                let patch = serde_json::json!({"status": status});
+                self.change(&resource.qualified(), &key, &patch, now)
+            }
+            _ => Ok(converted(&resource, &stored)),
+        }
+    }
+
+    /// An object, by `nodeclaims.karpenter.sh` or `pods` and its key.
+    #[must_use]
+    pub fn get(&self, resource: &str, key: &Key) -> Option<&Value> {
+        self.store.get(resource, key).map(|object| &object.value)
+    }
+
+    /// All objects of a resource, or those of one namespace, in order.
+    pub fn objects(&self, resource: &str, namespace: Option<&str>) -> impl Iterator<Item = &Value> {
+        self.store.list(resource, namespace).map(|(_, object)| &object.value)
+    }
+
+    /// Changes an object by a merge patch, its status included.
+    pub fn change(
+        &mut self,
+        resource: &str,
+        key: &Key,
+        patch: &Value,
+        now: Timestamp,
+    ) -> Result<Value, StatusError> {
+        let resource = self.catalogue.named(resource).ok_or_else(StatusError::no_such_resource)?;
+        let writer = Writer::cluster();
+        let mut parts = patch.clone();
+        let status = parts.as_object_mut().and_then(|parts| parts.remove("status"));
+        let mut result = None;
+        let status = status.map(|status| serde_json::json!({"status": status}));
+        let main = parts.as_object().is_some_and(|parts| !parts.is_empty()).then_some(parts);
+        for (part, patch) in [(Part::Main, main), (Part::Status, status)] {
+            let Some(patch) = patch else { continue };
+            let part = if resource.status { part } else { Part::Main };
+            let old = self.get(&resource.table, key);
+            let mut value =
+                old.cloned().ok_or_else(|| StatusError::not_found(&resource, &key.name))?;
+            patch::apply(PatchKind::Merge, &resource, &mut value, &patch)?;
+            result = Some(self.replace(&resource, key, value, part, &writer, now)?);
+        }
+        result.ok_or_else(|| StatusError::bad_request("the patch is empty"))
+    }
+
+    /// Deletes an object as the cluster would, its finalizers respected.
+    pub fn delete(&mut self, resource: &str, key: &Key, now: Timestamp) -> Result<(), StatusError> {
+        let resource = self.catalogue.named(resource).ok_or_else(StatusError::no_such_resource)?;
+        let options = DeleteOptions::now();
+        self.delete_object(&resource, key, &options, &Writer::cluster(), now).map(|_| ())
+    }
+
+    /// How many objects of a resource there are.
+    #[must_use]
+    pub fn count(&self, resource: &str) -> usize {
+        self.store.count(resource)
+    }
+
+    /// How many objects there are in all.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.store.total()
+    }
+
+    /// About how many bytes of memory the objects take, with the remembered changes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.store.memory()
+    }
+
+    /// The newest revision.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.store.revision()
+    }
+
+    /// The writes that took effect, oldest first.
+    pub fn writes(&self) -> impl Iterator<Item = &Write> {
+        self.writes.iter()
+    }
+
+    /// The writes to one object, whatever its uid.
+    pub fn writes_to(&self, resource: &str, key: &Key) -> impl Iterator<Item = &Write> {
+        self.writes.iter().filter(move |write| write.resource == resource && write.key == *key)
+    }
+
+    /// What happened, line by line.
+    #[must_use]
+    pub fn trace(&self) -> String {
+        self.trace.text()
+    }
+
+    /// Adds a fault rule behind the others.
+    pub fn add_fault(&mut self, rule: Rule) {
+        self.faults.add(rule);
+    }
+
+    /// Removes every fault rule.
+    pub fn clear_faults(&mut self) {
+        self.faults.clear();
+    }
+
+    /// Lets a token in as this user.
+    pub fn add_token(&mut self, token: &str, user: User) {
+        self.tokens.insert(token.to_owned(), user);
+    }
+
+    /// Forgets every change: whatever resumes from before now is told 410 Gone.
+    pub fn forget_history(&mut self) {
+        self.store.forget();
+    }
+
+    /// The API server restarts: every watch ends, and nothing can resume from before.
+    pub fn restart(&mut self) {
+        self.end_watches();
+        self.store.forget();
+    }
+
+    pub(crate) fn note_write(
+        &mut self,
+        table: &str,
+        change: &Change,
+        writer: Option<&Writer>,
+        now: Timestamp,
+    ) {
+        if self.writes.len() == WRITES {
+            self.writes.pop_front();
+        }
+        let text = |part: fn(&Writer) -> &str| writer.map_or("", part).to_owned();
+        self.writes.push_back(Write {
+            at: now,
+            resource: table.to_owned(),
+            key: change.key.clone(),
+            uid: objects::uid(&change.object.value).to_owned(),
+            verb: writer.map_or("cluster", |writer| writer.verb),
+            subresource: text(|writer| &writer.subresource),
+            user: text(|writer| &writer.user),
+            manager: text(|writer| &writer.manager),
+            revision: change.revision(),
+            removed: change.kind == ChangeKind::Deleted,
+        });
+    }
+
+    /// The model's own time, for answers that show ages.
+    pub(crate) fn clock(&self) -> Timestamp {
+        self.timers.now.unwrap_or(self.options.start)
+    }
+}

@@ -1,0 +1,162 @@
+//! A scheduler as small as can be: a node that is ready, fits, and has the fewest pods.
+
+use std::collections::BTreeMap;
+
+use http::{Method, StatusCode};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::model::{Kubernetes, json_answer};
+use super::objects::{self, Key, flag, list, text};
+use super::request::{Call, ResourceTarget};
+use super::status_error::StatusError;
+use crate::exchange::Response;
+
+impl Kubernetes {
+    pub(crate) fn settle_scheduling(&mut self, now: Timestamp) -> bool {
+        let waiting: Vec<Value> = self
+            .objects("pods", None)
+            .filter(|pod| {
+                text(pod, &["spec", "nodeName"]).is_empty() && !objects::is_being_deleted(pod)
+            })
+            .cloned()
+            .collect();
+        if waiting.is_empty() {
+            return false;
+        }
+        let nodes: Vec<Value> =
+            self.objects("nodes", None).filter(|node| is_open(node)).cloned().collect();
+        let mut load: BTreeMap<String, usize> = BTreeMap::new();
+        for pod in self.objects("pods", None) {
+            *load.entry(text(pod, &["spec", "nodeName"]).to_owned()).or_default() += 1;
+        }
+        let mut changed = false;
+        for pod in waiting {
+            let fitting = nodes.iter().filter(|node| fits(&pod, node));
+            let best = fitting.min_by_key(|node| {
+                let room = capacity(node);
+                let name = objects::name(node);
+                let pods = load.get(name).copied().unwrap_or(0);
+                (pods >= room, pods, name.to_owned())
+            });
+            let best = best.filter(|node| {
+                load.get(objects::name(node)).copied().unwrap_or(0) < capacity(node)
+            });
+            match best {
+                Some(node) => {
+                    let name = objects::name(node).to_owned();
+                    *load.entry(name.clone()).or_default() += 1;
+                    self.place(&pod, &name, now);
+                    changed = true;
+                }
+                None => changed |= self.leave_unplaced(&pod, nodes.len(), now),
+            }
+        }
+        changed
+    }
+
+    fn place(&mut self, pod: &Value, node: &str, now: Timestamp) {
+        let mut value = pod.clone();
+        objects::set(&mut value, &["spec", "nodeName"], node);
+        objects::set_condition(&mut value, "PodScheduled", "True", "", "", now);
+        self.store_object("pods", value, now, None);
+    }
+
+    fn leave_unplaced(&mut self, pod: &Value, nodes: usize, now: Timestamp) -> bool {
+        let mut value = pod.clone();
+        let message = format!("0/{nodes} nodes are available");
+        objects::set_condition(&mut value, "PodScheduled", "False", "Unschedulable", &message, now);
+        let changed = value != *pod;
+        if changed {
+            self.store_object("pods", value, now, None);
+        }
+        changed
+    }
+
+    /// The subresource by which a scheduler places a pod.
+    pub(crate) fn bind(
+        &mut self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        now: Timestamp,
+    ) -> Result<Response, StatusError> {
+        if *call.request.method() != Method::POST {
+            return Err(StatusError::method_not_allowed());
+        }
+        let name = target.name.as_deref().unwrap_or_default();
+        let body = call.body()?;
+        let pod = self.find(target, name)?.value.clone();
+        let node = text(&pod, &["spec", "nodeName"]);
+        if !node.is_empty() {
+            let why = format!("pod {name} is already assigned to node {node:?}");
+            return Err(StatusError::conflict(&target.resource, name, &why));
+        }
+        self.place(&pod, text(&body, &["target", "name"]), now);
+        let status =
+            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+        Ok(json_answer(StatusCode::CREATED, &status))
+    }
+
+    pub(crate) fn node(&self, name: &str) -> Option<&Value> {
+        self.get("nodes", &Key::new(None, name))
+    }
+}
+
+fn capacity(node: &Value) -> usize {
+    let pods = objects::at(node, &["status", "allocatable", "pods"]);
+    let pods =
+        pods.and_then(|pods| pods.as_str().and_then(|text| text.parse().ok()).or(pods.as_u64()));
+    pods.and_then(|pods| usize::try_from(pods).ok()).unwrap_or(110)
+}
+
+/// Whether new pods may come to a node.
+fn is_open(node: &Value) -> bool {
+    objects::condition(node, "Ready") == Some("True")
+        && !flag(node, &["spec", "unschedulable"])
+        && !objects::is_being_deleted(node)
+}
+
+fn fits(pod: &Value, node: &Value) -> bool {
+    let labels = objects::at(node, &["metadata", "labels"]);
+    let selected =
+        objects::pairs(objects::at(pod, &["spec", "nodeSelector"])).all(|(name, value)| {
+            labels.and_then(|labels| labels.get(name)).and_then(Value::as_str) == Some(value)
+        });
+    selected && wanted_by_affinity(pod, node) && tolerates(pod, node, false)
+}
+
+/// Required node affinity: any of its terms.
+fn wanted_by_affinity(pod: &Value, node: &Value) -> bool {
+    let path = [
+        "spec",
+        "affinity",
+        "nodeAffinity",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "nodeSelectorTerms",
+    ];
+    let terms = list(pod, &path);
+    terms.is_empty()
+        || terms.iter().any(|term| {
+            let selector = json!({"matchExpressions": term["matchExpressions"]});
+            super::selector::fits_label_selector(Some(&selector), node)
+        })
+}
+
+/// Whether a pod, or a template of one, tolerates a node's taints. Daemons tolerate what nodes get by themselves.
+pub(crate) fn tolerates(pod: &Value, node: &Value, daemon: bool) -> bool {
+    let tolerations = list(pod, &["spec", "tolerations"]);
+    list(node, &["spec", "taints"])
+        .iter()
+        .filter(|taint| text(taint, &["effect"]) != "PreferNoSchedule")
+        .filter(|taint| !(daemon && text(taint, &["key"]).starts_with("node.kubernetes.io/")))
+        .all(|taint| tolerations.iter().any(|toleration| accepts(toleration, taint)))
+}
+
+fn accepts(toleration: &Value, taint: &Value) -> bool {
+    let effect = text(toleration, &["effect"]);
+    let key = text(toleration, &["key"]);
+    let exists = text(toleration, &["operator"]) == "Exists";
+    (effect.is_empty() || effect == text(taint, &["effect"]))
+        && ((key.is_empty() && exists) || key == text(taint, &["key"]))
+        && (exists || text(toleration, &["value"]) == text(taint, &["value"]))
+}

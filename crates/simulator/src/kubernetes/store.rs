@@ -1,0 +1,253 @@
+//! Objects in tables, one revision counter over all of them, and what changed lately.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::objects::{self, Key};
+
+/// One version of one object, never changed. Its bytes are made once, for every list and watch that shows it.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) value: Value,
+    pub(crate) bytes: Bytes,
+    pub(crate) revision: u64,
+    item: OnceLock<Bytes>,
+}
+
+/// An object as an item of a list of built-in objects, which says once for all what they are.
+pub(crate) fn item(value: &Value) -> Bytes {
+    let members: BTreeMap<&String, &Value> = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind"))
+        .collect();
+    serde_json::to_vec(&members).map(Bytes::from).unwrap_or_default()
+}
+
+impl Object {
+    /// Its bytes in a list of built-in objects, made when first asked for.
+    pub(crate) fn as_item(&self) -> Bytes {
+        self.item.get_or_init(|| item(&self.value)).clone()
+    }
+
+    /// The same object with another revision.
+    pub(crate) fn at_revision(&self, revision: u64) -> Arc<Self> {
+        Self::new(self.value.clone(), revision)
+    }
+
+    fn new(mut value: Value, revision: u64) -> Arc<Self> {
+        objects::set(&mut value, &["metadata", "resourceVersion"], revision.to_string());
+        let bytes = Bytes::from(value.to_string());
+        Arc::new(Self { value, bytes, revision, item: OnceLock::new() })
+    }
+}
+
+/// What happened to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChangeKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// A change, as watches tell it.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    pub(crate) at: Timestamp,
+    pub(crate) kind: ChangeKind,
+    pub(crate) key: Key,
+    /// The object after it; for a deletion the last one, with the deletion's revision.
+    pub(crate) object: Arc<Object>,
+    pub(crate) previous: Option<Arc<Object>>,
+}
+
+impl Change {
+    pub(crate) fn revision(&self) -> u64 {
+        self.object.revision
+    }
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    objects: BTreeMap<Key, Arc<Object>>,
+    log: VecDeque<Change>,
+    /// The newest revision that the log no longer reaches behind.
+    compacted: u64,
+}
+
+/// Everything that is stored.
+#[derive(Debug)]
+pub(crate) struct Store {
+    revision: u64,
+    tables: BTreeMap<String, Table>,
+    /// How many changes each table remembers.
+    history: usize,
+    /// All of the store began here: what is older was never there.
+    restarted: u64,
+}
+
+impl Store {
+    pub(crate) fn new(history: usize) -> Self {
+        Self { revision: 1, tables: BTreeMap::new(), history, restarted: 0 }
+    }
+
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    pub(crate) fn get(&self, table: &str, key: &Key) -> Option<&Arc<Object>> {
+        self.tables.get(table)?.objects.get(key)
+    }
+
+    /// The objects of a table, or of one of its namespaces, in order.
+    pub(crate) fn list(
+        &self,
+        table: &str,
+        namespace: Option<&str>,
+    ) -> impl Iterator<Item = (&Key, &Arc<Object>)> {
+        let first = Key::new(namespace, "");
+        let namespace = namespace.map(str::to_owned);
+        self.tables
+            .get(table)
+            .into_iter()
+            .flat_map(move |table| table.objects.range(first.clone()..))
+            .take_while(move |(key, _)| {
+                namespace.as_ref().is_none_or(|namespace| key.namespace == *namespace)
+            })
+    }
+
+    /// The same as it was at a revision; nothing when that is forgotten.
+    pub(crate) fn list_at(
+        &self,
+        table: &str,
+        namespace: Option<&str>,
+        revision: u64,
+    ) -> Option<BTreeMap<Key, Arc<Object>>> {
+        let mut objects: BTreeMap<Key, Arc<Object>> = self
+            .list(table, namespace)
+            .map(|(key, object)| (key.clone(), Arc::clone(object)))
+            .collect();
+        if revision < self.restarted {
+            return None;
+        }
+        let Some(table) = self.tables.get(table) else { return Some(objects) };
+        if revision < table.compacted {
+            return None;
+        }
+        for change in table.log.iter().rev().take_while(|change| change.revision() > revision) {
+            if namespace.is_some_and(|namespace| change.key.namespace != namespace) {
+                continue;
+            }
+            match &change.previous {
+                Some(previous) => objects.insert(change.key.clone(), Arc::clone(previous)),
+                None => objects.remove(&change.key),
+            };
+        }
+        Some(objects)
+    }
+
+    /// The revision that was current at a time, as far as this table can tell.
+    pub(crate) fn revision_at(&self, table: &str, time: Timestamp) -> u64 {
+        let Some(table) = self.tables.get(table) else { return self.revision };
+        match table.log.iter().find(|change| change.at > time) {
+            Some(change) => change.revision().saturating_sub(1).max(table.compacted),
+            None => self.revision,
+        }
+    }
+
+    /// The changes after a revision; nothing when some of them are forgotten.
+    pub(crate) fn changes_since(
+        &self,
+        table: &str,
+        revision: u64,
+    ) -> Option<impl Iterator<Item = &Change>> {
+        if revision < self.restarted {
+            return None;
+        }
+        let table = self.tables.get(table);
+        if table.is_some_and(|table| revision < table.compacted) {
+            return None;
+        }
+        let log = table.map(|table| &table.log).into_iter().flatten();
+        Some(log.skip_while(move |change| change.revision() <= revision))
+    }
+
+    pub(crate) fn put(&mut self, table: &str, value: Value, now: Timestamp) -> Change {
+        self.revision += 1;
+        let key = objects::key_of(&value);
+        let object = Object::new(value, self.revision);
+        let entry = self.tables.entry(table.to_owned()).or_default();
+        let previous = entry.objects.insert(key.clone(), Arc::clone(&object));
+        let kind = if previous.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
+        self.remember(table, Change { at: now, kind, key, object, previous })
+    }
+
+    pub(crate) fn remove(&mut self, table: &str, key: &Key, now: Timestamp) -> Option<Change> {
+        let previous = self.tables.get_mut(table)?.objects.remove(key)?;
+        self.revision += 1;
+        let object = Object::new(previous.value.clone(), self.revision);
+        let kind = ChangeKind::Deleted;
+        let previous = Some(previous);
+        Some(self.remember(table, Change { at: now, kind, key: key.clone(), object, previous }))
+    }
+
+    fn remember(&mut self, table: &str, change: Change) -> Change {
+        let history = self.history;
+        if let Some(table) = self.tables.get_mut(table) {
+            table.log.push_back(change.clone());
+            while table.log.len() > history {
+                if let Some(forgotten) = table.log.pop_front() {
+                    table.compacted = forgotten.revision();
+                }
+            }
+        }
+        change
+    }
+
+    /// Forgets what was, as a compaction does, or a restart of a server that kept it in memory only.
+    pub(crate) fn forget(&mut self) {
+        self.restarted = self.revision;
+        for table in self.tables.values_mut() {
+            table.log.clear();
+            table.compacted = self.revision;
+        }
+    }
+
+    /// Forgets a table whose resource is gone.
+    pub(crate) fn drop_table(&mut self, table: &str) {
+        self.tables.remove(table);
+    }
+
+    pub(crate) fn count(&self, table: &str) -> usize {
+        self.tables.get(table).map_or(0, |table| table.objects.len())
+    }
+
+    pub(crate) fn total(&self) -> usize {
+        self.tables.values().map(|table| table.objects.len()).sum()
+    }
+
+    /// About how many bytes the store takes, its memory of changes included.
+    pub(crate) fn memory(&self) -> usize {
+        let weigh = |object: &Object| {
+            size_of::<Object>() + object.bytes.len() + objects::weight(&object.value)
+        };
+        self.tables
+            .values()
+            .map(|table| {
+                let live: usize = table.objects.values().map(|object| weigh(object)).sum();
+                let old: usize = table
+                    .log
+                    .iter()
+                    .filter_map(|change| change.previous.as_deref())
+                    .map(weigh)
+                    .sum();
+                live + old
+            })
+            .sum()
+    }
+}

@@ -1,0 +1,172 @@
+use kube::api::{DeleteParams, ListParams, Preconditions, PropagationPolicy};
+use serde_json::json;
+
+use super::*;
+
+fn owned(name: &str, owner: &Value, blocks: bool) -> Value {
+    let mut value = map(name, json!({}));
+    value["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": "v1", "kind": "ConfigMap", "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"], "blockOwnerDeletion": blocks,
+    }]);
+    value
+}
+
+fn held(name: &str) -> Value {
+    let mut value = map(name, json!({}));
+    value["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    value
+}
+
+async fn release(world: &World, path: &str) {
+    let body = json!({"metadata": {"finalizers": null}});
+    let (status, _) = world.raw("PATCH", path, "application/merge-patch+json", body).await;
+    assert_eq!(status, 200);
+}
+
+async fn names(api: &Api<DynamicObject>) -> Vec<String> {
+    let list = api.list(&ListParams::default()).await.unwrap();
+    list.items.into_iter().filter_map(|one| one.metadata.name).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finalizer_holds_an_object_until_it_is_off() {
+    let world = World::api();
+    let maps = world.maps();
+    create(&maps, held("a")).await.unwrap();
+    let going = maps.delete("a", &DeleteParams::default()).await.unwrap().left().unwrap();
+    assert!(going.metadata.deletion_timestamp.is_some());
+    let body = json!({"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}});
+    let path = "/api/v1/namespaces/default/configmaps/a";
+    let (status, error) = world.raw("PATCH", path, "application/merge-patch+json", body).await;
+    assert_eq!(status, 422);
+    assert!(error["message"].as_str().unwrap().contains("no new finalizers can be added"));
+    release(&world, path).await;
+    assert_eq!(refusal(maps.get("a").await).0, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_precondition_guards_a_deletion() {
+    let world = World::api();
+    let maps = world.maps();
+    create(&maps, map("a", json!({}))).await.unwrap();
+    for preconditions in [
+        Preconditions { uid: Some("other".to_owned()), resource_version: None },
+        Preconditions { uid: None, resource_version: Some("1".to_owned()) },
+    ] {
+        let params = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
+        let (code, reason, message) = refusal(maps.delete("a", &params).await);
+        assert_eq!((code, reason.as_str()), (409, "Conflict"));
+        assert!(message.contains("in the precondition"), "{message}");
+    }
+    assert!(maps.get("a").await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn dependents_go_with_their_owner_unless_they_are_orphaned() {
+    for (policy, left) in [
+        (PropagationPolicy::Background, vec![]),
+        (PropagationPolicy::Foreground, vec![]),
+        (PropagationPolicy::Orphan, vec!["child", "grandchild"]),
+    ] {
+        let world = World::cluster();
+        let maps = world.maps();
+        let owner = create(&maps, map("owner", json!({}))).await.unwrap();
+        let child = create(&maps, owned("child", &owner, true)).await.unwrap();
+        create(&maps, owned("grandchild", &child, true)).await.unwrap();
+        let params = DeleteParams { propagation_policy: Some(policy), ..DeleteParams::default() };
+        maps.delete("owner", &params).await.unwrap();
+        assert_eq!(names(&maps).await, left);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_foreground_deletion_waits_for_a_dependent_that_is_held() {
+    let world = World::cluster();
+    let maps = world.maps();
+    let owner = create(&maps, map("owner", json!({}))).await.unwrap();
+    let mut child = owned("child", &owner, true);
+    child["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    create(&maps, child).await.unwrap();
+    let params = DeleteParams::foreground();
+    maps.delete("owner", &params).await.unwrap();
+    assert_eq!(names(&maps).await, ["child", "owner"]);
+    let body = json!([{"op": "remove", "path": "/metadata/finalizers/0"}]);
+    let path = "/api/v1/namespaces/default/configmaps/child";
+    world.raw("PATCH", path, "application/json-patch+json", body).await;
+    let body = json!({"metadata": {"finalizers": null}});
+    world.raw("PATCH", path, "application/merge-patch+json", body).await;
+    assert_eq!(names(&maps).await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_says_what_keeps_it_and_ends_when_that_is_gone() {
+    let world = World::cluster();
+    let namespaces = world.all("v1", "Namespace", "namespaces");
+    create(
+        &namespaces,
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}),
+    )
+    .await
+    .unwrap();
+    let maps = world.of("n", "v1", "ConfigMap", "configmaps");
+    create(&maps, held("a")).await.unwrap();
+    create(&maps, map("b", json!({}))).await.unwrap();
+    namespaces.delete("n", &DeleteParams::default()).await.unwrap();
+    let (code, _, message) = refusal(create(&maps, map("c", json!({}))).await);
+    assert_eq!(code, 403);
+    assert_eq!(
+        message,
+        "configmaps \"c\" is forbidden: unable to create new content in namespace n because it is being terminated"
+    );
+    let ending = json_of(namespaces.get("n").await.unwrap());
+    assert_eq!(ending["status"]["phase"], "Terminating");
+    let said = |kind: &str| {
+        let conditions = ending["status"]["conditions"].as_array().unwrap();
+        conditions.iter().find(|one| one["type"] == kind).unwrap()["message"].clone()
+    };
+    assert_eq!(
+        said("NamespaceContentRemaining"),
+        "Some resources are remaining: configmaps has 1 resource instances"
+    );
+    assert_eq!(
+        said("NamespaceFinalizersRemaining"),
+        "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
+    );
+    release(&world, "/api/v1/namespaces/n/configmaps/a").await;
+    assert_eq!(refusal(namespaces.get("n").await).0, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_collection_is_deleted_by_selector() {
+    let world = World::api();
+    let maps = world.maps();
+    for name in ["a", "b"] {
+        let mut value = map(name, json!({}));
+        value["metadata"]["labels"] = json!({"k": name});
+        create(&maps, value).await.unwrap();
+    }
+    maps.delete_collection(&DeleteParams::default(), &ListParams::default().labels("k=a"))
+        .await
+        .unwrap();
+    assert_eq!(names(&maps).await, ["b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_refuses_by_rule() {
+    let world = World::api();
+    let maps = world.maps();
+    create(&maps, map("a", json!({}))).await.unwrap();
+    world.shell.with(|model, _| {
+        model.deny(crate::kubernetes::Denial {
+            webhook: "guard.example.com".to_owned(),
+            resource: "configmaps".to_owned(),
+            operations: vec!["DELETE".to_owned()],
+            name: None,
+            message: "not now".to_owned(),
+        });
+    });
+    let (code, _, message) = refusal(maps.delete("a", &DeleteParams::default()).await);
+    assert_eq!(code, 403);
+    assert_eq!(message, "admission webhook \"guard.example.com\" denied the request: not now");
+}

@@ -1,0 +1,300 @@
+//! Watches: what changed, told to whoever asked, as it happens.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use futures::StreamExt as _;
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use http::StatusCode;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::fault_rules::next_delivery;
+use super::list::{shown, too_old};
+use super::model::{Kubernetes, with_type};
+use super::request::{Call, ResourceTarget};
+use super::resources::Resource;
+use super::selector::Selector;
+use super::status_error::StatusError;
+use super::store::{Change, ChangeKind, Object};
+use super::table::{self, Format};
+use crate::exchange::{Body, Response};
+
+/// The open watches, by table.
+#[derive(Default)]
+pub(crate) struct Watches {
+    by_table: BTreeMap<String, Vec<Watch>>,
+}
+
+struct Watch {
+    resource: Arc<Resource>,
+    namespace: Option<String>,
+    selector: Selector,
+    format: Option<Format>,
+    /// Closed when the client is gone; dropped to end the watch.
+    sender: UnboundedSender<Bytes>,
+    ends: Option<Timestamp>,
+    bookmark: Option<Timestamp>,
+    /// An event that is sent after the next one.
+    held: Option<Bytes>,
+    started: bool,
+}
+
+/// How the next event is treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    Once,
+    Twice,
+    AfterTheNext,
+    EndWatch,
+}
+
+impl Watch {
+    fn send(&mut self, line: Bytes, delivery: Delivery) {
+        // A send fails when the client is gone; the watch is swept then.
+        match delivery {
+            Delivery::EndWatch => self.sender.close_channel(),
+            Delivery::AfterTheNext if self.held.is_none() => self.held = Some(line),
+            _ => {
+                if delivery == Delivery::Twice {
+                    let _ = self.sender.unbounded_send(line.clone());
+                }
+                let _ = self.sender.unbounded_send(line);
+                if let Some(held) = self.held.take() {
+                    let _ = self.sender.unbounded_send(held);
+                }
+            }
+        }
+    }
+
+    /// What this watch is told of a change: an object that leaves its selector is gone for it.
+    fn sees(&self, change: &Change) -> Option<(&'static str, bool)> {
+        if self.namespace.as_ref().is_some_and(|namespace| change.key.namespace != *namespace) {
+            return None;
+        }
+        let fits =
+            |object: &Object| self.selector.is_everything() || self.selector.fits(&object.value);
+        let before = change.previous.as_deref().is_some_and(fits);
+        let after = change.kind != ChangeKind::Deleted && fits(&change.object);
+        match (before, after) {
+            (false, false) => None,
+            (false, true) => Some(("ADDED", false)),
+            (true, true) => Some(("MODIFIED", false)),
+            (true, false) => Some(("DELETED", change.kind != ChangeKind::Deleted)),
+        }
+    }
+
+    fn line(&mut self, kind: &str, object: &Arc<Object>, now: Timestamp) -> Bytes {
+        match self.format {
+            None => event_line(kind, &shown(&self.resource, object)),
+            Some(format) => {
+                let first = !self.started;
+                self.started = true;
+                let metadata = json!({"resourceVersion": object.revision.to_string()});
+                let objects = [Arc::clone(object)];
+                let table = table::of(&self.resource, &objects, format, now, first, &metadata);
+                event_line(kind, table.to_string().as_bytes())
+            }
+        }
+    }
+}
+
+fn event_line(kind: &str, object: &[u8]) -> Bytes {
+    let mut line = BytesMut::with_capacity(object.len() + 40);
+    line.put_slice(format!(r#"{{"type":"{kind}","object":"#).as_bytes());
+    line.put_slice(object);
+    line.put_slice(b"}\n");
+    line.freeze()
+}
+
+/// The object as it was, with the revision at which it left the selector.
+fn last_seen(change: &Change) -> Option<Arc<Object>> {
+    let previous = change.previous.as_ref()?;
+    Some(previous.at_revision(change.revision()))
+}
+
+impl Kubernetes {
+    pub(crate) fn serve_watch(
+        &mut self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        now: Timestamp,
+    ) -> Result<Response, StatusError> {
+        let selector = match &target.name {
+            None => super::list::selector(call, target)?,
+            Some(name) => Selector::parse(&target.resource, "", &format!("metadata.name={name}"))?,
+        };
+        let (sender, receiver) = unbounded();
+        let seconds =
+            call.query.number("timeoutSeconds").and_then(|seconds| i64::try_from(seconds).ok());
+        let bookmarks = call.query.flag("allowWatchBookmarks");
+        let mut watch = Watch {
+            resource: Arc::clone(&target.resource),
+            namespace: target.namespace.clone(),
+            selector,
+            format: table::wanted(call),
+            sender,
+            ends: seconds
+                .and_then(|seconds| now.checked_add(SignedDuration::from_secs(seconds)).ok()),
+            bookmark: bookmarks.then(|| self.next_bookmark(now)),
+            held: None,
+            started: false,
+        };
+        let asked = match call.query.get("resourceVersion") {
+            "" | "0" => None,
+            text => Some(text.parse::<u64>().map_err(|_| {
+                StatusError::bad_request(format!("invalid resource version {text:?}"))
+            })?),
+        };
+        // The last bookmark comes shortly before the end, so that a client knows where to go on.
+        if let (Some(ends), Some(bookmark)) = (watch.ends, watch.bookmark) {
+            let last = ends.checked_sub(SignedDuration::from_secs(2)).unwrap_or(ends);
+            watch.bookmark = Some(bookmark.min(last.max(now)));
+        }
+        let initial = call.query.get("sendInitialEvents");
+        let lists = if initial.is_empty() { asked.is_none() } else { initial == "true" };
+        let goes_on = if lists {
+            self.send_everything(&mut watch, now, initial == "true" && bookmarks);
+            true
+        } else {
+            self.send_since(&mut watch, asked.unwrap_or(self.store.revision()), now)
+        };
+        if goes_on {
+            self.watches.by_table.entry(target.resource.table.clone()).or_default().push(watch);
+        }
+        Ok(streaming(receiver))
+    }
+
+    fn send_everything(&self, watch: &mut Watch, now: Timestamp, marked: bool) {
+        let table = watch.resource.table.clone();
+        let namespace = watch.namespace.clone();
+        for (_, object) in self.store.list(&table, namespace.as_deref()) {
+            if watch.selector.is_everything() || watch.selector.fits(&object.value) {
+                let line = watch.line("ADDED", object, now);
+                watch.send(line, Delivery::Once);
+            }
+        }
+        if marked {
+            let end = bookmark(&watch.resource, self.store.revision(), true);
+            watch.send(end, Delivery::Once);
+        }
+    }
+
+    /// What was missed since a revision; false when that is forgotten, and the watch has been told so.
+    fn send_since(&self, watch: &mut Watch, revision: u64, now: Timestamp) -> bool {
+        let table = watch.resource.table.clone();
+        let Some(changes) = self.store.changes_since(&table, revision) else {
+            let error = too_old(revision, self.store.revision()).object();
+            watch.send(event_line("ERROR", error.to_string().as_bytes()), Delivery::Once);
+            return false;
+        };
+        for change in changes {
+            if let Some((kind, left)) = watch.sees(change) {
+                let object = if left { last_seen(change) } else { None };
+                let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
+                watch.send(line, Delivery::Once);
+            }
+        }
+        true
+    }
+
+    /// Tells every watch that is about it. A line is made once for all watches of one form.
+    pub(crate) fn publish(&mut self, table: &str, change: &Change, now: Timestamp) {
+        let Some(watches) = self.watches.by_table.get_mut(table) else { return };
+        let mut made: Vec<(String, &'static str, bool, Bytes)> = Vec::new();
+        for watch in watches.iter_mut() {
+            let Some((kind, left)) = watch.sees(change) else { continue };
+            let delivery = next_delivery(&mut self.faults, &watch.resource, now);
+            if watch.format.is_some() {
+                let object = if left { last_seen(change) } else { None };
+                let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
+                watch.send(line, delivery);
+                continue;
+            }
+            let form = watch.resource.api_version();
+            let ready = made.iter().find(|one| one.0 == form && one.1 == kind && one.2 == left);
+            let line = if let Some((.., line)) = ready {
+                line.clone()
+            } else {
+                let object = if left { last_seen(change) } else { None };
+                let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
+                made.push((form, kind, left, line.clone()));
+                line
+            };
+            watch.send(line, delivery);
+        }
+        watches.retain(|watch| !watch.sender.is_closed());
+    }
+
+    fn next_bookmark(&self, now: Timestamp) -> Timestamp {
+        now.checked_add(self.options.delays.bookmark).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Ends watches whose time is up, and sends the bookmarks that are due.
+    pub(crate) fn settle_watches(&mut self, now: Timestamp) {
+        let revision = self.store.revision();
+        let next = self.next_bookmark(now);
+        for watches in self.watches.by_table.values_mut() {
+            watches.retain(|watch| {
+                !watch.sender.is_closed() && watch.ends.is_none_or(|ends| ends > now)
+            });
+            for watch in
+                watches.iter_mut().filter(|watch| watch.bookmark.is_some_and(|due| due <= now))
+            {
+                let last =
+                    watch.ends.and_then(|ends| ends.checked_sub(SignedDuration::from_secs(2)).ok());
+                watch.bookmark = match last {
+                    Some(last) if last <= now => None,
+                    Some(last) => Some(next.min(last)),
+                    None => Some(next),
+                };
+                if watch.format.is_none() {
+                    let line = bookmark(&watch.resource, revision, false);
+                    watch.send(line, Delivery::Once);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn next_watch_change(&self) -> Option<Timestamp> {
+        self.watches
+            .by_table
+            .values()
+            .flatten()
+            .flat_map(|watch| [watch.ends, watch.bookmark])
+            .flatten()
+            .min()
+    }
+
+    /// Ends every watch.
+    pub(crate) fn end_watches(&mut self) {
+        self.watches.by_table.clear();
+    }
+
+    /// Ends the watches of one table.
+    pub(crate) fn end_watches_of(&mut self, table: &str) {
+        self.watches.by_table.remove(table);
+    }
+
+    /// How many watches are open.
+    #[must_use]
+    pub fn open_watches(&self) -> usize {
+        self.watches.by_table.values().flatten().filter(|watch| !watch.sender.is_closed()).count()
+    }
+}
+
+fn bookmark(resource: &Resource, revision: u64, ends_initial: bool) -> Bytes {
+    let mut object = json!({
+        "kind": resource.kind, "apiVersion": resource.api_version(),
+        "metadata": {"resourceVersion": revision.to_string(), "creationTimestamp": Value::Null},
+    });
+    if ends_initial {
+        object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+    }
+    event_line("BOOKMARK", object.to_string().as_bytes())
+}
+
+fn streaming(receiver: UnboundedReceiver<Bytes>) -> Response {
+    with_type(StatusCode::OK, "application/json", Body::Stream(receiver.boxed()))
+}

@@ -1,0 +1,150 @@
+//! A container registry's front door: who may enter, and how.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::{HeaderValue, StatusCode};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::exchange::{Outcome, Request, json as answer};
+
+/// A registry as a node sees it before it pulls.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    /// Its host name, as challenges say it.
+    pub host: String,
+    /// Whether everybody may read.
+    pub anonymous: bool,
+    /// Client ids that may read; tokens of others are not exchanged.
+    pub readers: Vec<String>,
+    /// What it has.
+    pub repositories: Vec<String>,
+}
+
+impl Registry {
+    /// A registry for these readers only.
+    #[must_use]
+    pub fn new(host: &str, readers: &[&str]) -> Self {
+        Self {
+            host: host.to_owned(),
+            anonymous: false,
+            readers: readers.iter().map(ToString::to_string).collect(),
+            repositories: vec!["aks/components/kubernetes-node".to_owned()],
+        }
+    }
+
+    /// What comes back for one request.
+    #[must_use]
+    pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
+        let form = crate::azure::query(std::str::from_utf8(request.body()).ok());
+        let query = crate::azure::query(request.uri().query());
+        let field = |name: &str| form.get(name).or(query.get(name)).map_or("", String::as_str);
+        match (request.method().as_str(), request.uri().path()) {
+            ("POST", "/oauth2/exchange") => {
+                self.exchange(field("grant_type"), field("access_token"), now)
+            }
+            ("POST", "/oauth2/token") => self.access(field("refresh_token"), field("scope"), now),
+            ("GET", "/oauth2/token") if self.anonymous => {
+                token("access_token", "nobody", field("scope"), now)
+            }
+            ("GET", "/oauth2/token") => {
+                denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "authentication required")
+            }
+            ("GET", "/v2/") => self.inside(request, "", || json!({}), now),
+            ("GET", "/v2/_catalog") => self.inside(
+                request,
+                "registry:catalog:*",
+                || json!({"repositories": self.repositories}),
+                now,
+            ),
+            _ => denied(
+                StatusCode::NOT_FOUND,
+                "NAME_UNKNOWN",
+                "repository name not known to registry",
+            ),
+        }
+    }
+
+    /// Behind the door, or the challenge that says where the key is.
+    fn inside(
+        &self,
+        request: &Request,
+        scope: &str,
+        body: impl Fn() -> Value,
+        now: Timestamp,
+    ) -> Outcome {
+        let header = request
+            .headers()
+            .get(http::header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
+        let token = header.and_then(|header| header.strip_prefix("Bearer "));
+        if token.and_then(|token| claims(token, "access_token", now)).is_some() {
+            return Outcome::Answer(answer(StatusCode::OK, &body()));
+        }
+        let host = &self.host;
+        let scope = if scope.is_empty() { String::new() } else { format!(",scope=\"{scope}\"") };
+        let challenge =
+            format!("Bearer realm=\"https://{host}/oauth2/token\",service=\"{host}\"{scope}");
+        let body =
+            json!({"errors": [{"code": "UNAUTHORIZED", "message": "authentication required"}]});
+        let mut response = answer(StatusCode::UNAUTHORIZED, &body);
+        if let Ok(challenge) = HeaderValue::from_str(&challenge) {
+            response.headers_mut().insert(http::header::WWW_AUTHENTICATE, challenge);
+        }
+        Outcome::Answer(response)
+    }
+
+    /// A token of Entra ID for one of ours.
+    fn exchange(&self, grant: &str, given: &str, now: Timestamp) -> Outcome {
+        if grant != "access_token" {
+            return denied(
+                StatusCode::BAD_REQUEST,
+                "UNSUPPORTED",
+                "grant_type must be access_token",
+            );
+        }
+        let application = given
+            .split('.')
+            .nth(1)
+            .and_then(|part| URL_SAFE_NO_PAD.decode(part).ok())
+            .and_then(|claims| serde_json::from_slice::<Value>(&claims).ok())
+            .and_then(|claims| claims["appid"].as_str().map(str::to_owned));
+        match application {
+            Some(application) if self.readers.contains(&application) => {
+                token("refresh_token", &application, "", now)
+            }
+            Some(_) => {
+                denied(StatusCode::FORBIDDEN, "DENIED", "the identity has no role on this registry")
+            }
+            None => denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "the access token is invalid"),
+        }
+    }
+
+    /// One of our refresh tokens for an access token.
+    fn access(&self, refresh: &str, scope: &str, now: Timestamp) -> Outcome {
+        match claims(refresh, "refresh_token", now) {
+            Some(reader) if self.readers.contains(&reader) => {
+                token("access_token", &reader, scope, now)
+            }
+            _ => denied(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "the refresh token is invalid"),
+        }
+    }
+}
+
+/// A token of the registry itself, with its kind and its reader inside.
+fn token(kind: &str, reader: &str, scope: &str, now: Timestamp) -> Outcome {
+    let claims = json!({"grant_type": kind, "appid": reader, "scope": scope, "exp": now.as_second() + 3 * 3600});
+    let token = format!("simulated.{}.registry", URL_SAFE_NO_PAD.encode(claims.to_string()));
+    Outcome::Answer(answer(StatusCode::OK, &json!({kind: token})))
+}
+
+fn claims(token: &str, kind: &str, now: Timestamp) -> Option<String> {
+    let body = token.strip_prefix("simulated.")?.strip_suffix(".registry")?;
+    let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(body).ok()?).ok()?;
+    let valid = claims["grant_type"] == kind && claims["exp"].as_i64()? > now.as_second();
+    valid.then(|| claims["appid"].as_str().unwrap_or_default().to_owned())
+}
+
+fn denied(status: StatusCode, code: &str, message: &str) -> Outcome {
+    Outcome::Answer(answer(status, &json!({"errors": [{"code": code, "message": message}]})))
+}

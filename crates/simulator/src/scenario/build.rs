@@ -1,0 +1,168 @@
+//! From a scenario to a world.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{Bootstrap, Pool, Scenario, Vms, Wedge};
+use crate::azure::{Azure, Cse, Life, NewVm, Options, earlier};
+
+/// How old a cluster is that has always been there.
+const OLD: i64 = 30 * 24 * 3600;
+/// Seconds between two failed writes of a wedged scale set, and how long ago the last one was.
+const CYCLE: i64 = 75;
+const LAST_FAILURE: i64 = 30;
+/// For how long a wedge's unregistered nodes have been there.
+const UNREGISTERED: i64 = 2 * 3600;
+
+impl Scenario {
+    /// The world of this scenario.
+    #[must_use]
+    pub fn build(&self, seed: u64, start: Timestamp, mut options: Options) -> Azure {
+        if let Some(seconds) = self.ingestion_delay_seconds {
+            options.ingestion_delay = Duration::from_secs(seconds);
+        }
+        if let Some(limits) = self.limits {
+            options.limits = limits;
+        }
+        if let Some(bootstrap) = &self.pool_bootstrap {
+            options.pool_cse = bootstrap.clone();
+        }
+        options.vcpu_quota = self.vcpu_quota.or(options.vcpu_quota);
+        let mut azure = Azure::new(seed, start, options);
+        azure.add_cluster(start);
+        for pool in self.pools_or_usual() {
+            let wedge = self.wedge.as_ref().filter(|wedge| wedge.pool == pool.name);
+            azure.add_pool(&pool, wedge, start);
+        }
+        for vms in &self.vms {
+            azure.add_vms(vms, start);
+        }
+        if let Some(update) = &self.cluster_update {
+            azure.begin_stuck_update(earlier(start, i64::from(update.age_minutes) * 60));
+        }
+        for denial in &self.denials {
+            azure.deny(denial.clone());
+        }
+        for rule in &self.faults {
+            azure.add_fault(rule.clone(), start);
+        }
+        azure
+    }
+}
+
+impl Azure {
+    fn add_cluster(&mut self, start: Timestamp) {
+        let options = self.options().clone();
+        let (name, location, version) =
+            (&options.cluster, &options.location, &options.kubernetes_version);
+        self.put_resource(json!({
+            "id": options.cluster_id(),
+            "name": name,
+            "type": "Microsoft.ContainerService/ManagedClusters",
+            "location": location,
+            "tags": {"environment": "simulated"},
+            "eTag": "7c1f0b0e-0000-4000-8000-000000000000",
+            "sku": {"name": "Base", "tier": "Standard"},
+            "identity": {"type": "SystemAssigned", "principalId": options.aks_principal, "tenantId": options.tenant},
+            "properties": {
+                "provisioningState": "Succeeded",
+                "powerState": {"code": "Running"},
+                "kubernetesVersion": version.rsplit_once('.').map_or(version.as_str(), |(minor, _)| minor),
+                "currentKubernetesVersion": version,
+                "dnsPrefix": name,
+                "fqdn": format!("{name}-abcd1234.hcp.{location}.azmk8s.io"),
+                "nodeResourceGroup": options.node_resource_group,
+                "enableRBAC": true,
+                "maxAgentPools": 100,
+                "aadProfile": {"managed": true, "enableAzureRBAC": true, "tenantID": options.tenant},
+                "disableLocalAccounts": true,
+                "networkProfile": {
+                    "networkPlugin": "azure", "networkDataplane": "cilium", "loadBalancerSku": "standard",
+                    "outboundType": "loadBalancer", "serviceCidr": "10.0.0.0/16", "dnsServiceIP": "10.0.0.10",
+                },
+                "servicePrincipalProfile": {"clientId": "msi"},
+                "resourceUID": format!("{:024x}", start.as_second()),
+            },
+        }));
+        let (network, subnet) = (options.network(), options.subnet());
+        self.put_resource(json!({
+            "id": network, "name": "aks-vnet", "type": "Microsoft.Network/virtualNetworks", "location": location,
+            "properties": {"provisioningState": "Succeeded", "addressSpace": {"addressPrefixes": ["10.224.0.0/12"]}},
+        }));
+        self.put_resource(json!({
+            "id": subnet, "name": "aks-subnet", "type": "Microsoft.Network/virtualNetworks/subnets",
+            "properties": {"provisioningState": "Succeeded", "addressPrefix": "10.224.0.0/16"},
+        }));
+    }
+
+    fn add_pool(&mut self, pool: &Pool, wedge: Option<&Wedge>, start: Timestamp) {
+        let options = self.options().clone();
+        let id = format!("{}/agentPools/{}", options.cluster_id(), pool.name);
+        let mut properties = json!({
+            "provisioningState": if wedge.is_some() { "Failed" } else { "Succeeded" },
+            "powerState": {"code": "Running"},
+            "count": pool.nodes,
+            "vmSize": pool.size,
+            "osDiskSizeGB": 128,
+            "osDiskType": "Managed",
+            "kubeletDiskType": "OS",
+            "maxPods": 110,
+            "type": "VirtualMachineScaleSets",
+            "availabilityZones": ["1", "2", "3"],
+            "enableAutoScaling": pool.min_count.is_some(),
+            "scaleDownMode": "Delete",
+            "orchestratorVersion": options.kubernetes_version,
+            "currentOrchestratorVersion": options.kubernetes_version,
+            "enableNodePublicIP": false,
+            "mode": pool.mode,
+            "enableEncryptionAtHost": false,
+            "enableUltraSSD": false,
+            "osType": "Linux",
+            "osSKU": "AzureLinux",
+            "nodeImageVersion": options.node_image,
+            "upgradeSettings": {"maxSurge": "10%"},
+            "enableFIPS": false,
+            "securityProfile": {"enableVTPM": false, "enableSecureBoot": false},
+            "nodeTaints": pool.taints,
+            "eTag": format!("7c1f0b0e-0000-4000-8000-{:012x}", u64::from(pool.nodes)),
+        });
+        if let (Some(min), Some(max)) = (pool.min_count, pool.max_count) {
+            properties["minCount"] = json!(min);
+            properties["maxCount"] = json!(max);
+        }
+        self.put_resource(json!({
+            "id": id, "name": pool.name, "type": "Microsoft.ContainerService/managedClusters/agentPools", "properties": properties,
+        }));
+        let unregistered = wedge.map_or(0, |wedge| wedge.unregistered_nodes);
+        self.add_nodes(&pool.name, pool.nodes - unregistered, earlier(start, OLD), Life::Grown);
+        self.add_nodes(&pool.name, unregistered, earlier(start, UNREGISTERED), Life::NoNetwork);
+        if let Some(wedge) = wedge {
+            for number in (0..i64::from(wedge.failed_writes)).rev() {
+                self.fail_write(&pool.name, earlier(start, LAST_FAILURE + number * CYCLE), start);
+            }
+            self.wedge(&pool.name, wedge.quiet, start);
+        }
+    }
+
+    fn add_vms(&mut self, vms: &Vms, start: Timestamp) {
+        let cse = match &vms.bootstrap {
+            Bootstrap::Succeeds => Cse::default(),
+            Bootstrap::OrasMissing => Cse::oras_missing(),
+            Bootstrap::Custom(cse) => cse.clone(),
+        };
+        for (number, name) in vms.names.iter().enumerate() {
+            self.create_vm(&NewVm {
+                name: name.clone(),
+                node_pool: vms.node_pool.clone(),
+                image_version: vms.image_version.clone(),
+                size: vms.size.clone(),
+                zone: (number % 3 + 1).to_string(),
+                cse: cse.clone(),
+                created: earlier(start, i64::from(vms.age_minutes) * 60),
+                grown: !vms.boots,
+            });
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A small API to break things and look inside.
+
+use bytes::Bytes;
+use http::StatusCode;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Shell;
+use crate::azure::{Cse, Denial, NewVm};
+use crate::exchange::{Body, Request, Response, json as respond};
+use crate::faults::Rule;
+use crate::scenario::Scenario;
+
+const HELP: &str = "\
+GET    /admin/state             everything inside, as JSON
+GET    /admin/trace             what was asked and answered, with the seed and every rule
+GET    /admin/scenarios         the names of the built-in scenarios
+POST   /admin/scenario?name=N   begin anew with a built-in scenario, or with the YAML in the body
+POST   /admin/faults            add a fault rule: {\"when\": {\"method\": \"PUT\"}, \"then\": \"dropAfter\"}
+DELETE /admin/faults            remove every fault rule
+POST   /admin/wedge             {\"pool\": \"system\", \"quiet\": false}
+POST   /admin/unwedge           {\"pool\": \"system\"}
+POST   /admin/provisioningState {\"id\": \"/subscriptions/…\", \"state\": \"Failed\"}
+POST   /admin/vms               {\"name\": \"aks-default-x\", \"imageVersion\": \"202601.27.0\", \"cse\": {\"exitCode\": 50}}
+DELETE /admin/vms?name=N        take a VM away at once
+POST   /admin/denials           {\"action\": \"Microsoft.Insights/*\"}
+DELETE /admin/denials           allow everything again
+";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pool {
+    pool: String,
+    #[serde(default)]
+    quiet: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    id: String,
+    state: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Vm {
+    name: String,
+    image_version: String,
+    #[serde(default)]
+    cse: Cse,
+}
+
+pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Response {
+    let query = crate::azure::query(request.uri().query());
+    let name = query.get("name").map_or("", String::as_str);
+    let body = request.body();
+    let done = match (request.method().as_str(), request.uri().path()) {
+        ("GET", "/admin/state") => {
+            let mut azure = shell.azure();
+            azure.settle(now);
+            return respond(StatusCode::OK, &azure.state());
+        }
+        ("GET", "/admin/trace") => return text(StatusCode::OK, shell.azure().trace().text()),
+        ("GET", "/admin/scenarios") => {
+            return respond(StatusCode::OK, &json!(Scenario::names().collect::<Vec<_>>()));
+        }
+        ("POST", "/admin/scenario") => load(shell, name, body),
+        ("POST", "/admin/faults") => {
+            read::<Rule>(body).map(|rule| shell.azure().add_fault(rule, now))
+        }
+        ("DELETE", "/admin/faults") => {
+            shell.azure().clear_faults(now);
+            Ok(())
+        }
+        ("POST", "/admin/wedge") => read::<Pool>(body).and_then(|wanted| {
+            found(shell.azure().wedge(&wanted.pool, wanted.quiet, now), &wanted.pool)
+        }),
+        ("POST", "/admin/unwedge") => read::<Pool>(body)
+            .and_then(|wanted| found(shell.azure().unwedge(&wanted.pool, now), &wanted.pool)),
+        ("POST", "/admin/provisioningState") => read::<State>(body).and_then(|wanted| {
+            found(shell.azure().set_state(&wanted.id, &wanted.state), &wanted.id)
+        }),
+        ("POST", "/admin/vms") => read::<Vm>(body).map(|vm| create(shell, vm, now)),
+        ("DELETE", "/admin/vms") => {
+            let mut azure = shell.azure();
+            let id = format!("{}/{name}", azure.options().compute("virtualMachines"));
+            azure.delete_vm(&id);
+            Ok(())
+        }
+        ("POST", "/admin/denials") => read::<Denial>(body).map(|denial| shell.azure().deny(denial)),
+        ("DELETE", "/admin/denials") => {
+            shell.azure().clear_denials();
+            Ok(())
+        }
+        _ => return text(StatusCode::NOT_FOUND, HELP.to_owned()),
+    };
+    match done {
+        Ok(()) => respond(StatusCode::OK, &json!({"done": true})),
+        Err(why) => respond(StatusCode::BAD_REQUEST, &json!({"error": why})),
+    }
+}
+
+fn load(shell: &Shell, name: &str, body: &Bytes) -> Result<(), String> {
+    let scenario = if body.is_empty() {
+        Scenario::named(name)
+    } else {
+        Scenario::parse("the request's body", &String::from_utf8_lossy(body))
+    };
+    shell.load(&scenario.map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+fn create(shell: &Shell, vm: Vm, now: Timestamp) {
+    shell.azure().create_vm(&NewVm {
+        name: vm.name,
+        node_pool: "default".to_owned(),
+        image_version: vm.image_version,
+        size: "Standard_D4s_v5".to_owned(),
+        zone: "1".to_owned(),
+        cse: vm.cse,
+        created: now,
+        grown: false,
+    });
+}
+
+fn read<T: for<'de> Deserialize<'de>>(body: &Bytes) -> Result<T, String> {
+    let value: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+fn found(is_there: bool, name: &str) -> Result<(), String> {
+    if is_there { Ok(()) } else { Err(format!("there is no `{name}`")) }
+}
+
+fn text(status: StatusCode, text: String) -> Response {
+    let mut response = Response::new(Body::Full(text.into()));
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,63 @@
+//! What a client needs to know, in files.
+
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::azure::Options;
+
+/// A file could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {path}: {error}\nhint: `--state DIR` names a folder of your own", path = path.display())]
+pub struct FilesError {
+    path: PathBuf,
+    error: std::io::Error,
+}
+
+/// Writes the authority's certificate and the environment that points at the simulation.
+pub(super) fn write(folder: &Path, ca_pem: &str, options: &Options) -> Result<(), FilesError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error| FilesError { path, error }
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed(folder))?;
+    let folder = fs::canonicalize(folder).map_err(failed(folder))?;
+    let authority = folder.join("ca.pem");
+    replace(&authority, 0o644, ca_pem).map_err(failed(&authority))?;
+    let environment = folder.join("env.sh");
+    replace(&environment, 0o600, &exports(options, &authority)).map_err(failed(&environment))
+}
+
+fn exports(options: &Options, authority: &Path) -> String {
+    let authority = authority.to_string_lossy();
+    let endpoint = options.endpoint.as_str();
+    let mut text = String::new();
+    for (name, value) in [
+        ("AZURE_TENANT_ID", options.tenant.as_str()),
+        ("AZURE_CLIENT_ID", &options.client_id),
+        ("AZURE_CLIENT_SECRET", options.client_secret.expose()),
+        ("AZURE_AUTHORITY_HOST", endpoint),
+        ("AZURE_RESOURCE_MANAGER_ENDPOINT", endpoint),
+        ("AZURE_RESOURCE_MANAGER_AUDIENCE", endpoint),
+        ("AZURE_CA_CERTIFICATE", &authority),
+        ("AZURE_SUBSCRIPTION_ID", &options.subscription),
+        ("SUBSCRIPTION_ID", &options.subscription),
+        ("RESOURCE_GROUP", &options.resource_group),
+        ("CLUSTER_NAME", &options.cluster),
+    ] {
+        let _ = writeln!(text, "export {name}='{}'", value.replace('\'', r"'\''"));
+    }
+    text
+}
+
+/// Puts a file in place whole: beside it first, then over it.
+fn replace(path: &Path, mode: u32, text: &str) -> std::io::Result<()> {
+    let beside = path.with_extension(format!("new-{}", std::process::id()));
+    let _ = fs::remove_file(&beside);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
+    file.write_all(text.as_bytes())?;
+    drop(file);
+    fs::rename(&beside, path)
+}

@@ -1,0 +1,18 @@
+//! What the model of Azure promises.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod activity;
+mod faults;
+mod hostile;
+mod neighbours;
+mod operations;
+mod pools;
+mod scenarios;
+mod support;
+mod throttling;
+mod wedge;

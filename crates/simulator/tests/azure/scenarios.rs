@@ -1,0 +1,128 @@
+//! The facts of the built-in scenarios.
+
+use jiff::SignedDuration;
+use mooring_simulator::azure::{Change, Options};
+use mooring_simulator::scenario::Scenario;
+
+use crate::support::{CLUSTER, COMPUTE, Lab};
+
+#[test]
+fn every_scenario_has_the_same_cluster() {
+    for name in Scenario::names() {
+        let lab = Lab::new(name);
+        let options = lab.azure.options();
+        assert_eq!(options.node_resource_group, "MC_rg-demo_demo_westeurope");
+        let pool = |name: &str| {
+            lab.azure.resource(&format!("{CLUSTER}/agentPools/{name}")).unwrap().clone()
+        };
+        let (system, user) = (pool("system"), pool("user"));
+        assert_eq!(
+            (system["properties"]["mode"].as_str(), system["properties"]["count"].as_u64()),
+            (Some("System"), Some(3))
+        );
+        assert_eq!(system["properties"]["minCount"], 3);
+        assert_eq!(
+            (user["properties"]["mode"].as_str(), user["properties"]["count"].as_u64()),
+            (Some("User"), Some(2))
+        );
+        assert_eq!(lab.azure.resource(CLUSTER).unwrap()["location"], "westeurope");
+    }
+}
+
+#[test]
+fn oras_is_missing_on_one_image_only() {
+    let mut lab = Lab::new("oras-missing");
+    let created: Vec<Change> = lab.azure.take_changes();
+    let vms = created.iter().filter(|change| matches!(change, Change::VmCreated(_))).count();
+    assert_eq!(vms, 10);
+    for number in 1..=5 {
+        let view = lab.get(&format!(
+            "{COMPUTE}/virtualMachines/aks-default-bad{number}?$expand=instanceView"
+        ));
+        let extension = &view.body["properties"]["instanceView"]["extensions"][0];
+        assert_eq!(extension["name"], "cse-agent-karpenter");
+        let message = extension["statuses"][0]["message"].as_str().unwrap();
+        assert!(
+            message.contains("exit status=211") && message.contains("'oras': No such file"),
+            "{message}"
+        );
+        let good = lab.get(&format!(
+            "{COMPUTE}/virtualMachines/aks-default-good{number}/extensions/cse-agent-karpenter"
+        ));
+        assert_eq!(good.text("/properties/provisioningState"), "Succeeded");
+        assert!(good.body["properties"].get("instanceView").is_none(), "only with $expand");
+    }
+    let vms = lab.azure.karpenter_vms();
+    assert_eq!(
+        vms.iter()
+            .filter(|vm| vm.image_version == "202601.27.0" && vm.claim.starts_with("default-bad"))
+            .count(),
+        5
+    );
+    assert_eq!(lab.azure.nodes().iter().filter(|node| node.claim.is_some()).count(), 5);
+}
+
+#[test]
+fn a_young_operation_is_five_minutes_old() {
+    let mut lab = Lab::new("young-operation");
+    let latest = lab.get(&format!("{CLUSTER}/operations/latest"));
+    let started: jiff::Timestamp = latest.text("/startTime").parse().unwrap();
+    assert_eq!(lab.now.duration_since(started).as_mins(), 5);
+    assert_eq!(lab.pool_state("system"), "Failed");
+}
+
+#[test]
+fn slow_machines_bootstrap_for_fourteen_minutes_and_join() {
+    let mut lab = Lab::new("slow-boot");
+    lab.azure.take_changes();
+    let state = |lab: &mut Lab| {
+        lab.get(&format!("{COMPUTE}/virtualMachines/aks-default-slow1/extensions/cse-agent-karpenter?$expand=instanceView"))
+            .text("/properties/provisioningState")
+            .to_owned()
+    };
+    lab.pass(800);
+    assert_eq!(state(&mut lab), "Creating");
+    lab.pass(200);
+    assert_eq!(state(&mut lab), "Succeeded");
+    let joined = lab.azure.take_changes();
+    assert_eq!(
+        joined.iter().filter(|change| matches!(change, Change::NodeJoined(_))).count(),
+        3,
+        "{joined:?}"
+    );
+}
+
+#[test]
+fn a_throttled_subscription_refuses_soon() {
+    let mut lab = Lab::new("throttled");
+    let statuses: Vec<u16> = (0..20).map(|_| lab.get(CLUSTER).status).collect();
+    assert!(statuses.contains(&429) && statuses.contains(&200), "{statuses:?}");
+}
+
+#[test]
+fn speed_shortens_durations_and_leaves_time_alone() {
+    let mut lab = Lab::with("healthy", 1, Options { speed: 60.0, ..Options::default() });
+    let body = serde_json::json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5"}});
+    let made = lab.put(&format!("{CLUSTER}/agentPools/extra"), &body);
+    assert_eq!(made.header("retry-after"), "1");
+    lab.now += SignedDuration::from_secs(3);
+    let ended = lab.follow(&made);
+    assert_eq!(ended.text("/status"), "Succeeded", "three minutes are three seconds");
+    let took = ended
+        .text("/endTime")
+        .parse::<jiff::Timestamp>()
+        .unwrap()
+        .duration_since(ended.text("/startTime").parse().unwrap());
+    assert_eq!(took.as_secs(), 3);
+}
+
+#[test]
+fn the_model_says_when_something_happens_next() {
+    let mut lab = Lab::new("wedged-system-pool");
+    let next = lab.azure.next_change().unwrap();
+    assert_eq!(next.duration_since(lab.now).as_secs(), 75);
+    assert!(Lab::new("healthy").azure.next_change().is_none());
+    lab.now = next;
+    lab.azure.settle(next);
+    assert!(lab.azure.next_change().unwrap() > next);
+}

@@ -1,0 +1,139 @@
+//! A client in process, under virtual time.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use jiff::{SignedDuration, Timestamp};
+use mooring_simulator::azure::{Azure, Options};
+use mooring_simulator::exchange::{Outcome, Request};
+use mooring_simulator::scenario::Scenario;
+use serde_json::Value;
+
+pub(crate) const CLUSTER: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg-demo/providers/Microsoft.ContainerService/managedClusters/demo";
+pub(crate) const COMPUTE: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/MC_rg-demo_demo_westeurope/providers/Microsoft.Compute";
+
+/// An Azure, a token and a clock that the test turns.
+pub(crate) struct Lab {
+    pub(crate) azure: Azure,
+    pub(crate) now: Timestamp,
+    token: String,
+}
+
+/// An answer, taken apart.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+    pub(crate) headers: http::HeaderMap,
+}
+
+impl Seen {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The error code, wherever it stands.
+    pub(crate) fn code(&self) -> &str {
+        let code = self.body.pointer("/error/code").or(self.body.get("code"));
+        code.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(crate) fn text(&self, pointer: &str) -> &str {
+        self.body.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+impl Lab {
+    pub(crate) fn new(scenario: &str) -> Self {
+        Self::with(scenario, 1, Options::default())
+    }
+
+    pub(crate) fn with(scenario: &str, seed: u64, options: Options) -> Self {
+        let now: Timestamp = "2026-02-01T12:00:00Z".parse().unwrap();
+        let azure = Scenario::named(scenario).unwrap().build(seed, now, options);
+        let token = azure.token("https://management.azure.com/", now);
+        Self { azure, now, token }
+    }
+
+    pub(crate) fn pass(&mut self, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
+        self.azure.settle(self.now);
+    }
+
+    pub(crate) fn outcome(&mut self, method: &str, target: &str, body: Option<&Value>) -> Outcome {
+        self.outcome_with(method, target, body, &[])
+    }
+
+    pub(crate) fn outcome_with(
+        &mut self,
+        method: &str,
+        target: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> Outcome {
+        // A client signs in again before its token ends.
+        self.token = self.azure.token("https://management.azure.com/", self.now);
+        let mut request = http::Request::builder()
+            .method(method)
+            .uri(target)
+            .header("authorization", format!("Bearer {}", self.token));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
+        let request: Request = request.body(body).unwrap();
+        self.azure.handle(&request, self.now)
+    }
+
+    pub(crate) fn call(&mut self, method: &str, target: &str, body: Option<&Value>) -> Seen {
+        seen(self.outcome(method, target, body))
+    }
+
+    pub(crate) fn get(&mut self, path: &str) -> Seen {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        self.call("GET", &format!("{path}{mark}api-version=2025-02-01"), None)
+    }
+
+    pub(crate) fn put(&mut self, path: &str, body: &Value) -> Seen {
+        self.call("PUT", &format!("{path}?api-version=2025-02-01"), Some(body))
+    }
+
+    pub(crate) fn delete(&mut self, path: &str) -> Seen {
+        self.call("DELETE", &format!("{path}?api-version=2025-02-01"), None)
+    }
+
+    pub(crate) fn post(&mut self, path: &str) -> Seen {
+        self.call("POST", &format!("{path}?api-version=2025-02-01"), None)
+    }
+
+    /// The path and query of the operation that an answer points at.
+    pub(crate) fn follow(&mut self, answer: &Seen) -> Seen {
+        let link = answer.header("azure-asyncoperation").to_owned();
+        let target =
+            link.strip_prefix("https://management.azure.com").expect("a link of this endpoint");
+        self.call("GET", target, None)
+    }
+
+    pub(crate) fn pool_state(&mut self, pool: &str) -> String {
+        self.get(&format!("{CLUSTER}/agentPools/{pool}"))
+            .text("/properties/provisioningState")
+            .to_owned()
+    }
+
+    /// The scale set of a pool.
+    pub(crate) fn vmss(&mut self, pool: &str) -> Option<Value> {
+        let listed = self.get(&format!("{COMPUTE}/virtualMachineScaleSets"));
+        let mut sets: VecDeque<Value> =
+            listed.body["value"].as_array().unwrap().iter().cloned().collect();
+        sets.retain(|set| set["tags"]["aks-managed-poolName"] == pool);
+        sets.pop_front()
+    }
+}
+
+pub(crate) fn seen(outcome: Outcome) -> Seen {
+    let Outcome::Answer(response) = outcome else { panic!("no answer: {outcome:?}") };
+    let (head, body) = response.into_parts();
+    let bytes = body.bytes();
+    let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+    Seen { status: head.status.as_u16(), body, headers: head.headers }
+}

@@ -1,0 +1,96 @@
+//! The model of the Kubernetes API judged by clients that nobody here wrote: `kubectl` and the official Python client,
+//! over TLS on loopback. The same scripts are run against a real kube-apiserver where there is one, so that they
+//! cannot ask for something that no server does.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test"
+)]
+
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mooring_testbed::{RealCluster, Users};
+use server::ModelServer;
+
+/// Names the Python environment that has the clients; `cargo xtask test` sets it.
+const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
+
+/// A script takes seconds; the first call of a new kubectl on a busy machine may take many.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+/// Runs a script with the clients on its path and one server to talk to; its words are shown if it fails.
+async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
+    let Some(environment) = std::env::var_os(ENVIRONMENT) else {
+        eprintln!(
+            "SKIPPED: {script} against the {cluster}: {ENVIRONMENT} is not set; `cargo xtask test` sets it"
+        );
+        return;
+    };
+    let bin = PathBuf::from(environment).join("bin");
+    let path = std::env::join_paths(
+        std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("kubeconfig");
+    std::fs::write(&file, kubeconfig).unwrap();
+    let child = tokio::process::Command::new(program)
+        .arg(folder().join(script))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds"))
+        .env("PATH", path.unwrap())
+        .env("KUBECONFIG", &file)
+        .env("CLUSTER", cluster)
+        .kill_on_drop(true)
+        .output();
+    let output =
+        tokio::time::timeout(PATIENCE, child).await.expect("the script ends in time").unwrap();
+    assert!(
+        output.status.success(),
+        "{script} against the {cluster}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+async fn on_the_model(program: &str, script: &str) {
+    let server = ModelServer::start().await;
+    run(program, script, server.kubeconfig(), "model").await;
+}
+
+async fn on_a_real_server(program: &str, script: &str) {
+    match RealCluster::start().await.unwrap() {
+        Some(real) => run(program, script, &real.kubeconfig(Users::ADMIN), "apiserver").await,
+        None => eprintln!(
+            "SKIPPED: {script}: there is no kube-apiserver; scripts/kube-assets builds one"
+        ),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_finds_the_model_as_it_should_be() {
+    on_the_model("bash", "kubectl.sh").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_finds_the_model_as_it_should_be() {
+    on_the_model("python", "client.py").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_finds_a_real_server_as_it_should_be() {
+    on_a_real_server("bash", "kubectl.sh").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_finds_a_real_server_as_it_should_be() {
+    on_a_real_server("python", "client.py").await;
+}

@@ -1,0 +1,87 @@
+//! An answer, and what a case expects of it.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// What a server answered.
+pub(crate) struct Answer {
+    what: String,
+    pub(crate) status: u16,
+    pub(crate) headers: http::HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    pub(crate) fn new(what: String, head: &http::response::Parts, body: &[u8]) -> Self {
+        let body = serde_json::from_slice(body)
+            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned()));
+        Self { what, status: head.status.as_u16(), headers: head.headers.clone(), body }
+    }
+
+    /// The body of an answer that must have this status.
+    #[track_caller]
+    pub(crate) fn is(self, status: u16) -> Value {
+        assert!(self.status == status, "expected {status}: {self}");
+        self.body
+    }
+
+    /// A failure: the `Status` object that the server must answer with.
+    #[track_caller]
+    pub(crate) fn fails(self, status: u16, reason: &str) -> Value {
+        assert!(self.status == status, "expected {status} {reason}: {self}");
+        assert!(self.body["kind"] == "Status", "expected a Status: {self}");
+        assert!(self.body["apiVersion"] == "v1", "expected a Status of v1: {self}");
+        assert!(self.body["status"] == "Failure", "expected a Failure: {self}");
+        assert!(self.body["code"] == status, "expected code {status}: {self}");
+        assert!(self.body["reason"].as_str().unwrap_or("") == reason, "expected {reason}: {self}");
+        self.body
+    }
+
+    /// A failure whose message has these words in it.
+    #[track_caller]
+    pub(crate) fn fails_saying(self, status: u16, reason: &str, words: &str) -> Value {
+        let what = self.to_string();
+        let body = self.fails(status, reason);
+        let message = body["message"].as_str().unwrap_or_default();
+        assert!(message.contains(words), "expected `{words}` in the message: {what}");
+        body
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nanswered {}: {}", self.what, self.status, self.body)
+    }
+}
+
+/// The causes of a failure, as (reason, field).
+pub(crate) fn causes(status: &Value) -> Vec<(&str, &str)> {
+    let causes = status["details"]["causes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    causes
+        .iter()
+        .map(|cause| {
+            (cause["reason"].as_str().unwrap_or(""), cause["field"].as_str().unwrap_or(""))
+        })
+        .collect()
+}
+
+/// The string at a JSON pointer, which must be there.
+#[track_caller]
+pub(crate) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    object
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_else(|| panic!("no text at {pointer} of {object}"))
+}
+
+/// The object's resource version as a number: opaque to clients, but ours compare it.
+#[track_caller]
+pub(crate) fn version(object: &Value) -> u64 {
+    text(object, "/metadata/resourceVersion").parse().unwrap()
+}
+
+/// The names of a list's items, in order.
+pub(crate) fn names(list: &Value) -> Vec<&str> {
+    list["items"].as_array().unwrap().iter().map(|item| text(item, "/metadata/name")).collect()
+}

@@ -1,0 +1,59 @@
+//! What is told at the end: how many cases each server was judged by, and which were left out.
+
+use std::io::Write as _;
+
+use libtest_mimic::{Arguments, Conclusion};
+
+use crate::case::Case;
+use crate::target::Target;
+
+/// Names a file to which the last lines are appended, for whoever started many test programs.
+const FILE: &str = "MOORING_TEST_SUMMARY";
+
+pub(crate) struct Summary {
+    lines: Vec<String>,
+}
+
+impl Summary {
+    pub(crate) fn new(targets: &[&Target], cases: &[Case], arguments: &Arguments) -> Self {
+        let mut lines = Vec::new();
+        for target in targets {
+            let skipped: Vec<&Case> =
+                cases.iter().filter(|case| case.since > target.minor).collect();
+            let ran = cases.len() - skipped.len();
+            let mut line = format!("conformance: {ran} cases on {}", target.name);
+            for case in &skipped {
+                line += &format!(
+                    "\n  skipped: {} (needs Kubernetes 1.{})",
+                    case.full_name(),
+                    case.since
+                );
+            }
+            lines.push(line);
+        }
+        if !targets.iter().any(|target| target.name.starts_with("kube-apiserver")) {
+            lines.push(
+                "conformance: NOT CHECKED AGAINST A REAL KUBE-APISERVER: there is none on this machine \
+                 (scripts/kube-assets builds one, or name one in KUBEBUILDER_ASSETS)"
+                    .to_owned(),
+            );
+        }
+        if arguments.filter.is_some() || !arguments.skip.is_empty() || arguments.list {
+            lines.clear();
+        }
+        Self { lines }
+    }
+
+    pub(crate) fn tell(&self, conclusion: &Conclusion) {
+        let verdict = if conclusion.has_failed() { ": FAILED" } else { "" };
+        for line in &self.lines {
+            eprintln!("{line}{verdict}");
+        }
+        if let Some(path) = std::env::var_os(FILE) {
+            let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
+            for line in &self.lines {
+                writeln!(file, "{line}{verdict}").unwrap();
+            }
+        }
+    }
+}

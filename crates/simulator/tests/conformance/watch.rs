@@ -1,0 +1,46 @@
+//! An open watch, event by event.
+
+use futures::{AsyncBufReadExt as _, StreamExt as _};
+use kube::Client;
+use serde_json::Value;
+
+use crate::answer::text;
+use crate::cluster::PATIENCE;
+
+/// An open watch.
+pub(crate) struct Watch {
+    lines: std::pin::Pin<Box<dyn futures::Stream<Item = std::io::Result<String>> + Send>>,
+}
+
+impl Watch {
+    pub(crate) async fn open(client: &Client, path: &str) -> Self {
+        let request = http::Request::get(path).body(Vec::new()).unwrap();
+        let opened = tokio::time::timeout(PATIENCE, client.request_stream(request));
+        let body = opened.await.expect("a watch opens in time").unwrap();
+        Self { lines: Box::pin(body.lines()) }
+    }
+
+    /// The next event; none when the server has ended the watch.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        let line = tokio::time::timeout(PATIENCE, self.lines.next());
+        let line = line.await.expect("an event, or the end, comes in time")?;
+        Some(serde_json::from_str(&line.unwrap()).unwrap())
+    }
+
+    /// The next event, which must be of this type; its object.
+    #[track_caller]
+    pub(crate) fn expect(&mut self, kind: &'static str) -> impl Future<Output = Value> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let event = self.next().await.unwrap_or_else(|| panic!("{caller}: the watch ended"));
+            assert!(event["type"] == kind, "{caller}: expected {kind}: {event}");
+            event["object"].clone()
+        }
+    }
+
+    /// The next event, as type and name.
+    pub(crate) async fn event(&mut self) -> (String, String) {
+        let event = self.next().await.expect("an event");
+        (text(&event, "/type").to_owned(), text(&event, "/object/metadata/name").to_owned())
+    }
+}

@@ -1,0 +1,99 @@
+//! Microsoft's own Python clients against the simulator, over TLS: they were written by people who never saw it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that cannot go on has failed"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use mooring_simulator::scenario::Scenario;
+use mooring_simulator::sim::{self, Settings};
+
+/// An operation of three minutes takes less than a second.
+const SPEED: f64 = 240.0;
+/// The longest that a script may take, on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracles")
+}
+
+/// The Python with the clients in it, which `cargo xtask test` makes.
+fn python() -> Option<PathBuf> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent()?;
+    let requirements = std::fs::read(folder().join("requirements.txt")).ok()?;
+    // FNV-1a, as in the chore that installs them: another set of clients is another environment.
+    let hash = requirements.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let made = target.join(format!("oracles/{hash:016x}/bin/python"));
+    made.exists().then_some(made)
+}
+
+async fn judge(script: &str) {
+    let Some(python) = python() else {
+        println!(
+            "SKIPPED {script}: Microsoft's Python clients are not installed; `cargo xtask test` installs them"
+        );
+        return;
+    };
+    let state = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        scenario: Scenario::named("healthy").unwrap(),
+        address: "127.0.0.1:0".parse().unwrap(),
+        state: state.path().to_owned(),
+        speed: SPEED,
+        seed: 1,
+    };
+    let simulation = sim::start(settings).await.unwrap();
+    let line =
+        format!(". {}/env.sh && exec {} -B {script}", state.path().display(), python.display());
+    let child = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(folder())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let process = child.id();
+    let waited = tokio::time::timeout(
+        PATIENCE,
+        tokio::task::spawn_blocking(move || child.wait_with_output()),
+    )
+    .await;
+    let Ok(output) = waited else {
+        let _ = Command::new("kill").arg(process.to_string()).status();
+        panic!("{script} did not end\n{}", simulation.shell().azure().trace().text());
+    };
+    let output = output.unwrap().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success() && text(&output.stdout).trim_end().ends_with("ok"),
+        "{script}\n{}{}\n{}",
+        text(&output.stdout),
+        text(&output.stderr),
+        simulation.shell().azure().trace().text()
+    );
+    simulation.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_container_service_client_cannot_tell() {
+    judge("oracle_aks.py").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_compute_client_cannot_tell() {
+    judge("oracle_compute.py").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_monitor_client_cannot_tell() {
+    judge("oracle_monitor.py").await;
+}

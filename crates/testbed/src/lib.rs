@@ -1,0 +1,12 @@
+//! A real kube-apiserver and etcd for tests.
+//!
+//! The etcd is the one that a crate carries; the kube-apiserver comes from `KUBEBUILDER_ASSETS`, or from the cache
+//! that `scripts/kube-assets` fills. Where there is none, [`RealCluster::start`] says so, and a test may go on
+//! without. Nothing of this is ever shipped.
+
+mod assets;
+mod certificates;
+mod process;
+mod real;
+
+pub use real::{RealCluster, StartError, Users};

@@ -1,0 +1,65 @@
+//! A server as a child process that never outlives its owner.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// How much of a server's log is shown when it does not start.
+const TAIL: u64 = 4096;
+
+/// A running server, killed when dropped.
+pub(crate) struct Process {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Process {
+    /// Starts a program with its output in a log file.
+    pub(crate) fn start(
+        program: &Path,
+        arguments: &[String],
+        log: PathBuf,
+    ) -> std::io::Result<Self> {
+        let output = File::options().create(true).append(true).open(&log)?;
+        let child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .spawn()?;
+        Ok(Self { child, log })
+    }
+
+    /// Whether it still runs.
+    pub(crate) fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The last words of its log.
+    pub(crate) fn last_words(&self) -> String {
+        let mut words = Vec::new();
+        let read = File::open(&self.log).and_then(|mut log| {
+            let length = log.metadata()?.len();
+            log.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+            log.read_to_end(&mut words)
+        });
+        match read {
+            Ok(_) => String::from_utf8_lossy(&words).into_owned(),
+            Err(error) => format!("(its log cannot be read: {error})"),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Killed, not asked: an apiserver that is asked waits for an etcd that may be gone, and the data goes with
+        // the folder.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

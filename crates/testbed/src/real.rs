@@ -1,0 +1,275 @@
+//! A kube-apiserver over its own etcd, on loopback, with an empty store.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+
+use crate::assets;
+use crate::certificates::Certificates;
+use crate::process::Process;
+
+/// How long a start may take; it is ready after five seconds on an idle machine.
+const READY_WITHIN: Duration = Duration::from_mins(2);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Ports are chosen free and can be taken before the server has them.
+const ATTEMPTS: usize = 3;
+
+/// Why there is no server although there should be one.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// `KUBEBUILDER_ASSETS` names a folder without it.
+    #[error("KUBEBUILDER_ASSETS is set, but there is no {0}")]
+    NotThere(PathBuf),
+    /// The crate has no etcd for this platform.
+    #[error("there is no etcd for this platform: {0}")]
+    Etcd(String),
+    /// Files, ports and processes.
+    #[error("cannot prepare the server: {0}")]
+    Io(#[from] std::io::Error),
+    /// Certificates.
+    #[error("cannot make certificates: {0}")]
+    Certificates(#[from] rcgen::Error),
+    /// The client for it.
+    #[error("cannot make a client: {0}")]
+    Client(String),
+    /// It ended, or did not become ready in time.
+    #[error("the server did not become ready; its last words:\n{0}")]
+    NotReady(String),
+}
+
+/// Who may sign in: each has the token `<name>-token`.
+#[derive(Debug, Clone, Copy)]
+pub struct Users;
+
+impl Users {
+    /// May do everything (group `system:masters`).
+    pub const ADMIN: &'static str = "admin";
+    /// May do what a test binds roles for, and at first nothing.
+    pub const OTHERS: [&'static str; 8] =
+        ["ann", "ben", "cleo", "dan", "eve", "finn", "gus", "hal"];
+}
+
+/// A real API server. Dropping it ends it and removes all that it stored.
+pub struct RealCluster {
+    // Dropped in this order: without its etcd the server would hang.
+    apiserver: Process,
+    _etcd: Process,
+    folder: tempfile::TempDir,
+    url: String,
+    authority: String,
+    version: String,
+}
+
+impl RealCluster {
+    /// Starts one, or says with `None` that this machine has no kube-apiserver.
+    pub async fn start() -> Result<Option<Self>, StartError> {
+        let Some(program) = assets::apiserver()? else { return Ok(None) };
+        let mut last = StartError::NotReady(String::new());
+        for _ in 0..ATTEMPTS {
+            match Self::attempt(&program).await {
+                Ok(cluster) => return Ok(Some(cluster)),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    async fn attempt(program: &Path) -> Result<Self, StartError> {
+        let folder = tempfile::tempdir()?;
+        let certificates = Certificates::new()?;
+        place(folder.path(), "server.crt", &certificates.server)?;
+        place(folder.path(), "server.key", &certificates.server_key)?;
+        place(folder.path(), "tokens.csv", &tokens())?;
+        let [client_port, peer_port, port] = free_ports()?;
+
+        let etcd = etcd_bin_vendored::etcd_bin_path()
+            .map_err(|error| StartError::Etcd(error.to_string()))?;
+        let client_url = format!("http://127.0.0.1:{client_port}");
+        let peer_url = format!("http://127.0.0.1:{peer_port}");
+        let etcd = Process::start(
+            etcd,
+            &[
+                flag("name", "only"),
+                flag("data-dir", folder.path().join("etcd").display()),
+                flag("listen-client-urls", &client_url),
+                flag("advertise-client-urls", &client_url),
+                flag("listen-peer-urls", &peer_url),
+                flag("initial-advertise-peer-urls", &peer_url),
+                flag("initial-cluster", format!("only={peer_url}")),
+                // Nobody misses the data after a power cut.
+                "--unsafe-no-fsync".to_owned(),
+            ],
+            folder.path().join("etcd.log"),
+        )?;
+        let file = |name: &str| folder.path().join(name).display().to_string();
+        let apiserver = Process::start(
+            program,
+            &[
+                flag("etcd-servers", &client_url),
+                flag("bind-address", "127.0.0.1"),
+                flag("advertise-address", "127.0.0.1"),
+                flag("secure-port", port),
+                flag("tls-cert-file", file("server.crt")),
+                flag("tls-private-key-file", file("server.key")),
+                flag("cert-dir", file("certificates")),
+                flag("token-auth-file", file("tokens.csv")),
+                flag("authorization-mode", "RBAC"),
+                flag("service-account-issuer", "https://127.0.0.1"),
+                // Tokens of service accounts must be signed by some key; which one does not matter here.
+                flag("service-account-key-file", file("server.crt")),
+                flag("service-account-signing-key-file", file("server.key")),
+                flag("service-cluster-ip-range", "10.96.0.0/16"),
+                // No endpoint to keep, and no controller that would make service accounts.
+                flag("endpoint-reconciler-type", "none"),
+                flag("disable-admission-plugins", "ServiceAccount"),
+            ],
+            folder.path().join("apiserver.log"),
+        )?;
+        let url = format!("https://127.0.0.1:{port}");
+        let mut cluster = Self {
+            apiserver,
+            _etcd: etcd,
+            folder,
+            url,
+            authority: certificates.authority,
+            version: String::new(),
+        };
+        cluster.become_ready().await?;
+        Ok(cluster)
+    }
+
+    async fn become_ready(&mut self) -> Result<(), StartError> {
+        let client = self.client(Users::ADMIN).await?;
+        let ready = async {
+            while self.apiserver.is_running() {
+                // The namespace stands for all that the server makes by itself after its start.
+                if is_ok(&client, "/readyz").await
+                    && is_ok(&client, "/api/v1/namespaces/default").await
+                {
+                    return true;
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            false
+        };
+        if !tokio::time::timeout(READY_WITHIN, ready).await.unwrap_or(false) {
+            return Err(StartError::NotReady(self.apiserver.last_words()));
+        }
+        let version = client.apiserver_version().await;
+        self.version = version.map_err(|error| StartError::Client(error.to_string()))?.git_version;
+        Ok(())
+    }
+
+    /// A client that signs in as this user.
+    pub async fn client(&self, user: &str) -> Result<Client, StartError> {
+        let kubeconfig = Kubeconfig::from_yaml(&self.kubeconfig(user))
+            .map_err(|error| StartError::Client(error.to_string()))?;
+        let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+            .await
+            .map_err(|error| StartError::Client(error.to_string()))?;
+        // A test wants to see each answer, not the one after the last of many attempts.
+        config.default_retry = false;
+        Client::try_from(config).map_err(|error| StartError::Client(error.to_string()))
+    }
+
+    /// The text of a kubeconfig for this user.
+    #[must_use]
+    pub fn kubeconfig(&self, user: &str) -> String {
+        kubeconfig(&self.url, &self.authority, user)
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The certificate authority to trust, in PEM.
+    #[must_use]
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// What it calls itself, such as `v1.20.2`.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The minor version, by which tests decide what they can ask for.
+    #[must_use]
+    pub fn minor(&self) -> u32 {
+        self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)
+    }
+
+    /// The folder of its files, logs among them.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The server's process.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.apiserver.id()
+    }
+}
+
+async fn is_ok(client: &Client, path: &str) -> bool {
+    let request = http::Request::get(path).body(Vec::new());
+    match request {
+        Ok(request) => client.request_text(request).await.is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// The text of a kubeconfig for a user of the token file.
+fn kubeconfig(url: &str, authority: &str, user: &str) -> String {
+    let authority = BASE64_STANDARD.encode(authority);
+    serde_json::json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "test",
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": user, "namespace": "default"}}],
+        "clusters": [{"name": "test", "cluster": {"server": url, "certificate-authority-data": authority}}],
+        "users": [{"name": user, "user": {"token": token(user)}}],
+    })
+    .to_string()
+}
+
+fn token(user: &str) -> String {
+    format!("{user}-token")
+}
+
+/// The server's token file: token, name, uid, groups.
+fn tokens() -> String {
+    let admin = Users::ADMIN;
+    let others = Users::OTHERS.map(|user| format!("{},{user},{user}\n", token(user)));
+    format!("{},{admin},{admin},system:masters\n{}", token(admin), others.concat())
+}
+
+fn flag(name: &str, value: impl std::fmt::Display) -> String {
+    format!("--{name}={value}")
+}
+
+/// Ports that nobody listens on just now, all different.
+fn free_ports() -> std::io::Result<[u16; 3]> {
+    let mut ports = [0; 3];
+    let mut held = Vec::new();
+    for port in &mut ports {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        *port = listener.local_addr()?.port();
+        held.push(listener);
+    }
+    Ok(ports)
+}
+
+#[expect(clippy::disallowed_methods, reason = "nobody reads this file while it is written")]
+fn place(folder: &Path, name: &str, content: &str) -> std::io::Result<()> {
+    std::fs::write(folder.join(name), content)
+}

@@ -1,0 +1,20 @@
+//! The harness itself.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
+
+use mooring_testbed::{RealCluster, Users};
+
+#[tokio::test]
+async fn a_real_server_starts_answers_and_leaves_nothing_behind() {
+    let Some(cluster) = RealCluster::start().await.unwrap() else {
+        eprintln!("SKIPPED: there is no kube-apiserver; scripts/kube-assets builds one");
+        return;
+    };
+    assert!(cluster.version().starts_with("v1."), "{}", cluster.version());
+    assert!(cluster.minor() >= 20);
+    let nobody = cluster.client(Users::OTHERS[0]).await.unwrap();
+    assert!(nobody.list_core_api_versions().await.is_ok(), "whoever signs in may discover");
+    let (folder, process) = (cluster.folder().to_owned(), cluster.process());
+    drop(cluster);
+    assert!(!folder.exists());
+    assert!(!std::path::Path::new(&format!("/proc/{process}/exe")).exists());
+}

@@ -1,0 +1,53 @@
+//! Python environments for the clients that tests are judged by.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::step::{Failed, root, run, say};
+
+/// An environment with exactly what a requirements file names, made once for each content of that file.
+pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<PathBuf, Failed> {
+    let wanted = fs::read(root().join(requirements))?;
+    let environment =
+        root().canonicalize()?.join(format!("target/python/{name}-{:016x}", hash(&wanted)));
+    let ready = environment.join("ready");
+    if ready.exists() {
+        return Ok(environment);
+    }
+    say(&format!("xtask: installing what {} names\n", requirements.display()));
+    if environment.exists() {
+        fs::remove_dir_all(&environment)?;
+    }
+    let text = environment.display().to_string();
+    run("python3", &["-m", "venv", &text]).or_else(|_| with_packages(&text))?;
+    let pip = environment.join("bin/pip").display().to_string();
+    let requirements = requirements.display().to_string();
+    run(&pip, &["install", "--quiet", "--disable-pip-version-check", "-r", &requirements])?;
+    mark(&ready)?;
+    Ok(environment)
+}
+
+/// Debian keeps the module that makes environments in a package of its own.
+fn with_packages(environment: &str) -> Result<(), Failed> {
+    run("apt-get", &["update", "-qq"])?;
+    run("apt-get", &["install", "-qq", "-y", "--no-install-recommends", "python3-venv"])?;
+    run("python3", &["-m", "venv", "--clear", environment])
+}
+
+/// Whether there is a Python at all.
+pub(crate) fn is_there() -> bool {
+    Command::new("python3").arg("--version").output().is_ok_and(|told| told.status.success())
+}
+
+#[expect(clippy::disallowed_methods, reason = "an empty file cannot be half written")]
+fn mark(ready: &Path) -> Result<(), Failed> {
+    Ok(fs::write(ready, "")?)
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
