@@ -81,8 +81,10 @@ const SIM_EXAMPLES: &str = "\
 Examples:
   mooring sim --scenario wedged-system-pool --state demo &
   . demo/env.sh
+  mooring sim --scenario oras-missing --kube-port 0 --state demo &
+  kubectl --kubeconfig demo/kubeconfig get nodes,nodeclaims
 
-Prints `ready https://127.0.0.1:N` once the files are written and the port answers.
+Prints `ready https://127.0.0.1:N` once the files are written and every port answers.
 Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled, slow-boot, young-operation.
 GET /admin/ on the same port lists what can be broken and looked at.";
 
@@ -100,7 +102,13 @@ pub(crate) struct SimArguments {
     /// How much faster than in Azure things happen
     #[arg(long, default_value_t = 60.0, value_parser = speed)]
     pub(crate) speed: f64,
-    /// The folder for ca.pem and env.sh
+    /// Serve the cluster's own API, too, on this port; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    pub(crate) kube_port: Option<u16>,
+    /// Let Karpenter run in the cluster
+    #[arg(long)]
+    pub(crate) karpenter: bool,
+    /// The folder for ca.pem, env.sh and, with --kube-port, kubeconfig
     #[arg(long, value_name = "DIR", default_value = "mooring-sim")]
     pub(crate) state: PathBuf,
     /// What chance is drawn from: the same seed gives the same run

@@ -1,7 +1,8 @@
-//! `mooring sim`: simulated Azure on a socket, until told to end.
+//! `mooring sim`: simulated Azure on a socket, and its cluster on another, until told to end.
 
 use std::net::SocketAddr;
 
+use mooring_simulator::karpenter;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::sim::{self, Settings, Simulation};
 use tokio::signal::unix::{SignalKind, signal};
@@ -17,6 +18,8 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<(), Failure> {
         state: arguments.state.clone(),
         speed: arguments.speed,
         seed: arguments.seed,
+        kube_port: arguments.kube_port,
+        karpenter: arguments.karpenter.then(karpenter::Options::default),
     };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -41,7 +44,6 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     let mut terminated = signal(SignalKind::terminate())?;
     let simulation: Simulation =
         sim::start(settings).await.map_err(|error| Failure::unreadable(error.to_string()))?;
-    // A Kubernetes API for the same world starts here, over `simulation.shell()`, before `ready`.
     print(format!("ready {}\n", simulation.url()).as_bytes())?;
     tokio::select! {
         _ = interrupted.recv() => {}

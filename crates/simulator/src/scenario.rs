@@ -3,9 +3,11 @@
 mod build;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::azure::{Cse, Denial, Limits};
 use crate::faults::Rule;
+use crate::karpenter;
 
 /// A world to begin with. What is not said is as in a healthy cluster.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -33,6 +35,10 @@ pub struct Scenario {
     pub faults: Vec<Rule>,
     /// What principals may not do.
     pub denials: Vec<Denial>,
+    /// Karpenter; without it none runs.
+    pub karpenter: Option<karpenter::Options>,
+    /// Further objects of the cluster, in the order in which they are made.
+    pub objects: Vec<Value>,
 }
 
 /// An agent pool.

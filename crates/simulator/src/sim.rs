@@ -7,17 +7,15 @@ mod shell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub use files::FilesError;
-pub use shell::Shell;
+pub use shell::{LockedAzure, Shell};
 
-use crate::azure::Options;
+use crate::azure::{self, KubernetesAccess};
+use crate::karpenter;
 use crate::scenario::Scenario;
 use crate::serve::{self, Authority, AuthorityError};
-
-/// How often the models are moved on while nobody asks.
-const BEAT: Duration = Duration::from_millis(250);
+use crate::world::{KubernetesApi, Options};
 
 /// What to simulate, and where.
 #[derive(Debug, Clone)]
@@ -26,12 +24,16 @@ pub struct Settings {
     pub scenario: Scenario,
     /// Where to listen; port 0 takes a free one.
     pub address: SocketAddr,
-    /// The folder for `ca.pem` and `env.sh`.
+    /// The folder for `ca.pem`, `env.sh` and, with a cluster's API, `kubeconfig`.
     pub state: PathBuf,
     /// How much faster than Azure things happen.
     pub speed: f64,
     /// What chance is drawn from.
     pub seed: u64,
+    /// The port of the cluster's own API, on the same address; 0 takes a free one. Without it there is none.
+    pub kube_port: Option<u16>,
+    /// Karpenter, if it runs.
+    pub karpenter: Option<karpenter::Options>,
 }
 
 /// The simulation could not be started.
@@ -39,7 +41,7 @@ pub struct Settings {
 pub enum SimError {
     /// The address is not to be had.
     #[error(
-        "cannot listen on {0}: {1}\nhint: another program may have the port; `--port 0` takes a free one"
+        "cannot listen on {0}: {1}\nhint: another program may have the port; port 0 takes a free one"
     )]
     Listen(SocketAddr, std::io::Error),
     /// No certificate.
@@ -57,35 +59,49 @@ pub struct Simulation {
     tasks: tokio::task::JoinSet<()>,
 }
 
-/// Starts a simulation: when this returns, the files are there and the port answers.
+/// Starts a simulation: when this returns, the files are there and every port answers.
 pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
-    let listener = serve::listen(settings.address)
-        .await
-        .map_err(|error| SimError::Listen(settings.address, error))?;
-    let address =
-        listener.local_addr().map_err(|error| SimError::Listen(settings.address, error))?;
+    let (listener, address) = listen(settings.address).await?;
+    let cluster = match settings.kube_port {
+        Some(port) => Some(listen(SocketAddr::new(settings.address.ip(), port)).await?),
+        None => None,
+    };
     let authority = Authority::new()?;
     let host = address.ip().to_string();
     let tls = authority.server(&["127.0.0.1", "localhost", "::1", &host], &["h2", "http/1.1"])?;
-    let options = Options {
-        speed: settings.speed,
-        endpoint: format!("https://{address}"),
+    let mut options = Options {
+        azure: azure::Options {
+            speed: settings.speed,
+            endpoint: format!("https://{address}"),
+            ..azure::Options::default()
+        },
+        karpenter: settings.karpenter,
         ..Options::default()
     };
+    // The credential that ARM gives is as real ones are: whoever uses it brings a token of the sign-in endpoint.
+    options.azure.kubernetes = cluster.as_ref().map(|(_, address)| KubernetesAccess {
+        server: format!("https://{address}"),
+        ca_pem: authority.pem().to_owned(),
+        token: None,
+    });
     files::write(&settings.state, authority.pem(), &options)?;
     let shell = Arc::new(Shell::new(&settings.scenario, settings.seed, options));
     let mut tasks = tokio::task::JoinSet::new();
     let service: Arc<dyn serve::Service> = Arc::clone(&shell) as Arc<dyn serve::Service>;
-    tasks.spawn(async move { serve::serve(listener, tls, service).await });
-    let beaten = Arc::clone(&shell);
-    tasks.spawn(async move {
-        let mut beat = tokio::time::interval(BEAT);
-        loop {
-            beat.tick().await;
-            beaten.settle();
-        }
-    });
+    tasks.spawn(serve::serve(listener, Arc::clone(&tls), service));
+    if let Some((listener, _)) = cluster {
+        let service = Arc::new(KubernetesApi(shell.world().clone()));
+        tasks.spawn(serve::serve(listener, tls, service));
+    }
+    tasks.spawn(shell.world().clone().run());
     Ok(Simulation { address, shell, tasks })
+}
+
+async fn listen(address: SocketAddr) -> Result<(tokio::net::TcpListener, SocketAddr), SimError> {
+    let failed = |error| SimError::Listen(address, error);
+    let listener = serve::listen(address).await.map_err(failed)?;
+    let taken = listener.local_addr().map_err(failed)?;
+    Ok((listener, taken))
 }
 
 impl Simulation {
@@ -95,8 +111,7 @@ impl Simulation {
         format!("https://{}", self.address)
     }
 
-    /// The models behind it. A Kubernetes API that is to share the world takes Azure's changes here, and
-    /// tells Azure where it is (`Azure::set_kubernetes`).
+    /// The models behind it.
     #[must_use]
     pub fn shell(&self) -> &Arc<Shell> {
         &self.shell

@@ -49,6 +49,8 @@ async fn judge(script: &str) {
         state: state.path().to_owned(),
         speed: SPEED,
         seed: 1,
+        kube_port: None,
+        karpenter: None,
     };
     let simulation = sim::start(settings).await.unwrap();
     let line =

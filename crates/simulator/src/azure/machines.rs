@@ -152,6 +152,23 @@ impl World {
         self.scripts.insert(id.to_lowercase(), birth.cse.clone());
     }
 
+    /// The machine bootstraps without an extension: nothing of it is to be seen but the node, if it comes.
+    pub(crate) fn drop_extension(&mut self, id: &str, script: &Cse, created: Timestamp) {
+        let extensions: Vec<String> = self
+            .store
+            .list(&format!("{id}/extensions"))
+            .map(|body| text(body, "/id").to_lowercase())
+            .collect();
+        for extension in extensions {
+            self.store.remove(&extension);
+            self.scripts.remove(&extension);
+        }
+        if let (0, true, Some(seconds)) = (script.exit_code, script.registers, script.seconds) {
+            let joins = self.after(created, BOOT + seconds + REGISTRATION);
+            self.agenda.plan(joins, Event::NodeJoins { id: id.to_lowercase() });
+        }
+    }
+
     /// A machine whose life began long ago.
     fn grow_up(&mut self, birth: &Birth) {
         let id = birth.id.to_lowercase();
@@ -182,6 +199,13 @@ impl World {
             .list(&format!("{id}/extensions"))
             .map(|body| text(body, "/id").to_lowercase())
             .collect();
+        if extensions.is_empty()
+            && let Some(body) = self.store.get_mut(id)
+        {
+            // Nothing is waited for: for Azure the machine is complete.
+            set(body, "provisioningState", "Succeeded");
+            body["properties"]["instanceView"]["statuses"][0] = json!({"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded", "time": stamp(at)});
+        }
         for extension in extensions {
             let Some(script) = self.scripts.get(&extension).cloned() else { continue };
             if let Some(body) = self.store.get_mut(&extension) {

@@ -38,6 +38,7 @@ mod gate;
 mod graph;
 mod history;
 mod machines;
+mod neighbours;
 mod nodes;
 mod operations;
 mod options;
@@ -71,6 +72,7 @@ use crate::random::Random;
 use crate::trace::Trace;
 
 pub(crate) use machines::Life;
+pub(crate) use neighbours::{lower_group, room};
 pub(crate) use path::query;
 pub(crate) use world::earlier;
 

@@ -276,10 +276,12 @@ impl World {
             }
             body
         });
+        // Those that AKS makes one by one are resources of their own.
+        let single = self.store.list(&format!("{cluster}/agentPools/{pool}/machines")).cloned();
+        let mut machines = machines.chain(single);
         match which {
             None => Ok(Reply::ok(json!({"value": machines.collect::<Vec<_>>()}))),
             Some(name) => machines
-                .into_iter()
                 .find(|body| text(body, "/name").eq_ignore_ascii_case(name))
                 .map(Reply::ok)
                 .ok_or_else(|| {

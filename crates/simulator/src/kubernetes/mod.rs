@@ -6,7 +6,7 @@
 
 // What is served, and what is asked.
 mod discovery;
-mod objects;
+pub(crate) mod objects;
 mod openapi;
 mod request;
 mod resources;

@@ -1,6 +1,7 @@
 //! The model as a tower service: a client in the same process needs no socket.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -17,7 +18,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// A client's end of the model. Cheap to clone.
 #[derive(Clone)]
 pub struct InProcess {
-    shell: Shell,
+    answer: Arc<dyn Fn(&Request) -> Outcome + Send + Sync>,
     token: Option<http::HeaderValue>,
 }
 
@@ -25,17 +26,23 @@ impl InProcess {
     /// A client without a token.
     #[must_use]
     pub fn new(shell: Shell) -> Self {
-        Self { shell, token: None }
+        Self { answer: Arc::new(move |request| shell.handle(request)), token: None }
     }
 
     /// A client whose every request carries this token. A token that a header cannot hold is left out.
     #[must_use]
     pub fn with_token(shell: Shell, token: &str) -> Self {
+        Self::over(move |request| shell.handle(request), token)
+    }
+
+    /// The same over anything that answers for the API, such as a whole world.
+    #[must_use]
+    pub fn over(answer: impl Fn(&Request) -> Outcome + Send + Sync + 'static, token: &str) -> Self {
         let mut token = http::HeaderValue::try_from(format!("Bearer {token}")).ok();
         if let Some(token) = &mut token {
             token.set_sensitive(true);
         }
-        Self { shell, token }
+        Self { answer: Arc::new(answer), token }
     }
 }
 
@@ -54,14 +61,14 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let (shell, token) = (self.shell.clone(), self.token.clone());
+        let (answer, token) = (Arc::clone(&self.answer), self.token.clone());
         async move {
             let (mut head, body) = request.into_parts();
             let body = body.collect().await.map_err(Into::into)?.to_bytes();
             if let Some(token) = token {
                 head.headers.insert(http::header::AUTHORIZATION, token);
             }
-            match shell.handle(&Request::from_parts(head, body)) {
+            match answer(&Request::from_parts(head, body)) {
                 Outcome::Answer(response) => Ok(response.map(|body| AnswerBody::new(body, None))),
                 Outcome::CutShort(response, length) => {
                     Ok(response.map(|body| AnswerBody::new(body, Some(length))))

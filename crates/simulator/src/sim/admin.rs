@@ -24,6 +24,10 @@ POST   /admin/unwedge           {\"pool\": \"system\"}
 POST   /admin/provisioningState {\"id\": \"/subscriptions/…\", \"state\": \"Failed\"}
 POST   /admin/vms               {\"name\": \"aks-default-x\", \"imageVersion\": \"202601.27.0\", \"cse\": {\"exitCode\": 50}}
 DELETE /admin/vms?name=N        take a VM away at once
+GET    /admin/cluster           the cluster's side of the world: nodes, claims, pods
+POST   /admin/karpenter         start Karpenter: {\"mode\": \"vm\", \"imageVersion\": \"202601.27.0\", \"replacements\": 3}
+DELETE /admin/karpenter         end it: nobody waits any more for what it began
+POST   /admin/nodeclaims        {\"name\": \"default-x\"}: Karpenter launches it, if it runs
 POST   /admin/denials           {\"action\": \"Microsoft.Insights/*\"}
 DELETE /admin/denials           allow everything again
 ";
@@ -50,6 +54,12 @@ struct Vm {
     image_version: String,
     #[serde(default)]
     cse: Cse,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Claim {
+    name: String,
 }
 
 pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Response {
@@ -89,6 +99,20 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
             azure.delete_vm(&id);
             Ok(())
         }
+        ("GET", "/admin/cluster") => {
+            let state = shell.world().with(|world, _| world.cluster_state());
+            return respond(StatusCode::OK, &state);
+        }
+        ("POST", "/admin/karpenter") => read(body)
+            .map(|options| shell.world().with(|world, now| world.start_karpenter(options, now))),
+        ("DELETE", "/admin/karpenter") => {
+            shell.world().with(|world, _| world.stop_karpenter());
+            Ok(())
+        }
+        ("POST", "/admin/nodeclaims") => read::<Claim>(body).and_then(|claim| {
+            let made = shell.world().with(|world, now| world.create_claim(&claim.name, now));
+            made.map(|_| ()).map_err(|error| error.message)
+        }),
         ("POST", "/admin/denials") => read::<Denial>(body).map(|denial| shell.azure().deny(denial)),
         ("DELETE", "/admin/denials") => {
             shell.azure().clear_denials();

@@ -6,7 +6,12 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::azure::Options;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
+use crate::azure::KubernetesAccess;
+use crate::world::Options;
 
 /// A file could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +21,7 @@ pub struct FilesError {
     error: std::io::Error,
 }
 
-/// Writes the authority's certificate and the environment that points at the simulation.
+/// Writes the authority's certificate, the way to the cluster's API, and the environment that points at both.
 pub(super) fn write(folder: &Path, ca_pem: &str, options: &Options) -> Result<(), FilesError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -26,12 +31,36 @@ pub(super) fn write(folder: &Path, ca_pem: &str, options: &Options) -> Result<()
     let folder = fs::canonicalize(folder).map_err(failed(folder))?;
     let authority = folder.join("ca.pem");
     replace(&authority, 0o644, ca_pem).map_err(failed(&authority))?;
+    let mut exported = exports(options, &authority);
+    if let Some(access) = &options.azure.kubernetes {
+        let config = folder.join("kubeconfig");
+        replace(&config, 0o600, &kubeconfig(access, options)).map_err(failed(&config))?;
+        export(&mut exported, "KUBECONFIG", &config.to_string_lossy());
+    }
     let environment = folder.join("env.sh");
-    replace(&environment, 0o600, &exports(options, &authority)).map_err(failed(&environment))
+    replace(&environment, 0o600, &exported).map_err(failed(&environment))
+}
+
+/// How the cluster's administrator reaches its API. JSON is YAML, so this is a kubeconfig.
+fn kubeconfig(access: &KubernetesAccess, options: &Options) -> String {
+    let name = &options.azure.cluster;
+    let cluster = json!({
+        "server": access.server,
+        "certificate-authority-data": STANDARD.encode(&access.ca_pem),
+    });
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config",
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": "administrator", "user": {"token": options.token.expose()}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": "administrator"}}],
+        "current-context": name,
+    });
+    format!("{config:#}\n")
 }
 
 fn exports(options: &Options, authority: &Path) -> String {
     let authority = authority.to_string_lossy();
+    let options = &options.azure;
     let endpoint = options.endpoint.as_str();
     let mut text = String::new();
     for (name, value) in [
@@ -47,9 +76,13 @@ fn exports(options: &Options, authority: &Path) -> String {
         ("RESOURCE_GROUP", &options.resource_group),
         ("CLUSTER_NAME", &options.cluster),
     ] {
-        let _ = writeln!(text, "export {name}='{}'", value.replace('\'', r"'\''"));
+        export(&mut text, name, value);
     }
     text
+}
+
+fn export(text: &mut String, name: &str, value: &str) {
+    let _ = writeln!(text, "export {name}='{}'", value.replace('\'', r"'\''"));
 }
 
 /// Puts a file in place whole: beside it first, then over it.

@@ -1,22 +1,24 @@
 //! The models behind one lock, and which of them a request is for.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, MutexGuard};
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 use super::admin;
-use crate::azure::{Azure, Options};
+use crate::azure::{self, Azure};
 use crate::exchange::{Outcome, Request};
 use crate::faults::Service as Called;
 use crate::imds::Imds;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use crate::serve::Service;
+use crate::world::{self, World};
 
 /// The models of one simulation.
 pub struct Shell {
-    azure: Mutex<Azure>,
+    world: world::Shell,
     imds: Imds,
     registry: Registry,
     seed: u64,
@@ -28,36 +30,40 @@ const KUBELET_IDENTITY: &str = "00000000-0000-0000-0000-00000000001d";
 impl Shell {
     /// The models, as a scenario begins.
     #[must_use]
-    pub fn new(scenario: &Scenario, seed: u64, options: Options) -> Self {
-        let host = options.endpoint.trim_start_matches("https://").to_owned();
-        let imds =
-            Imds::new(&options.location, "simulated-node", KUBELET_IDENTITY, &options.tenant);
+    pub fn new(scenario: &Scenario, seed: u64, options: world::Options) -> Self {
+        let azure = &options.azure;
+        let host = azure.endpoint.trim_start_matches("https://").to_owned();
+        let imds = Imds::new(&azure.location, "simulated-node", KUBELET_IDENTITY, &azure.tenant);
         let registry = Registry::new(&host, &[KUBELET_IDENTITY]);
-        let azure = scenario.build(seed, now(), options);
-        Self { azure: Mutex::new(azure), imds, registry, seed }
+        let world = World::new(scenario, seed, now(), options);
+        let world = world::Shell::with_clock(world, Arc::new(now));
+        Self { world, imds, registry, seed }
     }
 
-    /// Azure, for whoever shares its world.
-    pub fn azure(&self) -> MutexGuard<'_, Azure> {
-        // A panic in the model must not take the whole simulation with it.
-        self.azure.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Azure, with the world locked for as long as this is held.
+    #[must_use]
+    pub fn azure(&self) -> LockedAzure<'_> {
+        LockedAzure { world: self.world.lock(), shell: &self.world }
+    }
+
+    /// The whole world.
+    #[must_use]
+    pub fn world(&self) -> &world::Shell {
+        &self.world
     }
 
     /// Begins anew with another scenario, under the same names.
     pub fn load(&self, scenario: &Scenario) {
-        let mut azure = self.azure();
-        let options = Options {
-            speed: azure.options().speed,
-            endpoint: azure.options().endpoint.clone(),
-            kubernetes: azure.options().kubernetes.clone(),
-            ..Options::default()
-        };
-        *azure = scenario.build(self.seed, now(), options);
-    }
-
-    /// Lets everything happen that is due.
-    pub fn settle(&self) {
-        self.azure().settle(now());
+        self.world.with(|world, now| {
+            let mut options = world.options().clone();
+            options.azure = azure::Options {
+                speed: options.azure.speed,
+                endpoint: options.azure.endpoint.clone(),
+                kubernetes: world.azure().options().kubernetes.clone(),
+                ..azure::Options::default()
+            };
+            *world = World::new(scenario, self.seed, now, options);
+        });
     }
 
     fn answer(&self, request: &Request) -> Outcome {
@@ -79,7 +85,33 @@ impl Shell {
                 self.registry.handle(request, now)
             });
         }
-        self.azure().handle(request, now())
+        self.world.handle(Called::Arm, request)
+    }
+}
+
+/// Azure, while nobody else can touch the world.
+pub struct LockedAzure<'a> {
+    world: MutexGuard<'a, World>,
+    shell: &'a world::Shell,
+}
+
+impl Deref for LockedAzure<'_> {
+    type Target = Azure;
+
+    fn deref(&self) -> &Azure {
+        self.world.azure()
+    }
+}
+
+impl DerefMut for LockedAzure<'_> {
+    fn deref_mut(&mut self) -> &mut Azure {
+        self.world.azure_mut()
+    }
+}
+
+impl Drop for LockedAzure<'_> {
+    fn drop(&mut self) {
+        self.shell.touched();
     }
 }
 

@@ -1,0 +1,149 @@
+//! What the rest of the world asks of Azure without a request.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::Azure;
+use super::admin::NewVm;
+use super::changes::Change;
+use super::machines::{Birth, Life};
+use super::nodes::{CLAIM_TAG, NODE_POOL_TAG};
+use super::pool_rules::cores;
+use super::scale_sets::image_id;
+use super::sign_in;
+use super::store::{set, text};
+
+impl Azure {
+    /// Whose token this is (`Bearer …`), if it is one of the sign-in endpoint's and still good.
+    #[must_use]
+    pub fn check_token(&self, header: &str, now: Timestamp) -> Option<String> {
+        sign_in::principal(self.seed, Some(header), self.model_time(now)).ok()
+    }
+
+    /// Makes a machine for a claim whose name is not in the machine's, and says its resource id. Without an
+    /// extension it bootstraps by its custom data.
+    pub(crate) fn launch(
+        &mut self,
+        vm: &NewVm,
+        claim: &str,
+        extension: Option<&'static str>,
+    ) -> String {
+        let options = self.world.options.clone();
+        let id = format!("{}/{}", options.compute("virtualMachines"), vm.name);
+        self.world.add_machine(&Birth {
+            id: id.clone(),
+            extension: extension.unwrap_or("none"),
+            image: image_id(&vm.image_version),
+            size: vm.size.clone(),
+            zone: Some(vm.zone.clone()),
+            computer_name: vm.name.clone(),
+            subnet: options.subnet(),
+            tags: json!({
+                CLAIM_TAG: claim,
+                NODE_POOL_TAG: vm.node_pool,
+                "karpenter.azure.com_cluster": options.cluster,
+            }),
+            created: self.model_time(vm.created),
+            life: Life::Boots,
+            cse: vm.cse.clone(),
+        });
+        if extension.is_none() {
+            self.world.drop_extension(&id, &vm.cse, self.model_time(vm.created));
+        }
+        if let Some(created) = self.world.karpenter_vm(&id) {
+            self.world.tell(Change::VmCreated(created));
+        }
+        id
+    }
+
+    /// Puts a machine of an AKS pool beside the VM behind it; the pool appears with its first one.
+    pub(crate) fn put_machine(
+        &mut self,
+        pool: &str,
+        name: &str,
+        vm: &str,
+        now: Timestamp,
+    ) -> String {
+        let options = self.world.options.clone();
+        let pool_id = format!("{}/agentPools/{pool}", options.cluster_id());
+        if !self.world.store.has(&pool_id) {
+            self.world.store.put(json!({
+                "id": pool_id, "name": pool, "type": "Microsoft.ContainerService/managedClusters/agentPools",
+                "properties": {"provisioningState": "Succeeded", "powerState": {"code": "Running"}, "mode": "Machines", "count": 0, "osType": "Linux"},
+            }));
+        }
+        let id = format!("{pool_id}/machines/{name}");
+        self.world.store.put(json!({
+            "id": id, "name": name, "type": "Microsoft.ContainerService/managedClusters/agentPools/machines",
+            "properties": {
+                "provisioningState": "Creating", "resourceId": vm,
+                "status": {"creationTimestamp": super::world::stamp(now)},
+            },
+        }));
+        id
+    }
+
+    /// A machine's creation ends: well, or with an error as AKS words it.
+    pub(crate) fn end_machine(&mut self, machine: &str, error: Option<(&str, &str)>) {
+        let Some(body) = self.world.store.get_mut(machine) else { return };
+        set(body, "provisioningState", if error.is_some() { "Failed" } else { "Succeeded" });
+        if let Some((code, message)) = error {
+            body["properties"]["status"]["provisioningError"] =
+                json!({"code": code, "message": message, "details": []});
+        }
+    }
+
+    /// The machine of a pool that stands for a VM.
+    pub(crate) fn machine_for(&self, pool: &str, vm: &str) -> Option<String> {
+        let machines = format!("{}/agentPools/{pool}/machines", self.world.options.cluster_id());
+        let found = self.world.store.list(&machines).find(|machine: &&Value| {
+            text(machine, "/properties/resourceId").eq_ignore_ascii_case(vm)
+        })?;
+        Some(text(found, "/id").to_owned())
+    }
+
+    /// The node of a machine, if it has registered.
+    pub(crate) fn node_of_machine(&self, id: &str) -> Option<String> {
+        let key = id.to_lowercase();
+        let node = self.world.joined.contains(&key).then(|| self.world.node_of(&key)).flatten()?;
+        Some(node.name)
+    }
+
+    /// A machine of a pool is gone.
+    pub(crate) fn remove_machine_of_pool(&mut self, machine: &str) {
+        self.world.store.remove(machine);
+    }
+}
+
+/// A provider id as nodes of AKS carry it: the resource group in lower case, all else as it is.
+pub(crate) fn lower_group(provider_id: &str) -> String {
+    let mut parts: Vec<String> = provider_id.split('/').map(str::to_owned).collect();
+    let group = parts.iter().position(|part| part.eq_ignore_ascii_case("resourceGroups"));
+    if let Some(name) = group.and_then(|at| parts.get_mut(at + 1)) {
+        *name = name.to_lowercase();
+    }
+    parts.join("/")
+}
+
+/// Cores and GiB of a size: `Standard_D4s_v5` has 4 and 16, and E has twice the memory.
+pub(crate) fn room(size: &str) -> (i64, i64) {
+    let cores = cores(size);
+    (cores, cores * if size.starts_with("Standard_E") { 8 } else { 4 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_id_has_its_group_in_lower_case_and_nothing_else() {
+        let id = "azure:///subscriptions/S/resourceGroups/MC_a_B/providers/Microsoft.Compute/virtualMachines/aks-X";
+        let lower = "azure:///subscriptions/S/resourceGroups/mc_a_b/providers/Microsoft.Compute/virtualMachines/aks-X";
+        assert_eq!(lower_group(id), lower);
+    }
+
+    #[test]
+    fn a_size_says_its_room() {
+        assert_eq!((room("Standard_D4s_v5"), room("Standard_E8ds_v5")), ((4, 16), (8, 64)));
+    }
+}

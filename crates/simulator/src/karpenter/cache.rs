@@ -1,0 +1,71 @@
+//! What Karpenter knows of the claims: everything that was written, and for a while what was before.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::kubernetes::Kubernetes;
+use crate::kubernetes::objects::name;
+
+const NODE_CLAIMS: &str = "nodeclaims.karpenter.sh";
+/// How many versions of a claim are kept: more than are written within any staleness.
+const VERSIONS: usize = 32;
+
+/// Copies of the claims.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    revision: Option<u64>,
+    claims: BTreeMap<String, VecDeque<(Timestamp, Value)>>,
+}
+
+impl Cache {
+    /// Reads what changed, and says of which claims.
+    pub(super) fn read(&mut self, kubernetes: &Kubernetes, now: Timestamp) -> Vec<String> {
+        let newest = kubernetes.revision();
+        if self.revision == Some(newest) {
+            return Vec::new();
+        }
+        let mut touched: BTreeSet<String> = BTreeSet::new();
+        let since =
+            self.revision.and_then(|seen| kubernetes.store.changes_since(NODE_CLAIMS, seen));
+        if let Some(news) = since {
+            touched.extend(news.map(|change| change.key.name.clone()));
+        } else {
+            // It begins, or it was away for too long: everything is read anew.
+            touched.extend(self.claims.keys().cloned());
+            touched.extend(kubernetes.objects(NODE_CLAIMS, None).map(|one| name(one).to_owned()));
+        }
+        self.revision = Some(newest);
+        for claim in &touched {
+            let key = crate::kubernetes::Key::new(None, claim);
+            match kubernetes.get(NODE_CLAIMS, &key) {
+                Some(object) => {
+                    let versions = self.claims.entry(claim.clone()).or_default();
+                    versions.push_back((now, object.clone()));
+                    if versions.len() > VERSIONS {
+                        versions.pop_front();
+                    }
+                }
+                None => {
+                    self.claims.remove(claim);
+                }
+            }
+        }
+        touched.into_iter().collect()
+    }
+
+    /// The claim as it is.
+    pub(super) fn newest(&self, claim: &str) -> Option<&Value> {
+        self.claims.get(claim)?.back().map(|(_, object)| object)
+    }
+
+    /// The claim as it was so long ago, or as it was first.
+    pub(super) fn old(&self, claim: &str, age: Duration, now: Timestamp) -> Option<&Value> {
+        let then = now.checked_sub(age).unwrap_or(now);
+        let versions = self.claims.get(claim)?;
+        let old = versions.iter().rev().find(|(at, _)| *at <= then);
+        old.or(versions.front()).map(|(_, object)| object)
+    }
+}

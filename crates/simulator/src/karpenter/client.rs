@@ -1,0 +1,75 @@
+//! Karpenter's end of the two APIs.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::azure::Azure;
+use crate::exchange::{Outcome, Request};
+use crate::kubernetes::Kubernetes;
+
+/// By which the cluster's API knows it.
+pub(super) const TOKEN: &str = "simulated-karpenter";
+
+/// Where a claim is.
+pub(super) fn path_of(claim: &str) -> String {
+    format!("/apis/karpenter.sh/v1/nodeclaims/{claim}")
+}
+
+/// Sends a merge patch.
+pub(super) fn patch(kubernetes: &mut Kubernetes, path: &str, body: &Value, now: Timestamp) -> u16 {
+    send(kubernetes, "PATCH", path, "application/merge-patch+json", body, now)
+}
+
+/// Creates an object in a collection.
+pub(super) fn create(kubernetes: &mut Kubernetes, path: &str, body: &Value, now: Timestamp) -> u16 {
+    send(kubernetes, "POST", path, "application/json", body, now)
+}
+
+/// Deletes an object.
+pub(super) fn delete(kubernetes: &mut Kubernetes, path: &str, body: &Value, now: Timestamp) -> u16 {
+    send(kubernetes, "DELETE", path, "application/json", body, now)
+}
+
+/// The status of the answer; 0 where none came.
+fn send(
+    kubernetes: &mut Kubernetes,
+    method: &str,
+    path: &str,
+    kind: &str,
+    body: &Value,
+    now: Timestamp,
+) -> u16 {
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("authorization", format!("Bearer {TOKEN}"))
+        .header("user-agent", "karpenter/v1.14.2")
+        .header("content-type", kind)
+        .body(Bytes::from(body.to_string()));
+    request.map_or(0, |request| status_of(&kubernetes.handle(&request, now)))
+}
+
+/// Asks Azure to take a machine away by force.
+pub(super) fn delete_machine(azure: &mut Azure, id: &str, now: Timestamp) -> u16 {
+    let token = azure.token(&azure.options().endpoint.clone(), now);
+    let request: Result<Request, _> = http::Request::builder()
+        .method("DELETE")
+        .uri(format!("{id}?api-version=2024-11-01&forceDeletion=true"))
+        .header("authorization", format!("Bearer {token}"))
+        .header("user-agent", "karpenter/v1.14.2")
+        .body(Bytes::new());
+    request.map_or(0, |request| status_of(&azure.handle(&request, now)))
+}
+
+fn status_of(outcome: &Outcome) -> u16 {
+    match outcome {
+        Outcome::Answer(response) => response.status().as_u16(),
+        Outcome::CutShort(..) | Outcome::Dropped | Outcome::Silence => 0,
+    }
+}
+
+/// Whether a call did what it should.
+pub(super) fn went_well(status: u16) -> bool {
+    (200..300).contains(&status)
+}

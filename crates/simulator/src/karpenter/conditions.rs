@@ -1,0 +1,130 @@
+//! The conditions that Karpenter owns: three that a claim goes through, and what follows from them.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::kubernetes::objects::{list, text, time};
+
+/// Conditions of one claim, in the order in which it goes through them.
+const STAGES: [&str; 3] = ["Launched", "Registered", "Initialized"];
+const ROOT: &str = "Ready";
+const ENDING: &str = "InstanceTerminating";
+
+/// The conditions that are Karpenter's own.
+#[derive(Debug, Clone)]
+pub(crate) struct Conditions(Vec<Value>);
+
+impl Conditions {
+    /// Those of a new claim.
+    pub(crate) fn new(now: Timestamp) -> Self {
+        let mut conditions = Self(Vec::new());
+        for stage in STAGES {
+            conditions.set(
+                stage,
+                "Unknown",
+                "AwaitingReconciliation",
+                "object is awaiting reconciliation",
+                now,
+            );
+        }
+        conditions.settle(now);
+        conditions
+    }
+
+    /// Those that a claim has; what it lacks is as if it were new.
+    pub(crate) fn read(claim: &Value, now: Timestamp) -> Self {
+        let mut conditions = Self::new(now);
+        for condition in list(claim, &["status", "conditions"]) {
+            let kind = text(condition, &["type"]);
+            if is_own(kind) {
+                conditions.0.retain(|own| text(own, &["type"]) != kind);
+                conditions.0.push(condition.clone());
+            }
+        }
+        conditions
+    }
+
+    pub(crate) fn launched(&mut self, now: Timestamp) {
+        self.set("Launched", "True", "Launched", "", now);
+        self.set("Registered", "Unknown", "NodeNotFound", "Node not registered with cluster", now);
+        self.settle(now);
+    }
+
+    pub(crate) fn registered(&mut self, now: Timestamp) {
+        self.set("Registered", "True", "Registered", "", now);
+        self.settle(now);
+    }
+
+    pub(crate) fn initialized(&mut self, now: Timestamp) {
+        self.set("Initialized", "True", "Initialized", "", now);
+        self.settle(now);
+    }
+
+    pub(crate) fn terminating(&mut self, now: Timestamp) {
+        self.set(ENDING, "True", "InstanceTerminating", "", now);
+    }
+
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        self.status(kind) == "True"
+    }
+
+    /// The list as it is written for a claim of which Karpenter has this copy: what is others' stays as the copy
+    /// has it, in the order of their times, with the root at the end.
+    pub(crate) fn beside(&self, copy: &Value) -> Value {
+        let others = list(copy, &["status", "conditions"])
+            .iter()
+            .filter(|condition| !is_own(text(condition, &["type"])));
+        let mut all: Vec<Value> = self.0.iter().chain(others).cloned().collect();
+        all.sort_by_key(|condition| {
+            let kind = text(condition, &["type"]);
+            (kind == ROOT, text(condition, &["lastTransitionTime"]).to_owned())
+        });
+        Value::Array(all)
+    }
+
+    /// The list of a claim that has no others.
+    pub(crate) fn list(&self) -> Value {
+        self.beside(&Value::Null)
+    }
+
+    fn status(&self, kind: &str) -> &str {
+        self.0
+            .iter()
+            .find(|one| text(one, &["type"]) == kind)
+            .map_or("Unknown", |one| text(one, &["status"]))
+    }
+
+    /// The root follows from the stages.
+    fn settle(&mut self, now: Timestamp) {
+        let lacking: Vec<String> = STAGES
+            .iter()
+            .filter(|stage| !self.is(stage))
+            .map(|stage| format!("{stage}={}", self.status(stage)))
+            .collect();
+        if lacking.is_empty() {
+            self.set(ROOT, "True", ROOT, "", now);
+        } else {
+            self.set(ROOT, "Unknown", "ReconcilingDependents", &lacking.join(", "), now);
+        }
+    }
+
+    fn set(&mut self, kind: &str, status: &str, reason: &str, message: &str, now: Timestamp) {
+        let mut condition = json!({
+            "type": kind, "status": status, "reason": reason, "message": message,
+            "lastTransitionTime": time(now), "observedGeneration": 1,
+        });
+        match self.0.iter_mut().find(|one| text(one, &["type"]) == kind) {
+            Some(old) => {
+                if text(old, &["status"]) == status {
+                    condition["lastTransitionTime"] = old["lastTransitionTime"].take();
+                }
+                *old = condition;
+            }
+            None => self.0.push(condition),
+        }
+    }
+}
+
+fn is_own(kind: &str) -> bool {
+    STAGES.contains(&kind) || kind == ROOT || kind == ENDING
+}

@@ -1,0 +1,80 @@
+//! What Karpenter says of a bootstrap that failed: much, and not the exit code.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::azure;
+use crate::kubernetes::objects::{name, time, uid};
+
+/// So many characters of an error are said.
+const SAID: usize = 500;
+
+/// The error with which the wait for a bootstrap ends, in the form of Azure's client for Go.
+pub(super) fn error(vm: &str, options: &azure::Options, message: &str, operation: &str) -> String {
+    let line = "-".repeat(80);
+    let (subscription, location) = (&options.subscription, &options.location);
+    let why = format!(
+        "VM has reported a failure when processing extension 'cse-agent-karpenter' (publisher 'Microsoft.Azure.Extensions' and type 'CustomScript'). Error message: '{message}'."
+    );
+    let body = json!({
+        "status": "Failed",
+        "error": {"code": "VMExtensionProvisioningError", "message": why},
+    });
+    let body = serde_json::to_string_pretty(&body).unwrap_or_default();
+    format!(
+        "creating VM CSE for VM \"{vm}\": GET https://management.azure.com/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/operations/{operation}\n{line}\nRESPONSE 200: 200 OK\nERROR CODE: VMExtensionProvisioningError\n{line}\n{body}\n{line}\n"
+    )
+}
+
+/// The error as AKS words it for one of its machines.
+pub(super) fn machine_error(machine: &str, code: &str, message: &str) -> String {
+    format!(
+        "failed to create AKS machine \"{machine}\" during LRO, unhandled provisioning error: code={code}, message={message}"
+    )
+}
+
+/// The event about a claim whose machine did not come up.
+pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
+    let said: String = error.chars().take(SAID).collect();
+    json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"name": format!("{}.{:x}", name(claim), now.as_nanosecond()), "namespace": "default"},
+        "involvedObject": {
+            "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": name(claim), "uid": uid(claim),
+        },
+        "type": "Warning",
+        "reason": "AsyncProvisioningError",
+        "message": format!("Failed to register: {said}"),
+        "source": {"component": "karpenter"},
+        "reportingComponent": "karpenter",
+        "reportingInstance": "",
+        "count": 1,
+        "firstTimestamp": time(now),
+        "lastTimestamp": time(now),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::azure::{Cse, Options};
+
+    #[test]
+    fn the_exit_code_stands_behind_the_cut() {
+        let options = Options::default();
+        let operation = "00000000-0000-4000-8000-000000000000";
+        let error = error("aks-default-bad1", &options, &Cse::oras_missing().message(), operation);
+        let at = error.find("exit status=").unwrap();
+        assert!(at > SAID, "{at}");
+        let event =
+            object(&json!({"metadata": {"name": "default-bad1"}}), &error, Timestamp::UNIX_EPOCH);
+        let message = event["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("Failed to register: creating VM CSE for VM \"aks-default-bad1\"")
+        );
+        assert!(
+            message.contains("VMExtensionProvisioningError") && !message.contains("211"),
+            "{message}"
+        );
+    }
+}

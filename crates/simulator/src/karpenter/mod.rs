@@ -1,0 +1,235 @@
+//! A model of Karpenter's node lifecycle, with its habits that matter to a bystander.
+//!
+//! It launches machines for `NodeClaim`s, writes their conditions by merge patches without a lock from a cache that
+//! may be stale, announces a failed bootstrap in an event whose text is cut before the exit code, takes the machine
+//! away and then the claim, and gives up on a claim that has not registered in fifteen minutes.
+//!
+//! It is a client like any other of the two APIs: what it writes is to be seen in the API's record, under the name
+//! `karpenter`.
+
+mod cache;
+mod client;
+mod conditions;
+mod event;
+mod machine;
+mod objects;
+mod options;
+mod steps;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+pub use options::{Mode, Options};
+
+pub(crate) use conditions::Conditions;
+pub(crate) use objects::{claim, status};
+
+use self::cache::Cache;
+use crate::azure::{Azure, Change, Cse};
+use crate::kubernetes::{Kubernetes, User};
+use crate::random::Random;
+
+/// How long a claim may take to register, and how often machines are asked how they are.
+const REGISTRATION: u64 = 15 * 60;
+const POLL: u64 = 3;
+
+/// Karpenter, as far as `NodeClaim`s see it.
+pub struct Karpenter {
+    options: Options,
+    started: Timestamp,
+    speed: f64,
+    random: Random,
+    cache: Cache,
+    claims: BTreeMap<String, Claim>,
+    agenda: BTreeMap<(Timestamp, u64), (String, Step)>,
+    planned: u64,
+    /// The same steps, to be found by their claim.
+    pending: BTreeSet<(String, Step)>,
+    fates: BTreeMap<String, Cse>,
+    replaced: u32,
+}
+
+/// What Karpenter has in mind for a claim.
+#[derive(Debug, Clone)]
+struct Claim {
+    uid: String,
+    conditions: Conditions,
+    /// The machine's id in Azure, once it is launched.
+    machine: Option<String>,
+    /// The node's name, once it is registered.
+    node: Option<String>,
+    /// Somebody waits for the bootstrap's end. A restart forgets that.
+    awaited: bool,
+    /// What went wrong: the claim goes when its machine is gone.
+    failed: bool,
+    /// The claim is being deleted.
+    ending: bool,
+}
+
+/// What is to be done for a claim.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    /// Make its machine, and say so.
+    Launch,
+    /// Say that its machine's bootstrap failed, and begin to clean up.
+    Announce {
+        /// What the machine's extension said.
+        message: String,
+    },
+    /// Take its machine away.
+    DeleteMachine,
+    /// Delete it, since its machine is gone.
+    DeleteClaim,
+    /// Its node has appeared.
+    Register,
+    /// Its node is ready.
+    Initialize,
+    /// Delete it if it has not registered.
+    CheckLiveness,
+    /// It is being deleted: let it go as soon as there is no machine.
+    Finalize,
+    /// Another one takes its place.
+    Replace,
+}
+
+impl Karpenter {
+    /// A Karpenter that starts now, and knows only what it reads.
+    #[must_use]
+    pub fn new(
+        options: Options,
+        seed: u64,
+        now: Timestamp,
+        kubernetes: &mut Kubernetes,
+        azure: &Azure,
+    ) -> Self {
+        let groups = ["system:masters", "system:authenticated"].map(str::to_owned).to_vec();
+        kubernetes.add_token(client::TOKEN, User { name: "karpenter".to_owned(), groups });
+        Self {
+            options,
+            started: now,
+            speed: azure.options().speed.max(f64::MIN_POSITIVE),
+            random: Random::new(seed).fork("karpenter"),
+            cache: Cache::default(),
+            claims: BTreeMap::new(),
+            agenda: BTreeMap::new(),
+            planned: 0,
+            pending: BTreeSet::new(),
+            fates: BTreeMap::new(),
+            replaced: 0,
+        }
+    }
+
+    /// How the bootstrap of one claim's machine will go, whatever its image.
+    pub fn set_fate(&mut self, claim: &str, cse: Cse) {
+        self.fates.insert(claim.to_owned(), cse);
+    }
+
+    /// It restarts: nobody waits any more for bootstraps that are under way.
+    pub fn restart(&mut self, now: Timestamp) {
+        self.started = now;
+        self.agenda.clear();
+        self.pending.clear();
+        self.claims.clear();
+        self.cache = Cache::default();
+    }
+
+    /// Does what is due. Says whether there was anything.
+    pub fn settle(
+        &mut self,
+        azure: &mut Azure,
+        kubernetes: &mut Kubernetes,
+        now: Timestamp,
+    ) -> bool {
+        let mut acted = self.look(azure, kubernetes, now);
+        while let Some(first) = self.agenda.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (name, step) = first.remove();
+            self.pending.remove(&(name.clone(), step.clone()));
+            self.take(&name, step, azure, kubernetes, now);
+            acted = true;
+        }
+        acted
+    }
+
+    /// When something is due next.
+    #[must_use]
+    pub fn next_change(&self) -> Option<Timestamp> {
+        self.agenda.keys().next().map(|(at, _)| *at)
+    }
+
+    /// Hears of a change in Azure.
+    pub(crate) fn hear(&mut self, change: &Change, now: Timestamp) {
+        match change {
+            Change::CseEnded { vm, exit_code, message }
+                if *exit_code != 0
+                    && self.claims.get(&vm.claim).is_some_and(|claim| claim.awaited) =>
+            {
+                self.plan(&vm.claim, Step::Announce { message: message.clone() }, POLL, now);
+            }
+            Change::VmGone(vm) => match self.claims.get(&vm.claim) {
+                Some(claim) if claim.ending => self.plan(&vm.claim, Step::Finalize, 1, now),
+                Some(claim) if claim.failed => self.plan(&vm.claim, Step::DeleteClaim, 1, now),
+                _ => {}
+            },
+            Change::NodeJoined(node) => {
+                let Some(name) = &node.claim else { return };
+                if let Some(claim) = self.claims.get_mut(name) {
+                    claim.node = Some(node.name.clone());
+                    self.plan(name, Step::Register, 1, now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Hears that a node is ready.
+    pub(crate) fn hear_ready(&mut self, node: &str, now: Timestamp) {
+        let found = self.claims.iter().find(|(_, claim)| claim.node.as_deref() == Some(node));
+        if let Some(name) = found.map(|(name, _)| name.clone()) {
+            self.plan(&name, Step::Initialize, 1, now);
+        }
+    }
+
+    /// Plans a step in so many seconds, scaled. A step that is planned already stays where it is.
+    fn plan(&mut self, claim: &str, step: Step, seconds: u64, now: Timestamp) {
+        if !self.pending.insert((claim.to_owned(), step.clone())) {
+            return;
+        }
+        self.planned += 1;
+        let at = self.after(now, seconds);
+        self.agenda.insert((at, self.planned), (claim.to_owned(), step));
+    }
+
+    /// What was planned for a claim that is gone is not done; another may still take its place.
+    fn forget_steps(&mut self, claim: &str) {
+        let stays = |name: &str, step: &Step| name != claim || *step == Step::Replace;
+        self.agenda.retain(|_, (name, step)| stays(name, step));
+        self.pending.retain(|(name, step)| stays(name, step));
+    }
+
+    fn after(&self, now: Timestamp, seconds: u64) -> Timestamp {
+        let wait = std::time::Duration::from_secs(seconds).div_f64(self.speed);
+        let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
+        now.saturating_add(wait).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Reads what is new of the claims, and plans what follows from it.
+    fn look(&mut self, azure: &Azure, kubernetes: &Kubernetes, now: Timestamp) -> bool {
+        let news = self.cache.read(kubernetes, now);
+        let any = !news.is_empty();
+        for name in news {
+            match self.cache.newest(&name) {
+                Some(object) if objects::is_ours(object) => {
+                    let object = object.clone();
+                    self.notice(&name, &object, azure, now);
+                }
+                Some(_) => {}
+                None => {
+                    self.claims.remove(&name);
+                    self.forget_steps(&name);
+                }
+            }
+        }
+        any
+    }
+}

@@ -1,0 +1,12 @@
+//! Azure and its cluster as one world, under virtual time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod karpenter;
+mod scenarios;
+mod shell;
+mod support;

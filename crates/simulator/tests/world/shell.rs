@@ -1,0 +1,51 @@
+//! The world behind one clock, for clients in process.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use kube::api::{Api, DynamicObject, ListParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use mooring_simulator::exchange::Outcome;
+use mooring_simulator::faults::Service;
+use mooring_simulator::karpenter;
+use mooring_simulator::scenario::Scenario;
+use mooring_simulator::world::{Options, Shell, World};
+
+use crate::support::start;
+
+#[tokio::test(start_paused = true)]
+async fn time_passes_for_both_sides_and_nobody_has_to_ask() {
+    let options = Options { karpenter: Some(karpenter::Options::default()), ..Options::default() };
+    let world = World::new(&Scenario::named("healthy").unwrap(), 1, start(), options);
+    let shell = Shell::new(world);
+    let running = shell.start();
+    let client = kube::Client::new(shell.admin_service(), "default");
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim"));
+    let claims: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    shell.with(|world, now| world.create_claim("default-a", now).map(|_| ())).unwrap();
+    tokio::time::sleep(Duration::from_mins(3)).await;
+    let claim = claims.get("default-a").await.unwrap();
+    assert_eq!(claim.data["status"]["nodeName"], "aks-default-a");
+    let nodes: Api<k8s_openapi::api::core::v1::Node> = Api::all(client);
+    assert_eq!(nodes.list(&ListParams::default()).await.unwrap().items.len(), 6);
+    drop(running);
+}
+
+#[tokio::test(start_paused = true)]
+async fn azure_answers_in_process_and_a_stranger_is_refused() {
+    let world = World::new(&Scenario::named("healthy").unwrap(), 1, start(), Options::default());
+    let cluster = world.azure().options().cluster_id();
+    let token = world.azure().token("https://management.azure.com", start());
+    let shell = Shell::new(world);
+    let request = http::Request::builder()
+        .uri(format!("{cluster}?api-version=2025-10-01"))
+        .header("authorization", format!("Bearer {token}"))
+        .body(Bytes::new())
+        .unwrap();
+    let outcome = shell.call(Service::Arm, request).await;
+    assert!(matches!(outcome, Outcome::Answer(response) if response.status() == 200));
+    let client = kube::Client::new(shell.kube_service("nobody"), "default");
+    let nodes: Api<k8s_openapi::api::core::v1::Node> = Api::all(client);
+    let error = nodes.list(&ListParams::default()).await.unwrap_err();
+    assert!(matches!(error, kube::Error::Api(status) if status.code == 401));
+}
