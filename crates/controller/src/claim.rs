@@ -9,7 +9,7 @@ use crate::mode::Mode;
 use crate::verdict::Status;
 use crate::vm_id::{MachineId, VmId};
 
-mod object;
+pub(crate) mod object;
 
 /// A NodeClaim, projected.
 #[derive(Clone, Debug, PartialEq, Eq)]

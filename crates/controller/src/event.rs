@@ -87,8 +87,9 @@ impl Event {
     #[must_use]
     pub fn body(&self, instance: &str) -> Value {
         let Regarding { kind, name, uid } = &self.regarding;
-        let mut regarding =
-            json!({"apiVersion": kind.api_version(), "kind": kind.as_str(), "name": name});
+        // Old servers (seen on 1.20) refuse an event whose object is not said to be in its namespace, also where
+        // the object has none.
+        let mut regarding = json!({"apiVersion": kind.api_version(), "kind": kind.as_str(), "name": name, "namespace": NAMESPACE});
         if let Some(uid) = uid {
             regarding["uid"] = json!(uid);
         }
@@ -162,7 +163,7 @@ mod tests {
                 "reportingController": "mooring", "reportingInstance": "pod-1",
                 "action": "Bootstrap", "type": "Warning", "reason": "CSEFailed",
                 "note": "CSE exited with code 211 on node aks-default-2jf98: ERR_ORAS_PULL_NETWORK_TIMEOUT",
-                "regarding": {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "default-2jf98", "uid": "u1"},
+                "regarding": {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "default-2jf98", "namespace": "default", "uid": "u1"},
             })
         );
     }

@@ -27,9 +27,10 @@ pub enum About {
     Else,
 }
 
-#[derive(Deserialize)]
+/// The members of an event that are looked at, whichever API group it comes from.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Event {
+pub(crate) struct Event {
     reason: Option<String>,
     message: Option<String>,
     note: Option<String>,
@@ -39,19 +40,22 @@ struct Event {
     last_timestamp: Option<Timestamp>,
     #[serde(rename = "eventTime")]
     at: Option<Timestamp>,
-    metadata: Option<Metadata>,
+    #[serde(default)]
+    pub(crate) metadata: Metadata,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct Object {
     kind: Option<String>,
     name: Option<String>,
     uid: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Metadata {
+pub(crate) struct Metadata {
+    pub(crate) name: Option<String>,
+    pub(crate) resource_version: Option<String>,
     creation_timestamp: Option<Timestamp>,
 }
 
@@ -59,14 +63,17 @@ impl ProvisioningError {
     /// From an event of either API group; none if it is another event.
     #[must_use]
     pub fn from_json(json: &[u8]) -> Option<Self> {
-        let event: Event = serde_json::from_slice(json).ok()?;
+        Self::of(serde_json::from_slice(json).ok()?)
+    }
+
+    pub(crate) fn of(event: Event) -> Option<Self> {
         let object = event.involved_object?;
         if event.reason.as_deref() != Some("AsyncProvisioningError")
             || object.kind.as_deref() != Some("NodeClaim")
         {
             return None;
         }
-        let created = event.metadata.and_then(|metadata| metadata.creation_timestamp);
+        let created = event.metadata.creation_timestamp;
         Some(Self {
             uid: object.uid?,
             name: object.name?,

@@ -159,6 +159,19 @@ impl Candidate {
         }
         object
     }
+
+    /// The Lease to write when this replica ends: nobody's, so that another takes it at once. None if it
+    /// is not ours to give back.
+    #[must_use]
+    pub fn released(&self, lease: &Lease, namespace: &str, now: Timestamp) -> Option<Value> {
+        if lease.holder != self.me {
+            return None;
+        }
+        let mut object = self.object(Some(lease), namespace, now);
+        object["spec"]["holderIdentity"] = json!("");
+        object["spec"]["leaseDurationSeconds"] = json!(1);
+        Some(object)
+    }
 }
 
 impl Lease {

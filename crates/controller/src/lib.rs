@@ -18,9 +18,11 @@
 //! | what is measured and logged? | [`metrics`], [`log`] |
 //! | who may write? | [`lease`] |
 //! | all of it together, as data in and data out | [`state`] |
+//! | who watches, reads and writes | [`run`] |
+//! | the same once, for a person | [`once`] |
 //!
-//! Nothing in here reads a clock, opens a socket or draws a random number; [`state::State`] takes
-//! inputs and gives back actions, and whoever runs it may be killed between any two of them.
+//! Nothing but [`run`] and [`once`] reads a clock or opens a socket; [`state::State`] takes inputs and gives back
+//! actions, and whoever runs it may be killed between any two of them.
 
 pub mod claim;
 pub mod event;
@@ -33,8 +35,10 @@ pub mod log;
 pub mod metrics;
 pub mod mode;
 pub mod observation;
+pub mod once;
 pub mod patch;
 pub mod record;
+pub mod run;
 pub mod schedule;
 pub mod settings;
 pub mod share;

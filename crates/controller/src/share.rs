@@ -1,11 +1,16 @@
 //! Our share of what Azure lets one identity read.
 
 use jiff::Timestamp;
+use mooring_arm::{Limit, Limits};
 
-/// Azure lets an identity read 250 at once and 25 a second; half of it is ours, so that whatever else
-/// uses the identity, or shares the subscription's limits, is never starved by us.
-const BURST: f64 = 125.0;
-const PER_SECOND: f64 = 12.5;
+/// Half of what Azure lets an identity read, so that whatever else uses the identity, or shares the
+/// subscription's limits, is never starved by us: 125 at once and 12.5 a second. The client of Azure is
+/// held to the same limits; this copy only decides *which* reads are asked for, so that a trigger never
+/// stands in line behind looks that could wait.
+#[must_use]
+pub fn ours() -> Limits {
+    Limits::default().share(50)
+}
 
 /// What is kept for triggers. 200 nodes that fail at once need 200 reads: with 90 at once and 12.5 a
 /// second the last is read after 8.8 s.
@@ -14,6 +19,7 @@ pub const KEPT_FOR_TRIGGERS: f64 = 90.0;
 /// A bucket that fills with time.
 #[derive(Clone, Debug)]
 pub struct Share {
+    limit: Limit,
     tokens: f64,
     at: Timestamp,
 }
@@ -22,7 +28,8 @@ impl Share {
     /// A full one.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
-        Self { tokens: BURST, at: now }
+        let limit = ours().reads;
+        Self { limit, tokens: f64::from(limit.burst), at: now }
     }
 
     /// Takes one if that leaves at least `kept`.
@@ -44,7 +51,8 @@ impl Share {
     fn fill(&mut self, now: Timestamp) {
         let passed = now.duration_since(self.at).as_secs_f64();
         // A clock that was set back gives nothing and takes nothing.
-        self.tokens = (self.tokens + passed.max(0.0) * PER_SECOND).min(BURST);
+        let gained = passed.max(0.0) * f64::from(self.limit.milli_per_second) / 1000.0;
+        self.tokens = (self.tokens + gained).min(f64::from(self.limit.burst));
         self.at = now;
     }
 }

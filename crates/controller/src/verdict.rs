@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use mooring_contract::catalogue::{Os, image_date};
-use mooring_diagnosis::{Diagnosis, Hints, Outcome, diagnose};
+use mooring_diagnosis::{Diagnosis, Hints, Outcome, Situation, diagnose};
 
 use crate::claim::Claim;
 use crate::karpenter::{About, ProvisioningError};
@@ -102,9 +102,6 @@ pub enum Finding {
 /// Karpenter gives a node up 15 minutes after its claim was created. A claim deleted after this long
 /// without a node was given up.
 const GIVEN_UP_AFTER_SECONDS: i64 = 14 * 60 + 30;
-
-/// The diagnosis's rules for `VMExtensionProvisioningTimeout`: Azure did not hear of the end in time.
-const EXTENSION_TIME_OUTS: [&str; 2] = ["timed-out", "timed-out-unheard"];
 
 /// With no extension this long after the launch, none will come: Karpenter makes it when the VM
 /// stands, which takes about a minute.
@@ -252,7 +249,8 @@ impl Verdict {
         let failure = wording::failure(told, source);
         let timed_out = match failure.code {
             Some(code) => matches!(code, 124 | 137),
-            None => told.rule.is_some_and(|rule| EXTENSION_TIME_OUTS.contains(&rule)),
+            // `VMExtensionProvisioningTimeout`: Azure did not hear of the end in time.
+            None => told.situation == Some(Situation::TimedOut),
         };
         let reason = if timed_out { Reason::CseTimedOut } else { Reason::CseFailed };
         Self { reason, message: wording::condition(&failure), failure: Some(failure) }

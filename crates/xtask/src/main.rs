@@ -1,6 +1,7 @@
 //! The project's chores, as `cargo xtask <chore>`.
 
 mod bench_agent;
+mod bench_controller;
 mod checks;
 mod codes;
 mod fuzz;
@@ -24,6 +25,8 @@ Chores:
   fuzz [TARGET] [--runs N]
                any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
+  bench controller
+               reads, time to the condition and memory of the controller, under virtual time
   help         print this text
 ";
 
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
+        ["bench", "controller"] => bench_controller::bench(),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);

@@ -1,7 +1,5 @@
 //! The members of a NodeClaim that are looked at; serde skips the others.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
@@ -10,92 +8,87 @@ use crate::intern::Interner;
 use crate::verdict::Status;
 use crate::vm_id::{MachineId, VmId};
 
-type Text<'a> = Option<Cow<'a, str>>;
+type Text = Option<String>;
 
-#[derive(Deserialize)]
-pub(super) struct Object<'a> {
-    #[serde(borrow)]
-    metadata: Metadata<'a>,
-    #[serde(borrow)]
-    spec: Spec<'a>,
-    #[serde(borrow, default)]
-    status: Option<StatusPart<'a>>,
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Object {
+    metadata: Metadata,
+    spec: Spec,
+    #[serde(default)]
+    status: Option<StatusPart>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Metadata<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(borrow)]
-    uid: Cow<'a, str>,
-    #[serde(borrow, default)]
-    resource_version: Text<'a>,
+struct Metadata {
+    name: String,
+    uid: String,
+    #[serde(default)]
+    resource_version: Text,
     #[serde(default)]
     generation: Option<i64>,
     creation_timestamp: Timestamp,
     #[serde(default)]
     deletion_timestamp: Option<Timestamp>,
-    #[serde(borrow, default, deserialize_with = "or_default")]
-    labels: Labels<'a>,
-    #[serde(borrow, default, deserialize_with = "or_default")]
-    annotations: Annotations<'a>,
+    #[serde(default, deserialize_with = "or_default")]
+    labels: Labels,
+    #[serde(default, deserialize_with = "or_default")]
+    annotations: Annotations,
 }
 
-#[derive(Default, Deserialize)]
-struct Labels<'a> {
-    #[serde(borrow, default, rename = "karpenter.sh/nodepool")]
-    pool: Text<'a>,
-    #[serde(borrow, default, rename = "karpenter.sh/capacity-type")]
-    capacity_type: Text<'a>,
-    #[serde(borrow, default, rename = "node.kubernetes.io/instance-type")]
-    instance_type: Text<'a>,
-    #[serde(borrow, default, rename = "topology.kubernetes.io/zone")]
-    zone: Text<'a>,
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Labels {
+    #[serde(default, rename = "karpenter.sh/nodepool")]
+    pool: Text,
+    #[serde(default, rename = "karpenter.sh/capacity-type")]
+    capacity_type: Text,
+    #[serde(default, rename = "node.kubernetes.io/instance-type")]
+    instance_type: Text,
+    #[serde(default, rename = "topology.kubernetes.io/zone")]
+    zone: Text,
 }
 
-#[derive(Default, Deserialize)]
-struct Annotations<'a> {
-    #[serde(borrow, default, rename = "karpenter.azure.com/aks-machine-resource-id")]
-    machine: Text<'a>,
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Annotations {
+    #[serde(default, rename = "karpenter.azure.com/aks-machine-resource-id")]
+    machine: Text,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Spec<'a> {
-    #[serde(borrow)]
-    node_class_ref: NodeClassRef<'a>,
+struct Spec {
+    node_class_ref: NodeClassRef,
 }
 
-#[derive(Deserialize)]
-struct NodeClassRef<'a> {
-    #[serde(borrow, default)]
-    group: Text<'a>,
-    #[serde(borrow, default)]
-    name: Text<'a>,
+#[derive(Clone, Debug, Deserialize)]
+struct NodeClassRef {
+    #[serde(default)]
+    group: Text,
+    #[serde(default)]
+    name: Text,
 }
 
-#[derive(Deserialize)]
-struct StatusPart<'a> {
-    #[serde(borrow, default, rename = "providerID")]
-    provider_id: Text<'a>,
-    #[serde(borrow, default, rename = "imageID")]
-    image_id: Text<'a>,
-    #[serde(borrow, default)]
-    conditions: Option<Vec<ConditionPart<'a>>>,
+#[derive(Clone, Debug, Deserialize)]
+struct StatusPart {
+    #[serde(default, rename = "providerID")]
+    provider_id: Text,
+    #[serde(default, rename = "imageID")]
+    image_id: Text,
+    #[serde(default)]
+    conditions: Option<Vec<ConditionPart>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ConditionPart<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    status: Text<'a>,
-    #[serde(borrow, default)]
-    reason: Text<'a>,
-    #[serde(borrow, default)]
-    message: Text<'a>,
+struct ConditionPart {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: Text,
+    #[serde(default)]
+    reason: Text,
+    #[serde(default)]
+    message: Text,
     #[serde(default)]
     last_transition_time: Option<Timestamp>,
 }
@@ -107,12 +100,22 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-impl<'a> Object<'a> {
-    pub(super) fn parse(json: &'a [u8]) -> Result<Self, serde_json::Error> {
+impl Object {
+    pub(crate) fn parse(json: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(json)
     }
 
-    pub(super) fn project(
+    /// Name and version, which is all that a watch needs.
+    pub(crate) fn name_and_version(&self) -> (String, Option<String>) {
+        (self.metadata.name.clone(), self.metadata.resource_version.clone())
+    }
+
+    /// The object's uid.
+    pub(crate) fn uid(&self) -> &str {
+        &self.metadata.uid
+    }
+
+    pub(crate) fn project(
         self,
         condition_type: &str,
         interner: &mut Interner,
@@ -133,9 +136,8 @@ impl<'a> Object<'a> {
             }
             None => (None, None, Vec::new()),
         };
-        let mut shared = |text: Text<'_>| {
-            text.filter(|text| !text.is_empty()).map(|text| interner.intern(&text))
-        };
+        let mut shared =
+            |text: Text| text.filter(|text| !text.is_empty()).map(|text| interner.intern(&text));
         let (pool, zone) = (shared(metadata.labels.pool), shared(metadata.labels.zone));
         let instance_type = shared(metadata.labels.instance_type);
         let capacity_type = shared(metadata.labels.capacity_type);
@@ -177,7 +179,7 @@ impl<'a> Object<'a> {
 /// On the older schema a type may stand in the list twice; the first one counts, as it does for
 /// everybody who reads conditions.
 fn own_condition(
-    conditions: &[ConditionPart<'_>],
+    conditions: &[ConditionPart],
     condition_type: &str,
     created: Timestamp,
     interner: &mut Interner,

@@ -13,7 +13,7 @@ use crate::verdict::{Failure, Reason, Verdict};
 use crate::wording;
 
 /// The reason of the event about a node that does not register.
-pub(super) const NOT_REGISTERED: &str = "NodeNotRegistered";
+pub(crate) const NOT_REGISTERED: &str = "NodeNotRegistered";
 const IMAGE_FAILS: &str = "ImageFailsBootstrap";
 
 impl State {
