@@ -4,7 +4,7 @@ use mooring_contract::catalogue::Date;
 
 use crate::decoded::{Decoded, Outcome};
 use crate::facts::gather;
-use crate::implied::{add_names, arm_code_alone};
+use crate::implied::{add_names, arm_code_alone, report_without_head};
 use crate::merge::merge;
 use crate::tell::tell;
 use crate::text::Text;
@@ -45,7 +45,7 @@ fn tell_all(text: &Text, day: Option<Date>) -> Vec<Told> {
     let mut told = merge(read.messages.iter().map(|message| tell(&read, message)).collect());
     add_names(&read, &mut told, day);
     if told.is_empty() {
-        told.extend(arm_code_alone(&read));
+        told.extend(arm_code_alone(&read).or_else(|| report_without_head(&read)));
     }
     told
 }

@@ -27,6 +27,8 @@ pub(crate) fn is_bootstrap(message: &Message) -> bool {
     let from_node = message.report.is_some()
         || message.windows_result.is_some()
         || message.windows_name.is_some();
+    // Only the report of a bootstrap says how long the scripts ran; its head may be cut off.
+    let from_scripts = from_node || message.slog.is_some() || message.duration.is_some();
     let kind_fits = message.kind.as_deref().is_none_or(is_custom_script);
     match &message.extension {
         Some(name) if is_bootstrap_name(name) => true,
@@ -39,10 +41,8 @@ pub(crate) fn is_bootstrap(message: &Message) -> bool {
             // shows two streams.
             Opener::Handler => match message.handler {
                 Handler::Failed | Handler::Lost => true,
-                Handler::Succeeded => {
-                    from_node || message.slog.is_some() || message.duration.is_some()
-                }
-                Handler::Silent => from_node || message.slog.is_some() || message.trace.is_some(),
+                Handler::Succeeded => from_scripts,
+                Handler::Silent => from_scripts || message.trace.is_some(),
             },
             Opener::Wrapper | Opener::Summary | Opener::Sentence | Opener::Log => true,
         },

@@ -75,7 +75,10 @@ fn fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
         Anchor::Step => step(read, at, end),
         Anchor::ExecDuration => {
             if let Some((seconds, _)) = value(text, end).and_then(|at| quoted_number(text, at)) {
-                read.here().duration = u32::try_from(seconds).ok();
+                let message = read.here();
+                message.duration = u32::try_from(seconds).ok();
+                // Windows reports no duration.
+                message.says_linux = true;
             }
             read.here().says_aks = true;
         }

@@ -91,6 +91,12 @@ pub(crate) fn arm_code_alone(read: &Read<'_>) -> Option<Told> {
     Some(told)
 }
 
+/// The end of a report whose head is cut off: a bootstrap, and its code is lost.
+pub(crate) fn report_without_head(read: &Read<'_>) -> Option<Told> {
+    let ran = read.loose.duration.is_some() && !read.loose.run_command;
+    ran.then(|| nothing_but(read, 0))
+}
+
 /// A failure of which nothing is known yet but what stands outside of messages.
 fn nothing_but(read: &Read<'_>, at: usize) -> Told {
     let mut message = read.loose.clone();

@@ -45,6 +45,12 @@ pub(crate) fn test() -> Result<(), Failed> {
     Ok(())
 }
 
+/// How much the model of the Kubernetes API bears; it prints its figures itself.
+pub(crate) fn bench_kubernetes() -> Result<(), Failed> {
+    let example = ["--package", "mooring-simulator", "--example", "kubernetes_scale"];
+    run("cargo", &[&["run", "--locked", "--release", "--quiet"][..], &example].concat())
+}
+
 /// The folder of a real kube-apiserver: the one that is named, or one that is built here once. Without one the
 /// tests go on, and the last lines say so.
 fn kube_assets(notes: &mut Vec<String>) -> Result<Option<String>, Failed> {

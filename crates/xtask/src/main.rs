@@ -27,6 +27,8 @@ Chores:
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   bench controller
                reads, time to the condition and memory of the controller, under virtual time
+  bench kubernetes
+               50,000 objects in the model of the Kubernetes API: lists, watches, memory
   help         print this text
 ";
 
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
         ["bench", "controller"] => bench_controller::bench(),
+        ["bench", "kubernetes"] => checks::bench_kubernetes(),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);

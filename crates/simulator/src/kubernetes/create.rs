@@ -29,6 +29,7 @@ impl Kubernetes {
             return Err(StatusError::method_not_allowed());
         }
         let body = call.body()?;
+        self.check_unknown(call, &target.resource, &body)?;
         let writer = Writer::of(call, "create");
         self.check_grant(call, &target.resource, &body)?;
         let namespace = target.namespace.as_deref();
@@ -163,7 +164,7 @@ impl Kubernetes {
         let change = self.store.put(table, value, now);
         self.publish(table, &change, now);
         self.note_write(table, &change, writer, now);
-        self.timers.touch(table);
+        self.note_work(table, &change);
         let stored = change.object.value.clone();
         if table == crd::TABLE {
             self.definition_changed(&stored, now);
@@ -182,7 +183,7 @@ impl Kubernetes {
         let Some(change) = self.store.remove(table, key, now) else { return };
         self.publish(table, &change, now);
         self.note_write(table, &change, writer, now);
-        self.timers.touch(table);
+        self.note_work(table, &change);
         if table == crd::TABLE {
             self.definition_gone(&change.object.value);
         }
@@ -224,6 +225,9 @@ pub(crate) fn written(
     let value = converted(resource, stored);
     if let Some(format) = table::wanted(call) {
         return json_answer(status, &table::of_value(resource, &value, format, now));
+    }
+    if table::wants_metadata(call) {
+        return json_answer(status, &table::metadata_of(&value));
     }
     json_answer(status, &value)
 }

@@ -1,19 +1,31 @@
 //! Disruption budgets: how many pods may be taken away now.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::model::Kubernetes;
 use super::objects::{self, at, number};
 use super::selector::fits_label_selector;
+use super::settle::Work;
 use super::workloads::is_ready;
 
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
 impl Kubernetes {
-    pub(crate) fn settle_budgets(&mut self, now: Timestamp) -> bool {
-        let budgets: Vec<Value> = self.objects(BUDGETS, None).cloned().collect();
-        let mut changed = false;
+    /// Counts anew in the namespaces in which something was written that budgets count.
+    pub(crate) fn settle_budgets(&mut self, work: &Work, now: Timestamp) {
+        let namespaces: BTreeSet<&str> = [BUDGETS, "pods", "replicasets.apps", "statefulsets.apps"]
+            .into_iter()
+            .flat_map(|table| work.of(table))
+            .map(|key| key.namespace.as_str())
+            .collect();
+        let budgets: Vec<Value> = namespaces
+            .into_iter()
+            .flat_map(|namespace| self.objects(BUDGETS, Some(namespace)))
+            .cloned()
+            .collect();
         for budget in budgets {
             let pods: Vec<&Value> = self
                 .objects("pods", Some(objects::namespace(&budget)))
@@ -35,11 +47,9 @@ impl Kubernetes {
             }
             objects::remove(&mut value, &["status", "disruptedPods"]);
             if value != budget {
-                changed = true;
                 self.store_object(BUDGETS, value, now, None);
             }
         }
-        changed
     }
 
     /// How many pods there should be: what their controllers say; those without one count for themselves.

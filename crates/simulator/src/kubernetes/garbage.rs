@@ -1,143 +1,120 @@
 //! The garbage collector: objects go with their owners, in the order that a deletion asks for.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::delete::DeleteOptions;
+use super::index::Place;
 use super::inside::Writer;
 use super::model::Kubernetes;
-use super::objects::{self, Key, flag, text};
-use super::resources::Resource;
+use super::objects::{self, flag, text};
+use super::settle::Work;
+use super::store::Object;
+use super::update::Part;
 
-/// An object that has owners, or that the collector holds back.
-struct Held {
-    resource: Arc<Resource>,
-    key: Key,
-    value: Value,
+/// The finalizer of an owner that waits for its dependents.
+const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of an owner that gives them up.
+const ORPHAN: &str = "orphan";
+
+/// What has become of an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Gone,
+    WaitsForDependents,
+    Stays,
 }
 
 impl Kubernetes {
-    pub(crate) fn settle_garbage(&mut self, now: Timestamp) -> bool {
-        let (held, living) = self.survey();
-        let mut dependents: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (n, one) in held.iter().enumerate() {
-            for owner in objects::list(&one.value, &["metadata", "ownerReferences"]) {
-                dependents.entry(text(owner, &["uid"]).to_owned()).or_default().push(n);
-            }
+    pub(crate) fn settle_garbage(&mut self, work: &Work, now: Timestamp) {
+        for place in work.all() {
+            self.let_owner_go(place, now);
+            self.follow_owners(place, now);
         }
-        let mut changed = false;
-        for one in &held {
-            changed |= self.let_owner_go(one, &held, &dependents, now);
-            changed |= self.follow_owners(one, &living, now);
-        }
-        changed
     }
 
-    /// Everything that the collector may have to act on, and the uids of all that is there; those that wait
-    /// for their dependents are marked.
-    fn survey(&self) -> (Vec<Held>, BTreeMap<String, bool>) {
-        let (mut held, mut living) = (Vec::new(), BTreeMap::new());
-        let mut seen = BTreeSet::new();
-        for resource in self.catalogue.all().filter(|one| !one.is_review()) {
-            if !seen.insert(resource.table.clone()) {
-                continue;
-            }
-            for (key, object) in self.store.list(&resource.table, None) {
-                let value = &object.value;
-                let waits = objects::is_being_deleted(value)
-                    && objects::finalizers(value).any(|one| one == "foregroundDeletion");
-                living.insert(objects::uid(value).to_owned(), waits);
-                let owned = !objects::list(value, &["metadata", "ownerReferences"]).is_empty();
-                if owned || objects::is_being_deleted(value) {
-                    let (resource, key) = (Arc::clone(resource), key.clone());
-                    held.push(Held { resource, key, value: value.clone() });
-                }
-            }
-        }
-        (held, living)
+    fn object_at(&self, place: &Place) -> Option<Arc<Object>> {
+        self.store.get(&place.table, &place.key).cloned()
     }
 
     /// An owner that waits for its dependents goes when none blocks it; one that gives them up goes at once.
-    fn let_owner_go(
-        &mut self,
-        owner: &Held,
-        held: &[Held],
-        dependents: &BTreeMap<String, Vec<usize>>,
-        now: Timestamp,
-    ) -> bool {
+    fn let_owner_go(&mut self, place: &Place, now: Timestamp) {
+        let Some(owner) = self.object_at(place) else { return };
         if !objects::is_being_deleted(&owner.value) {
-            return false;
+            return;
         }
-        let uid = objects::uid(&owner.value).to_owned();
-        let mine: Vec<&Held> =
-            dependents.get(&uid).into_iter().flatten().map(|n| &held[*n]).collect();
-        let finalizer = objects::finalizers(&owner.value)
-            .find(|one| matches!(*one, "orphan" | "foregroundDeletion"))
-            .map(str::to_owned);
-        match finalizer.as_deref() {
-            Some("orphan") => {
-                for one in &mine {
-                    self.drop_owners(one, |reference| text(reference, &["uid"]) == uid, now);
-                }
-                self.drop_finalizer(owner, "orphan", now)
+        let uid = objects::uid(&owner.value);
+        let has = |finalizer: &str| objects::finalizers(&owner.value).any(|one| one == finalizer);
+        if has(ORPHAN) {
+            let mine: Vec<Place> = self.store.index().dependents(uid).cloned().collect();
+            for dependent in &mine {
+                self.drop_owners(dependent, |reference| text(reference, &["uid"]) == uid, now);
             }
-            Some("foregroundDeletion") => {
-                let blocked = mine.iter().any(|one| {
-                    self.store.get(&one.resource.table, &one.key).is_some()
-                        && objects::list(&one.value, &["metadata", "ownerReferences"]).iter().any(
-                            |reference| {
-                                text(reference, &["uid"]) == uid
-                                    && flag(reference, &["blockOwnerDeletion"])
-                            },
-                        )
-                });
-                !blocked && self.drop_finalizer(owner, "foregroundDeletion", now)
+            self.drop_finalizer(place, ORPHAN, now);
+        } else if has(FOREGROUND) {
+            let blocks = |dependent: &Object| {
+                objects::list(&dependent.value, &["metadata", "ownerReferences"])
+                    .iter()
+                    .any(|one| text(one, &["uid"]) == uid && flag(one, &["blockOwnerDeletion"]))
+            };
+            let index = self.store.index();
+            let mut mine = index.dependents(uid).filter_map(|one| self.object_at(one));
+            let blocked = mine.any(|one| blocks(&one));
+            drop(mine);
+            if !blocked {
+                self.drop_finalizer(place, FOREGROUND, now);
             }
-            _ => false,
         }
     }
 
     /// A dependent goes when no owner is left, or when the last one waits for it to go.
-    fn follow_owners(
-        &mut self,
-        one: &Held,
-        living: &BTreeMap<String, bool>,
-        now: Timestamp,
-    ) -> bool {
-        let references = objects::list(&one.value, &["metadata", "ownerReferences"]);
-        if references.is_empty() || objects::is_being_deleted(&one.value) {
-            return false;
+    fn follow_owners(&mut self, place: &Place, now: Timestamp) {
+        let Some(dependent) = self.object_at(place) else { return };
+        let references = objects::list(&dependent.value, &["metadata", "ownerReferences"]);
+        if references.is_empty() || objects::is_being_deleted(&dependent.value) {
+            return;
         }
-        let state = |reference: &Value| living.get(text(reference, &["uid"])).copied();
-        let solid = references.iter().filter(|reference| state(reference) == Some(false)).count();
-        let waiting = references.iter().any(|reference| state(reference) == Some(true));
-        if solid > 0 {
-            let living: Vec<String> = references
-                .iter()
-                .filter(|reference| state(reference) == Some(false))
-                .map(|reference| text(reference, &["uid"]).to_owned())
-                .collect();
-            let gone = references.len() > living.len();
-            return gone
-                && self.drop_owners(
-                    one,
-                    |reference| !living.iter().any(|uid| text(reference, &["uid"]) == uid),
-                    now,
-                );
+        let states: Vec<Owner> = references.iter().map(|one| self.owner(one)).collect();
+        if states.contains(&Owner::Stays) {
+            if states.iter().any(|state| *state != Owner::Stays) {
+                let gone: Vec<Value> = references
+                    .iter()
+                    .zip(&states)
+                    .filter(|(_, state)| **state != Owner::Stays)
+                    .map(|(reference, _)| reference.clone())
+                    .collect();
+                self.drop_owners(place, |reference| gone.contains(reference), now);
+            }
+            return;
         }
-        let options = if waiting {
-            DeleteOptions::from_body(&serde_json::json!({"propagationPolicy": "Foreground"}))
+        let options = if states.contains(&Owner::WaitsForDependents) {
+            DeleteOptions::from_body(&json!({"propagationPolicy": "Foreground"}))
         } else {
             DeleteOptions::background()
         };
-        self.delete_object(&one.resource, &one.key, &options, &Writer::cluster(), now).is_ok()
+        let Some(resource) = self.catalogue.named(&place.table) else { return };
+        // What is refused now is looked at again when it, or an owner, changes.
+        let _ = self.delete_object(&resource, &place.key, &options, &Writer::cluster(), now);
     }
 
-    fn drop_owners(&mut self, one: &Held, gone: impl Fn(&Value) -> bool, now: Timestamp) -> bool {
-        let Some(object) = self.store.get(&one.resource.table, &one.key) else { return false };
+    fn owner(&self, reference: &Value) -> Owner {
+        let place = self.store.index().place_of(text(reference, &["uid"]));
+        match place.and_then(|place| self.store.get(&place.table, &place.key)) {
+            None => Owner::Gone,
+            Some(owner)
+                if objects::is_being_deleted(&owner.value)
+                    && objects::finalizers(&owner.value).any(|one| one == FOREGROUND) =>
+            {
+                Owner::WaitsForDependents
+            }
+            Some(_) => Owner::Stays,
+        }
+    }
+
+    fn drop_owners(&mut self, place: &Place, gone: impl Fn(&Value) -> bool, now: Timestamp) {
+        let Some(object) = self.object_at(place) else { return };
         let mut value = object.value.clone();
         let mut left = objects::list(&value, &["metadata", "ownerReferences"]).to_vec();
         left.retain(|reference| !gone(reference));
@@ -146,19 +123,18 @@ impl Kubernetes {
         } else {
             objects::set(&mut value, &["metadata", "ownerReferences"], left);
         }
-        self.store_object(&one.resource.table, value, now, None);
-        true
+        self.store_object(&place.table, value, now, None);
     }
 
-    fn drop_finalizer(&mut self, one: &Held, finalizer: &str, now: Timestamp) -> bool {
-        let Some(object) = self.store.get(&one.resource.table, &one.key) else { return false };
+    fn drop_finalizer(&mut self, place: &Place, finalizer: &str, now: Timestamp) {
+        let Some(object) = self.object_at(place) else { return };
+        let Some(resource) = self.catalogue.named(&place.table) else { return };
         let mut value = object.value.clone();
         let left: Vec<String> = objects::finalizers(&value)
             .filter(|other| *other != finalizer)
             .map(str::to_owned)
             .collect();
         objects::set(&mut value, &["metadata", "finalizers"], left);
-        let part = super::update::Part::Main;
-        self.replace(&one.resource, &one.key, value, part, &Writer::cluster(), now).is_ok()
+        let _ = self.replace(&resource, &place.key, value, Part::Main, &Writer::cluster(), now);
     }
 }

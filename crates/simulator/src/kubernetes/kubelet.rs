@@ -1,11 +1,14 @@
 //! Pods on nodes: they run a little after they were placed, and are gone a little after they were ended.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::builtin::NOT_READY;
 use super::model::Kubernetes;
 use super::objects::{self, Key, list, number, text, time_at};
+use super::settle::Work;
 
 /// What is due for a pod.
 enum Next {
@@ -21,12 +24,11 @@ enum Next {
 
 impl Kubernetes {
     /// A node that says it is ready loses the taint that keeps pods away, and gets it back when it is not.
-    pub(crate) fn settle_nodes(&mut self, now: Timestamp) -> bool {
-        let nodes: Vec<Value> = self.objects("nodes", None).cloned().collect();
-        let mut changed = false;
-        for node in nodes {
-            let ready = objects::condition(&node, "Ready") == Some("True");
-            let mut taints = list(&node, &["spec", "taints"]).to_vec();
+    pub(crate) fn settle_nodes(&mut self, work: &Work, now: Timestamp) {
+        for key in work.of("nodes") {
+            let Some(node) = self.get("nodes", key) else { continue };
+            let ready = objects::condition(node, "Ready") == Some("True");
+            let mut taints = list(node, &["spec", "taints"]).to_vec();
             let tainted = taints.iter().any(|taint| text(taint, &["key"]) == NOT_READY);
             if ready != tainted {
                 continue;
@@ -42,31 +44,24 @@ impl Kubernetes {
             } else {
                 objects::set(&mut value, &["spec", "taints"], taints);
             }
-            changed = true;
             self.store_object("nodes", value, now, None);
         }
-        changed
     }
 
-    pub(crate) fn settle_pods(&mut self, now: Timestamp) -> bool {
-        let mut next: Option<Timestamp> = None;
-        let mut due: Vec<(Key, Next)> = Vec::new();
-        for pod in self.objects("pods", None) {
-            match self.next_of(pod, now) {
-                Next::At(time) => next = Some(next.map_or(time, |other| other.min(time))),
-                Next::Nothing => {}
-                act => due.push((objects::key_of(pod), act)),
-            }
-        }
-        self.timers.pods = next;
-        let changed = !due.is_empty();
-        for (key, act) in due {
-            match act {
+    /// Pods that were written, whose time has come, or whose node was written.
+    pub(crate) fn settle_pods(&mut self, work: &Work, now: Timestamp) {
+        let index = self.store.index();
+        let beside = work.of("nodes").flat_map(|node| index.pods_on(&node.name));
+        let pods: BTreeSet<Key> = work.of("pods").chain(beside).cloned().collect();
+        for key in pods {
+            let next = self.get("pods", &key).map_or(Next::Nothing, |pod| self.next_of(pod, now));
+            self.timers.pods.set(&key, if let Next::At(time) = next { Some(time) } else { None });
+            match next {
                 Next::Start => self.run_pod(&key, now),
-                _ => self.end_pod(&key, now),
+                Next::End => self.end_pod(&key, now),
+                Next::At(_) | Next::Nothing => {}
             }
         }
-        changed
     }
 
     fn next_of(&self, pod: &Value, now: Timestamp) -> Next {

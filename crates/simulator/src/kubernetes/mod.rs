@@ -8,6 +8,7 @@
 mod discovery;
 pub(crate) mod objects;
 mod openapi;
+mod protobuf;
 mod request;
 mod resources;
 mod selector;
@@ -20,6 +21,7 @@ mod builtin;
 mod create;
 mod delete;
 mod events;
+mod index;
 mod inside;
 mod list;
 mod metadata;
@@ -27,6 +29,7 @@ mod patch;
 mod rules;
 mod scale;
 mod store;
+mod unknown;
 mod update;
 mod watch;
 

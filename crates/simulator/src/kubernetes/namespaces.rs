@@ -61,15 +61,16 @@ impl Kubernetes {
     }
 
     /// Empties namespaces that are being deleted, says what is left in them, and lets go of empty ones.
-    pub(crate) fn settle_namespaces(&mut self, now: Timestamp) -> bool {
+    pub(crate) fn settle_namespaces(&mut self, now: Timestamp) {
         let ending: Vec<Value> = self
-            .objects("namespaces", None)
-            .filter(|one| objects::is_being_deleted(one))
+            .store
+            .index()
+            .ending_namespaces()
+            .filter_map(|key| self.get("namespaces", key))
             .cloned()
             .collect();
-        let mut changed = false;
         for namespace in ending {
-            changed |= self.empty(objects::name(&namespace), now);
+            self.empty(objects::name(&namespace), now);
             let left = self.left_in(objects::name(&namespace));
             let mut value = namespace.clone();
             if left.is_empty() {
@@ -78,15 +79,12 @@ impl Kubernetes {
                 say_what_is_left(&mut value, &left, now);
             }
             if value != namespace {
-                changed = true;
                 self.keep_or_end(&value, &Writer::cluster(), now);
             }
         }
-        changed
     }
 
-    fn empty(&mut self, namespace: &str, now: Timestamp) -> bool {
-        let mut changed = false;
+    fn empty(&mut self, namespace: &str, now: Timestamp) {
         for resource in self.catalogue.namespaced_tables() {
             let keys: Vec<Key> = self
                 .store
@@ -96,11 +94,10 @@ impl Kubernetes {
                 .collect();
             for key in keys {
                 let options = DeleteOptions::background();
-                changed |=
-                    self.delete_object(&resource, &key, &options, &Writer::cluster(), now).is_ok();
+                // What cannot go now is told as left.
+                let _ = self.delete_object(&resource, &key, &options, &Writer::cluster(), now);
             }
         }
-        changed
     }
 
     /// What is left: (resource, how many, their finalizers).

@@ -1,9 +1,11 @@
-//! As much of the description of the API as `kubectl` needs to see that the server validates: paths with their parameters.
+//! As much of the description of the API as `kubectl` needs to see that the server validates, and to explain custom
+//! kinds: paths with their parameters, and the schemas of definitions.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::model::{Kubernetes, json_answer};
+use super::objects::{self, Key};
 use super::resources::Resource;
 use crate::exchange::Response;
 
@@ -15,7 +17,7 @@ pub(crate) fn answer(model: &Kubernetes, path: &str) -> Option<Response> {
         let everything: Vec<&Resource> = model.catalogue.all().map(AsRef::as_ref).collect();
         return ok(json!({
             "swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.33.5"},
-            "paths": paths(&everything, true), "definitions": definitions(&everything),
+            "paths": paths(&everything, true), "definitions": definitions(model, &everything),
         }));
     }
     let rest = rest.strip_prefix("v3")?.trim_matches('/');
@@ -43,7 +45,7 @@ pub(crate) fn answer(model: &Kubernetes, path: &str) -> Option<Response> {
     }
     ok(json!({
         "openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1.33.5"},
-        "paths": paths(&found, false), "components": {"schemas": definitions(&found)},
+        "paths": paths(&found, false), "components": {"schemas": definitions(model, &found)},
     }))
 }
 
@@ -84,18 +86,26 @@ fn paths(resources: &[&Resource], old_form: bool) -> Map<String, Value> {
     paths
 }
 
-/// Every kind as an object of which nothing is said.
-fn definitions(resources: &[&Resource]) -> Map<String, Value> {
+/// Custom kinds as their definitions describe them; every built-in kind as an object of which nothing is said.
+fn definitions(model: &Kubernetes, resources: &[&Resource]) -> Map<String, Value> {
     let definition = |resource: &&Resource| {
         let group = if resource.group.is_empty() { "core" } else { &resource.group };
         let name = format!("io.k8s.api.{group}.{}.{}", resource.version, resource.kind);
-        let value = json!({
-            "type": "object", "x-kubernetes-preserve-unknown-fields": true,
-            "x-kubernetes-group-version-kind": [
-                {"group": resource.group, "version": resource.version, "kind": resource.kind},
-            ],
-        });
+        let mut value = custom_schema(model, resource).unwrap_or_else(
+            || json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+        );
+        value["x-kubernetes-group-version-kind"] = json!([
+            {"group": resource.group, "version": resource.version, "kind": resource.kind},
+        ]);
         (name, value)
     };
     resources.iter().map(definition).collect()
+}
+
+fn custom_schema(model: &Kubernetes, resource: &Resource) -> Option<Value> {
+    let definition = model.get(super::crd::TABLE, &Key::new(None, &resource.table))?;
+    let version = objects::list(definition, &["spec", "versions"])
+        .iter()
+        .find(|version| objects::text(version, &["name"]) == resource.version)?;
+    objects::at(version, &["schema", "openAPIV3Schema"]).cloned()
 }

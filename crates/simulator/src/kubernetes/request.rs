@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::Value;
 
+use super::protobuf;
 use super::rbac::User;
 use super::resources::{Catalogue, Resource};
 use super::status_error::{FieldError, StatusError};
@@ -164,6 +165,11 @@ impl Call<'_> {
     pub(crate) fn body(&self) -> Result<Value, StatusError> {
         let body = self.request.body();
         let kind = self.content_type();
+        if kind == protobuf::CONTENT_TYPE {
+            return protobuf::read(body).map_err(|why| {
+                StatusError::bad_request(format!("couldn't read the request's protobuf: {why}"))
+            });
+        }
         if !kind.is_empty() && !kind.contains("json") && !kind.contains("yaml") {
             return Err(StatusError::unsupported_media_type(&[
                 "application/json",

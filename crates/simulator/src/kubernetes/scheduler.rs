@@ -9,28 +9,31 @@ use serde_json::{Value, json};
 use super::model::{Kubernetes, json_answer};
 use super::objects::{self, Key, flag, list, text};
 use super::request::{Call, ResourceTarget};
+use super::settle::Work;
 use super::status_error::StatusError;
 use crate::exchange::Response;
 
 impl Kubernetes {
-    pub(crate) fn settle_scheduling(&mut self, now: Timestamp) -> bool {
-        let waiting: Vec<Value> = self
-            .objects("pods", None)
-            .filter(|pod| {
-                text(pod, &["spec", "nodeName"]).is_empty() && !objects::is_being_deleted(pod)
-            })
+    /// Places the pods that wait, when there may be room that was not there before.
+    pub(crate) fn settle_scheduling(&mut self, work: &Work, now: Timestamp) {
+        if !work.concerns("pods") && !work.concerns("nodes") {
+            return;
+        }
+        let index = self.store.index();
+        let waiting: Vec<Value> = index
+            .pods_on("")
+            .filter_map(|key| self.get("pods", key))
+            .filter(|pod| !objects::is_being_deleted(pod))
             .cloned()
             .collect();
         if waiting.is_empty() {
-            return false;
+            return;
         }
         let nodes: Vec<Value> =
             self.objects("nodes", None).filter(|node| is_open(node)).cloned().collect();
-        let mut load: BTreeMap<String, usize> = BTreeMap::new();
-        for pod in self.objects("pods", None) {
-            *load.entry(text(pod, &["spec", "nodeName"]).to_owned()).or_default() += 1;
-        }
-        let mut changed = false;
+        let name = |node: &Value| objects::name(node).to_owned();
+        let mut load: BTreeMap<String, usize> =
+            nodes.iter().map(|node| (name(node), index.load(objects::name(node)))).collect();
         for pod in waiting {
             let fitting = nodes.iter().filter(|node| fits(&pod, node));
             let best = fitting.min_by_key(|node| {
@@ -47,12 +50,10 @@ impl Kubernetes {
                     let name = objects::name(node).to_owned();
                     *load.entry(name.clone()).or_default() += 1;
                     self.place(&pod, &name, now);
-                    changed = true;
                 }
-                None => changed |= self.leave_unplaced(&pod, nodes.len(), now),
+                None => self.leave_unplaced(&pod, nodes.len(), now),
             }
         }
-        changed
     }
 
     fn place(&mut self, pod: &Value, node: &str, now: Timestamp) {
@@ -62,15 +63,13 @@ impl Kubernetes {
         self.store_object("pods", value, now, None);
     }
 
-    fn leave_unplaced(&mut self, pod: &Value, nodes: usize, now: Timestamp) -> bool {
+    fn leave_unplaced(&mut self, pod: &Value, nodes: usize, now: Timestamp) {
         let mut value = pod.clone();
         let message = format!("0/{nodes} nodes are available");
         objects::set_condition(&mut value, "PodScheduled", "False", "Unschedulable", &message, now);
-        let changed = value != *pod;
-        if changed {
+        if value != *pod {
             self.store_object("pods", value, now, None);
         }
-        changed
     }
 
     /// The subresource by which a scheduler places a pod.

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::index::Index;
 use super::objects::{self, Key};
 
 /// One version of one object, never changed. Its bytes are made once, for every list and watch that shows it.
@@ -85,6 +86,7 @@ struct Table {
 pub(crate) struct Store {
     revision: u64,
     tables: BTreeMap<String, Table>,
+    index: Index,
     /// How many changes each table remembers.
     history: usize,
     /// All of the store began here: what is older was never there.
@@ -93,11 +95,21 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn new(history: usize) -> Self {
-        Self { revision: 1, tables: BTreeMap::new(), history, restarted: 0 }
+        Self {
+            revision: 1,
+            tables: BTreeMap::new(),
+            index: Index::default(),
+            history,
+            restarted: 0,
+        }
     }
 
     pub(crate) fn revision(&self) -> u64 {
         self.revision
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
     }
 
     pub(crate) fn get(&self, table: &str, key: &Key) -> Option<&Arc<Object>> {
@@ -183,12 +195,17 @@ impl Store {
         let object = Object::new(value, self.revision);
         let entry = self.tables.entry(table.to_owned()).or_default();
         let previous = entry.objects.insert(key.clone(), Arc::clone(&object));
+        if let Some(previous) = &previous {
+            self.index.leave(table, &key, &previous.value);
+        }
+        self.index.enter(table, &key, &object.value);
         let kind = if previous.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
         self.remember(table, Change { at: now, kind, key, object, previous })
     }
 
     pub(crate) fn remove(&mut self, table: &str, key: &Key, now: Timestamp) -> Option<Change> {
         let previous = self.tables.get_mut(table)?.objects.remove(key)?;
+        self.index.leave(table, key, &previous.value);
         self.revision += 1;
         let object = Object::new(previous.value.clone(), self.revision);
         let kind = ChangeKind::Deleted;
@@ -220,7 +237,9 @@ impl Store {
 
     /// Forgets a table whose resource is gone.
     pub(crate) fn drop_table(&mut self, table: &str) {
-        self.tables.remove(table);
+        for (key, object) in self.tables.remove(table).unwrap_or_default().objects {
+            self.index.leave(table, &key, &object.value);
+        }
     }
 
     pub(crate) fn count(&self, table: &str) -> usize {

@@ -10,6 +10,20 @@ mod scale;
 mod watching;
 mod writing;
 
+#[expect(clippy::needless_pass_by_value, reason = "`json!` makes values to give away")]
+mod made {
+    use super::*;
+
+    pub(super) fn map(name: &str, data: Value) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+    }
+
+    pub(super) fn widget(name: &str, spec: Value) -> Value {
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
+    }
+}
+use made::{map, widget};
+
 use jiff::Timestamp;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, PostParams};
@@ -30,8 +44,8 @@ impl World {
         let clock = Clock::starting_at(options.start);
         let shell = Shell::new(Kubernetes::new(options), clock);
         let client = Client::new(InProcess::new(shell.clone()), "default");
-        let _running = shell.start();
-        Self { shell, client, _running }
+        let running = shell.start();
+        Self { shell, client, _running: running }
     }
 
     /// An API server alone.
@@ -123,10 +137,6 @@ fn refusal<T: std::fmt::Debug>(result: kube::Result<T>) -> (u16, String, String)
     }
 }
 
-fn map(name: &str, data: Value) -> Value {
-    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
-}
-
 fn pod(name: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": name}},
@@ -139,10 +149,6 @@ fn node(name: &str) -> Value {
         "apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
         "status": {"conditions": [{"type": "Ready", "status": "True"}]},
     })
-}
-
-fn widget(name: &str, spec: Value) -> Value {
-    json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
 }
 
 fn widget_definition() -> Value {

@@ -36,7 +36,9 @@ impl Kubernetes {
         now: Timestamp,
     ) -> Result<Response, StatusError> {
         let resource = &target.resource;
-        let mut value = super::create::received(resource, call.body()?)?;
+        let body = call.body()?;
+        self.check_unknown(call, resource, &body)?;
+        let mut value = super::create::received(resource, body)?;
         let own = objects::name(&value);
         if own.is_empty() {
             objects::set(&mut value, &["metadata", "name"], name);

@@ -31,7 +31,7 @@ struct Watch {
     resource: Arc<Resource>,
     namespace: Option<String>,
     selector: Selector,
-    format: Option<Format>,
+    form: Form,
     /// Closed when the client is gone; dropped to end the watch.
     sender: UnboundedSender<Bytes>,
     ends: Option<Timestamp>,
@@ -39,6 +39,24 @@ struct Watch {
     /// An event that is sent after the next one.
     held: Option<Bytes>,
     started: bool,
+}
+
+/// In which form a watch shows objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Whole,
+    Metadata,
+    Table(Format),
+}
+
+impl Form {
+    fn asked(call: &Call<'_>) -> Self {
+        match table::wanted(call) {
+            Some(format) => Self::Table(format),
+            None if table::wants_metadata(call) => Self::Metadata,
+            None => Self::Whole,
+        }
+    }
 }
 
 /// How the next event is treated.
@@ -86,9 +104,12 @@ impl Watch {
     }
 
     fn line(&mut self, kind: &str, object: &Arc<Object>, now: Timestamp) -> Bytes {
-        match self.format {
-            None => event_line(kind, &shown(&self.resource, object)),
-            Some(format) => {
+        match self.form {
+            Form::Whole => event_line(kind, &shown(&self.resource, object)),
+            Form::Metadata => {
+                event_line(kind, table::metadata_of(&object.value).to_string().as_bytes())
+            }
+            Form::Table(format) => {
                 let first = !self.started;
                 self.started = true;
                 let metadata = json!({"resourceVersion": object.revision.to_string()});
@@ -97,6 +118,25 @@ impl Watch {
                 event_line(kind, table.to_string().as_bytes())
             }
         }
+    }
+}
+
+impl Watch {
+    /// A bookmark in this watch's form; tables have none.
+    fn bookmark_line(&self, revision: u64, ends_initial: bool) -> Option<Bytes> {
+        let mut object = json!({
+            "kind": self.resource.kind, "apiVersion": self.resource.api_version(),
+            "metadata": {"resourceVersion": revision.to_string(), "creationTimestamp": Value::Null},
+        });
+        if ends_initial {
+            object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        }
+        match self.form {
+            Form::Whole => {}
+            Form::Metadata => object = table::metadata_of(&object),
+            Form::Table(_) => return None,
+        }
+        Some(event_line("BOOKMARK", object.to_string().as_bytes()))
     }
 }
 
@@ -133,7 +173,7 @@ impl Kubernetes {
             resource: Arc::clone(&target.resource),
             namespace: target.namespace.clone(),
             selector,
-            format: table::wanted(call),
+            form: Form::asked(call),
             sender,
             ends: seconds
                 .and_then(|seconds| now.checked_add(SignedDuration::from_secs(seconds)).ok()),
@@ -175,8 +215,7 @@ impl Kubernetes {
                 watch.send(line, Delivery::Once);
             }
         }
-        if marked {
-            let end = bookmark(&watch.resource, self.store.revision(), true);
+        if marked && let Some(end) = watch.bookmark_line(self.store.revision(), true) {
             watch.send(end, Delivery::Once);
         }
     }
@@ -206,7 +245,7 @@ impl Kubernetes {
         for watch in watches.iter_mut() {
             let Some((kind, left)) = watch.sees(change) else { continue };
             let delivery = next_delivery(&mut self.faults, &watch.resource, now);
-            if watch.format.is_some() {
+            if watch.form != Form::Whole {
                 let object = if left { last_seen(change) } else { None };
                 let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
                 watch.send(line, delivery);
@@ -249,8 +288,7 @@ impl Kubernetes {
                     Some(last) => Some(next.min(last)),
                     None => Some(next),
                 };
-                if watch.format.is_none() {
-                    let line = bookmark(&watch.resource, revision, false);
+                if let Some(line) = watch.bookmark_line(revision, false) {
                     watch.send(line, Delivery::Once);
                 }
             }
@@ -282,17 +320,6 @@ impl Kubernetes {
     pub fn open_watches(&self) -> usize {
         self.watches.by_table.values().flatten().filter(|watch| !watch.sender.is_closed()).count()
     }
-}
-
-fn bookmark(resource: &Resource, revision: u64, ends_initial: bool) -> Bytes {
-    let mut object = json!({
-        "kind": resource.kind, "apiVersion": resource.api_version(),
-        "metadata": {"resourceVersion": revision.to_string(), "creationTimestamp": Value::Null},
-    });
-    if ends_initial {
-        object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
-    }
-    event_line("BOOKMARK", object.to_string().as_bytes())
 }
 
 fn streaming(receiver: UnboundedReceiver<Bytes>) -> Response {

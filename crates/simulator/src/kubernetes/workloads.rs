@@ -10,46 +10,50 @@ use super::inside::Writer;
 use super::model::Kubernetes;
 use super::objects::{self, number, text};
 use super::scheduler::tolerates;
+use super::settle::Work;
 
 impl Kubernetes {
-    pub(crate) fn settle_workloads(&mut self, now: Timestamp) -> bool {
-        let mut changed = false;
+    /// Workloads that were written, or something of theirs; a node that was written concerns every daemon set.
+    pub(crate) fn settle_workloads(&mut self, work: &Work, now: Timestamp) {
         for table in
             ["deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps"]
         {
-            let all: Vec<Value> = self
-                .objects(table, None)
-                .filter(|one| !objects::is_being_deleted(one))
-                .cloned()
-                .collect();
-            for workload in all {
-                changed |= match table {
-                    "deployments.apps" => self.settle_deployment(&workload, now),
-                    "daemonsets.apps" => self.settle_daemon_set(&workload, now),
-                    _ => self.settle_replicas(table, &workload, now),
-                };
+            let all: Vec<Value> = if table == "daemonsets.apps" && work.concerns("nodes") {
+                self.objects(table, None).cloned().collect()
+            } else {
+                work.of(table).filter_map(|key| self.get(table, key)).cloned().collect()
+            };
+            for workload in all.iter().filter(|one| !objects::is_being_deleted(one)) {
+                match table {
+                    "deployments.apps" => self.settle_deployment(workload, now),
+                    "daemonsets.apps" => self.settle_daemon_set(workload, now),
+                    _ => self.settle_replicas(table, workload, now),
+                }
             }
         }
-        changed
+    }
+
+    /// The objects of a table that name this one as an owner.
+    fn owned_by(&self, owner: &Value, table: &str) -> impl Iterator<Item = &Value> {
+        self.store
+            .index()
+            .dependents(objects::uid(owner))
+            .filter(move |place| place.table == table)
+            .filter_map(|place| self.get(&place.table, &place.key))
     }
 
     /// A deployment has one replica set with its template and its count.
-    fn settle_deployment(&mut self, deployment: &Value, now: Timestamp) -> bool {
+    fn settle_deployment(&mut self, deployment: &Value, now: Timestamp) {
         let namespace = objects::namespace(deployment).to_owned();
         let wanted = number(deployment, &["spec", "replicas"]).unwrap_or(1);
-        let mine: Vec<Value> = self
-            .objects("replicasets.apps", Some(&namespace))
-            .filter(|set| is_owned_by(set, deployment))
-            .cloned()
-            .collect();
+        let mine: Vec<Value> = self.owned_by(deployment, "replicasets.apps").cloned().collect();
         let template = &deployment["spec"]["template"];
         let current = mine.iter().find(|set| set["spec"]["template"] == *template);
-        let mut changed = false;
         for old in mine.iter().filter(|set| set["spec"]["template"] != *template) {
             if number(old, &["spec", "replicas"]) != Some(0) {
                 let patch = json!({"spec": {"replicas": 0}});
-                changed |=
-                    self.change("replicasets.apps", &objects::key_of(old), &patch, now).is_ok();
+                // The next look at it tries again what fails.
+                let _ = self.change("replicasets.apps", &objects::key_of(old), &patch, now);
             }
         }
         match current {
@@ -67,12 +71,11 @@ impl Kubernetes {
                     },
                     "spec": {"replicas": wanted, "selector": deployment["spec"]["selector"], "template": template},
                 });
-                changed |= self.create(set, now).is_ok();
+                let _ = self.create(set, now);
             }
             Some(set) if number(set, &["spec", "replicas"]) != Some(wanted) => {
                 let patch = json!({"spec": {"replicas": wanted}});
-                changed |=
-                    self.change("replicasets.apps", &objects::key_of(set), &patch, now).is_ok();
+                let _ = self.change("replicasets.apps", &objects::key_of(set), &patch, now);
             }
             Some(set) => {
                 let count = |name: &str| number(set, &["status", name]).unwrap_or(0);
@@ -81,20 +84,18 @@ impl Kubernetes {
                     "replicas": count("replicas"), "updatedReplicas": count("replicas"),
                     "readyReplicas": count("readyReplicas"), "availableReplicas": count("readyReplicas"),
                 });
-                changed |= self.tell_status("deployments.apps", deployment, &status, now);
+                self.tell_status("deployments.apps", deployment, &status, now);
             }
         }
-        changed
     }
 
     /// A replica set has as many pods as it says; a stateful set has them by number.
-    fn settle_replicas(&mut self, table: &str, set: &Value, now: Timestamp) -> bool {
+    fn settle_replicas(&mut self, table: &str, set: &Value, now: Timestamp) {
         let wanted = usize::try_from(number(set, &["spec", "replicas"]).unwrap_or(1)).unwrap_or(0);
         let mut pods = self.pods_of(set);
         let numbered = table == "statefulsets.apps";
         // The newest go first when there are too many: those that do not run yet.
         pods.sort_by_key(|pod| (!is_ready(pod), objects::name(pod).to_owned()));
-        let mut changed = false;
         let living: Vec<&Value> =
             pods.iter().filter(|pod| !objects::is_being_deleted(pod)).collect();
         if numbered {
@@ -102,27 +103,27 @@ impl Kubernetes {
             for n in 0..wanted {
                 let name = format!("{}-{n}", objects::name(set));
                 if !taken.contains(name.as_str()) {
-                    changed |= self.start_pod(set, Some(name), None, now);
+                    self.start_pod(set, Some(name), None, now);
                 }
             }
         } else {
             for _ in living.len()..wanted {
-                changed |= self.start_pod(set, None, None, now);
+                self.start_pod(set, None, None, now);
             }
         }
         for pod in living.iter().skip(wanted) {
-            changed |= self.stop_pod(pod, now);
+            self.stop_pod(pod, now);
         }
         let ready = living.iter().filter(|pod| is_ready(pod)).count();
         let status = json!({
             "observedGeneration": set["metadata"]["generation"],
             "replicas": living.len(), "readyReplicas": ready, "availableReplicas": ready,
         });
-        changed | self.tell_status(table, set, &status, now)
+        self.tell_status(table, set, &status, now);
     }
 
     /// A daemon set has a pod on every node that it tolerates.
-    fn settle_daemon_set(&mut self, set: &Value, now: Timestamp) -> bool {
+    fn settle_daemon_set(&mut self, set: &Value, now: Timestamp) {
         let pods = self.pods_of(set);
         let template = &set["spec"]["template"];
         let nodes: Vec<String> = self
@@ -130,10 +131,9 @@ impl Kubernetes {
             .filter(|node| !objects::is_being_deleted(node) && tolerates(template, node, true))
             .map(|node| objects::name(node).to_owned())
             .collect();
-        let mut changed = false;
         for node in &nodes {
             if !pods.iter().any(|pod| text(pod, &["spec", "nodeName"]) == node) {
-                changed |= self.start_pod(set, None, Some(node), now);
+                self.start_pod(set, None, Some(node), now);
             }
         }
         let ready = pods.iter().filter(|pod| is_ready(pod)).count();
@@ -142,25 +142,18 @@ impl Kubernetes {
             "desiredNumberScheduled": nodes.len(), "currentNumberScheduled": nodes.len(),
             "numberReady": ready, "numberAvailable": ready, "numberMisscheduled": 0,
         });
-        changed | self.tell_status("daemonsets.apps", set, &status, now)
+        self.tell_status("daemonsets.apps", set, &status, now);
     }
 
     /// The pods that belong to a workload and have not ended.
     fn pods_of(&self, workload: &Value) -> Vec<Value> {
-        self.objects("pods", Some(objects::namespace(workload)))
-            .filter(|pod| is_owned_by(pod, workload))
+        self.owned_by(workload, "pods")
             .filter(|pod| !matches!(text(pod, &["status", "phase"]), "Succeeded" | "Failed"))
             .cloned()
             .collect()
     }
 
-    fn start_pod(
-        &mut self,
-        set: &Value,
-        name: Option<String>,
-        node: Option<&str>,
-        now: Timestamp,
-    ) -> bool {
+    fn start_pod(&mut self, set: &Value, name: Option<String>, node: Option<&str>, now: Timestamp) {
         let template = &set["spec"]["template"];
         let mut pod = json!({
             "apiVersion": "v1", "kind": "Pod",
@@ -177,37 +170,29 @@ impl Kubernetes {
         if let Some(node) = node {
             objects::set(&mut pod, &["spec", "nodeName"], node);
         }
-        self.create(pod, now).is_ok()
+        let _ = self.create(pod, now);
     }
 
-    fn stop_pod(&mut self, pod: &Value, now: Timestamp) -> bool {
-        let Some(pods) = self.catalogue.named("pods") else { return false };
+    fn stop_pod(&mut self, pod: &Value, now: Timestamp) {
+        let Some(pods) = self.catalogue.named("pods") else { return };
         let options = DeleteOptions::background();
-        self.delete_object(&pods, &objects::key_of(pod), &options, &Writer::cluster(), now).is_ok()
+        let key = objects::key_of(pod);
+        let _ = self.delete_object(&pods, &key, &options, &Writer::cluster(), now);
     }
 
-    fn tell_status(&mut self, table: &str, object: &Value, status: &Value, now: Timestamp) -> bool {
+    fn tell_status(&mut self, table: &str, object: &Value, status: &Value, now: Timestamp) {
         let mut value = object.clone();
         for (name, status) in status.as_object().into_iter().flatten() {
             objects::set(&mut value, &["status", name], status.clone());
         }
-        let changed = value != *object;
-        if changed {
+        if value != *object {
             self.store_object(table, value, now, None);
         }
-        changed
     }
 }
 
 pub(crate) fn is_ready(pod: &Value) -> bool {
     objects::condition(pod, "Ready") == Some("True") && !objects::is_being_deleted(pod)
-}
-
-fn is_owned_by(object: &Value, owner: &Value) -> bool {
-    let uid = objects::uid(owner);
-    objects::list(object, &["metadata", "ownerReferences"])
-        .iter()
-        .any(|reference| text(reference, &["uid"]) == uid)
 }
 
 fn owner(object: &Value) -> Value {

@@ -56,7 +56,7 @@ def condition(kind, status):
     return {"type": kind, "status": status, "lastTransitionTime": "2026-11-15T08:00:00Z"}
 
 
-def definitions(folder):
+def define(folder):
     step("create the definition and wait until it is established")
     api = client.ApiextensionsV1Api()
     body = yaml.safe_load((folder / "nodeclaims.yaml").read_text())
@@ -182,6 +182,9 @@ def access():
     spec = client.V1SelfSubjectAccessReviewSpec(resource_attributes=attributes)
     review = api.create_self_subject_access_review(client.V1SelfSubjectAccessReview(spec=spec))
     assert review.status.allowed
+    spec = client.V1SubjectAccessReviewSpec(user="nobody", resource_attributes=attributes)
+    review = api.create_subject_access_review(client.V1SubjectAccessReview(spec=spec))
+    assert not review.status.allowed
     assert client.VersionApi().get_code().major == "1"
 
 
@@ -209,14 +212,16 @@ def events():
 
 def main():
     config.load_kube_config()
-    definitions(pathlib.Path(sys.argv[1]))
+    define(pathlib.Path(sys.argv[1]))
     custom_objects()
     watches()
     lease()
     nodes_and_pods()
     access()
     events()
-    client.ApiextensionsV1Api().delete_custom_resource_definition("nodeclaims.karpenter.sh")
+    definitions = client.ApiextensionsV1Api()
+    definitions.delete_custom_resource_definition("nodeclaims.karpenter.sh")
+    until("the definition is gone", lambda: not definitions.list_custom_resource_definition().items)
     step("all as it should be")
 
 

@@ -6,6 +6,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stderr,
+    clippy::disallowed_methods,
     reason = "a test"
 )]
 
@@ -21,7 +22,7 @@ use server::ModelServer;
 const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
 
 /// A script takes seconds; the first call of a new kubectl on a busy machine may take many.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")

@@ -48,7 +48,7 @@ impl Case {
     }
 }
 
-/// A module's table. `on_both` runs a case on both generations of NodeClaims; a number in front of a name is the
+/// A module's table. `on_both` runs a case on both generations of `NodeClaim`; a number in front of a name is the
 /// oldest minor version of Kubernetes that the case needs.
 macro_rules! cases {
     ($area:literal: $($name:ident),* $(,)? $(; on_both: $($both:ident),* $(,)?)? $(; since $since:literal: $($new:ident),* $(,)?)?) => {

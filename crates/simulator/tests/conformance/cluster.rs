@@ -55,7 +55,7 @@ impl Cluster {
         Self { client: self.target.client(user), ..self.clone() }
     }
 
-    /// The same on the older generation of NodeClaims.
+    /// The same on the older generation of node claims.
     pub(crate) fn on_atomic(&self) -> Self {
         Self { generation: Generation::Atomic, ..self.clone() }
     }
@@ -76,7 +76,7 @@ impl Cluster {
         format!("/api/v1/namespaces/{name}")
     }
 
-    /// The path of NodeClaims, of the generation that the case is run on.
+    /// The path of node claims, of the generation that the case is run on.
     pub(crate) fn claims(&self) -> String {
         format!("/apis/{}/nodeclaims", self.generation.api_version())
     }
@@ -186,7 +186,12 @@ impl Cluster {
 
     /// Opens a watch; `query` is what stands behind `watch=true&`.
     pub(crate) async fn watch(&self, path: &str, query: &str) -> Watch {
-        Watch::open(&self.client, &format!("{path}?watch=true&{query}")).await
+        self.watch_as("application/json", path, query).await
+    }
+
+    /// The same, with a wish for the form of the objects.
+    pub(crate) async fn watch_as(&self, accept: &str, path: &str, query: &str) -> Watch {
+        Watch::open(&self.client, &format!("{path}?watch=true&{query}"), accept).await
     }
 
     /// Reads until the answer is as wanted, for what servers do behind a caller's back.

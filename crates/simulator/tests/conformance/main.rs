@@ -7,7 +7,8 @@
     clippy::print_stderr,
     clippy::needless_pass_by_value,
     clippy::large_futures,
-    reason = "a test"
+    clippy::similar_names,
+    reason = "a test; a `patch` is sent to a `path`"
 )]
 
 mod answer;

@@ -1,5 +1,6 @@
 //! What is told at the end: how many cases each server was judged by, and which were left out.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 use libtest_mimic::{Arguments, Conclusion};
@@ -23,11 +24,8 @@ impl Summary {
             let ran = cases.len() - skipped.len();
             let mut line = format!("conformance: {ran} cases on {}", target.name);
             for case in &skipped {
-                line += &format!(
-                    "\n  skipped: {} (needs Kubernetes 1.{})",
-                    case.full_name(),
-                    case.since
-                );
+                let (name, since) = (case.full_name(), case.since);
+                let _ = write!(line, "\n  skipped: {name} (needs Kubernetes 1.{since})");
             }
             lines.push(line);
         }
@@ -45,14 +43,16 @@ impl Summary {
     }
 
     pub(crate) fn tell(&self, conclusion: &Conclusion) {
-        let verdict = if conclusion.has_failed() { ": FAILED" } else { "" };
-        for line in &self.lines {
-            eprintln!("{line}{verdict}");
+        let verdict = if conclusion.has_failed() { "conformance: FAILED" } else { "" };
+        let lines = self.lines.iter().map(String::as_str).chain([verdict]);
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        for line in &lines {
+            eprintln!("{line}");
         }
         if let Some(path) = std::env::var_os(FILE) {
             let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
-            for line in &self.lines {
-                writeln!(file, "{line}{verdict}").unwrap();
+            for line in lines {
+                writeln!(file, "{line}").unwrap();
             }
         }
     }

@@ -80,9 +80,9 @@ fn definitions() -> Vec<Value> {
         std::env::var("MOORING_CRDS_NEW").ok().zip(std::env::var("MOORING_CRDS_OLD").ok());
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds");
     let read = |path: &Path| -> Value {
-        let text =
-            std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-        serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+        let text = std::fs::read_to_string(path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     let (new, mut old) = match elsewhere {
         None => (

@@ -13,8 +13,9 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) async fn open(client: &Client, path: &str) -> Self {
-        let request = http::Request::get(path).body(Vec::new()).unwrap();
+    pub(crate) async fn open(client: &Client, path: &str, accept: &str) -> Self {
+        let request = http::Request::get(path).header(http::header::ACCEPT, accept);
+        let request = request.body(Vec::new()).unwrap();
         let opened = tokio::time::timeout(PATIENCE, client.request_stream(request));
         let body = opened.await.expect("a watch opens in time").unwrap();
         Self { lines: Box::pin(body.lines()) }

@@ -17,6 +17,12 @@ pub(crate) use definition::check_definition;
 pub(crate) const TABLE: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// Prunes and defaults an object, and says what is wrong with it.
+/// Drops what the schema does not have.
+pub(crate) fn prune(schema: &Schema, value: &mut Value) {
+    prune::apply(schema, value);
+}
+
+/// Brings an object into the form of its schema; what is wrong with it.
 pub(crate) fn check(schema: &Schema, value: &mut Value) -> Vec<FieldError> {
     prune::apply(schema, value);
     default::apply(schema, value);

@@ -86,6 +86,7 @@ impl Kubernetes {
             return Err(StatusError::unprocessable_patch());
         }
         check_identity(resource, name, &value)?;
+        self.check_unknown(call, resource, &value)?;
         let mut value = to_stored(resource, value);
         metadata::prune(resource, &mut value);
         rules::check_readable(resource, &value)?;

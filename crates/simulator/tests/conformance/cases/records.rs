@@ -1,4 +1,4 @@
-//! What we keep in a cluster: leases, events, ConfigMaps as journal, Secrets.
+//! What we keep in a cluster: leases, events, config maps as journal, secrets.
 
 use serde_json::{Value, json};
 

@@ -17,6 +17,7 @@ cases!("watches":
     an_object_that_leaves_the_selection_is_deleted_from_it,
     an_object_that_enters_the_selection_is_added_to_it,
     one_object_can_be_watched,
+    metadata_alone_can_be_watched,
     a_watch_of_a_namespace_does_not_see_others,
     a_watch_resumes_after_the_last_event_seen,
     a_write_that_changes_nothing_is_no_event,
@@ -239,4 +240,22 @@ async fn the_runtime_watcher_follows_a_claim(c: Cluster) {
     }
     c.delete(&path).await.is(200);
     assert!(matches!(next().await, Event::Delete(_)));
+}
+
+async fn metadata_alone_can_be_watched(c: Cluster) {
+    let accept = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json";
+    let (path, claim) = c.new_claim("claim").await;
+    let query = format!(
+        "resourceVersion={}&fieldSelector=metadata.name%3D{}",
+        version(&claim),
+        c.name("claim")
+    );
+    let mut watch = c.watch_as(accept, &c.claims(), &query).await;
+    let patch = json!({"metadata": {"labels": {"seen": "yes"}}});
+    c.patch(Patch::Merge, &path, &patch).await.is(200);
+    let object = watch.expect("MODIFIED").await;
+    assert_eq!(object["kind"], "PartialObjectMetadata");
+    assert_eq!(object["apiVersion"], "meta.k8s.io/v1");
+    assert_eq!(object["metadata"]["labels"]["seen"], "yes");
+    assert!(object["spec"].is_null());
 }

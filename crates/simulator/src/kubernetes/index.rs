@@ -1,0 +1,107 @@
+//! What belongs to what, kept up with every change, so that nothing has to be searched for among all objects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::objects::{self, Key, text};
+
+/// An object's table and its place there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) table: String,
+    pub(crate) key: Key,
+}
+
+impl Place {
+    pub(crate) fn new(table: &str, key: &Key) -> Self {
+        Self { table: table.to_owned(), key: key.clone() }
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    living: BTreeMap<String, Place>,
+    dependents: BTreeMap<String, BTreeSet<Place>>,
+    pods: BTreeMap<String, BTreeSet<Key>>,
+    ending_namespaces: BTreeSet<Key>,
+}
+
+impl Index {
+    /// Notes an object that is there from now on.
+    pub(super) fn enter(&mut self, table: &str, key: &Key, value: &Value) {
+        let place = Place::new(table, key);
+        for owner in owners(value) {
+            self.dependents.entry(owner.to_owned()).or_default().insert(place.clone());
+        }
+        match table {
+            "pods" => {
+                let node = text(value, &["spec", "nodeName"]).to_owned();
+                self.pods.entry(node).or_default().insert(key.clone());
+            }
+            "namespaces" if objects::is_being_deleted(value) => {
+                self.ending_namespaces.insert(key.clone());
+            }
+            _ => {}
+        }
+        self.living.insert(objects::uid(value).to_owned(), place);
+    }
+
+    /// Forgets an object that was noted with this value.
+    pub(super) fn leave(&mut self, table: &str, key: &Key, value: &Value) {
+        self.living.remove(objects::uid(value));
+        let place = Place::new(table, key);
+        for owner in owners(value) {
+            take(&mut self.dependents, owner, &place);
+        }
+        match table {
+            "pods" => take(&mut self.pods, text(value, &["spec", "nodeName"]), key),
+            "namespaces" => {
+                self.ending_namespaces.remove(key);
+            }
+            _ => {}
+        }
+    }
+
+    /// Where the object with this uid is, if it is.
+    pub(crate) fn place_of(&self, uid: &str) -> Option<&Place> {
+        self.living.get(uid)
+    }
+
+    /// The objects that name this uid as an owner, in order.
+    pub(crate) fn dependents(&self, uid: &str) -> impl Iterator<Item = &Place> {
+        self.dependents.get(uid).into_iter().flatten()
+    }
+
+    /// The pods on a node, in order; those that have no place yet under the empty name.
+    pub(crate) fn pods_on(&self, node: &str) -> impl Iterator<Item = &Key> {
+        self.pods.get(node).into_iter().flatten()
+    }
+
+    /// How many pods are on a node.
+    pub(crate) fn load(&self, node: &str) -> usize {
+        self.pods.get(node).map_or(0, BTreeSet::len)
+    }
+
+    /// The namespaces that are being deleted.
+    pub(crate) fn ending_namespaces(&self) -> impl Iterator<Item = &Key> {
+        self.ending_namespaces.iter()
+    }
+}
+
+/// The uids of an object's owners.
+pub(crate) fn owners(value: &Value) -> impl Iterator<Item = &str> {
+    objects::list(value, &["metadata", "ownerReferences"])
+        .iter()
+        .map(|reference| text(reference, &["uid"]))
+}
+
+fn take<T: Ord>(sets: &mut BTreeMap<String, BTreeSet<T>>, name: &str, member: &T) {
+    if let Some(set) = sets.get_mut(name) {
+        set.remove(member);
+        if set.is_empty() {
+            sets.remove(name);
+        }
+    }
+}
