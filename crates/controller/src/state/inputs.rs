@@ -83,7 +83,12 @@ impl State {
                 || tracked.work.as_ref().is_some_and(|work| work.event.is_some()));
         if !unexplained || !self.leads || tracked.gone {
             if !tracked.gone {
+                // One that does not lead may come to, and Karpenter's word is then all that is left.
+                let word = tracked.work.as_mut().and_then(|work| work.event.take());
                 self.forget(uid);
+                if let Some(word) = word.filter(|_| unexplained && !self.leads) {
+                    self.keep_for_later(word);
+                }
             }
             return;
         }

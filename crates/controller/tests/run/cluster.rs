@@ -303,7 +303,7 @@ fn condition(claim: &Value, kind: &str) -> Option<Value> {
     conditions.iter().find(|condition| condition["type"] == kind).cloned()
 }
 
-/// Looks at all claims ten times a second, and at what Karpenter's conditions must never lose.
+/// Looks at all claims four times a second, and at what Karpenter's conditions must never lose.
 async fn sample(
     shell: Shell,
     last_words: Arc<Mutex<BTreeMap<String, Value>>>,
@@ -332,6 +332,6 @@ async fn sample(
                 }
             }
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        tokio::time::sleep(Duration::from_millis(250)).await;
     }
 }

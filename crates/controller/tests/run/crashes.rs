@@ -84,7 +84,7 @@ async fn a_crash_behind_any_write_changes_nothing_in_the_end() {
         let (replica, wire) = clean.start_to_crash("a", usize::MAX - 1);
         clean.pass(5).await;
         ["default-x1", "default-x2", "default-x3"].map(|claim| clean.claim(claim));
-        clean.pass(900).await;
+        clean.pass(500).await;
         replica.stop().await;
         let (expected, writes) = (end(&clean), wire.writes.load(Ordering::SeqCst));
         costs_no_more_than_it_must(&clean, "clean");
@@ -100,7 +100,7 @@ async fn a_crash_behind_any_write_changes_nothing_in_the_end() {
             crashed.await.unwrap_or_else(|_| panic!("there is no write {behind}"));
             replica.kill().await;
             let next = cluster.start("b");
-            cluster.pass(900).await;
+            cluster.pass(500).await;
             next.stop().await;
             let what = format!("crash behind write {behind} of {writes}");
             let mut end = end(&cluster);
