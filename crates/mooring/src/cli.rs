@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// Show which node image fails with what
     #[command(after_help = FLEET_HELP)]
     Fleet(FleetArguments),
-    /// Put the cause of failed bootstraps on NodeClaims, in events, metrics and a record
+    /// Put the cause of a failed bootstrap on its NodeClaim, in events, metrics and a record
     #[command(after_help = CONTROLLER_HELP)]
     Controller(ControllerArguments),
     /// Serve a simulated Azure on loopback, over TLS

@@ -86,11 +86,12 @@ impl NodeTold {
     pub fn sentence(&self) -> String {
         let message = &self.verdict.message;
         match (self.verdict.reason, self.joined) {
-            (Reason::CseSucceeded, Some(true)) => format!("The node has joined. {message}"),
+            (Reason::CseSucceeded | Reason::NoCseExtension, Some(true)) => {
+                format!("The node has joined. {message}")
+            }
             (Reason::CseSucceeded, Some(false)) if self.from != From::Record => format!(
                 "{message} But no Node has joined: kubelet did not start, or cannot reach or sign in to the API server."
             ),
-            (Reason::NoCseExtension, Some(true)) => format!("The node has joined. {message}"),
             _ => message.clone(),
         }
     }

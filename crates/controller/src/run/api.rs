@@ -51,8 +51,8 @@ impl Api {
         self.send(Method::PUT, path, "application/json", Some(object)).await
     }
 
-    pub(crate) async fn json_patch(&self, path: &str, patch: &Value) -> Result<String, Refusal> {
-        self.send(Method::PATCH, path, "application/json-patch+json", Some(patch)).await
+    pub(crate) async fn json_patch(&self, path: &str, steps: &Value) -> Result<String, Refusal> {
+        self.send(Method::PATCH, path, "application/json-patch+json", Some(steps)).await
     }
 
     async fn send(

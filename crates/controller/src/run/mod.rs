@@ -129,8 +129,8 @@ impl Controller {
         let (mut leader, mut writer) = (JoinSet::new(), JoinSet::new());
         let bid = lead::Leader::new(&self, api.clone(), Arc::clone(&gate), to_loop.clone());
         leader.spawn(bid.run(left));
-        let writes = Writer::new(&self, api.clone(), &gate, &projector, to_loop.clone());
-        writer.spawn(writes.run(batches));
+        let scribe = Writer::new(&self, api.clone(), &gate, &projector, to_loop.clone());
+        writer.spawn(scribe.run(batches));
 
         let mut work = Loop {
             state: State::new(self.settings.clone(), (self.clock)()),
@@ -139,7 +139,7 @@ impl Controller {
             controller: &self,
             api,
             projector,
-            to_loop,
+            inbox: to_loop,
             to_writer,
         };
         tokio::pin!(stop);
@@ -189,7 +189,7 @@ struct Loop<'a> {
     controller: &'a Controller,
     api: Api,
     projector: Arc<Projector>,
-    to_loop: mpsc::Sender<Message>,
+    inbox: mpsc::Sender<Message>,
     to_writer: mpsc::UnboundedSender<Batch>,
 }
 
@@ -233,7 +233,7 @@ impl Loop<'_> {
         for action in actions {
             match action {
                 Action::Read(read) => {
-                    let (arm, to_loop) = (self.controller.arm.clone(), self.to_loop.clone());
+                    let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
                     self.tasks.spawn(async move {
                         let observation = observe(&arm, &read.target, read.priority).await;
                         let input = Input::Observed { uid: read.uid, observation };
@@ -241,7 +241,7 @@ impl Loop<'_> {
                     });
                 }
                 Action::Sweep(sweep) => {
-                    let (arm, to_loop) = (self.controller.arm.clone(), self.to_loop.clone());
+                    let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
                     self.tasks.spawn(async move {
                         if let Some(seen) = swept(&arm, &sweep).await {
                             let _ = to_loop.send(Message::Input(Input::Swept(seen))).await;
@@ -277,7 +277,7 @@ impl Loop<'_> {
 
     /// Looks at one claim again.
     fn reread(&mut self, uid: Arc<str>, name: String) {
-        let (api, to_loop) = (self.api.clone(), self.to_loop.clone());
+        let (api, to_loop) = (self.api.clone(), self.inbox.clone());
         let projector = Arc::clone(&self.projector);
         self.tasks.spawn(async move {
             let inputs = match api.get(&api::claim_path(&name)).await {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mooring_arm::{Client, Error, ErrorKind, Priority as Turn, ResourceId};
+use mooring_arm::{Client, Error, ErrorKind, Priority as Turn, Raw, ResourceId};
 use serde_json::value::RawValue;
 
 use crate::observation::{MachineSeen, Observation};
@@ -69,7 +69,7 @@ pub async fn swept(arm: &Client, sweep: &Sweep) -> Option<Swept> {
         Sweep::Extensions { subscription, group } => {
             let rows = client.graph::<Box<RawValue>>(&[&**subscription], &sweep_query(group)).await;
             rows.map(|rows| {
-                let rows: Vec<&str> = rows.iter().map(|row| row.text()).collect();
+                let rows: Vec<&str> = rows.iter().map(Raw::text).collect();
                 let page = format!("{{\"data\":[{}]}}", rows.join(","));
                 let rows = sweep_rows(page.as_bytes()).unwrap_or_default();
                 Swept::Extensions { group: group.clone(), rows }

@@ -19,7 +19,7 @@ use crate::metrics::Metrics;
 /// Who asks sends its head by then.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
 /// A connection ends by then, whatever it does.
-const ENDS_WITHIN: Duration = Duration::from_secs(120);
+const ENDS_WITHIN: Duration = Duration::from_mins(2);
 /// More connections than this wait.
 const MOST_CONNECTIONS: usize = 32;
 

@@ -1,4 +1,4 @@
-//! Watches: NodeClaims, Karpenter's events, and the names of what events are written about.
+//! Watches: every NodeClaim, Karpenter's events, and the names of what events are written about.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -103,7 +103,7 @@ async fn launch(admin: &kube::Client, name: &str, vm: &str) {
     });
     send(admin, "POST", "/apis/karpenter.sh/v1/nodeclaims", &object).await.unwrap();
     let at = format!("{:.0}", Timestamp::now() - SignedDuration::from_mins(2));
-    let condition = |kind: &str, status: &str| json!({"type": kind, "status": status, "reason": kind, "message": "", "lastTransitionTime": at});
+    let condition = |kind: &str, status: &str| json!({"type": kind, "status": status, "reason": kind, "message": kind, "lastTransitionTime": at});
     let status = json!({"status": {
         "providerID": format!("azure://{vm}"),
         "imageID": "/CommunityGalleries/x/images/V3gen2/versions/202601.27.0",
@@ -183,7 +183,7 @@ async fn a_real_api_server_takes_the_condition_the_events_and_the_record() {
         let path = "/apis/karpenter.sh/v1/nodeclaims/default-bad1/status";
         let at = format!("{:.0}", Timestamp::now());
         let dropped = json!({"status": {"conditions": [
-            {"type": "Launched", "status": "True", "reason": "Launched", "message": "", "lastTransitionTime": at},
+            {"type": "Launched", "status": "True", "reason": "Launched", "message": "Launched", "lastTransitionTime": at},
         ]}});
         send(&admin, "PATCH", path, &dropped).await.unwrap();
         told("default-bad1", "CSEFailed").await;
