@@ -30,17 +30,17 @@ use cluster::{CLAIMS, Cluster};
 fn main() {
     let words: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    if let [what, count] = &words[..]
+        && what == "memory"
+    {
         // A process of its own for each, so that nothing else is in its memory.
-        ["memory", count] => paused(generated::memory(count.parse().unwrap())),
-        _ => {
-            println!("| what | measured | limit |\n|---|---|---|");
-            paused(healthy());
-            paused(failures(true));
-            paused(failures(false));
-            memory();
-        }
+        return paused(generated::memory(count.parse().unwrap()));
     }
+    println!("| what | measured | limit |\n|---|---|---|");
+    paused(healthy());
+    paused(failures(true));
+    paused(failures(false));
+    memory();
 }
 
 fn paused(work: impl Future<Output = ()>) {

@@ -163,3 +163,17 @@ async fn an_image_that_fails_alone_is_told_on_its_class_and_its_pool() {
     assert!(replica.metrics.text().contains("mooring_image_fails_bootstrap"));
     replica.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_up_is_never_read_again() {
+    let cluster = Cluster::new(false, going(Mode::Vm, Cse::default()));
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.claim("default-x1");
+    cluster.pass(300).await;
+    let reads = replica.requests();
+    assert!((1..=4).contains(&reads), "{reads}");
+    cluster.pass(3600).await;
+    assert_eq!(replica.requests(), reads);
+    replica.stop().await;
+}

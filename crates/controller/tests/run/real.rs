@@ -39,7 +39,7 @@ async fn send(
 }
 
 async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let found = tokio::time::timeout(Duration::from_secs(60), async {
+    let found = tokio::time::timeout(Duration::from_mins(1), async {
         loop {
             if let Some(found) = look().await {
                 return found;
