@@ -25,7 +25,7 @@ Exit codes:
   0  fine, or nothing to do
   1  a negative finding: a node failed
   2  the command line means nothing
-  3  something could not be read
+  3  something could not be read, written or listened on
   6  Azure is throttling
 
 Data goes to standard output, everything else to standard error.";
@@ -111,7 +111,7 @@ pub(crate) struct SimArguments {
     /// The port; 0 takes a free one
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// The address to listen on; others than loopback let everybody in
+    /// The address to listen on; on others than loopback the admin API wants the token in env.sh
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) address: IpAddr,
     /// How much faster than in Azure things happen

@@ -8,7 +8,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 pub use files::FilesError;
+use mooring_contract::Secret;
 pub use shell::{LockedAzure, Shell};
 
 use crate::azure::{self, KubernetesAccess};
@@ -47,6 +50,9 @@ pub enum SimError {
     /// No certificate.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
+    /// The system gives no randomness.
+    #[error("the system gives no random bytes for the admin token")]
+    NoRandomness,
     /// The folder or a file in it.
     #[error(transparent)]
     Files(#[from] FilesError),
@@ -57,6 +63,14 @@ pub struct Simulation {
     address: SocketAddr,
     shell: Arc<Shell>,
     tasks: tokio::task::JoinSet<()>,
+}
+
+/// A token that nobody can guess, seed or no seed.
+fn unguessable() -> Result<Secret, SimError> {
+    let mut bytes = [0; 32];
+    let random = rustls::crypto::ring::default_provider().secure_random;
+    random.fill(&mut bytes).map_err(|_| SimError::NoRandomness)?;
+    Ok(Secret::from(URL_SAFE_NO_PAD.encode(bytes)))
 }
 
 /// Starts a simulation: when this returns, the files are there and every port answers.
@@ -84,8 +98,11 @@ pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
         ca_pem: authority.pem().to_owned(),
         token: None,
     });
-    files::write(&settings.state, authority.pem(), &options)?;
-    let shell = Arc::new(Shell::new(&settings.scenario, settings.seed, options));
+    // On loopback whoever can connect may also read the files; elsewhere the files are the key.
+    let admin_token = if address.ip().is_loopback() { None } else { Some(unguessable()?) };
+    files::write(&settings.state, authority.pem(), &options, admin_token.as_ref())?;
+    let shell = Shell::new(&settings.scenario, settings.seed, options).guarded_by(admin_token);
+    let shell = Arc::new(shell);
     let mut tasks = tokio::task::JoinSet::new();
     let service: Arc<dyn serve::Service> = Arc::clone(&shell) as Arc<dyn serve::Service>;
     tasks.spawn(serve::serve(listener, Arc::clone(&tls), service));

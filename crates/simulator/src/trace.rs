@@ -32,7 +32,7 @@ impl Trace {
     }
 
     /// The lines, oldest first.
-    pub fn lines(&self) -> impl Iterator<Item = &str> {
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.lines.iter().map(String::as_str)
     }
 

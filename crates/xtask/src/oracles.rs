@@ -1,6 +1,6 @@
 //! Judges that are not ours: Microsoft's Python clients, in an environment of their own under `target/`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::step::{Failed, root, run, say};
@@ -11,7 +11,7 @@ const REQUIREMENTS: &str = "crates/simulator/tests/oracles/requirements.txt";
 pub(crate) fn install() -> Result<(), Failed> {
     let folder = environment()?;
     if folder.join("complete").exists() {
-        return Ok(());
+        return show(&folder);
     }
     let has_python = Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
     if !has_python.is_ok_and(|output| output.status.success()) {
@@ -30,10 +30,18 @@ pub(crate) fn install() -> Result<(), Failed> {
     )?;
     // Last, so that an installation that broke off is made again.
     std::fs::create_dir(folder.join("complete"))?;
+    show(&folder)
+}
+
+/// Puts the environment where the tests look for it: `target/oracles/azure`.
+fn show(folder: &Path) -> Result<(), Failed> {
+    let link = folder.with_file_name("azure");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(folder, &link)?;
     Ok(())
 }
 
-/// Where the clients of this list are: the tests look at the same place.
+/// Where the clients of this list are.
 fn environment() -> Result<PathBuf, Failed> {
     let requirements = std::fs::read(root().join(REQUIREMENTS))?;
     // FNV-1a: another set of clients is another environment.

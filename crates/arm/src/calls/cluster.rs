@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::lenient::{PowerState, ProvisioningState, or_default, time};
 use crate::client::Client;
-use crate::error::Error;
+use crate::error::{Error, Fate};
 use crate::operation::{Kind, Started};
 use crate::raw::Raw;
 use crate::request::{Call, Class};
@@ -159,7 +159,13 @@ impl Client {
         let path = format!("{resource}/providers/Microsoft.Resources/tags/default");
         let call = Call::new(Method::PATCH, Class::Idempotent, &path, self.versions.tags)
             .json(&json!({"operation": "Merge", "properties": {"tags": tags}}))?;
-        let tags: Tags = self.send(&call).await?.parse(call.path())?;
+        let answer = self.send(&call).await?;
+        let tags: Tags = answer.parse(call.path()).map_err(|mut error| {
+            // It was accepted; only the list that came back cannot be read.
+            error.fate = Fate::Unknown;
+            error.call.method = Method::PATCH;
+            error
+        })?;
         Ok(tags.properties.tags)
     }
 

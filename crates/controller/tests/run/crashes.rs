@@ -89,7 +89,9 @@ async fn crash_behind_every_write(atomic: bool) {
     let clean = world(atomic);
     let (replica, wire) = clean.start_to_crash("a", usize::MAX - 1);
     clean.pass(5).await;
-    CLAIMS.iter().for_each(|claim| clean.claim(claim));
+    for claim in CLAIMS {
+        clean.claim(claim);
+    }
     clean.pass(500).await;
     replica.stop().await;
     let (expected, writes) = (end(&clean), wire.writes.load(Ordering::SeqCst));
@@ -101,7 +103,9 @@ async fn crash_behind_every_write(atomic: bool) {
         let cluster = world(atomic);
         let (replica, wire) = cluster.start_to_crash("a", behind);
         cluster.pass(5).await;
-        CLAIMS.iter().for_each(|claim| cluster.claim(claim));
+        for claim in CLAIMS {
+            cluster.claim(claim);
+        }
         let crashed = tokio::time::timeout(Duration::from_mins(15), wire.crashed.notified());
         crashed.await.unwrap_or_else(|_| panic!("there is no write {behind}"));
         replica.kill().await;

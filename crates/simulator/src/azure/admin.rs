@@ -167,6 +167,16 @@ impl Azure {
         self.world.log(started, action, &id, "Started", (&correlation, &caller));
     }
 
+    /// The operations that calls with this correlation id began: the resource in lower case, the state, and
+    /// whether a fault rule hides it. This is the model's own record of accepted writes.
+    pub fn begun_by<'a>(
+        &'a self,
+        correlation: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'static str, bool)> + use<'a> {
+        let own = self.world.operations.values().filter(move |o| o.correlation == correlation);
+        own.map(|o| (o.target.as_str(), o.status.as_str(), o.hidden))
+    }
+
     /// Every node that has registered.
     #[must_use]
     pub fn nodes(&self) -> Vec<Node> {

@@ -271,6 +271,12 @@ impl World {
                     "status": {"creationTimestamp": text(machine, "/properties/timeCreated")},
                 },
             });
+            let failure = machine.pointer("/properties/instanceView/statuses/0").filter(|status| text(status, "/level") == "Error");
+            if let Some(failure) = failure {
+                // `ProvisioningState/failed/NetworkingInternalOperationError`: the last word is the code.
+                body["properties"]["status"]["provisioningError"] =
+                    json!({"code": last(text(failure, "/code")), "message": text(failure, "/message")});
+            }
             if let Some(zones) = machine.get("zones") {
                 body["zones"] = zones.clone();
             }

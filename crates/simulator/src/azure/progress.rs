@@ -64,7 +64,9 @@ impl World {
                 self.log_end(operation, &id, "Succeeded", at);
             }
             Work::Abort { operation: aborted } => {
-                if let Some(aborted) = self.operations.get(aborted).cloned() {
+                // One that has ended meanwhile keeps its end.
+                let aborted = self.operations.get(aborted).filter(|aborted| aborted.is_running());
+                if let Some(aborted) = aborted.cloned() {
                     self.fail(&aborted, Status::Canceled, None, at);
                 }
                 self.close(&operation.id, Status::Succeeded, None, at);
@@ -119,14 +121,15 @@ impl World {
             .then_some(("OperationCanceled", "The operation was canceled.")));
         self.close(&operation.id, status, error, at);
         let id = self.true_id(&operation.target);
-        if matches!(operation.work, Work::PutPool { .. } | Work::DeletePool | Work::UpdateCluster) {
-            self.set_state(&id, status.as_str());
-            self.log_end(
-                operation,
-                &id,
-                if status == Status::Failed { "Failed" } else { "Canceled" },
-                at,
-            );
+        match operation.work {
+            Work::PutPool { .. } | Work::DeletePool | Work::UpdateCluster => {
+                self.set_state(&id, status.as_str());
+                self.log_end(operation, &id, status.as_str(), at);
+            }
+            Work::PatchVmss | Work::DeleteMachine => self.set_state(&id, "Failed"),
+            // What was to be aborted goes on.
+            Work::Abort { .. } => self.set_state(&id, "Updating"),
+            Work::Answer { .. } => {}
         }
     }
 

@@ -126,6 +126,12 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
     }
 }
 
+/// For whoever does not show the token.
+pub(super) fn refuse() -> Response {
+    let why = "this simulation is not on loopback: its admin API wants `Authorization: Bearer` and the MOORING_SIM_ADMIN_TOKEN of env.sh\n";
+    text(StatusCode::UNAUTHORIZED, why.to_owned())
+}
+
 fn load(shell: &Shell, name: &str, body: &Bytes) -> Result<(), String> {
     let scenario = if body.is_empty() {
         Scenario::named(name)

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use mooring_contract::Secret;
 use serde_json::json;
 
 use crate::azure::KubernetesAccess;
@@ -22,7 +23,12 @@ pub struct FilesError {
 }
 
 /// Writes the authority's certificate, the way to the cluster's API, and the environment that points at both.
-pub(super) fn write(folder: &Path, ca_pem: &str, options: &Options) -> Result<(), FilesError> {
+pub(super) fn write(
+    folder: &Path,
+    ca_pem: &str,
+    options: &Options,
+    admin_token: Option<&Secret>,
+) -> Result<(), FilesError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| FilesError { path, error }
@@ -31,7 +37,7 @@ pub(super) fn write(folder: &Path, ca_pem: &str, options: &Options) -> Result<()
     let folder = fs::canonicalize(folder).map_err(failed(folder))?;
     let authority = folder.join("ca.pem");
     replace(&authority, 0o644, ca_pem).map_err(failed(&authority))?;
-    let mut exported = exports(options, &authority);
+    let mut exported = exports(options, &authority, admin_token);
     if let Some(access) = &options.azure.kubernetes {
         let config = folder.join("kubeconfig");
         replace(&config, 0o600, &kubeconfig(access, options)).map_err(failed(&config))?;
@@ -58,12 +64,13 @@ fn kubeconfig(access: &KubernetesAccess, options: &Options) -> String {
     format!("{config:#}\n")
 }
 
-fn exports(options: &Options, authority: &Path) -> String {
+fn exports(options: &Options, authority: &Path, admin_token: Option<&Secret>) -> String {
     let authority = authority.to_string_lossy();
     let options = &options.azure;
     let endpoint = options.endpoint.as_str();
     let mut text = String::new();
-    for (name, value) in [
+    let admin_token = admin_token.map(|token| ("MOORING_SIM_ADMIN_TOKEN", token.expose()));
+    let names = [
         ("AZURE_TENANT_ID", options.tenant.as_str()),
         ("AZURE_CLIENT_ID", &options.client_id),
         ("AZURE_CLIENT_SECRET", options.client_secret.expose()),
@@ -75,7 +82,8 @@ fn exports(options: &Options, authority: &Path) -> String {
         ("SUBSCRIPTION_ID", &options.subscription),
         ("RESOURCE_GROUP", &options.resource_group),
         ("CLUSTER_NAME", &options.cluster),
-    ] {
+    ];
+    for (name, value) in names.into_iter().chain(admin_token) {
         export(&mut text, name, value);
     }
     text

@@ -5,6 +5,7 @@ use std::sync::{Arc, MutexGuard};
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use mooring_contract::Secret;
 
 use super::admin;
 use crate::azure::{self, Azure};
@@ -22,6 +23,8 @@ pub struct Shell {
     imds: Imds,
     registry: Registry,
     seed: u64,
+    /// What the admin API asks for; without it, everybody may.
+    admin_token: Option<Secret>,
 }
 
 /// The identity of simulated machines, which may read the simulated registry.
@@ -37,7 +40,13 @@ impl Shell {
         let registry = Registry::new(&host, &[KUBELET_IDENTITY]);
         let world = World::new(scenario, seed, now(), options);
         let world = world::Shell::with_clock(world, Arc::new(now));
-        Self { world, imds, registry, seed }
+        Self { world, imds, registry, seed, admin_token: None }
+    }
+
+    /// The same, but its admin API answers only to bearers of this token.
+    #[must_use]
+    pub fn guarded_by(self, admin_token: Option<Secret>) -> Self {
+        Self { admin_token, ..self }
     }
 
     /// Azure, with the world locked for as long as this is held.
@@ -66,11 +75,22 @@ impl Shell {
         });
     }
 
+    fn may_administer(&self, request: &Request) -> bool {
+        let Some(token) = &self.admin_token else { return true };
+        let sent = request.headers().get(http::header::AUTHORIZATION);
+        let sent = sent.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        sent == Some(token.expose())
+    }
+
     fn answer(&self, request: &Request) -> Outcome {
         let path = request.uri().path();
         let starts = |prefix: &str| path.starts_with(prefix);
         if starts("/admin/") {
-            return Outcome::Answer(admin::answer(self, request, now()));
+            return Outcome::Answer(if self.may_administer(request) {
+                admin::answer(self, request, now())
+            } else {
+                admin::refuse()
+            });
         }
         if starts("/metadata/instance")
             || starts("/metadata/identity")

@@ -135,3 +135,15 @@ fn the_same_seed_gives_the_same_trace_byte_for_byte() {
         "a trace tells how to replay it"
     );
 }
+
+#[test]
+fn a_write_of_a_scale_set_that_fails_leaves_it_failed_and_not_updating() {
+    let mut lab = lab(&[rule("PATCH", Fault::Operation(OperationFault::Failed))]);
+    let set = lab.vmss("user").unwrap()["id"].as_str().unwrap().to_owned();
+    let body = json!({"tags": {"a": "b"}});
+    let target = format!("{set}?api-version=2024-07-01");
+    assert_eq!(lab.call("PATCH", &target, Some(&body)).status, 200);
+    lab.pass(120);
+    let read = lab.call("GET", &target, None);
+    assert_eq!(read.text("/properties/provisioningState"), "Failed");
+}

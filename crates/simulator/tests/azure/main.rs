@@ -7,6 +7,7 @@
 )]
 
 mod activity;
+mod admin;
 mod faults;
 mod hostile;
 mod neighbours;

@@ -160,3 +160,16 @@ fn a_command_prints_the_report_of_a_failed_bootstrap() {
     let output = lab.call("GET", &location, None);
     assert!(output.text("/value/0/message").contains("211"), "{output:?}");
 }
+
+#[test]
+fn an_operation_that_ends_before_its_abort_keeps_its_end() {
+    let mut lab = Lab::new("healthy");
+    let user = format!("{CLUSTER}/agentPools/user");
+    let pool = lab.get(&user).body;
+    let put = lab.put(&user, &pool);
+    lab.pass(100);
+    assert_eq!(lab.post(&format!("{user}/abort")).status, 202);
+    lab.pass(60);
+    assert_eq!(lab.follow(&put).text("/status"), "Succeeded");
+    assert_eq!(lab.pool_state("user"), "Succeeded");
+}

@@ -37,6 +37,11 @@ fn every_guard_of_a_repair_passes_at_the_start() {
     let latest = lab.get(&format!("{CLUSTER}/operations/latest"));
     let started: jiff::Timestamp = latest.text("/startTime").parse().unwrap();
     assert_eq!(lab.now.duration_since(started).as_mins(), 120);
+    let machines = lab.get(&format!("{CLUSTER}/agentPools/system/machines"));
+    let codes = machines.body["value"].as_array().unwrap().iter();
+    let codes: Vec<&Value> =
+        codes.filter_map(|m| m.pointer("/properties/status/provisioningError/code")).collect();
+    assert_eq!(codes, ["NetworkingInternalOperationError"]);
     let set = lab.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
     let nics = lab.call("GET", &format!("{set}/networkInterfaces?api-version=2018-10-01"), None);
     let empty = nics.body["value"]

@@ -5,6 +5,7 @@ import os
 import ssl
 import urllib.request
 
+from azure.core.exceptions import HttpResponseError
 from azure.identity import ClientSecretCredential
 from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.containerservice import ContainerServiceClient
@@ -63,18 +64,31 @@ def admin(method, path, body=None):
 
 
 def begin(scenario):
-    admin("POST", "/admin/scenario?name=" + scenario)
+    """Begins anew: with a built-in scenario by its name, or with one as data (JSON is YAML)."""
+    if isinstance(scenario, str):
+        admin("POST", "/admin/scenario?name=" + scenario)
+    else:
+        admin("POST", "/admin/scenario", scenario)
 
 
-def refused(act, status, code=None):
+def refused(act, status, code=None, kind=HttpResponseError):
     """The error that Microsoft's client maps this refusal to."""
-    from azure.core.exceptions import HttpResponseError
-
     try:
         act()
     except HttpResponseError as error:
         assert error.status_code == status, (error.status_code, error.message)
         found = error.error.code if error.error else None
         assert code is None or found == code, (found, error.message)
+        assert isinstance(error, kind), type(error)
         return error
     raise AssertionError(f"expected {status} {code}, but it went through")
+
+
+def ends_badly(poller, code):
+    """Follows an operation to an end that is not success, and says why it was not."""
+    try:
+        poller.result(60)
+    except HttpResponseError as error:
+        assert error.error and error.error.code == code, (error.error, error.message)
+        return error
+    raise AssertionError(f"expected {code}, but it succeeded")

@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta, timezone
 import json
 
+from azure.core.exceptions import ClientAuthenticationError
+
 from clients import GROUP, NODE_GROUP, begin, credential, monitor, refused
 
 begin("wedged-system-pool")
@@ -38,6 +40,16 @@ refused(lambda: list(client.activity_logs.list(filter="status eq 'Failed'")), 40
 try:
     credential("wrong").get_token("https://127.0.0.1/.default")
     raise AssertionError("a wrong secret must not sign in")
-except Exception as error:
+except ClientAuthenticationError as error:
     assert "AADSTS7000215" in str(error), error
+
+# More events than a page holds: every one once, over several pages.
+begin({"ingestionDelaySeconds": 60, "wedge": {"pool": "system", "failedWrites": 150}})
+now = datetime.now(timezone.utc)
+start, end = ((now - timedelta(minutes=m)).strftime("%Y-%m-%dT%H:%M:%SZ") for m in (300, 0))
+wanted = f"eventTimestamp ge '{start}' and eventTimestamp le '{end}' and resourceGroupName eq '{NODE_GROUP}'"
+pages = [list(page) for page in client.activity_logs.list(filter=wanted).by_page()]
+assert len(pages) > 1 and all(pages), [len(page) for page in pages]
+ids = [entry.event_data_id for page in pages for entry in page]
+assert len(ids) == len(set(ids)) >= 150, (len(ids), len(set(ids)))
 print("ok")
