@@ -172,6 +172,7 @@ impl<'a> Case<'a> {
         Diagnosis {
             os: self.os,
             outcome: self.decoded.outcome,
+            situation: self.decoded.situation,
             reported: Reported {
                 code: self.decoded.code,
                 name: name.or_else(|| self.decoded.arm_code.clone()),
@@ -228,6 +229,7 @@ fn unknown() -> Diagnosis {
         reported: Reported::default(),
         effective: Effective::default(),
         confidence: Confidence::Low,
+        situation: None,
         rule: None,
         reason: "UnknownCode".to_owned(),
         owner: Owner::Operator,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use mooring_contract::catalogue::{Date, Os, Owner};
 
-use crate::decoded::{FoundBy, Outcome};
+use crate::decoded::{FoundBy, Outcome, Situation};
 use crate::evidence::Evidence;
 
 /// What whoever asks already knows.
@@ -78,6 +78,8 @@ pub struct Diagnosis {
     pub effective: Effective,
     /// How sure this is.
     pub confidence: Confidence,
+    /// What stands in the place of a code, where there is none.
+    pub situation: Option<Situation>,
     /// The rule that fits; none where the catalogue answers.
     pub rule: Option<&'static str>,
     /// The stable word in Pascal case for labels and conditions.

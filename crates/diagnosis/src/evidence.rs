@@ -1,7 +1,6 @@
 //! Lines that are shown as evidence: short, printable, without secrets.
 
-use mooring_contract::MASK;
-
+use crate::secrets::masked_around;
 use crate::told::Told;
 
 /// The longest line that is shown, in characters.
@@ -27,7 +26,7 @@ pub(crate) fn quote(text: &[u8], told: &Told, at: usize) -> Evidence {
     let end = at + memchr::memchr(b'\n', behind).unwrap_or(behind.len());
     let head = printable(&text[start..at]);
     let hit = printable(&text[at..end]);
-    let (line, focus) = masked(&format!("{head}{hit}"), head.len());
+    let (line, focus) = masked_around(&format!("{head}{hit}"), head.len());
     Evidence { line: cut(line.trim(), focus), place: place(text, told, at) }
 }
 
@@ -75,114 +74,9 @@ fn cut(line: &str, focus: usize) -> String {
     shown
 }
 
-/// The line with secrets masked, and where `focus` is then.
-fn masked(line: &str, focus: usize) -> (String, usize) {
-    let mut shown = String::with_capacity(line.len());
-    let mut new_focus = None;
-    let mut at = 0;
-    while at < line.len() {
-        if at >= focus && new_focus.is_none() {
-            new_focus = Some(shown.len());
-        }
-        let rest = &line[at..];
-        if let Some((keep, secret)) = secret(rest, line[..at].chars().next_back()) {
-            shown.push_str(&rest[..keep]);
-            shown.push_str(MASK);
-            at += keep + secret;
-        } else if let Some(next) = rest.chars().next() {
-            shown.push(next);
-            at += next.len_utf8();
-        }
-    }
-    let focus = new_focus.unwrap_or(shown.len());
-    (shown, focus)
-}
-
-/// Words before a secret; what follows up to a blank, quote or `&` is masked.
-const LABELS: &[&str] = &[
-    "bearer ",
-    "sig=",
-    "password=",
-    "passwd=",
-    "token=",
-    "secret=",
-    "accountkey=",
-    "authorization: ",
-];
-
-/// If a secret starts here or right behind a label that starts here: what to keep, what to mask.
-fn secret(rest: &str, before: Option<char>) -> Option<(usize, usize)> {
-    if before.is_some_and(|c| c.is_ascii_alphanumeric()) && !rest.starts_with("://") {
-        return None;
-    }
-    let len = |fits: fn(u8) -> bool, text: &str| text.bytes().take_while(|b| fits(*b)).count();
-    for label in LABELS {
-        let head = rest.get(..label.len());
-        if head.is_some_and(|head| head.eq_ignore_ascii_case(label)) {
-            let value = &rest[label.len()..];
-            let is_value = |b: u8| !b.is_ascii_whitespace() && !b"\"'&,;".contains(&b);
-            let secret = len(is_value, value);
-            return (secret > 0).then_some((label.len(), secret));
-        }
-    }
-    if let Some(authority) = rest.strip_prefix("://") {
-        let end = len(|b| !b.is_ascii_whitespace() && !b"/\"'?#".contains(&b), authority);
-        let user = authority[..end].rfind('@')?;
-        return Some((3, user));
-    }
-    if rest.starts_with("eyJ") {
-        let jwt = len(|b| b.is_ascii_alphanumeric() || b"._-=".contains(&b), rest);
-        return (jwt >= 20).then_some((0, jwt));
-    }
-    if is_bootstrap_token(rest.as_bytes()) {
-        return Some((0, 23));
-    }
-    // Once for every run, so that a long one costs no more than its length.
-    if before.is_some_and(|c| "+/=_-".contains(c)) {
-        return None;
-    }
-    let word = len(|b| b.is_ascii_alphanumeric() || b"+/=_-".contains(&b), rest);
-    let blob = len(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b), rest);
-    let has = |class: fn(&u8) -> bool| rest.as_bytes()[..blob].iter().any(class);
-    let mixed =
-        has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
-    (blob >= 40 && mixed && blob == word).then_some((0, blob))
-}
-
-/// `abcdef.0123456789abcdef`
-fn is_bootstrap_token(text: &[u8]) -> bool {
-    let fits = |part: &[u8]| part.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    let part = |range: std::ops::Range<usize>| text.get(range).is_some_and(fits);
-    part(0..6)
-        && text.get(6) == Some(&b'.')
-        && part(7..23)
-        && !text.get(23).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'.')
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{cut, masked, printable};
-
-    #[test]
-    fn secrets_are_masked_and_all_else_stays() {
-        for (line, shown) in [
-            ("token abcdef.0123456789abcdef used", "token [secret] used"),
-            (
-                "Authorization: x eyJhbGciOiJSUzI1NiJ9.eyJhIjoxfQ.c2ln",
-                "Authorization: [secret] [secret]",
-            ),
-            ("http://u:p@proxy:3128/ refused", "http://[secret]@proxy:3128/ refused"),
-            ("https://x.blob/y?sv=1&sig=abc%2F&se=2", "https://x.blob/y?sv=1&sig=[secret]&se=2"),
-            ("MIIB0123456789abcdefABCDEFMIIB0123456789abcdefABCDEF==", "[secret]"),
-            ("+ curl https://mcr.microsoft.com/v2/", "+ curl https://mcr.microsoft.com/v2/"),
-            (
-                "/var/lib/waagent/custom-script/download/0/script.sh",
-                "/var/lib/waagent/custom-script/download/0/script.sh",
-            ),
-        ] {
-            assert_eq!(masked(line, 0).0, shown);
-        }
-    }
+    use super::{cut, printable};
 
     #[test]
     fn a_line_is_cut_around_what_was_found() {

@@ -8,6 +8,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use mooring_contract::catalogue::{self, Date};
 
+use crate::cluster_cli::{
+    CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, WHY_HELP, WhyArguments,
+};
+
 /// Says why a node did not join its AKS cluster.
 #[derive(Debug, Parser)]
 #[command(name = "mooring", version, after_help = EXIT_CODES, max_term_width = 100)]
@@ -19,11 +23,12 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  fine, or nothing to do
-  1  a negative finding
+  1  a negative finding: a node failed, a pool is wedged
   2  the command line means nothing
   3  something could not be read, written, reached or listened on
   4  a guard refused
   5  interrupted, but resumable
+  6  Azure is throttling
 
 Data goes to standard output, everything else to standard error.";
 
@@ -36,6 +41,15 @@ pub(crate) enum Command {
     Codes(CodesArguments),
     /// Prove that a node pool is wedged, and rebuild it so that a kill at any instant loses nothing
     Repair(crate::repair::RepairArguments),
+    /// Say why a node did not join, from Azure, the cluster and the record
+    #[command(after_help = WHY_HELP)]
+    Why(WhyArguments),
+    /// Show which node image fails with what
+    #[command(after_help = FLEET_HELP)]
+    Fleet(FleetArguments),
+    /// Put the cause of a failed bootstrap on its NodeClaim, in events, metrics and a record
+    #[command(after_help = CONTROLLER_HELP)]
+    Controller(ControllerArguments),
     /// Serve a simulated Azure on loopback, over TLS
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArguments),

@@ -31,6 +31,17 @@ impl Failure {
         Self { exit_code, ..self }
     }
 
+    /// Azure did not do what was asked of it.
+    pub(crate) fn azure(error: &mooring_arm::Error) -> Self {
+        let exit_code = if error.is_throttled() { 6 } else { 3 };
+        Self { text: format!("Azure: {error}"), exit_code }
+    }
+
+    /// The sentence.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The command line means nothing.
     pub(crate) fn usage(text: String) -> Self {
         Self { text, exit_code: 2 }

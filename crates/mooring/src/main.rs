@@ -1,35 +1,25 @@
 //! The operator's command line: wiring.
 
 mod cli;
+mod cluster_cli;
 mod codes;
+mod connect;
+mod controller;
+mod dispatch;
 mod documents;
 mod explain;
 mod failure;
 mod repair;
 mod show;
+mod show_fleet;
+mod show_why;
 mod sim;
+mod why;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use cli::{Cli, Command};
-
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
-        Command::Explain(arguments) => explain::explain(&arguments),
-        Command::Codes(arguments) => codes::codes(&arguments),
-        Command::Repair(arguments) => return repair::repair(&arguments),
-        Command::Sim(arguments) => sim::sim(&arguments),
-        Command::Completions { shell } => documents::completions(shell),
-        Command::Man => documents::manual(),
-        Command::Agent { words } => return agent(&words),
-    };
-    done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
-}
-
-/// The node agent, inside this binary: simulated nodes run it.
-fn agent(words: &[OsString]) -> ExitCode {
-    ExitCode::from(mooring_agent::run(words, &mut mooring_agent::world::Host::default()))
+    dispatch::run(cli::Cli::parse().command)
 }

@@ -1,6 +1,7 @@
 //! The project's chores, as `cargo xtask <chore>`.
 
 mod bench_agent;
+mod bench_controller;
 mod checks;
 mod codes;
 mod fuzz;
@@ -27,6 +28,8 @@ Chores:
   soak [--seeds N] [--first SEED]
                fault schedules of the repair, a million unless told
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
+  bench controller
+               reads, time to the condition and memory of the controller, under virtual time
   bench kubernetes
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
   help         print this text
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
         ["soak", ref rest @ ..] => soak::soak(rest),
+        ["bench", "controller"] => bench_controller::bench(),
         ["bench", "kubernetes"] => checks::bench_kubernetes(),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {

@@ -1,0 +1,181 @@
+//! What is kept of a NodeClaim: under 1 KiB each, whatever the object holds.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::intern::Interner;
+use crate::mode::Mode;
+use crate::verdict::Status;
+use crate::vm_id::{MachineId, VmId};
+
+pub(crate) mod object;
+
+/// A NodeClaim, projected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The object's uid: the only name that is never given twice.
+    pub uid: Arc<str>,
+    /// The object's name.
+    pub name: Box<str>,
+    /// The version that this was read at.
+    pub resource_version: Box<str>,
+    /// The object's generation.
+    pub generation: i64,
+    /// The `NodePool` that owns it; none for a standalone claim.
+    pub pool: Option<Arc<str>>,
+    /// The `AKSNodeClass`.
+    pub node_class: Arc<str>,
+    /// The image: its id (VM mode) or version (Machine mode).
+    pub image: Option<Arc<str>>,
+    /// The zone.
+    pub zone: Option<Arc<str>>,
+    /// The VM size.
+    pub instance_type: Option<Arc<str>>,
+    /// `spot` or `on-demand`.
+    pub capacity_type: Option<Arc<str>>,
+    /// The VM, once launched.
+    pub vm: Option<VmId>,
+    /// The AKS machine, in Machine mode.
+    pub machine: Option<MachineId>,
+    /// When the object was created; Karpenter's limits count from here.
+    pub created: Timestamp,
+    /// When it was launched.
+    pub launched: Option<Timestamp>,
+    /// When its node registered.
+    pub registered: Option<Timestamp>,
+    /// When it was told to go.
+    pub deleted: Option<Timestamp>,
+    /// Our condition as it stands on the object.
+    pub condition: Option<Condition>,
+    /// Whether the parents of a condition are there.
+    pub shape: Shape,
+}
+
+/// Our condition as it stands on the object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Its place in the list.
+    pub index: u32,
+    /// True, False or Unknown.
+    pub status: Status,
+    /// The reason, as it stands there.
+    pub reason: Arc<str>,
+    /// The message, as it stands there.
+    pub message: Arc<str>,
+    /// When the status changed last.
+    pub since: Timestamp,
+}
+
+/// Which parents of a condition the object has. A patch must make those that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// No `status` at all.
+    NoStatus,
+    /// A `status` without `conditions`.
+    NoConditions,
+    /// A list of conditions, maybe empty.
+    List,
+}
+
+/// Why an object is no NodeClaim of ours.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAClaim {
+    /// It is no NodeClaim at all.
+    #[error("the object is no NodeClaim: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    /// It belongs to another cloud.
+    #[error("the node class is of group {0:?}, not karpenter.azure.com")]
+    OtherCloud(String),
+}
+
+impl Claim {
+    /// From the object as the API server sends it. Whatever is not named here is skipped unread.
+    pub fn from_json(
+        json: &[u8],
+        condition_type: &str,
+        interner: &mut Interner,
+    ) -> Result<Self, NotAClaim> {
+        object::Object::parse(json)?.project(condition_type, interner)
+    }
+
+    /// A claim that was gone before it was seen: all that its name and an event about it tell.
+    #[must_use]
+    pub fn vanished(
+        uid: &Arc<str>,
+        name: &str,
+        vm: Option<VmId>,
+        pool: Option<&str>,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            uid: Arc::clone(uid),
+            name: name.into(),
+            resource_version: "".into(),
+            generation: 1,
+            pool: pool.map(Arc::from),
+            node_class: Arc::default(),
+            image: None,
+            zone: None,
+            instance_type: None,
+            capacity_type: None,
+            launched: vm.is_some().then_some(at),
+            vm,
+            machine: None,
+            created: at,
+            registered: None,
+            deleted: None,
+            condition: None,
+            shape: Shape::NoStatus,
+        }
+    }
+
+    /// How its node is set up, as far as the object shows it.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        if self.machine.is_some() { Mode::Machine } else { Mode::Vm }
+    }
+
+    /// The node's name for people: the VM's, or what Karpenter would call it.
+    #[must_use]
+    pub fn node_name(&self) -> String {
+        match &self.vm {
+            Some(vm) => vm.name.to_string(),
+            None => format!("aks-{}", self.name),
+        }
+    }
+
+    /// The image's version, for statistics: the last part of its id.
+    #[must_use]
+    pub fn image_version(&self) -> Option<&str> {
+        self.image.as_deref().and_then(|image| image.rsplit('/').next()).filter(|v| !v.is_empty())
+    }
+
+    /// Whether `other`, a copy of the same object, is older than this one.
+    ///
+    /// Versions are compared as the numbers that they are in every API server; one that is no number
+    /// is never older.
+    #[must_use]
+    pub fn is_newer_than(&self, other: &Self) -> bool {
+        let number = |claim: &Self| claim.resource_version.parse::<u64>().ok();
+        matches!((number(self), number(other)), (Some(own), Some(other)) if own > other)
+    }
+
+    /// Bytes that this claim costs by itself: its fixed size and texts that it shares with no other.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        // An allocation is rounded up to 16 bytes and has 16 of its own; an `Arc` has two counters.
+        let heap = |len: usize| (len + 16).next_multiple_of(16);
+        let vm = self.vm.as_ref().map_or(0, |vm| heap(vm.name.len()));
+        let machine = self.machine.as_ref().map_or(0, |machine| heap(machine.name.len()));
+        size_of::<Self>()
+            + heap(self.uid.len() + 16)
+            + heap(self.name.len())
+            + heap(self.resource_version.len())
+            + vm
+            + machine
+    }
+}
+
+#[cfg(test)]
+mod tests;

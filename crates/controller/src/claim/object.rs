@@ -1,0 +1,196 @@
+//! The members of a NodeClaim that are looked at; serde skips the others.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
+
+use super::{Claim, Condition, NotAClaim, Shape};
+use crate::intern::Interner;
+use crate::verdict::Status;
+use crate::vm_id::{MachineId, VmId};
+
+type Text = Option<String>;
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Object {
+    metadata: Metadata,
+    spec: Spec,
+    #[serde(default)]
+    status: Option<StatusPart>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    name: String,
+    uid: String,
+    #[serde(default)]
+    resource_version: Text,
+    #[serde(default)]
+    generation: Option<i64>,
+    creation_timestamp: Timestamp,
+    #[serde(default)]
+    deletion_timestamp: Option<Timestamp>,
+    #[serde(default, deserialize_with = "or_default")]
+    labels: Labels,
+    #[serde(default, deserialize_with = "or_default")]
+    annotations: Annotations,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Labels {
+    #[serde(default, rename = "karpenter.sh/nodepool")]
+    pool: Text,
+    #[serde(default, rename = "karpenter.sh/capacity-type")]
+    capacity_type: Text,
+    #[serde(default, rename = "node.kubernetes.io/instance-type")]
+    instance_type: Text,
+    #[serde(default, rename = "topology.kubernetes.io/zone")]
+    zone: Text,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Annotations {
+    #[serde(default, rename = "karpenter.azure.com/aks-machine-resource-id")]
+    machine: Text,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    node_class_ref: NodeClassRef,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct NodeClassRef {
+    #[serde(default)]
+    group: Text,
+    #[serde(default)]
+    name: Text,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct StatusPart {
+    #[serde(default, rename = "providerID")]
+    provider_id: Text,
+    #[serde(default, rename = "imageID")]
+    image_id: Text,
+    #[serde(default)]
+    conditions: Option<Vec<ConditionPart>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConditionPart {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: Text,
+    #[serde(default)]
+    reason: Text,
+    #[serde(default)]
+    message: Text,
+    #[serde(default)]
+    last_transition_time: Option<Timestamp>,
+}
+
+/// `null` is what Go writes for an empty map.
+fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
+
+impl Object {
+    pub(crate) fn parse(json: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(json)
+    }
+
+    /// Name and version, which is all that a watch needs.
+    pub(crate) fn name_and_version(&self) -> (String, Option<String>) {
+        (self.metadata.name.clone(), self.metadata.resource_version.clone())
+    }
+
+    /// The object's uid.
+    pub(crate) fn uid(&self) -> &str {
+        &self.metadata.uid
+    }
+
+    pub(crate) fn project(
+        self,
+        condition_type: &str,
+        interner: &mut Interner,
+    ) -> Result<Claim, NotAClaim> {
+        let Self { metadata, spec, status } = self;
+        let group = spec.node_class_ref.group.unwrap_or_default();
+        if group != "karpenter.azure.com" {
+            return Err(NotAClaim::OtherCloud(mooring_contract::shown(&group)));
+        }
+        let shape = match &status {
+            None => Shape::NoStatus,
+            Some(StatusPart { conditions: None, .. }) => Shape::NoConditions,
+            Some(_) => Shape::List,
+        };
+        let (provider_id, image, conditions) = match status {
+            Some(status) => {
+                (status.provider_id, status.image_id, status.conditions.unwrap_or_default())
+            }
+            None => (None, None, Vec::new()),
+        };
+        let mut shared =
+            |text: Text| text.filter(|text| !text.is_empty()).map(|text| interner.intern(&text));
+        let (pool, zone) = (shared(metadata.labels.pool), shared(metadata.labels.zone));
+        let instance_type = shared(metadata.labels.instance_type);
+        let capacity_type = shared(metadata.labels.capacity_type);
+        let image = shared(image);
+        let node_class = shared(spec.node_class_ref.name).unwrap_or_default();
+        let became_true = |kind: &str| {
+            let condition = conditions.iter().find(|condition| condition.kind == kind)?;
+            let is_true = condition.status.as_deref() == Some("True");
+            is_true.then(|| condition.last_transition_time.unwrap_or(metadata.creation_timestamp))
+        };
+        Ok(Claim {
+            pool,
+            node_class,
+            image,
+            zone,
+            instance_type,
+            capacity_type,
+            vm: provider_id.and_then(|id| VmId::parse(&id, interner)),
+            machine: metadata.annotations.machine.and_then(|id| MachineId::parse(&id, interner)),
+            launched: became_true("Launched"),
+            registered: became_true("Registered"),
+            created: metadata.creation_timestamp,
+            deleted: metadata.deletion_timestamp,
+            condition: own_condition(
+                &conditions,
+                condition_type,
+                metadata.creation_timestamp,
+                interner,
+            ),
+            shape,
+            uid: metadata.uid.into(),
+            name: metadata.name.into(),
+            resource_version: metadata.resource_version.unwrap_or_default().into(),
+            generation: metadata.generation.unwrap_or(1),
+        })
+    }
+}
+
+/// On the older schema a type may stand in the list twice; the first one counts, as it does for
+/// everybody who reads conditions.
+fn own_condition(
+    conditions: &[ConditionPart],
+    condition_type: &str,
+    created: Timestamp,
+    interner: &mut Interner,
+) -> Option<Condition> {
+    let index = conditions.iter().position(|condition| condition.kind == condition_type)?;
+    let condition = &conditions[index];
+    Some(Condition {
+        index: u32::try_from(index).ok()?,
+        status: Status::parse(condition.status.as_deref().unwrap_or_default()),
+        reason: interner.intern(condition.reason.as_deref().unwrap_or_default()),
+        message: interner.intern(condition.message.as_deref().unwrap_or_default()),
+        since: condition.last_transition_time.unwrap_or(created),
+    })
+}

@@ -1,0 +1,113 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn object() -> Value {
+    json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+        "metadata": {
+            "name": "default-2jf98", "uid": "6f0f7a52-6c4e-4a8f-9c0c-0f2b0f1d7a11", "resourceVersion": "4711",
+            "generation": 1, "creationTimestamp": "2026-11-15T08:00:00Z",
+            "finalizers": ["karpenter.sh/termination"],
+            "labels": {
+                "karpenter.sh/nodepool": "default", "karpenter.sh/capacity-type": "on-demand",
+                "node.kubernetes.io/instance-type": "Standard_D4s_v5",
+                "topology.kubernetes.io/zone": "westeurope-1"
+            },
+            "annotations": {"karpenter.azure.com/aksnodeclass-hash": "123"}
+        },
+        "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
+                 "requirements": [{"key": "karpenter.sh/nodepool", "operator": "In", "values": ["default"]}]},
+        "status": {
+            "providerID": "azure:///subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/mc_rg_aks_westeurope/providers/Microsoft.Compute/virtualMachines/aks-default-2jf98",
+            "imageID": "/subscriptions/x/resourceGroups/y/providers/Microsoft.Compute/galleries/AKSAzureLinux/images/V3gen2/versions/202601.27.0",
+            "capacity": {"cpu": "4"},
+            "conditions": [
+                {"type": "Registered", "status": "Unknown", "reason": "NodeNotFound", "message": "", "lastTransitionTime": "2026-11-15T08:00:00Z"},
+                {"type": "Launched", "status": "True", "reason": "Launched", "message": "", "lastTransitionTime": "2026-11-15T08:00:07Z"},
+                {"type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "m", "lastTransitionTime": "2026-11-15T08:03:40Z", "observedGeneration": 1}
+            ]
+        }
+    })
+}
+
+fn project(object: &Value) -> Result<Claim, NotAClaim> {
+    Claim::from_json(object.to_string().as_bytes(), "CSEProvisioned", &mut Interner::default())
+}
+
+#[test]
+fn what_decides_is_kept() {
+    let claim = project(&object()).unwrap();
+    assert_eq!(claim.mode(), Mode::Vm);
+    assert_eq!(claim.node_name(), "aks-default-2jf98");
+    assert_eq!(claim.image_version(), Some("202601.27.0"));
+    assert_eq!(claim.pool.as_deref(), Some("default"));
+    assert_eq!(claim.launched, Some("2026-11-15T08:00:07Z".parse().unwrap()));
+    assert_eq!((claim.registered, claim.deleted), (None, None));
+    let condition = claim.condition.unwrap();
+    assert_eq!(
+        (condition.index, condition.status, &*condition.reason),
+        (2, Status::False, "CSEFailed")
+    );
+}
+
+#[test]
+fn a_machine_is_told_by_its_annotation() {
+    let mut object = object();
+    object["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"] = json!(
+        "/subscriptions/0/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/aksmachines/machines/default-2jf98"
+    );
+    let claim = project(&object).unwrap();
+    assert_eq!(claim.mode(), Mode::Machine);
+    assert_eq!(claim.machine.unwrap().name.as_ref(), "default-2jf98");
+}
+
+#[test]
+fn the_shape_of_a_young_object_is_known() {
+    let mut young = object();
+    young["status"] = json!({});
+    assert_eq!(project(&young).unwrap().shape, Shape::NoConditions);
+    young["status"] = json!({"conditions": []});
+    assert_eq!(project(&young).unwrap().shape, Shape::List);
+    for absent in [json!(null), json!({"conditions": null})] {
+        young["status"] = absent;
+        assert_ne!(project(&young).unwrap().shape, Shape::List);
+    }
+    young.as_object_mut().unwrap().remove("status");
+    let claim = project(&young).unwrap();
+    assert_eq!((claim.shape, claim.vm, claim.condition), (Shape::NoStatus, None, None));
+}
+
+#[test]
+fn null_maps_and_hostile_ids_do_no_harm() {
+    let mut odd = object();
+    odd["metadata"]["labels"] = json!(null);
+    odd["metadata"]["annotations"] = json!(null);
+    odd["status"]["providerID"] =
+        json!("azure:///subscriptions/../resourceGroups/a/virtualMachines/b");
+    let claim = project(&odd).unwrap();
+    assert_eq!((claim.pool, claim.vm), (None, None));
+}
+
+#[test]
+fn another_clouds_claims_are_none_of_ours() {
+    let mut other = object();
+    other["spec"]["nodeClassRef"]["group"] = json!("karpenter.k8s.aws");
+    assert!(matches!(project(&other), Err(NotAClaim::OtherCloud(_))));
+    assert!(matches!(project(&json!({})), Err(NotAClaim::Unreadable(_))));
+}
+
+#[test]
+fn versions_are_compared_as_numbers() {
+    let claim =
+        |version: &str| Claim { resource_version: version.into(), ..project(&object()).unwrap() };
+    assert!(claim("100").is_newer_than(&claim("99")));
+    assert!(!claim("99").is_newer_than(&claim("100")) && !claim("99").is_newer_than(&claim("99")));
+    assert!(!claim("b").is_newer_than(&claim("a")));
+}
+
+#[test]
+fn a_claim_costs_less_than_a_kibibyte_half_of_it_to_spare() {
+    let claim = project(&object()).unwrap();
+    assert!(claim.footprint() < 640, "{} bytes, {} fixed", claim.footprint(), size_of::<Claim>());
+}

@@ -1,0 +1,210 @@
+//! Events that survive the claim: bodies of `events.k8s.io/v1`, each with a name that is made from
+//! what it says.
+//!
+//! A name that follows from uid and verdict makes creating an event idempotent: a controller that was
+//! killed after the write gets "already exists" the next time, and that is done. So no series, and no
+//! memory of what was sent.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::hash::hash;
+use crate::text::{bounded, safe};
+use crate::wording::LONGEST_NOTE;
+
+/// Events about objects without a namespace live here.
+pub const NAMESPACE: &str = "default";
+
+/// What an event is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Regarding {
+    /// The kind; it fixes the API group.
+    pub kind: Kind,
+    /// The object's name.
+    pub name: String,
+    /// The object's uid, where it is known.
+    pub uid: Option<String>,
+}
+
+/// The kinds that events are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A NodeClaim.
+    NodeClaim,
+    /// A `NodePool`.
+    NodePool,
+    /// An `AKSNodeClass`.
+    AksNodeClass,
+}
+
+impl Kind {
+    /// The kind as the API writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NodeClaim => "NodeClaim",
+            Self::NodePool => "NodePool",
+            Self::AksNodeClass => "AKSNodeClass",
+        }
+    }
+
+    const fn api_version(self) -> &'static str {
+        match self {
+            Self::NodeClaim | Self::NodePool => "karpenter.sh/v1",
+            Self::AksNodeClass => "karpenter.azure.com/v1beta1",
+        }
+    }
+}
+
+/// An event to create. All are warnings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What it is about.
+    pub regarding: Regarding,
+    /// The reason: `CSEFailed`, `CSETimedOut`, `NodeNotRegistered`, `ImageFailsBootstrap`.
+    pub reason: &'static str,
+    /// What it says.
+    pub note: String,
+    /// What makes it this event and no other; goes into the name.
+    pub key: String,
+    /// When what it tells was found.
+    pub at: Timestamp,
+}
+
+impl Event {
+    /// The event's name, the same for the same object, reason and key.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let Regarding { kind, name, uid } = &self.regarding;
+        let uid = uid.as_deref().unwrap_or(name);
+        let hash = hash(&[kind.as_str(), uid, self.reason, &self.key]);
+        // An object's name has at most 253 characters, and so has an event's.
+        let name = &name[..name.floor_char_boundary(200)];
+        format!("{}.{hash:016x}", name.trim_end_matches(['.', '-']))
+    }
+
+    /// The body to post to `/apis/events.k8s.io/v1/namespaces/default/events`.
+    #[must_use]
+    pub fn body(&self, instance: &str) -> Value {
+        let Regarding { kind, name, uid } = &self.regarding;
+        // Old servers (seen on 1.20) refuse an event whose object is not said to be in its namespace, also where
+        // the object has none.
+        let mut regarding = json!({"apiVersion": kind.api_version(), "kind": kind.as_str(), "name": name, "namespace": NAMESPACE});
+        if let Some(uid) = uid {
+            regarding["uid"] = json!(uid);
+        }
+        json!({
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": self.name(), "namespace": NAMESPACE},
+            "eventTime": format!("{:.6}", self.at),
+            "reportingController": "mooring",
+            "reportingInstance": bounded(instance, 128),
+            "action": "Bootstrap",
+            "type": "Warning",
+            "reason": self.reason,
+            "note": safe(&self.note, LONGEST_NOTE),
+            "regarding": regarding,
+        })
+    }
+}
+
+/// What the API server made of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is there, now or since an earlier try.
+    There,
+    /// It will never be: the server refuses it.
+    Never,
+    /// Try again.
+    Retry,
+}
+
+impl Answer {
+    /// From the response's status; none if there was no response.
+    #[must_use]
+    pub fn of(status: Option<u16>) -> Self {
+        match status {
+            Some(200..=299 | 409) => Self::There,
+            Some(400 | 401 | 403 | 404 | 413 | 422) => Self::Never,
+            _ => Self::Retry,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event() -> Event {
+        Event {
+            regarding: Regarding {
+                kind: Kind::NodeClaim,
+                name: "default-2jf98".into(),
+                uid: Some("u1".into()),
+            },
+            reason: "CSEFailed",
+            note:
+                "CSE exited with code 211 on node aks-default-2jf98: ERR_ORAS_PULL_NETWORK_TIMEOUT"
+                    .into(),
+            key: "CSEFailed/211/OrasBinaryMissing".into(),
+            at: "2026-11-15T08:03:40.5Z".parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_body_is_what_the_api_takes() {
+        assert_eq!(
+            event().body("pod-1"),
+            json!({
+                "apiVersion": "events.k8s.io/v1", "kind": "Event",
+                "metadata": {"name": event().name(), "namespace": "default"},
+                "eventTime": "2026-11-15T08:03:40.500000Z",
+                "reportingController": "mooring", "reportingInstance": "pod-1",
+                "action": "Bootstrap", "type": "Warning", "reason": "CSEFailed",
+                "note": "CSE exited with code 211 on node aks-default-2jf98: ERR_ORAS_PULL_NETWORK_TIMEOUT",
+                "regarding": {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "default-2jf98", "namespace": "default", "uid": "u1"},
+            })
+        );
+    }
+
+    #[test]
+    fn the_same_verdict_has_the_same_name_and_another_has_another() {
+        let name = event().name();
+        assert_eq!(Event { note: "other words".into(), ..event() }.name(), name);
+        let others = [
+            Event { key: "CSEFailed/50/OutboundConnFail".into(), ..event() },
+            Event { reason: "NodeNotRegistered", ..event() },
+            Event {
+                regarding: Regarding { uid: Some("u2".into()), ..event().regarding },
+                ..event()
+            },
+            Event { regarding: Regarding { kind: Kind::NodePool, ..event().regarding }, ..event() },
+        ];
+        assert!(others.iter().all(|other| other.name() != name));
+        assert!(name.starts_with("default-2jf98.") && name.len() == "default-2jf98.".len() + 16);
+    }
+
+    #[test]
+    fn a_name_and_a_note_never_outgrow_the_api() {
+        let long = Event {
+            regarding: Regarding { name: "a".repeat(253), ..event().regarding },
+            note: "é\u{1b}[2J ".repeat(2000),
+            ..event()
+        };
+        assert!(long.name().len() <= 253);
+        let body = long.body(&"i".repeat(500));
+        let note = body["note"].as_str().unwrap();
+        assert!(note.len() <= 1024 && !note.contains('\u{1b}'));
+        assert!(body["reportingInstance"].as_str().unwrap().len() <= 128);
+    }
+
+    #[test]
+    fn an_event_that_exists_is_done() {
+        assert_eq!(Answer::of(Some(409)), Answer::There);
+        assert_eq!(Answer::of(Some(201)), Answer::There);
+        assert_eq!(Answer::of(Some(403)), Answer::Never);
+        assert_eq!(Answer::of(None), Answer::Retry);
+        assert_eq!(Answer::of(Some(503)), Answer::Retry);
+    }
+}

@@ -1,0 +1,46 @@
+//! Names and jitter that depend on nothing but what they are made from.
+
+/// FNV-1a with 64 bits over parts, each closed by a byte that no UTF-8 text holds.
+///
+/// Written here because event names must be the same in every version of the program: a library's
+/// hash may change, and then an upgrade would double events.
+#[must_use]
+pub fn hash(parts: &[&str]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// A number in `0.0..1.0`, evenly spread for different parts.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "32 bits are exact in an f64")]
+pub fn fraction(parts: &[&str]) -> f64 {
+    // FNV mixes its high bits badly for short texts; one round of multiply and shift spreads them.
+    let mut mixed = hash(parts);
+    mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    ((mixed >> 32) as f64) / 4_294_967_296.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_the_same_for_ever_and_knows_where_parts_end() {
+        assert_eq!(hash(&["a", "bc"]), 0xa0a3_542c_19b9_00ab);
+        assert_ne!(hash(&["a", "bc"]), hash(&["ab", "c"]));
+    }
+
+    #[test]
+    fn fractions_are_spread_over_the_whole_range() {
+        let mut tenths = [0_u32; 10];
+        for claim in 0..1000 {
+            let fraction = fraction(&[&format!("default-{claim}"), "1"]);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..10")]
+            let tenth = (fraction * 10.0) as usize;
+            tenths[tenth] += 1;
+        }
+        assert!(tenths.iter().all(|count| (60..140).contains(count)), "{tenths:?}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Texts that many claims share, kept once.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Shared texts: pools, images, zones, subscriptions, messages.
+#[derive(Debug, Default)]
+pub struct Interner {
+    texts: HashSet<Arc<str>>,
+    /// How many there may be before unused ones are looked for.
+    sweep_at: usize,
+}
+
+/// Fewer texts than this are never swept.
+const FEW: usize = 256;
+
+impl Interner {
+    /// The one copy of a text.
+    pub fn intern(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return Arc::clone(known);
+        }
+        if self.texts.len() >= self.sweep_at.max(FEW) {
+            self.texts.retain(|text| Arc::strong_count(text) > 1);
+            self.sweep_at = self.texts.len() * 2;
+        }
+        let text: Arc<str> = Arc::from(text);
+        self.texts.insert(Arc::clone(&text));
+        text
+    }
+
+    /// How many texts are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether none is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_text_is_kept_once() {
+        let mut interner = Interner::default();
+        let (one, other) = (interner.intern("default"), interner.intern("default"));
+        assert!(Arc::ptr_eq(&one, &other));
+    }
+
+    #[test]
+    fn texts_that_nobody_uses_do_not_pile_up() {
+        let mut interner = Interner::default();
+        let kept = interner.intern("kept");
+        for text in 0..100_000 {
+            interner.intern(&format!("message {text}"));
+        }
+        assert!(interner.len() <= 2 * FEW, "{}", interner.len());
+        assert!(Arc::ptr_eq(&kept, &interner.intern("kept")));
+    }
+}

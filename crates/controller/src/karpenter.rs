@@ -1,0 +1,161 @@
+//! What Karpenter's own events tell.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+/// `AsyncProvisioningError`: Karpenter has given a node up and is deleting its VM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProvisioningError {
+    /// The claim's uid.
+    pub uid: String,
+    /// The claim's name.
+    pub name: String,
+    /// When it was said last.
+    pub at: Timestamp,
+    /// What was said: at most 500 characters of Azure's error, which end before the exit code.
+    pub text: String,
+}
+
+/// What a text of Karpenter's is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// The bootstrap's extension.
+    Cse,
+    /// Another extension.
+    OtherExtension,
+    /// The VM itself or something else: quota, capacity, network.
+    Else,
+}
+
+/// The members of an event that are looked at, whichever API group it comes from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Event {
+    reason: Option<String>,
+    message: Option<String>,
+    note: Option<String>,
+    #[serde(alias = "regarding")]
+    involved_object: Option<Object>,
+    #[serde(alias = "deprecatedLastTimestamp")]
+    last_timestamp: Option<Timestamp>,
+    #[serde(rename = "eventTime")]
+    at: Option<Timestamp>,
+    #[serde(default)]
+    pub(crate) metadata: Metadata,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Object {
+    kind: Option<String>,
+    name: Option<String>,
+    uid: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Metadata {
+    pub(crate) name: Option<String>,
+    pub(crate) resource_version: Option<String>,
+    creation_timestamp: Option<Timestamp>,
+}
+
+impl ProvisioningError {
+    /// From an event of either API group; none if it is another event.
+    #[must_use]
+    pub fn from_json(json: &[u8]) -> Option<Self> {
+        Self::of(serde_json::from_slice(json).ok()?)
+    }
+
+    pub(crate) fn of(event: Event) -> Option<Self> {
+        let object = event.involved_object?;
+        if event.reason.as_deref() != Some("AsyncProvisioningError")
+            || object.kind.as_deref() != Some("NodeClaim")
+        {
+            return None;
+        }
+        let created = event.metadata.creation_timestamp;
+        Some(Self {
+            uid: object.uid?,
+            name: object.name?,
+            at: event.last_timestamp.or(event.at).or(created)?,
+            text: event.message.or(event.note).unwrap_or_default(),
+        })
+    }
+
+    /// The VM that the text names.
+    #[must_use]
+    pub fn vm_name(&self) -> Option<&str> {
+        let rest = self.text.split_once("for VM \"")?.1;
+        let name = rest.split('"').next()?;
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+        (!name.is_empty() && name.len() <= 64 && name.bytes().all(plain)).then_some(name)
+    }
+
+    /// What the text is about.
+    #[must_use]
+    pub fn about(&self) -> About {
+        let says = |words: &str| self.text.contains(words);
+        if says("creating VM AKS identifying extension") {
+            About::OtherExtension
+        } else if says("creating VM CSE")
+            || says("VMExtensionError_")
+            || says("code=VMExtension")
+            || says("CSE failed")
+        {
+            About::Cse
+        } else {
+            About::Else
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(text: &str) -> ProvisioningError {
+        let json = serde_json::json!({
+            "apiVersion": "v1", "kind": "Event", "reason": "AsyncProvisioningError", "type": "Warning",
+            "metadata": {"name": "default-2jf98.17", "namespace": "default"},
+            "involvedObject": {"kind": "NodeClaim", "name": "default-2jf98", "uid": "u1"},
+            "message": text, "lastTimestamp": "2026-11-15T08:03:30Z", "eventTime": null
+        });
+        ProvisioningError::from_json(json.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_failed_bootstrap_is_told_from_other_failures() {
+        let cse = event(
+            "Failed to register: creating VM CSE for VM \"aks-default-2jf98\": GET https://management.azure.com/",
+        );
+        assert_eq!((cse.about(), cse.vm_name()), (About::Cse, Some("aks-default-2jf98")));
+        let machine = event(
+            "failed to create AKS machine \"m\" during LRO, unhandled provisioning error: code=VMExtensionProvisioningError, message=x",
+        );
+        assert_eq!((machine.about(), machine.vm_name()), (About::Cse, None));
+        let billing = event(
+            "Failed to register: creating VM AKS identifying extension for VM \"aks-x\": VMExtensionProvisioningError",
+        );
+        assert_eq!(billing.about(), About::OtherExtension);
+        assert_eq!(event("Failed to register: creating VM: quota").about(), About::Else);
+    }
+
+    #[test]
+    fn other_events_are_nothing() {
+        for json in [
+            r#"{"reason":"Disrupted","involvedObject":{"kind":"NodeClaim","name":"a","uid":"u"},"lastTimestamp":"2026-11-15T08:03:30Z"}"#,
+            r#"{"reason":"AsyncProvisioningError","involvedObject":{"kind":"Node","name":"a","uid":"u"},"lastTimestamp":"2026-11-15T08:03:30Z"}"#,
+            r#"{"reason":"AsyncProvisioningError"}"#,
+            "{}",
+            "",
+        ] {
+            assert_eq!(ProvisioningError::from_json(json.as_bytes()), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_vm_name_is_only_what_a_vm_can_be_called() {
+        assert_eq!(event("for VM \"../x\"").vm_name(), None);
+        assert_eq!(event("for VM \"\"").vm_name(), None);
+    }
+}

@@ -1,0 +1,272 @@
+//! Who leads, decided from the Lease as it was read. Times in a Lease are its writer's: only the
+//! moment when *we* saw it change counts, so clocks may differ between replicas.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+/// The Lease's name.
+pub const NAME: &str = "mooring";
+
+/// How long a lease lasts, when its holder stops writing, and how often it is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Others may take the lease this long after its last renewal.
+    pub lease: Duration,
+    /// The holder stops writing this long after its last renewal. Shorter than `lease`, so that two
+    /// never write.
+    pub renew: Duration,
+    /// How often to try.
+    pub retry: Duration,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(15),
+            renew: Duration::from_secs(10),
+            retry: Duration::from_secs(2),
+        }
+    }
+}
+
+/// A Lease as it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Lease {
+    /// The object's version.
+    pub resource_version: String,
+    /// Who holds it; empty if nobody does.
+    pub holder: String,
+    /// How often it changed hands.
+    pub transitions: i64,
+    /// What its holder wrote last; only compared with itself.
+    pub renewed: String,
+    /// How long it lasts, as its holder says.
+    pub seconds: Option<u64>,
+}
+
+/// What to do now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Create it: there is none.
+    Create,
+    /// Take it over, at this version.
+    Acquire,
+    /// Renew it, at this version.
+    Renew,
+    /// Somebody else has it.
+    Wait,
+    /// We had it and no longer do: stop writing at once.
+    StepDown,
+}
+
+/// What one replica knows about the lease.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    me: String,
+    times: Times,
+    /// Holder and renewal as last read, and when we first saw them so.
+    seen: Option<(String, String, Timestamp)>,
+    /// When the renewal was *sent* that the API server confirmed last.
+    held_since_request: Option<Timestamp>,
+}
+
+impl Candidate {
+    /// A replica that holds nothing yet.
+    #[must_use]
+    pub fn new(me: &str, times: Times) -> Self {
+        Self { me: me.to_owned(), times, seen: None, held_since_request: None }
+    }
+
+    /// What to do about the lease as it was just read.
+    pub fn decide(&mut self, lease: Option<&Lease>, now: Timestamp) -> Step {
+        let Some(lease) = lease else {
+            self.held_since_request = None;
+            return Step::Create;
+        };
+        if lease.holder == self.me {
+            // Also after a restart under the same name: it is ours to renew, not yet to write under.
+            return Step::Renew;
+        }
+        if self.held_since_request.take().is_some() {
+            self.see(lease, now);
+            return Step::StepDown;
+        }
+        let first_seen = self.see(lease, now);
+        let lasts = lease.seconds.map_or(self.times.lease, Duration::from_secs);
+        let expired = now.duration_since(first_seen) >= signed(lasts);
+        if lease.holder.is_empty() || expired { Step::Acquire } else { Step::Wait }
+    }
+
+    fn see(&mut self, lease: &Lease, now: Timestamp) -> Timestamp {
+        match &self.seen {
+            Some((holder, renewed, at)) if *holder == lease.holder && *renewed == lease.renewed => {
+                *at
+            }
+            _ => {
+                self.seen = Some((lease.holder.clone(), lease.renewed.clone(), now));
+                now
+            }
+        }
+    }
+
+    /// The API server confirmed a create, acquire or renewal that was sent at `sent`.
+    pub fn confirmed(&mut self, sent: Timestamp) {
+        self.held_since_request = Some(sent);
+        self.seen = None;
+    }
+
+    /// The lease was given back, or a write under it was refused.
+    pub fn lost(&mut self) {
+        self.held_since_request = None;
+    }
+
+    /// Until when this replica may write; none if it does not lead. Counted from the sending of the
+    /// last renewal, so it ends before anybody else can take over, however slow an answer was.
+    #[must_use]
+    pub fn may_write_until(&self) -> Option<Timestamp> {
+        self.held_since_request?.checked_add(signed(self.times.renew)).ok()
+    }
+
+    /// Whether this replica may write now.
+    #[must_use]
+    pub fn may_write(&self, now: Timestamp) -> bool {
+        self.may_write_until().is_some_and(|until| now < until)
+    }
+
+    /// The Lease to write for a step: a whole object, with the version it must replace.
+    #[must_use]
+    pub fn object(&self, lease: Option<&Lease>, namespace: &str, now: Timestamp) -> Value {
+        let mine = lease.is_some_and(|lease| lease.holder == self.me);
+        let transitions = lease.map_or(0, |lease| lease.transitions + i64::from(!mine));
+        let mut object = json!({
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": NAME, "namespace": namespace},
+            "spec": {
+                "holderIdentity": self.me,
+                "leaseDurationSeconds": self.times.lease.as_secs(),
+                "renewTime": format!("{now:.6}"),
+                "leaseTransitions": transitions,
+            },
+        });
+        if let Some(lease) = lease {
+            object["metadata"]["resourceVersion"] = json!(lease.resource_version);
+        }
+        if !mine {
+            object["spec"]["acquireTime"] = json!(format!("{now:.6}"));
+        }
+        object
+    }
+
+    /// The Lease to write when this replica ends: nobody's, so that another takes it at once. None if it
+    /// is not ours to give back.
+    #[must_use]
+    pub fn released(&self, lease: &Lease, namespace: &str, now: Timestamp) -> Option<Value> {
+        if lease.holder != self.me {
+            return None;
+        }
+        let mut object = self.object(Some(lease), namespace, now);
+        object["spec"]["holderIdentity"] = json!("");
+        object["spec"]["leaseDurationSeconds"] = json!(1);
+        Some(object)
+    }
+}
+
+impl Lease {
+    /// From the object. What is missing or strange counts as nobody's.
+    #[must_use]
+    pub fn from_value(object: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let spec = &object["spec"];
+        Self {
+            resource_version: text(&object["metadata"]["resourceVersion"]),
+            holder: text(&spec["holderIdentity"]),
+            transitions: spec["leaseTransitions"].as_i64().unwrap_or_default(),
+            renewed: text(&spec["renewTime"]),
+            seconds: spec["leaseDurationSeconds"].as_u64().filter(|seconds| *seconds > 0),
+        }
+    }
+}
+
+fn signed(duration: Duration) -> SignedDuration {
+    SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    fn lease(holder: &str, renewed: &str) -> Lease {
+        Lease {
+            resource_version: "1".into(),
+            holder: holder.into(),
+            renewed: renewed.into(),
+            seconds: Some(15),
+            transitions: 3,
+        }
+    }
+
+    #[test]
+    fn a_lease_that_nobody_renews_is_taken_after_it_ran_out_and_not_before() {
+        let mut candidate = Candidate::new("a", Times::default());
+        assert_eq!(candidate.decide(None, at(0)), Step::Create);
+        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(0)), Step::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(14)), Step::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(14)), Step::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(28)), Step::Wait);
+        assert_eq!(candidate.decide(Some(&lease("b", "y")), at(29)), Step::Acquire);
+        assert_eq!(candidate.decide(Some(&lease("", "z")), at(30)), Step::Acquire);
+    }
+
+    #[test]
+    fn writing_ends_before_anybody_else_can_begin() {
+        let times = Times::default();
+        let mut candidate = Candidate::new("a", times);
+        assert!(!candidate.may_write(at(0)));
+        candidate.confirmed(at(0));
+        assert!(candidate.may_write(at(9)) && !candidate.may_write(at(10)));
+        // Another replica that sees this renewal the instant it is sent takes over no sooner than here.
+        assert!(
+            candidate.may_write_until().unwrap()
+                < at(i64::try_from(times.lease.as_secs()).unwrap())
+        );
+    }
+
+    #[test]
+    fn a_lost_lease_stops_all_writes_at_once() {
+        let mut candidate = Candidate::new("a", Times::default());
+        candidate.confirmed(at(0));
+        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(1)), Step::StepDown);
+        assert!(!candidate.may_write(at(1)));
+        assert_eq!(candidate.decide(Some(&lease("b", "x")), at(2)), Step::Wait);
+    }
+
+    #[test]
+    fn the_own_name_on_a_lease_is_no_permit_before_it_is_renewed() {
+        let mut candidate = Candidate::new("a", Times::default());
+        assert_eq!(candidate.decide(Some(&lease("a", "x")), at(0)), Step::Renew);
+        assert!(!candidate.may_write(at(0)));
+    }
+
+    #[test]
+    fn an_object_replaces_the_version_that_was_read() {
+        let candidate = Candidate::new("a", Times::default());
+        let taken = candidate.object(Some(&lease("b", "x")), "kube-system", at(0));
+        assert_eq!(taken["metadata"]["resourceVersion"], "1");
+        assert_eq!(taken["spec"]["leaseTransitions"], 4);
+        assert_eq!(taken["spec"]["holderIdentity"], "a");
+        assert_eq!(
+            candidate.object(Some(&lease("a", "x")), "n", at(0))["spec"]["leaseTransitions"],
+            3
+        );
+        let read = Lease::from_value(&taken);
+        assert_eq!((read.holder.as_str(), read.seconds), ("a", Some(15)));
+        assert_eq!(Lease::from_value(&json!({"spec": null})), Lease::default());
+    }
+}

@@ -1,0 +1,127 @@
+//! Log lines: one JSON object each, with the keys that Karpenter's own lines have, so that one query
+//! finds both.
+
+use tracing::Subscriber;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::FmtSpan;
+
+use crate::claim::Claim;
+use crate::verdict::{Reason, Status, Verdict};
+
+/// What a lease, a write or a read is logged with.
+pub use tracing::Level;
+
+/// A subscriber that writes one JSON object a line.
+pub fn subscriber<W>(writer: W, level: Level) -> impl Subscriber + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_span_events(FmtSpan::NONE)
+        .with_target(false)
+        .with_max_level(level)
+        .with_writer(writer)
+        .finish()
+}
+
+/// A verdict was found. Failures are errors, changes of state are information.
+pub fn verdict(claim: &Claim, verdict: &Verdict) {
+    let failure = verdict.failure.as_ref();
+    let code = failure.and_then(|failure| failure.code);
+    let name = failure.and_then(|failure| failure.name.as_deref());
+    let cause = failure.map(|failure| failure.cause.as_str());
+    let vm = claim.vm.as_ref();
+    macro_rules! line {
+        ($level:ident) => {
+            tracing::$level!(
+                NodeClaim = &*claim.name,
+                NodePool = claim.pool.as_deref(),
+                vmName = vm.map(|vm| &*vm.name),
+                resourceGroupName = vm.map(|vm| &*vm.group),
+                aksMachineName = claim.machine.as_ref().map(|machine| &*machine.name),
+                providerID = vm.map(|vm| format!("azure://{}", vm.path())),
+                "instance-type" = claim.instance_type.as_deref(),
+                "capacity-type" = claim.capacity_type.as_deref(),
+                zone = claim.zone.as_deref(),
+                image = claim.image_version(),
+                reason = verdict.reason.as_str(),
+                exitCode = code,
+                errorCode = name,
+                cause,
+                "{}",
+                verdict.message
+            )
+        };
+    }
+    match verdict.reason {
+        reason if reason.status() == Status::False => line!(error),
+        Reason::CseStatusUnavailable => line!(warn),
+        _ => line!(info),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::intern::Interner;
+    use crate::verdict::{Source, Verdict};
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_keys_that_karpenters_lines_have() {
+        let object = json!({
+            "metadata": {"name": "default-2jf98", "uid": "u", "creationTimestamp": "2026-11-15T08:00:00Z",
+                         "labels": {"karpenter.sh/nodepool": "default", "node.kubernetes.io/instance-type": "Standard_D4s_v5"}},
+            "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "name": "default"}},
+            "status": {"providerID": "azure:///subscriptions/0/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/aks-default-2jf98"}
+        });
+        let claim = Claim::from_json(
+            object.to_string().as_bytes(),
+            "CSEProvisioned",
+            &mut Interner::default(),
+        )
+        .unwrap();
+        let lines = Lines::default();
+        let writer = lines.clone();
+        tracing::subscriber::with_default(subscriber(move || writer.clone(), Level::INFO), || {
+            super::verdict(&claim, &Verdict::failed_silently(Source::InstanceView));
+        });
+        let written = lines.0.lock().unwrap();
+        let line: Value = serde_json::from_slice(&written).unwrap();
+        assert_eq!(line["level"], "ERROR");
+        assert_eq!(
+            (&line["NodeClaim"], &line["NodePool"]),
+            (&json!("default-2jf98"), &json!("default"))
+        );
+        assert_eq!(
+            (&line["vmName"], &line["resourceGroupName"]),
+            (&json!("aks-default-2jf98"), &json!("g"))
+        );
+        assert_eq!(line["instance-type"], "Standard_D4s_v5");
+        assert_eq!(line["reason"], "CSEFailed");
+        assert!(line["message"].as_str().unwrap().starts_with("CSE failed without an exit code"));
+        assert!(line.get("exitCode").is_none());
+    }
+}

@@ -1,0 +1,84 @@
+use super::*;
+
+fn failed(pool: &str, image: &str) -> Failed {
+    Failed {
+        code: Some(211),
+        cause: "OrasBinaryMissing".into(),
+        pool: pool.into(),
+        image: image.into(),
+    }
+}
+
+#[test]
+fn the_text_is_what_prometheus_reads() {
+    let metrics = Metrics::new();
+    metrics.failed(&failed("default", "202601.27.0"));
+    metrics.failed(&failed("default", "202601.27.0"));
+    metrics.verdict(Reason::CseFailed, 95.0);
+    metrics.wrote(Write::Patch(Kind::Verdict));
+    metrics.wrote(Write::Patch(Kind::Reassert));
+    metrics.lengths(Lengths { claims: 5000, pending: 3, waiting: 1 });
+    metrics.arm(ArmSnapshot { requests: 10, throttled: 1, budget_left: 124.5 });
+    metrics.leads(true);
+    let text = metrics.text();
+    for line in [
+        r#"mooring_cse_failures_total{code="211",reason="OrasBinaryMissing",nodepool="default",image="202601.27.0"} 2"#,
+        r#"mooring_verdict_seconds_bucket{le="120.0",kind="CSEFailed"} 1"#,
+        r#"mooring_verdict_seconds_bucket{le="90.0",kind="CSEFailed"} 0"#,
+        r#"mooring_writes_total{kind="condition"} 1"#,
+        r#"mooring_writes_total{kind="condition_reassert"} 1"#,
+        r#"mooring_queue_length{kind="claims"} 5000"#,
+        "mooring_arm_requests_total 10",
+        "mooring_arm_budget_left 124.5",
+        "mooring_leader 1",
+    ] {
+        assert!(text.lines().any(|is| is == line), "{line}\n{text}");
+    }
+    assert!(text.ends_with("# EOF\n"));
+}
+
+#[test]
+fn cardinality_is_bounded_and_overflow_is_counted() {
+    let metrics = Metrics::new();
+    for number in 0..1000 {
+        metrics.failed(&failed(&format!("pool-{number}"), "i"));
+    }
+    let text = metrics.text();
+    let series =
+        text.lines().filter(|line| line.starts_with("mooring_cse_failures_total{")).count();
+    assert_eq!(series, MOST_VALUES + 1);
+    assert!(text.contains(r#"nodepool="other",image="i"} 936"#), "{text}");
+    assert!(text.contains(r#"mooring_label_overflows_total{kind="nodepool"} 936"#));
+}
+
+#[test]
+fn a_hostile_value_cannot_leave_its_label() {
+    let metrics = Metrics::new();
+    metrics.failed(&Failed {
+        code: Some(i32::MAX),
+        cause: "\"} 1\nfake_metric 7".into(),
+        pool: "a\"b\\c\n\u{202e}".into(),
+        image: "x".repeat(5000),
+    });
+    let text = metrics.text();
+    assert!(!text.lines().any(|line| line.starts_with("fake_metric")));
+    let line = text.lines().find(|line| line.starts_with("mooring_cse_failures_total{")).unwrap();
+    assert!(line.is_ascii() && line.len() < 300, "{line}");
+    assert!(line.contains(r#"code="other""#) && line.contains(r#"nodepool="a_b_c__""#), "{line}");
+}
+
+#[test]
+fn what_is_not_known_is_called_so() {
+    let metrics = Metrics::new();
+    metrics.failed(&Failed {
+        code: None,
+        cause: "NoCode".into(),
+        pool: String::new(),
+        image: String::new(),
+    });
+    assert!(
+        metrics
+            .text()
+            .contains(r#"{code="none",reason="NoCode",nodepool="unknown",image="unknown"} 1"#)
+    );
+}

@@ -1,0 +1,85 @@
+//! A machine of an AKS pool.
+
+use serde::Deserialize;
+
+use super::Progress;
+use super::body::{ErrorBody, lenient, listed};
+
+/// An AKS machine.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct MachineSeen {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub progress: Progress,
+    /// The provisioning error, innermost first: codes and texts; empty if there is none.
+    pub error: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Body {
+    #[serde(deserialize_with = "lenient")]
+    name: String,
+    #[serde(deserialize_with = "lenient")]
+    properties: Properties,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Properties {
+    #[serde(deserialize_with = "lenient")]
+    provisioning_state: String,
+    #[serde(deserialize_with = "lenient")]
+    status: Status,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Status {
+    #[serde(deserialize_with = "lenient")]
+    provisioning_error: ErrorBody,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Page {
+    #[serde(deserialize_with = "listed")]
+    value: Vec<Body>,
+}
+
+impl MachineSeen {
+    /// From a machine.
+    #[must_use]
+    pub fn parse(json: &[u8]) -> Option<Self> {
+        let value: serde_json::Value = serde_json::from_slice(json).ok()?;
+        value.as_object()?;
+        Some(Self::of(serde_json::from_value(value).ok()?))
+    }
+
+    /// From one page of a pool's machines.
+    #[must_use]
+    pub fn parse_page(json: &[u8]) -> Option<Vec<Self>> {
+        let value: serde_json::Value = serde_json::from_slice(json).ok()?;
+        value.as_object()?;
+        let page: Page = serde_json::from_value(value).ok()?;
+        Some(page.value.into_iter().map(Self::of).collect())
+    }
+
+    fn of(body: Body) -> Self {
+        let mut texts = Vec::new();
+        collect(&body.properties.status.provisioning_error, 0, &mut texts);
+        let progress = Progress::parse(&body.properties.provisioning_state);
+        Self { name: body.name, progress, error: texts.join("\n") }
+    }
+}
+
+/// Details carry what the outer text sums up. Azure nests a few levels; deeper is nobody's error.
+fn collect(error: &ErrorBody, depth: usize, texts: &mut Vec<String>) {
+    if depth < 4 {
+        error.details.iter().take(8).for_each(|detail| collect(detail, depth + 1, texts));
+    }
+    if !error.code.is_empty() || !error.message.is_empty() {
+        texts.push(format!("code={}, message={}", error.code, error.message));
+    }
+}

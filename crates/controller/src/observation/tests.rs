@@ -1,0 +1,179 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::mode::{Mode, Role};
+
+fn seen(body: &Value) -> VmSeen {
+    match Observation::of_vm(200, None, body.to_string().as_bytes()) {
+        Observation::Vm(seen) => seen,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn vm(extension_state: &str, code: &str, message: &str) -> Value {
+    json!({
+        "name": "aks-default-2jf98",
+        "properties": {
+            "provisioningState": "Succeeded",
+            "instanceView": {"extensions": [
+                {"name": "computeAksLinuxBilling", "type": "Microsoft.AKS.Compute.AKS.Linux.Billing",
+                 "statuses": [{"code": "ProvisioningState/failed/1", "message": "billing"}]},
+                {"name": "cse-agent-karpenter", "type": "Microsoft.Azure.Extensions.CustomScript",
+                 "statuses": [{"code": code, "level": "Error", "message": message, "time": null}], "substatuses": null}
+            ]}
+        },
+        "resources": [
+            {"name": "computeAksLinuxBilling", "properties": {"publisher": "Microsoft.AKS", "type": "Compute.AKS.Linux.Billing", "provisioningState": "Failed"}},
+            {"name": "cse-agent-karpenter", "properties": {"publisher": "Microsoft.Azure.Extensions", "type": "CustomScript", "provisioningState": extension_state}}
+        ]
+    })
+}
+
+#[test]
+fn the_instance_view_is_ahead_of_the_operation() {
+    let failed = Cse::Failed { text: "exit status=50".to_owned(), os: Os::Linux };
+    assert_eq!(
+        seen(&vm("Creating", "ProvisioningState/failed/50", "exit status=50")).cse(),
+        failed
+    );
+    assert_eq!(seen(&vm("Failed", "ProvisioningState/failed/50", "exit status=50")).cse(), failed);
+    assert_eq!(seen(&vm("Creating", "ProvisioningState/transitioning", "")).cse(), Cse::Running);
+    assert_eq!(seen(&vm("Creating", "ProvisioningState/new-word", "")).cse(), Cse::Running);
+    let succeeded = Cse::Succeeded { text: "Enable succeeded".to_owned(), os: Os::Linux };
+    assert_eq!(
+        seen(&vm("Creating", "ProvisioningState/succeeded", "Enable succeeded")).cse(),
+        succeeded
+    );
+}
+
+#[test]
+fn an_operation_that_failed_while_the_guest_is_silent_has_failed() {
+    let mut body = vm("Failed", "ProvisioningState/transitioning", "");
+    body["properties"]["instanceView"]["statuses"] = json!([
+        {"code": "ProvisioningState/failed/VMExtensionProvisioningTimeout", "message": "Provisioning of VM extension cse has timed out."},
+        {"code": "PowerState/running"}
+    ]);
+    let Cse::Failed { text, .. } = seen(&body).cse() else { panic!() };
+    assert_eq!(
+        text,
+        "VMExtensionProvisioningTimeout: Provisioning of VM extension cse has timed out."
+    );
+}
+
+#[test]
+fn a_failed_billing_extension_is_never_the_bootstrap() {
+    let mut body = vm("Succeeded", "ProvisioningState/succeeded", "");
+    assert!(matches!(seen(&body).cse(), Cse::Succeeded { .. }));
+    body["resources"].as_array_mut().unwrap().truncate(1);
+    body["properties"]["instanceView"]["extensions"].as_array_mut().unwrap().truncate(1);
+    let seen = seen(&body);
+    assert_eq!(seen.cse(), Cse::Absent);
+    assert_eq!((seen.mode(Mode::Vm), seen.extensions[0].role), (Mode::Scriptless, Role::Other));
+}
+
+#[test]
+fn a_vm_that_is_being_made_says_nothing_about_extensions() {
+    assert_eq!(seen(&json!({"properties": {"provisioningState": "Creating"}})).cse(), Cse::NotYet);
+    assert_eq!(seen(&json!({"properties": {"provisioningState": "Succeeded", "instanceView": null}, "resources": null})).cse(), Cse::Absent);
+}
+
+#[test]
+fn a_silent_extension_is_explained_by_its_handler() {
+    let body = json!({"properties": {"provisioningState": "Failed", "instanceView": {
+        "vmAgent": {"extensionHandlers": [
+            {"type": "Microsoft.AKS.Compute.AKS.Linux.Billing", "status": {"message": "no"}},
+            {"type": "Microsoft.Azure.Extensions.CustomScript", "status": {"code": "ProvisioningState/failed", "message": "Non-zero exit code: 3"}}]},
+        "extensions": [{"name": "x", "type": "Microsoft.Azure.Extensions.CustomScript", "statuses": [{"code": "ProvisioningState/failed/3"}]}]}}});
+    let Cse::Failed { text, .. } = seen(&body).cse() else { panic!() };
+    assert_eq!(text, "Non-zero exit code: 3");
+}
+
+#[test]
+fn windows_tells_its_streams_in_substatuses() {
+    let body = json!({"properties": {"instanceView": {"extensions": [
+        {"name": "x", "type": "Microsoft.Compute.CustomScriptExtension", "statuses": [{"code": "ProvisioningState/failed/1", "message": "non-zero"}],
+         "substatuses": [{"code": "ComponentStatus/StdOut/succeeded", "message": "ExitCode: |5|"}]}]}}});
+    assert_eq!(
+        seen(&body).cse(),
+        Cse::Failed { text: "non-zero\nExitCode: |5|".to_owned(), os: Os::Windows }
+    );
+}
+
+#[test]
+fn an_instance_view_alone_reads_the_same() {
+    let body = vm("", "ProvisioningState/failed/50", "exit status=50");
+    let view = &body["properties"]["instanceView"];
+    assert!(matches!(seen(view).cse(), Cse::Failed { .. }));
+}
+
+#[test]
+fn strange_bodies_are_observations_too() {
+    for body in ["", "null", "[]", "<html>", "{", "5"] {
+        assert!(
+            matches!(
+                Observation::of_vm(200, None, body.as_bytes()),
+                Observation::Unreadable { .. }
+            ),
+            "{body}"
+        );
+        assert!(
+            matches!(
+                Observation::of_machine(200, None, body.as_bytes()),
+                Observation::Unreadable { .. }
+            ),
+            "{body}"
+        );
+    }
+    for body in [
+        json!({}),
+        json!({"properties": null}),
+        json!({"properties": {"instanceView": {"extensions": {"a": 1}, "statuses": "x"}}, "resources": 5}),
+        json!({"properties": {"instanceView": {"extensions": [null, 1, {"name": 5, "statuses": [null]}]}}}),
+    ] {
+        assert!(!matches!(seen(&body).cse(), Cse::Failed { .. } | Cse::Succeeded { .. }), "{body}");
+    }
+}
+
+#[test]
+fn every_status_is_an_observation() {
+    assert_eq!(Observation::of_vm(404, None, b""), Observation::Missing);
+    assert_eq!(Observation::of_vm(403, None, b""), Observation::Refused { status: 403 });
+    let wait = Some(Duration::from_secs(7));
+    assert_eq!(Observation::of_vm(429, wait, b""), Observation::Throttled { retry_after: wait });
+    for status in [100, 204, 302, 400, 409, 500, 503] {
+        assert!(matches!(Observation::of_vm(status, None, b""), Observation::Unreadable { .. }));
+    }
+}
+
+#[test]
+fn a_machines_error_is_told_from_the_inside() {
+    let body = json!({"name": "m", "properties": {"provisioningState": "Failed", "status": {"provisioningError": {
+        "code": "Outer", "message": "sum", "details": [{"code": "VMExtensionProvisioningError", "message": "CSE failed with 'VMExtensionError_OutboundConnFail'."}]}}}});
+    let Observation::Machine(machine) =
+        Observation::of_machine(200, None, body.to_string().as_bytes())
+    else {
+        panic!()
+    };
+    assert!(machine.error.starts_with("code=VMExtensionProvisioningError"));
+    assert_eq!(machine.progress, Progress::Failed);
+    let page = MachineSeen::parse_page(
+        json!({"value": [body, {"name": "n", "properties": {"status": null}}]})
+            .to_string()
+            .as_bytes(),
+    )
+    .unwrap();
+    assert_eq!((page.len(), page[1].error.as_str()), (2, ""));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_answer_of_azures_breaks_a_reader(text in ".{0,400}", status in 0_u16..700) {
+        let nested = format!("{{\"properties\":{{\"instanceView\":{{\"extensions\":[{text}],\"statuses\":{text}}}}},\"resources\":[{text}]}}");
+        for body in [text.as_str(), nested.as_str()] {
+            if let Observation::Vm(seen) = Observation::of_vm(status, None, body.as_bytes()) {
+                let _ = seen.cse();
+            }
+            let _ = Observation::of_machine(status, None, body.as_bytes());
+        }
+    }
+}

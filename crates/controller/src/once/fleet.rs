@@ -1,0 +1,128 @@
+//! The table of image × cause: failures from the record, nodes that came up from the claims that stand.
+
+use std::collections::BTreeMap;
+
+use mooring_diagnosis::fleet::Fleet;
+
+use crate::claim::Claim;
+use crate::record::Document;
+
+/// Failures of one image with one cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The image's version.
+    pub image: String,
+    /// The cause.
+    pub cause: String,
+    /// How many nodes failed with it.
+    pub failed: u32,
+    /// Of how many of this image.
+    pub nodes: u32,
+    /// The pools that they were in.
+    pub pools: Vec<String>,
+    /// When it was seen last.
+    pub last: jiff::Timestamp,
+}
+
+/// Which image fails with what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// The most failures first.
+    pub rows: Vec<Row>,
+    /// What the numbers carry, in sentences, with the image of each.
+    pub findings: Vec<(String, String)>,
+    /// Failures that the record had no room for.
+    pub dropped: u64,
+}
+
+impl Table {
+    /// From the record and the claims that stand.
+    #[must_use]
+    pub fn of(record: &Document, claims: &[Claim]) -> Self {
+        let mut fleet = Fleet::default();
+        let mut nodes: BTreeMap<String, u32> = BTreeMap::new();
+        let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+        for claim in claims.iter().filter(|claim| claim.registered.is_some()) {
+            if let Some(image) = claim.image_version() {
+                fleet.count(image, None);
+                *nodes.entry(image.to_owned()).or_default() += 1;
+            }
+        }
+        for entry in record.entries() {
+            let image = entry.image.clone().unwrap_or_else(|| "unknown".to_owned());
+            fleet.count(&image, Some(&entry.cause));
+            *nodes.entry(image.clone()).or_default() += 1;
+            let row = rows.entry((image.clone(), entry.cause.clone())).or_insert_with(|| Row {
+                image,
+                cause: entry.cause.clone(),
+                failed: 0,
+                nodes: 0,
+                pools: Vec::new(),
+                last: entry.at,
+            });
+            row.failed += 1;
+            row.last = row.last.max(entry.at);
+            if !entry.pool.is_empty() && !row.pools.contains(&entry.pool) {
+                row.pools.push(entry.pool.clone());
+            }
+        }
+        let mut rows: Vec<Row> = rows.into_values().collect();
+        for row in &mut rows {
+            row.nodes = nodes.get(&row.image).copied().unwrap_or_default();
+            row.pools.sort_unstable();
+        }
+        rows.sort_by(|a, b| {
+            b.failed.cmp(&a.failed).then_with(|| (&a.image, &a.cause).cmp(&(&b.image, &b.cause)))
+        });
+        let findings = fleet.findings().into_iter();
+        let findings =
+            findings.map(|finding| (finding.image.clone(), finding.to_string())).collect();
+        Self { rows, findings, dropped: record.dropped }
+    }
+
+    /// What is known about one image, in sentences.
+    pub fn about<'a>(&'a self, image: &'a str) -> impl Iterator<Item = &'a str> {
+        self.findings
+            .iter()
+            .filter(move |(of, _)| of == image)
+            .map(|(_, sentence)| sentence.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intern::Interner;
+    use crate::record::Entry;
+    use serde_json::json;
+
+    fn entry(number: usize) -> Entry {
+        serde_json::from_value(json!({
+            "id": format!("{number}"), "at": "2026-11-15T08:00:00Z", "uid": format!("u{number}"),
+            "nodeClaim": "c", "pool": "default", "node": "aks-c", "reason": "CSEFailed", "message": "m",
+            "note": "n", "key": "k", "cause": "OrasBinaryMissing", "image": "202601.27.0",
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn nodes_that_came_up_make_a_rate_of_failures() {
+        let mut record = Document::default();
+        record.merge(&(0..6).map(entry).collect::<Vec<_>>(), 50);
+        let claims: Vec<Claim> = (0..20)
+            .map(|number| {
+                let object = json!({
+                    "metadata": {"name": format!("g{number}"), "uid": format!("g{number}"), "creationTimestamp": "2026-11-15T07:00:00Z"},
+                    "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "name": "default"}},
+                    "status": {"imageID": "x/202601.13.0", "conditions": [{"type": "Registered", "status": "True"}]},
+                });
+                Claim::from_json(object.to_string().as_bytes(), "CSEProvisioned", &mut Interner::default()).unwrap()
+            })
+            .collect();
+        let table = Table::of(&record, &claims);
+        assert_eq!((table.rows.len(), table.rows[0].failed, table.rows[0].nodes), (1, 6, 6));
+        assert_eq!(table.rows[0].pools, ["default"]);
+        assert_eq!(table.about("202601.27.0").count(), 1);
+        assert_eq!(Table::of(&Document::default(), &claims), Table::default());
+    }
+}

@@ -1,0 +1,87 @@
+//! Pools of AKS: scale sets, whose instances have the extension `vmssCSE`.
+
+use mooring_arm::ResourceId;
+use mooring_arm::calls::ScaleSetVm;
+
+use super::told::NodeTold;
+use super::why::{Failed, Looker};
+use crate::claim::Claim;
+use crate::observation::Observation;
+
+/// The tag by which AKS says whose scale set it is.
+const POOL: &str = "aks-managed-poolName";
+
+impl Looker {
+    /// All instances of a pool, or the one that has this number or host name. None if there is no such pool.
+    pub(super) async fn instances(
+        &self,
+        pool: &str,
+        instance: Option<&str>,
+    ) -> Result<Vec<NodeTold>, Failed> {
+        let mut told = Vec::new();
+        for set in self.arm.scale_sets(&self.subscription, &self.node_resource_group).await? {
+            let own = set.tags.get(POOL).is_some_and(|name| name == pool);
+            // A node's name begins with its scale set's.
+            let holds =
+                instance.is_none() && !set.name.is_empty() && pool.starts_with(set.name.as_str());
+            let Some(id) = set.id.clone().filter(|_| own || holds) else { continue };
+            let pool_name = set.tags.get(POOL).map(String::as_str);
+            for one in self.arm.scale_set_vms(&id).await? {
+                let host = host(one.view());
+                let number = one.instance_id.as_deref();
+                let wanted = match instance {
+                    Some(wanted) => number == Some(wanted) || host == wanted,
+                    None => own || host == pool,
+                };
+                if wanted {
+                    let joined = match &self.api {
+                        Some(_) => {
+                            Some(self.get(&format!("/api/v1/nodes/{host}")).await?.is_some())
+                        }
+                        None => None,
+                    };
+                    told.push(self.of_instance(one.view(), one.text(), pool_name, joined)?);
+                }
+            }
+        }
+        Ok(told)
+    }
+
+    /// One instance by its id.
+    pub(super) async fn instance(
+        &self,
+        id: &str,
+        pool: Option<&str>,
+        joined: Option<bool>,
+    ) -> Result<NodeTold, Failed> {
+        let id = ResourceId::parse(id).map_err(mooring_arm::Error::from)?;
+        let one = self.arm.scale_set_vm(&id).await?;
+        self.of_instance(one.view(), one.text(), pool, joined)
+    }
+
+    fn of_instance(
+        &self,
+        instance: &ScaleSetVm,
+        text: &str,
+        pool: Option<&str>,
+        joined: Option<bool>,
+    ) -> Result<NodeTold, Failed> {
+        let stand_in = self.stand_in(&host(instance), None, pool, joined);
+        let image = instance.properties.storage_profile.as_ref();
+        let image = image.and_then(|profile| profile.image_reference.as_ref());
+        let image = image.and_then(|image| {
+            image.id.clone().or_else(|| image.community_gallery_image_id.clone())
+        });
+        let claim = Claim { image: image.map(|image| image.as_str().into()), ..stand_in };
+        let seen = Observation::of_vm(200, None, text.as_bytes());
+        let mut told = self.judged(&claim, &seen)?;
+        told.joined = joined;
+        Ok(told)
+    }
+}
+
+fn host(instance: &ScaleSetVm) -> String {
+    let profile = instance.properties.os_profile.as_ref();
+    let host = profile.and_then(|profile| profile.computer_name.clone());
+    host.unwrap_or_else(|| instance.name.clone())
+}

@@ -1,0 +1,123 @@
+//! What is told of one node.
+
+use crate::record::Entry;
+use crate::verdict::{Failure, Reason, Source, Status, Verdict};
+
+/// Where it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// Azure, just now.
+    Azure,
+    /// The node itself, by a command that ran on it.
+    Node,
+    /// The record, since the node is gone.
+    Record,
+}
+
+impl From {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Azure => "azure",
+            Self::Node => "node",
+            Self::Record => "record",
+        }
+    }
+}
+
+/// What is told of one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeTold {
+    /// The VM or instance.
+    pub node: String,
+    /// Its NodeClaim, if it has one.
+    pub claim: Option<String>,
+    /// Its pool.
+    pub pool: Option<String>,
+    /// The image's version.
+    pub image: Option<String>,
+    /// Whether its Node is there; none if that cannot be known.
+    pub joined: Option<bool>,
+    /// What became of its bootstrap.
+    pub verdict: Verdict,
+    /// Where it was read.
+    pub from: From,
+}
+
+impl NodeTold {
+    /// From the record.
+    #[must_use]
+    pub fn recorded(entry: &Entry) -> Self {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let failure = Failure {
+            code: entry.code,
+            name: entry.name.clone(),
+            effective: entry.effective_code.map(|code| (code, String::new())),
+            cause: entry.cause.clone(),
+            sentence: entry.message.clone(),
+            action: String::new(),
+            owner: "",
+            confidence: "",
+            evidence: entry.evidence.clone(),
+            source: Source::InstanceView,
+        };
+        let reason = Reason::parse(&entry.reason).unwrap_or(Reason::CseSucceeded);
+        Self {
+            node: entry.node.clone(),
+            claim: Some(entry.node_claim.clone()),
+            pool: some(&entry.pool),
+            image: entry.image.clone(),
+            joined: Some(false),
+            verdict: Verdict { reason, message: entry.message.clone(), failure: Some(failure) },
+            from: From::Record,
+        }
+    }
+
+    /// Whether something is wrong: the bootstrap failed, or it is over and there is no node.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        let over = matches!(self.verdict.reason, Reason::CseSucceeded | Reason::NoCseExtension);
+        self.verdict.status() == Status::False || (over && self.joined == Some(false))
+    }
+
+    /// One sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let message = &self.verdict.message;
+        match (self.verdict.reason, self.joined) {
+            (Reason::CseSucceeded | Reason::NoCseExtension, Some(true)) => {
+                format!("The node has joined. {message}")
+            }
+            (Reason::CseSucceeded, Some(false)) if self.from != From::Record => format!(
+                "{message} But no Node has joined: kubelet did not start, or cannot reach or sign in to the API server."
+            ),
+            _ => message.clone(),
+        }
+    }
+
+    /// The next command to run, if there is one.
+    #[must_use]
+    pub fn next(&self, subject: &str) -> Option<String> {
+        let failure = self.verdict.failure.as_ref();
+        let image =
+            self.image.as_deref().map_or_else(String::new, |image| format!(" --image {image}"));
+        match (self.verdict.reason, failure) {
+            (_, Some(Failure { code: Some(code), effective, .. })) => {
+                let code = effective.as_ref().map_or(*code, |(code, _)| *code);
+                Some(format!("mooring explain {code}{image}"))
+            }
+            (Reason::NoCseExtension, _)
+                if self.from == From::Azure && self.joined != Some(true) =>
+            {
+                Some(format!("mooring why {subject} --run-command"))
+            }
+            (Reason::CseSucceeded, _) if self.joined == Some(false) => Some(format!(
+                "az vm run-command invoke --name {} --command-id RunShellScript --scripts 'journalctl -u kubelet | tail -50'",
+                self.node
+            )),
+            (Reason::CseRunning, _) => Some(format!("mooring why {subject}")),
+            _ => None,
+        }
+    }
+}

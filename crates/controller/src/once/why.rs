@@ -1,0 +1,312 @@
+//! From what a person names to what is told of it.
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_arm::calls::{Script, ScriptOutput};
+use mooring_arm::{Client, Error, Outcome, ResourceId, Started};
+use serde_json::Value;
+
+use super::fleet::Table;
+use super::told::{From, NodeTold};
+use crate::claim::Claim;
+use crate::intern::Interner;
+use crate::observation::Observation;
+use crate::record::{self, Document, Unreadable};
+use crate::run::{Api, Refusal, observe};
+use crate::schedule::Priority;
+use crate::state::Target;
+use crate::verdict::{Finding, Reason, Source, Verdict, hints, judge};
+use crate::vm_id::VmId;
+use crate::wording;
+
+/// How long a command on a VM may take.
+const COMMAND: SignedDuration = SignedDuration::from_mins(3);
+
+/// Looks once.
+pub struct Looker {
+    /// The cluster's API, if there is a way to it.
+    pub api: Option<Api>,
+    /// Azure.
+    pub arm: Client,
+    /// The subscription.
+    pub subscription: String,
+    /// The node resource group.
+    pub node_resource_group: String,
+    /// Where the record is.
+    pub namespace: String,
+    /// The condition's type.
+    pub condition_type: String,
+    /// The time.
+    pub now: Timestamp,
+    /// Whether a command may be run on a VM that shows nothing.
+    pub run_command: bool,
+}
+
+/// Why nothing can be told.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// Nothing has this name.
+    #[error(
+        "nothing is called {0:?}: no NodeClaim, node, VM or pool, and no failure in the record\nhint: `kubectl get nodeclaims` and `mooring fleet` list what there is; POOL/INSTANCE names an instance of a pool"
+    )]
+    NotFound(String),
+    /// The API server.
+    #[error("the cluster's API: {0}")]
+    Kubernetes(#[from] Refusal),
+    /// Azure.
+    #[error("Azure: {0}")]
+    Azure(#[from] Error),
+    /// Azure, for one VM.
+    #[error(
+        "{0} could not be read: {1}\nhint: `mooring why` needs the role Reader on the node resource group"
+    )]
+    Unread(String, &'static str),
+    /// The record.
+    #[error(transparent)]
+    Record(#[from] Unreadable),
+}
+
+impl Looker {
+    /// What is told of whatever has this name.
+    pub async fn why(&self, what: &str) -> Result<Vec<NodeTold>, Failed> {
+        if let Some((pool, instance)) = what.split_once('/') {
+            let told = self.instances(pool, Some(instance)).await?;
+            return if told.is_empty() { Err(Failed::NotFound(what.to_owned())) } else { Ok(told) };
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        if what.is_empty() || !what.chars().all(plain) {
+            return Err(Failed::NotFound(what.to_owned()));
+        }
+        if let Some(claim) = self.claim(what).await? {
+            return Ok(vec![self.of_claim(claim).await?]);
+        }
+        if let Some(told) = self.node(what).await? {
+            return Ok(vec![told]);
+        }
+        let claims =
+            self.claims(&format!("?labelSelector=karpenter.sh%2Fnodepool%3D{what}")).await?;
+        let mut told = Vec::new();
+        for claim in claims {
+            told.push(self.of_claim(claim).await?);
+        }
+        if told.is_empty()
+            && let Some(vm) = self.vm(what)
+            && let Some(one) = self.of_vm(&vm, None, None, None).await?
+        {
+            told.push(one);
+        }
+        if told.is_empty() {
+            told = self.instances(what, None).await?;
+        }
+        // A pool's failures of the past belong to what is told of it.
+        let record = self.record().await?;
+        let past = record.entries().filter(|entry| {
+            let gone = told.iter().all(|one| one.claim.as_deref() != Some(&*entry.node_claim));
+            gone && [&entry.node_claim, &entry.node, &entry.pool]
+                .into_iter()
+                .any(|name| name == what)
+        });
+        let past: Vec<NodeTold> = past.map(NodeTold::recorded).collect();
+        told.extend(past);
+        if told.is_empty() { Err(Failed::NotFound(what.to_owned())) } else { Ok(told) }
+    }
+
+    /// Which image fails with what.
+    pub async fn fleet(&self) -> Result<Table, Failed> {
+        Ok(Table::of(&self.record().await?, &self.claims("").await?))
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Result<Option<String>, Failed> {
+        let Some(api) = &self.api else { return Ok(None) };
+        match api.get(path).await {
+            Ok(text) => Ok(Some(text)),
+            Err(refusal) if refusal.status == Some(404) => Ok(None),
+            Err(refusal) => Err(refusal.into()),
+        }
+    }
+
+    async fn record(&self) -> Result<Document, Failed> {
+        let path = format!("/api/v1/namespaces/{}/configmaps/{}", self.namespace, record::NAME);
+        let Some(text) = self.get(&path).await? else { return Ok(Document::default()) };
+        Ok(Document::from_config_map(&serde_json::from_str(&text).unwrap_or_default())?)
+    }
+
+    fn project(&self, json: &str) -> Option<Claim> {
+        Claim::from_json(json.as_bytes(), &self.condition_type, &mut Interner::default()).ok()
+    }
+
+    async fn claim(&self, name: &str) -> Result<Option<Claim>, Failed> {
+        let path = format!("/apis/karpenter.sh/v1/nodeclaims/{name}");
+        Ok(self.get(&path).await?.and_then(|text| self.project(&text)))
+    }
+
+    async fn claims(&self, query: &str) -> Result<Vec<Claim>, Failed> {
+        let path = format!("/apis/karpenter.sh/v1/nodeclaims{query}");
+        let Some(text) = self.get(&path).await? else { return Ok(Vec::new()) };
+        let list: Value = serde_json::from_str(&text).unwrap_or_default();
+        let items = list["items"].as_array().into_iter().flatten();
+        Ok(items.filter_map(|item| self.project(&item.to_string())).collect())
+    }
+
+    async fn of_claim(&self, claim: Claim) -> Result<NodeTold, Failed> {
+        let recorded = async |looker: &Self| {
+            let record = looker.record().await?;
+            let entry = record.entries().find(|entry| *entry.uid == *claim.uid);
+            Ok::<_, Failed>(entry.map(NodeTold::recorded))
+        };
+        if let Some(vm) = &claim.vm
+            && let Some(told) = self.of_vm(vm, Some(&claim), None, None).await?
+        {
+            return Ok(told);
+        }
+        if let Some(machine) = &claim.machine {
+            let seen =
+                observe(&self.arm, &Target::Machine(machine.clone()), Priority::Trigger).await;
+            if let Finding::Final(verdict) | Finding::Passing(verdict) =
+                judge(&claim, &seen, self.now)
+            {
+                return Ok(of(&claim, verdict, From::Azure));
+            }
+        }
+        if let Some(told) = recorded(self).await? {
+            return Ok(told);
+        }
+        let verdict = match (&claim.vm, claim.launched) {
+            (Some(_), _) => Verdict::unavailable(wording::VM_GONE.to_owned()),
+            (None, _) => Verdict::unavailable(
+                "Karpenter has not launched a VM for this claim yet.".to_owned(),
+            ),
+        };
+        Ok(of(&claim, verdict, From::Azure))
+    }
+
+    async fn node(&self, name: &str) -> Result<Option<NodeTold>, Failed> {
+        let Some(text) = self.get(&format!("/api/v1/nodes/{name}")).await? else { return Ok(None) };
+        let node: Value = serde_json::from_str(&text).unwrap_or_default();
+        let id = node["spec"]["providerID"].as_str().unwrap_or_default();
+        let id = id.strip_prefix("azure://").unwrap_or(id);
+        let pool = node["metadata"]["labels"]["kubernetes.azure.com/agentpool"].as_str();
+        if id.to_ascii_lowercase().contains("/virtualmachinescalesets/") {
+            return Ok(Some(self.instance(id, pool, Some(true)).await?));
+        }
+        let Some(vm) = VmId::parse(id, &mut Interner::default()) else { return Ok(None) };
+        self.of_vm(&vm, None, pool, Some(true)).await
+    }
+
+    /// A single VM; none if there is no such VM.
+    async fn of_vm(
+        &self,
+        vm: &VmId,
+        claim: Option<&Claim>,
+        pool: Option<&str>,
+        joined: Option<bool>,
+    ) -> Result<Option<NodeTold>, Failed> {
+        let seen = observe(&self.arm, &Target::Vm(vm.clone()), Priority::Trigger).await;
+        if seen == Observation::Missing {
+            return Ok(None);
+        }
+        let stand_in = self.stand_in(&vm.name, Some(vm.clone()), pool, joined);
+        let claim = claim.unwrap_or(&stand_in);
+        let mut told = self.judged(claim, &seen)?;
+        if told.verdict.reason == Reason::NoCseExtension && self.run_command {
+            self.ask_node(&ResourceId::parse(&vm.path()).map_err(Error::from)?, claim, &mut told)
+                .await?;
+        }
+        if told.joined.is_none() || claim.uid.is_empty() {
+            told.joined = match joined {
+                Some(joined) => Some(joined),
+                None if self.api.is_some() => {
+                    Some(self.get(&format!("/api/v1/nodes/{}", vm.name)).await?.is_some())
+                }
+                None => None,
+            };
+        }
+        Ok(Some(told))
+    }
+
+    /// Something that has no claim, seen as if it had: launched long ago.
+    pub(super) fn stand_in(
+        &self,
+        name: &str,
+        vm: Option<VmId>,
+        pool: Option<&str>,
+        joined: Option<bool>,
+    ) -> Claim {
+        let long_ago = self.now.saturating_sub(SignedDuration::from_hours(1)).unwrap_or(self.now);
+        let claim = Claim::vanished(&std::sync::Arc::from(""), name, vm, pool, long_ago);
+        Claim { registered: joined.filter(|joined| *joined).map(|_| long_ago), ..claim }
+    }
+
+    fn vm(&self, name: &str) -> Option<VmId> {
+        let id = format!(
+            "/subscriptions/{}/resourceGroups/{}/virtualMachines/{name}",
+            self.subscription, self.node_resource_group
+        );
+        VmId::parse(&id, &mut Interner::default())
+    }
+
+    /// What an observation comes to, or why it comes to nothing.
+    pub(super) fn judged(&self, claim: &Claim, seen: &Observation) -> Result<NodeTold, Failed> {
+        let unread = |what| Err(Failed::Unread(claim.node_name(), what));
+        let verdict = match (judge(claim, seen, self.now), seen) {
+            (_, Observation::Refused { .. }) => return unread("Azure does not let us"),
+            (Finding::Final(verdict) | Finding::Passing(verdict), _) => verdict,
+            (Finding::Nothing, Observation::Throttled { .. }) => {
+                return unread("Azure is throttling");
+            }
+            (Finding::Nothing, Observation::Unreadable { what }) => return unread(what),
+            (Finding::Nothing, _) => {
+                Verdict::plain(Reason::CseRunning, "The VM is not ready for its bootstrap yet.")
+            }
+        };
+        Ok(of(claim, verdict, From::Azure))
+    }
+
+    /// The node's own report, by a command that runs on it.
+    async fn ask_node(
+        &self,
+        vm: &ResourceId,
+        claim: &Claim,
+        told: &mut NodeTold,
+    ) -> Result<(), Failed> {
+        let script = Script { lines: &["cat /var/log/azure/aks/provision.json"] };
+        let until = self.now.saturating_add(COMMAND).unwrap_or(self.now);
+        let done = match self.arm.run_script(vm, &script).await? {
+            Started::Done(outcome) => outcome,
+            Started::Running(mut operation) => {
+                self.arm.wait(&mut operation, until, |_, _| {}).await?
+            }
+        };
+        let Outcome::Succeeded(Some(document)) = done else { return Ok(()) };
+        let output = ScriptOutput::read(&document).map_err(Error::from)?.stdout;
+        let Some(found) =
+            mooring_diagnosis::diagnose(output.as_bytes(), hints(claim, None)).into_iter().next()
+        else {
+            return Ok(());
+        };
+        told.from = From::Node;
+        told.verdict = match found.outcome {
+            mooring_diagnosis::Outcome::Succeeded => {
+                Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED)
+            }
+            _ => Verdict::failed(&found, Source::InstanceView),
+        };
+        Ok(())
+    }
+}
+
+fn of(claim: &Claim, verdict: Verdict, from: From) -> NodeTold {
+    let real = !claim.uid.is_empty();
+    NodeTold {
+        node: if real {
+            claim.node_name()
+        } else {
+            claim.vm.as_ref().map_or_else(|| claim.name.to_string(), |vm| vm.name.to_string())
+        },
+        claim: real.then(|| claim.name.to_string()),
+        pool: claim.pool.as_deref().map(str::to_owned),
+        image: claim.image_version().map(str::to_owned),
+        joined: real.then_some(claim.registered.is_some()),
+        verdict,
+        from,
+    }
+}

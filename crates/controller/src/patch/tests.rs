@@ -1,0 +1,113 @@
+use super::*;
+use crate::claim::Condition;
+use crate::intern::Interner;
+use crate::verdict::Status;
+
+fn claim() -> Claim {
+    let object = json!({
+        "metadata": {"name": "c", "uid": "u", "resourceVersion": "7", "generation": 2, "creationTimestamp": "2026-11-15T08:00:00Z"},
+        "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}},
+        "status": {"conditions": [{"type": "Launched", "status": "True", "lastTransitionTime": "2026-11-15T08:00:07Z"}]}
+    });
+    Claim::from_json(object.to_string().as_bytes(), "CSEProvisioned", &mut Interner::default())
+        .unwrap()
+}
+
+fn with(reason: &str, status: Status, message: &str) -> Claim {
+    let condition = Condition {
+        index: 1,
+        status,
+        reason: reason.into(),
+        message: message.into(),
+        since: "2026-11-15T08:01:00Z".parse().unwrap(),
+    };
+    Claim { condition: Some(condition), ..claim() }
+}
+
+fn now() -> Timestamp {
+    "2026-11-15T08:05:00.75Z".parse().unwrap()
+}
+
+const FAILED: Wanted<'_> = Wanted { reason: Reason::CseFailed, message: "m" };
+
+fn condition(since: &str) -> Value {
+    json!({"type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "m",
+           "lastTransitionTime": since, "observedGeneration": 2})
+}
+
+fn made(claim: &Claim) -> Value {
+    patch(claim, "CSEProvisioned", FAILED, now()).unwrap()
+}
+
+#[test]
+fn a_missing_condition_is_appended_to_this_very_version() {
+    assert_eq!(
+        made(&claim()),
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": "u"},
+            {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+            {"op": "add", "path": "/status/conditions/-", "value": condition("2026-11-15T08:05:00Z")}
+        ])
+    );
+}
+
+#[test]
+fn missing_parents_are_made_without_replacing_any() {
+    for (shape, path, value) in [
+        (Shape::NoConditions, "/status/conditions", json!([condition("2026-11-15T08:05:00Z")])),
+        (Shape::NoStatus, "/status", json!({"conditions": [condition("2026-11-15T08:05:00Z")]})),
+    ] {
+        let made = made(&Claim { shape, ..claim() });
+        assert_eq!(made[1]["path"], "/metadata/resourceVersion");
+        assert_eq!(made[2], json!({"op": "add", "path": path, "value": value}));
+    }
+}
+
+#[test]
+fn a_condition_is_replaced_where_its_type_stands() {
+    assert_eq!(
+        made(&with("CSERunning", Status::Unknown, "")),
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": "u"},
+            {"op": "test", "path": "/status/conditions/1/type", "value": "CSEProvisioned"},
+            {"op": "replace", "path": "/status/conditions/1", "value": condition("2026-11-15T08:05:00Z")}
+        ])
+    );
+}
+
+#[test]
+fn the_time_of_transition_moves_only_with_the_status() {
+    let made = made(&with("CSEFailed", Status::False, "older words"));
+    assert_eq!(made[2]["value"]["lastTransitionTime"], "2026-11-15T08:01:00Z");
+}
+
+#[test]
+fn what_stands_there_is_not_written_again() {
+    assert_eq!(
+        patch(&with("CSEFailed", Status::False, "m"), "CSEProvisioned", FAILED, now()),
+        None
+    );
+    for other in [
+        with("CSEFailed", Status::Unknown, "m"),
+        with("CSETimedOut", Status::False, "m"),
+        with("CSEFailed", Status::False, "n"),
+    ] {
+        assert!(patch(&other, "CSEProvisioned", FAILED, now()).is_some());
+    }
+}
+
+#[test]
+fn every_answer_of_the_api_server_has_a_consequence() {
+    for (status, answer) in [
+        (Some(200), Answer::Written),
+        (Some(409), Answer::Reread),
+        (Some(422), Answer::Reread),
+        (Some(404), Answer::Gone),
+        (Some(403), Answer::Refused),
+        (Some(429), Answer::Retry),
+        (Some(500), Answer::Retry),
+        (None, Answer::Retry),
+    ] {
+        assert_eq!(Answer::of(status), answer, "{status:?}");
+    }
+}

@@ -1,0 +1,100 @@
+use super::*;
+
+fn entry(pool: &str, number: i64) -> Entry {
+    let uid = format!("uid-{pool}-{number}");
+    Entry {
+        id: Entry::id_of(&uid, "k"),
+        at: Timestamp::from_second(1_800_000_000 + number).unwrap(),
+        uid,
+        node_claim: format!("{pool}-{number}"),
+        pool: pool.to_owned(),
+        node_class: "default".to_owned(),
+        node: format!("aks-{pool}-{number}"),
+        reason: "CSEFailed".to_owned(),
+        message: "m".repeat(300),
+        note: "n".to_owned(),
+        key: "k".to_owned(),
+        code: Some(211),
+        name: Some("ERR_ORAS_PULL_NETWORK_TIMEOUT".to_owned()),
+        effective_code: Some(232),
+        cause: "OrasBinaryMissing".to_owned(),
+        owner: "image".to_owned(),
+        confidence: "high".to_owned(),
+        evidence: Some("oras: command not found".to_owned()),
+        source: "instance-view".to_owned(),
+        image: Some("202601.27.0".to_owned()),
+        zone: None,
+        instance_type: None,
+        launched: None,
+    }
+}
+
+#[test]
+fn the_last_failures_of_a_pool_are_kept() {
+    let mut document = Document::default();
+    for number in 0..60 {
+        assert!(document.merge(&[entry("a", number)], 50));
+    }
+    document.merge(&[entry("b", 1)], 50);
+    assert_eq!(
+        (document.pools["a"].len(), document.pools["b"].len(), document.dropped),
+        (50, 1, 10)
+    );
+    assert_eq!(document.pools["a"][0].node_claim, "a-10");
+}
+
+#[test]
+fn a_failure_is_never_kept_twice() {
+    let mut document = Document::default();
+    assert!(document.merge(&[entry("a", 1), entry("a", 1)], 50));
+    assert!(!document.merge(&[entry("a", 1)], 50));
+    assert_eq!(document.entries().count(), 1);
+}
+
+#[test]
+fn two_writers_come_to_the_same_record_in_any_order() {
+    let (mut one, mut other) = (Document::default(), Document::default());
+    one.merge(&[entry("a", 1), entry("b", 2)], 50);
+    one.merge(&[entry("a", 3)], 50);
+    other.merge(&[entry("a", 3)], 50);
+    other.merge(&[entry("b", 2), entry("a", 1)], 50);
+    assert_eq!(one, other);
+}
+
+#[test]
+fn the_record_fits_its_config_map_whatever_happens() {
+    let mut document = Document::default();
+    let entries: Vec<Entry> = (0..2000)
+        .map(|number| Entry {
+            message: "\"\\ ".repeat(340),
+            ..entry(&format!("pool-{}", number % 40), number)
+        })
+        .collect();
+    document.merge(&entries, 50);
+    let object = document.config_map("kube-system", Some("7"));
+    assert!(object.to_string().len() < 1024 * 1024, "{}", object.to_string().len());
+    assert!(document.dropped > 0 && document.pools.len() == 40);
+    let more: Vec<Entry> =
+        (0..2 * MOST_POOLS).map(|pool| entry(&format!("more-{pool}"), 1)).collect();
+    document.merge(&more, 50);
+    assert!(document.pools.len() <= MOST_POOLS + 1);
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let mut document = Document::default();
+    document.merge(&[entry("a", 1)], 50);
+    let object = document.config_map("kube-system", Some("7"));
+    assert_eq!(object["metadata"]["resourceVersion"], "7");
+    assert_eq!(Document::from_config_map(&object).unwrap(), document);
+    assert_eq!(Document::from_config_map(&json!({"data": null})).unwrap(), Document::default());
+}
+
+#[test]
+fn a_newer_record_is_not_overwritten_by_an_older_program() {
+    let text = r#"{"schema":"mooring.failures/v2","pools":{}}"#;
+    assert!(matches!(Document::parse(text), Err(Unreadable::OtherSchema(_))));
+    assert!(matches!(Document::parse("{"), Err(Unreadable::NoDocument(_))));
+    let grown = r#"{"schema":"mooring.failures/v1","pools":{},"new":1}"#;
+    assert!(Document::parse(grown).is_ok());
+}

@@ -1,0 +1,325 @@
+//! The loop around [`State`]: what it watches, reads and writes, and nothing that it decides.
+//!
+//! ```text
+//! watch ──▶┐                        ┌──▶ read   (Azure, many at a time)
+//! lead  ──▶├─▶ inputs ─▶ State ─▶ actions
+//! read  ──▶│                        └──▶ write  (API server, in order, only while leading)
+//! write ──▶┘
+//! ```
+//!
+//! Whatever fails here ends as an input or as a counted, logged failure; nothing ends the loop but being told to.
+//! Time comes from a [`Clock`] and passes as tokio's does, so that a paused runtime turns it.
+
+mod api;
+mod gate;
+mod health;
+mod lead;
+mod read;
+mod seen;
+mod serve;
+mod watch;
+mod write;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::claim::{Claim, NotAClaim};
+use crate::intern::Interner;
+use crate::lease::Times;
+use crate::metrics::{ArmSnapshot, Failed, Metrics};
+use crate::record::Document;
+use crate::settings::Settings;
+use crate::state::{Action, Input, State, Told};
+use crate::{log, patch};
+
+pub use api::{Api, Refusal};
+pub use health::Health;
+pub use read::{observe, swept};
+pub use serve::{Answers, serve};
+
+use gate::Gate;
+use write::{Batch, Writer};
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// How often the loop shows that it lives, whatever else happens.
+const BEAT: Duration = Duration::from_secs(5);
+/// How long a shutdown waits for writes that were begun.
+const LAST_WRITES: Duration = Duration::from_secs(5);
+
+/// A controller, ready to run.
+#[derive(Clone)]
+pub struct Controller {
+    /// The API server. Must not repeat requests by itself: writes are counted, and conflicts matter.
+    pub kube: kube::Client,
+    /// Azure, within [`crate::share::ours`].
+    pub arm: mooring_arm::Client,
+    /// The time.
+    pub clock: Clock,
+    /// What the operator decided.
+    pub settings: Settings,
+    /// Where the Lease and the record are.
+    pub namespace: String,
+    /// How long a lease lasts.
+    pub times: Times,
+    /// What is measured.
+    pub metrics: Arc<Metrics>,
+    /// What `/healthz` and `/readyz` say.
+    pub health: Arc<Health>,
+}
+
+/// What the loop hears.
+pub(crate) enum Message {
+    /// Something happened.
+    Input(Input),
+    /// This replica leads, and the record is as it was read then.
+    Elected {
+        /// Which time it leads.
+        term: u64,
+        /// The record.
+        record: Document,
+    },
+    /// It no longer does.
+    Deposed,
+}
+
+/// From objects to claims, with texts that are shared by all.
+pub(crate) struct Projector {
+    condition_type: String,
+    interner: Mutex<Interner>,
+}
+
+impl Projector {
+    fn new(condition_type: &str) -> Self {
+        Self { condition_type: condition_type.to_owned(), interner: Mutex::default() }
+    }
+
+    fn interner(&self) -> std::sync::MutexGuard<'_, Interner> {
+        self.interner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn text(&self, json: &str) -> Result<Claim, NotAClaim> {
+        Claim::from_json(json.as_bytes(), &self.condition_type, &mut self.interner())
+    }
+
+    pub(crate) fn seen(&self, seen: seen::SeenClaim) -> Result<Claim, NotAClaim> {
+        seen.into_object().project(&self.condition_type, &mut self.interner())
+    }
+}
+
+impl Controller {
+    /// Runs until `stop` comes, then finishes what was begun and gives the lease back.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let (to_loop, mut messages) = mpsc::channel(1024);
+        let (to_writer, batches) = mpsc::unbounded_channel();
+        let (leave, left) = tokio::sync::oneshot::channel();
+        let gate = Arc::new(Gate::new(Arc::clone(&self.clock)));
+        let projector = Arc::new(Projector::new(&self.settings.condition_type));
+        let api = Api::new(self.kube.clone());
+
+        let mut watches = JoinSet::new();
+        watch::start(&self, &projector, &to_loop, &mut watches);
+        // Sets, since what is in a set ends with it: whoever drops this future leaves nobody behind.
+        let (mut leader, mut writer) = (JoinSet::new(), JoinSet::new());
+        let bid = lead::Leader::new(&self, api.clone(), Arc::clone(&gate), to_loop.clone());
+        leader.spawn(bid.run(left));
+        let scribe = Writer::new(&self, api.clone(), &gate, &projector, to_loop.clone());
+        writer.spawn(scribe.run(batches));
+
+        let mut work = Loop {
+            state: State::new(self.settings.clone(), (self.clock)()),
+            tasks: JoinSet::new(),
+            term: 0,
+            controller: &self,
+            api,
+            projector,
+            inbox: to_loop,
+            to_writer,
+        };
+        tokio::pin!(stop);
+        loop {
+            let wake = work.wake();
+            let message = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                Some(message) = messages.recv() => message,
+                () = tokio::time::sleep_until(wake) => Message::Input(Input::Tick),
+                Some(_) = work.tasks.join_next(), if !work.tasks.is_empty() => continue,
+                // These have no end; without one of them the controller is blind, or mute.
+                Some(_) = watches.join_next() => {
+                    self.health.broken("a watch has ended");
+                    continue;
+                }
+                Some(_) = writer.join_next() => {
+                    self.health.broken("the writer has ended");
+                    continue;
+                }
+                Some(_) = leader.join_next() => {
+                    self.health.broken("the bid for the lease has ended");
+                    continue;
+                }
+            };
+            work.hear(message);
+        }
+        tracing::info!("shutting down");
+        watches.shutdown().await;
+        let Loop { tasks, to_writer, .. } = work;
+        drop((tasks, to_writer));
+        // The writer hears no more and ends after what it has; nobody reads its answers.
+        messages.close();
+        let _ = tokio::time::timeout(LAST_WRITES, writer.join_next()).await;
+        writer.shutdown().await;
+        let _ = leave.send(());
+        let _ = tokio::time::timeout(LAST_WRITES, leader.join_next()).await;
+        self.metrics.leads(false);
+    }
+}
+
+/// The loop's own things.
+struct Loop<'a> {
+    state: State,
+    tasks: JoinSet<()>,
+    term: u64,
+    controller: &'a Controller,
+    api: Api,
+    projector: Arc<Projector>,
+    inbox: mpsc::Sender<Message>,
+    to_writer: mpsc::UnboundedSender<Batch>,
+}
+
+impl Loop<'_> {
+    fn now(&self) -> Timestamp {
+        (self.controller.clock)()
+    }
+
+    fn wake(&self) -> Instant {
+        let now = self.now();
+        let due = self.state.wake_at(now).map_or(BEAT, |at| {
+            // At least a moment, so that a wake-up that changes nothing cannot spin.
+            let wait = Duration::try_from(at.duration_since(now)).unwrap_or_default();
+            wait.max(Duration::from_millis(5))
+        });
+        Instant::now() + due.min(BEAT)
+    }
+
+    fn hear(&mut self, message: Message) {
+        let now = self.now();
+        let actions = match message {
+            Message::Input(input) => self.state.handle(input, now),
+            Message::Elected { term, record } => {
+                self.term = term;
+                let mut actions = self.state.handle(Input::Record(record), now);
+                actions.extend(self.state.handle(Input::Leads(true), now));
+                actions
+            }
+            Message::Deposed => self.state.handle(Input::Leads(false), now),
+        };
+        self.perform(actions);
+        let Controller { metrics, health, arm, .. } = self.controller;
+        metrics.lengths(self.state.lengths());
+        if health.loop_beat(now) {
+            metrics.arm(snapshot(arm));
+        }
+    }
+
+    fn perform(&mut self, actions: Vec<Action>) {
+        let mut writes = Vec::new();
+        for action in actions {
+            match action {
+                Action::Read(read) => {
+                    let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
+                    self.tasks.spawn(async move {
+                        let observation = observe(&arm, &read.target, read.priority).await;
+                        let input = Input::Observed { uid: read.uid, observation };
+                        let _ = to_loop.send(Message::Input(input)).await;
+                    });
+                }
+                Action::Sweep(sweep) => {
+                    let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
+                    self.tasks.spawn(async move {
+                        if let Some(seen) = swept(&arm, &sweep).await {
+                            let _ = to_loop.send(Message::Input(Input::Swept(seen))).await;
+                        }
+                    });
+                }
+                Action::Reread { uid, name } => self.reread(uid, name),
+                Action::Tell(told) => self.tell(&told),
+                Action::ImageFails { image, cause } => {
+                    tracing::error!(image, cause, "an image fails while others do not");
+                    self.controller.metrics.image_fails(&image, &cause);
+                }
+                Action::Record(entry) => {
+                    if entry.reason == crate::state::NOT_REGISTERED {
+                        self.controller.metrics.not_registered(&Failed {
+                            code: entry.code,
+                            cause: entry.cause.clone(),
+                            pool: entry.pool.clone(),
+                            image: entry.image.clone().unwrap_or_default(),
+                        });
+                        tracing::warn!(NodeClaim = entry.node_claim, "{}", entry.message);
+                    }
+                    writes.push(Action::Record(entry));
+                }
+                Action::Event(_) | Action::Patch { .. } => writes.push(action),
+            }
+        }
+        if !writes.is_empty() {
+            // The writer ends only after this end of the channel does.
+            let _ = self.to_writer.send(Batch { term: self.term, writes });
+        }
+    }
+
+    /// Looks at one claim again.
+    fn reread(&mut self, uid: Arc<str>, name: String) {
+        let (api, to_loop) = (self.api.clone(), self.inbox.clone());
+        let projector = Arc::clone(&self.projector);
+        self.tasks.spawn(async move {
+            let inputs = match api.get(&api::claim_path(&name)).await {
+                Ok(text) => match projector.text(&text) {
+                    Ok(claim) if claim.uid == uid => vec![Input::Claim(Box::new(claim))],
+                    Ok(claim) => vec![Input::ClaimGone(uid), Input::Claim(Box::new(claim))],
+                    Err(_) => vec![Input::ClaimGone(uid)],
+                },
+                Err(refusal) if refusal.status == Some(404) => vec![Input::ClaimGone(uid)],
+                Err(_) => vec![Input::Patched { uid, answer: patch::Answer::Retry }],
+            };
+            for input in inputs {
+                let _ = to_loop.send(Message::Input(input)).await;
+            }
+        });
+    }
+
+    fn tell(&self, told: &Told) {
+        let Told { claim, verdict, after_seconds } = told;
+        let metrics = &self.controller.metrics;
+        log::verdict(claim, verdict);
+        if let Some(failure) = &verdict.failure {
+            metrics.failed(&Failed {
+                code: failure.code,
+                cause: failure.cause.clone(),
+                pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
+                image: claim.image_version().unwrap_or_default().to_owned(),
+            });
+        }
+        if let Some(seconds) = after_seconds.and_then(|seconds| u32::try_from(seconds).ok()) {
+            metrics.verdict(verdict.reason, f64::from(seconds));
+        }
+    }
+}
+
+/// What the client of Azure says about itself.
+fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
+    let metrics = arm.metrics();
+    let reads = metrics.buckets.iter().find(|bucket| bucket.bucket == "reads");
+    ArmSnapshot {
+        requests: metrics.requests.values().sum(),
+        throttled: metrics.throttled,
+        budget_left: reads.map_or(0.0, |bucket| f64::from(bucket.left)),
+    }
+}

@@ -1,0 +1,233 @@
+//! Writes: record, then events, then conditions, and each only while this replica leads.
+//!
+//! Batches that wait are written together: 200 failures at once change the record a few times, not 200.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{StreamExt as _, stream};
+use tokio::sync::mpsc;
+
+use super::api::{Api, claim_path};
+use super::gate::Gate;
+use super::{Controller, Message, Projector};
+use crate::event::{self, Event};
+use crate::metrics::{Metrics, Write};
+use crate::patch::{self, Answer};
+use crate::record::{self, Document, Entry};
+use crate::state::{Action, Input};
+
+/// Writes of one answer of the state, in their order.
+pub(super) struct Batch {
+    pub(super) term: u64,
+    pub(super) writes: Vec<Action>,
+}
+
+/// Batches written together at most.
+const TOGETHER: usize = 256;
+/// Requests under way at once: more would only wait in the API server's own queues.
+const AT_ONCE: usize = 16;
+/// Pauses before a record or an event is tried again. Then it is given up, counted and logged.
+const PAUSES: [Duration; 4] = [
+    Duration::from_millis(200),
+    Duration::from_millis(600),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+];
+
+/// Writes what it is given.
+pub(super) struct Writer {
+    api: Api,
+    gate: Arc<Gate>,
+    projector: Arc<Projector>,
+    metrics: Arc<Metrics>,
+    to_loop: mpsc::Sender<Message>,
+    namespace: String,
+    instance: String,
+    kept: usize,
+}
+
+impl Writer {
+    pub(super) fn new(
+        controller: &Controller,
+        api: Api,
+        gate: &Arc<Gate>,
+        projector: &Arc<Projector>,
+        to_loop: mpsc::Sender<Message>,
+    ) -> Self {
+        Self {
+            api,
+            gate: Arc::clone(gate),
+            projector: Arc::clone(projector),
+            metrics: Arc::clone(&controller.metrics),
+            to_loop,
+            namespace: controller.namespace.clone(),
+            instance: controller.settings.instance.clone(),
+            kept: controller.settings.failures_kept,
+        }
+    }
+
+    /// Writes until nobody gives it anything more.
+    pub(super) async fn run(self, mut batches: mpsc::UnboundedReceiver<Batch>) {
+        let writer = &self;
+        let mut waiting = Vec::new();
+        while batches.recv_many(&mut waiting, TOGETHER).await > 0 {
+            // What an earlier term asked for is dropped here; the term after it starts from the objects.
+            let Some(term) = waiting.last().map(|batch: &Batch| batch.term) else { continue };
+            let (mut entries, mut events, mut patches) = (Vec::new(), Vec::new(), Vec::new());
+            for action in
+                waiting.drain(..).filter(|batch| batch.term == term).flat_map(|batch| batch.writes)
+            {
+                match action {
+                    Action::Record(entry) => entries.push(*entry),
+                    Action::Event(event) => events.push(event),
+                    Action::Patch { uid, name, body, kind } => {
+                        patches.push((uid, name, body, kind));
+                    }
+                    _ => {}
+                }
+            }
+            if !entries.is_empty() {
+                self.record(term, &entries).await;
+            }
+            stream::iter(&events)
+                .for_each_concurrent(AT_ONCE, |event| self.event(term, event))
+                .await;
+            stream::iter(patches)
+                .for_each_concurrent(AT_ONCE, |(uid, name, body, kind)| async move {
+                    writer.patch(term, uid, &name, &body, kind).await;
+                })
+                .await;
+        }
+    }
+
+    async fn record(&self, term: u64, entries: &[Entry]) {
+        let mut why = String::new();
+        for pause in PAUSES.iter().map(Some).chain([None]) {
+            if !self.gate.lets(term).await {
+                return;
+            }
+            match self.merge(entries).await {
+                Ok(written) => {
+                    if written {
+                        self.metrics.wrote(Write::Record);
+                    }
+                    return;
+                }
+                Err(Stop::Never(what)) => {
+                    why = what;
+                    break;
+                }
+                Err(Stop::Later(what)) => why = what,
+            }
+            if let Some(pause) = pause {
+                tokio::time::sleep(*pause).await;
+            }
+        }
+        self.metrics.write_failed(Write::Record);
+        let failures = entries.len();
+        tracing::error!(why, failures, "failures are not in the record");
+    }
+
+    /// One attempt to add to the record; says whether there was anything to add.
+    async fn merge(&self, entries: &[Entry]) -> Result<bool, Stop> {
+        let list = format!("/api/v1/namespaces/{}/configmaps", self.namespace);
+        let path = format!("{list}/{}", record::NAME);
+        let (mut document, version) = match self.api.get(&path).await {
+            Ok(text) => {
+                let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+                let document = Document::from_config_map(&object)
+                    .map_err(|error| Stop::Never(error.to_string()))?;
+                let version = object["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+                (document, Some(version.unwrap_or_default()))
+            }
+            Err(refusal) if refusal.status == Some(404) => (Document::default(), None),
+            Err(refusal) => return Err(Stop::of(refusal.status, refusal.what)),
+        };
+        if !document.merge(entries, self.kept) {
+            return Ok(false);
+        }
+        let object = document.config_map(&self.namespace, version.as_deref());
+        let answer = match version {
+            Some(_) => self.api.replace(&path, &object).await,
+            None => self.api.create(&list, &object).await,
+        };
+        answer.map(|_| true).map_err(|refusal| Stop::of(refusal.status, refusal.what))
+    }
+
+    async fn event(&self, term: u64, event: &Event) {
+        let path = format!("/apis/events.k8s.io/v1/namespaces/{}/events", event::NAMESPACE);
+        let body = event.body(&self.instance);
+        let mut why = String::new();
+        for pause in PAUSES.iter().map(Some).chain([None]) {
+            if !self.gate.lets(term).await {
+                return;
+            }
+            let answer = self.api.create(&path, &body).await;
+            let status = answer.as_ref().map_or_else(|refusal| refusal.status, |_| Some(201));
+            if answer.is_ok() {
+                self.metrics.wrote(Write::Event);
+            }
+            if let Err(refusal) = answer {
+                why = refusal.what;
+            }
+            match event::Answer::of(status) {
+                event::Answer::There => return,
+                event::Answer::Never => break,
+                event::Answer::Retry => {}
+            }
+            if let Some(pause) = pause {
+                tokio::time::sleep(*pause).await;
+            }
+        }
+        self.metrics.write_failed(Write::Event);
+        tracing::error!(why, reason = event.reason, about = event.regarding.name, "no event");
+    }
+
+    async fn patch(
+        &self,
+        term: u64,
+        uid: Arc<str>,
+        name: &str,
+        body: &serde_json::Value,
+        kind: patch::Kind,
+    ) {
+        if !self.gate.lets(term).await {
+            return;
+        }
+        let answer = self.api.json_patch(&format!("{}/status", claim_path(name)), body).await;
+        let status = answer.as_ref().map_or_else(|refusal| refusal.status, |_| Some(200));
+        let mut inputs = vec![Input::Patched { uid, answer: Answer::of(status) }];
+        match answer {
+            Ok(text) => {
+                self.metrics.wrote(Write::Patch(kind));
+                inputs.extend(self.projector.text(&text).ok().map(|c| Input::Claim(Box::new(c))));
+            }
+            Err(refusal) if matches!(refusal.status, Some(401 | 403)) => {
+                self.metrics.write_failed(Write::Patch(kind));
+                tracing::error!(NodeClaim = name, why = refusal.what, "the condition is refused");
+            }
+            Err(_) => {}
+        }
+        for input in inputs {
+            let _ = self.to_loop.send(Message::Input(input)).await;
+        }
+    }
+}
+
+/// Why an attempt ended.
+enum Stop {
+    /// Trying again is of no use.
+    Never(String),
+    /// It may be.
+    Later(String),
+}
+
+impl Stop {
+    fn of(status: Option<u16>, what: String) -> Self {
+        match status {
+            Some(400 | 401 | 403 | 413 | 422) => Self::Never(what),
+            _ => Self::Later(what),
+        }
+    }
+}

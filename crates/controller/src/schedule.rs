@@ -1,0 +1,252 @@
+//! When a claim is looked at next, if ever.
+//!
+//! A node that came up is never looked at again, so a steady cluster costs nothing. One on its way is
+//! looked at a minute after its launch and then ever less often; one that Karpenter gives up is
+//! looked at once, since its VM goes within seconds.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::claim::Claim;
+use crate::hash::fraction;
+use crate::verdict::Reason;
+
+/// Which reads come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// Karpenter is deleting the VM.
+    Trigger,
+    /// A sweep showed that the VM has something to tell.
+    Wanted,
+    /// The node is on its way.
+    Pending,
+}
+
+/// What is known about earlier looks at a claim.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// Looks so far.
+    pub count: u32,
+    /// Looks since Karpenter gave the node up; none if it has not.
+    pub since_trigger: Option<u32>,
+    /// Looks in a row that found nothing there.
+    pub missing: u32,
+    /// Azure refused the last one.
+    pub refused: bool,
+    /// Azure asked for this long a pause.
+    pub retry_after_seconds: i64,
+    /// A sweep asked for a look.
+    pub wanted: bool,
+}
+
+/// When to look next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Then.
+    At(Timestamp, Priority),
+    /// Never again, unless something happens to the claim.
+    Never(Why),
+}
+
+/// Why there is nothing to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Karpenter has not made a VM yet.
+    NotLaunched,
+    /// The bootstrap has ended.
+    Ended,
+    /// The VM is going, and every quick look found nothing.
+    Exhausted,
+    /// Too old to tell anything.
+    TooOld,
+}
+
+/// Nothing is there to see before the VM stands.
+const FIRST_LOOK: i64 = 60;
+/// Pauses between looks; the last repeats.
+const PAUSES: [i64; 3] = [20, 30, 60];
+/// Pauses after a trigger: the VM is gone within seconds, or its view comes late.
+const QUICK_PAUSES: [i64; 3] = [1, 2, 4];
+/// A VM that is not there twice in a row is gone; what else is known must be told while the claim lives.
+const GONE: u32 = 2;
+/// Rights that somebody gives take minutes to arrive.
+const REFUSED_PAUSE: i64 = 300;
+/// Scripts end after 15 minutes at most, and Karpenter gives a node up after 15. A claim that was
+/// launched before that has nothing to tell, which is what most claims are on the first start.
+const TOO_OLD: i64 = 30 * 60;
+
+/// When to look at a claim next. `held` is the reason of the verdict that is held for it.
+#[must_use]
+pub fn next(
+    claim: &Claim,
+    looks: Looks,
+    held: Option<Reason>,
+    patience: SignedDuration,
+    now: Timestamp,
+) -> Next {
+    if held.is_some_and(Reason::is_terminal) {
+        return late_look(claim, looks, held, patience, now);
+    }
+    if held == Some(Reason::NoCseExtension) && claim.registered.is_some() {
+        return Next::Never(Why::Ended);
+    }
+    let Some(launched) = claim.launched.filter(|_| claim.vm.is_some()) else {
+        return Next::Never(Why::NotLaunched);
+    };
+    if let Some(tried) = looks.since_trigger {
+        return quick_look(claim, tried, looks, now);
+    }
+    if now.as_second() - launched.as_second() > TOO_OLD {
+        return Next::Never(Why::TooOld);
+    }
+    if looks.wanted {
+        return Next::At(now, Priority::Wanted);
+    }
+    let jitter = fraction(&[&claim.uid, &looks.count.to_string()]);
+    let at = if looks.count == 0 {
+        // After the first minute, or spread over some seconds when that is past.
+        let first = after(launched, spread(FIRST_LOOK, jitter));
+        first.max(after(now, spread(4, jitter) - SignedDuration::from_secs(4)))
+    } else {
+        let pause = PAUSES[(looks.count as usize - 1).min(PAUSES.len() - 1)];
+        let pause = if looks.refused { REFUSED_PAUSE } else { pause };
+        after(now, spread(pause.max(looks.retry_after_seconds), jitter))
+    };
+    Next::At(at, Priority::Pending)
+}
+
+/// Karpenter has given the node up.
+fn quick_look(claim: &Claim, tried: u32, looks: Looks, now: Timestamp) -> Next {
+    if tried == 0 {
+        return Next::At(now, Priority::Trigger);
+    }
+    let Some(pause) = QUICK_PAUSES.get(tried as usize - 1).filter(|_| looks.missing < GONE) else {
+        return Next::Never(Why::Exhausted);
+    };
+    let jitter = fraction(&[&claim.uid, "quick", &tried.to_string()]);
+    Next::At(after(now, spread((*pause).max(looks.retry_after_seconds), jitter)), Priority::Trigger)
+}
+
+/// The bootstrap succeeded: one more look if its node does not show up, for the end of its output.
+fn late_look(
+    claim: &Claim,
+    looks: Looks,
+    held: Option<Reason>,
+    patience: SignedDuration,
+    now: Timestamp,
+) -> Next {
+    let unregistered = claim.registered.is_none() && claim.deleted.is_none();
+    let since = claim
+        .condition
+        .as_ref()
+        .filter(|condition| &*condition.reason == Reason::CseSucceeded.as_str());
+    match since {
+        Some(condition) if held == Some(Reason::CseSucceeded) && unregistered && !looks.refused => {
+            let due = after(condition.since, patience);
+            Next::At(due.max(now), Priority::Pending)
+        }
+        _ => Next::Never(Why::Ended),
+    }
+}
+
+/// A pause and up to a quarter more.
+fn spread(seconds: i64, jitter: f64) -> SignedDuration {
+    let base = SignedDuration::from_secs(seconds);
+    base + SignedDuration::try_from_secs_f64(base.as_secs_f64() * 0.25 * jitter).unwrap_or_default()
+}
+
+fn after(from: Timestamp, pause: SignedDuration) -> Timestamp {
+    from.saturating_add(pause).unwrap_or(Timestamp::MAX)
+}
+
+/// Claims to look at, by time and then by priority. Claims that need no look are not in it.
+#[derive(Debug, Default)]
+pub struct Queue {
+    slots: HashMap<Arc<str>, Slot>,
+    later: BTreeSet<(Timestamp, Arc<str>)>,
+    /// Due, the most urgent first, then the oldest.
+    due: BTreeSet<(Priority, Timestamp, Arc<str>)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    at: Timestamp,
+    priority: Priority,
+    /// The claim's age, which decides among equals.
+    launched: Timestamp,
+    is_due: bool,
+}
+
+impl Queue {
+    /// Puts a claim in its place, whatever place it had.
+    pub fn set(&mut self, uid: &Arc<str>, at: Timestamp, priority: Priority, launched: Timestamp) {
+        self.remove(uid);
+        self.later.insert((at, Arc::clone(uid)));
+        self.slots.insert(Arc::clone(uid), Slot { at, priority, launched, is_due: false });
+    }
+
+    /// Takes a claim out.
+    pub fn remove(&mut self, uid: &Arc<str>) {
+        if let Some(slot) = self.slots.remove(uid) {
+            if slot.is_due {
+                self.due.remove(&(slot.priority, slot.launched, Arc::clone(uid)));
+            } else {
+                self.later.remove(&(slot.at, Arc::clone(uid)));
+            }
+        }
+    }
+
+    /// Moves what is due by now.
+    pub fn advance(&mut self, now: Timestamp) {
+        while let Some((at, uid)) = self.later.first().cloned() {
+            if at > now {
+                return;
+            }
+            self.later.pop_first();
+            if let Some(slot) = self.slots.get_mut(&uid) {
+                slot.is_due = true;
+                self.due.insert((slot.priority, slot.launched, uid));
+            }
+        }
+    }
+
+    /// The most urgent claim that is due.
+    #[must_use]
+    pub fn first(&self) -> Option<(Priority, &Arc<str>)> {
+        self.due.first().map(|(priority, _, uid)| (*priority, uid))
+    }
+
+    /// When something will be due that is not.
+    #[must_use]
+    pub fn next_at(&self) -> Option<Timestamp> {
+        self.later.first().map(|(at, _)| *at)
+    }
+
+    /// The claims with a look ahead of them.
+    pub fn uids(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.slots.keys()
+    }
+
+    /// How many claims have a look ahead of them.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether no claim has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// How many are due and have not been taken.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.due.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

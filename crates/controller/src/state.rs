@@ -1,0 +1,314 @@
+//! The controller as data: inputs in, actions out, nothing else.
+//!
+//! Level-triggered: whatever order inputs come in, and however often, the actions lead to the same
+//! objects. What must survive a crash is on the API server: the verdict in the claim's condition and
+//! in the record, the events under names that follow from the verdict. For a failure the order of
+//! actions is record, events, condition; so a condition that stands means that all is written, and a
+//! record without one means that the rest is to be made up for.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::claim::Claim;
+use crate::event::{Event, Kind};
+use crate::fleet::FleetWatch;
+use crate::karpenter::ProvisioningError;
+use crate::metrics::Lengths;
+use crate::observation::{MachineSeen, Observation, Progress};
+use crate::patch;
+use crate::record::{Document, Entry};
+use crate::schedule::{Priority, Queue};
+use crate::settings::Settings;
+use crate::share::Share;
+use crate::verdict::Verdict;
+use crate::vm_id::{MachineId, VmId};
+
+mod inputs;
+mod reading;
+mod reconcile;
+mod sweeping;
+mod telling;
+mod tracked;
+
+pub use sweeping::{query as sweep_query, rows as sweep_rows};
+pub(crate) use telling::NOT_REGISTERED;
+use tracked::{Recorded, Tracked};
+
+/// Something happened.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A claim was seen: in a list, a watch, or the answer to a read or a write.
+    Claim(Box<Claim>),
+    /// A claim was removed.
+    ClaimGone(Arc<str>),
+    /// A list is complete; claims that are not in it are gone.
+    Listed(HashSet<Arc<str>>),
+    /// A `NodePool` or `AKSNodeClass` is there.
+    Object {
+        /// Which kind.
+        kind: Kind,
+        /// Its name.
+        name: String,
+        /// Its uid.
+        uid: String,
+    },
+    /// Karpenter gives a node up.
+    GivenUp(ProvisioningError),
+    /// The record, as it was read. To be given before [`Input::Leads`].
+    Record(Document),
+    /// A read was answered, or was not.
+    Observed {
+        /// Whose.
+        uid: Arc<str>,
+        /// What it showed.
+        observation: Observation,
+    },
+    /// A sweep was answered.
+    Swept(Swept),
+    /// The patch of a claim was answered.
+    Patched {
+        /// Whose.
+        uid: Arc<str>,
+        /// With what.
+        answer: patch::Answer,
+    },
+    /// This replica leads, or no longer does.
+    Leads(bool),
+    /// Time has passed.
+    Tick,
+}
+
+/// Something is to be done. Actions of one answer are to be done in their order.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Read from Azure, then give [`Input::Observed`].
+    Read(Read),
+    /// Read a list from Azure, then give [`Input::Swept`].
+    Sweep(Sweep),
+    /// Add to the record. Idempotent; whoever does it may try again.
+    Record(Box<Entry>),
+    /// Create an event. Idempotent; whoever does it may try again.
+    Event(Event),
+    /// Patch a claim's status, then give [`Input::Patched`] and the claim that was answered.
+    Patch {
+        /// Whose.
+        uid: Arc<str>,
+        /// The claim's name.
+        name: String,
+        /// The body.
+        body: Value,
+        /// Why.
+        kind: patch::Kind,
+    },
+    /// Read a claim again, then give [`Input::Claim`] or [`Input::ClaimGone`].
+    Reread {
+        /// Whose.
+        uid: Arc<str>,
+        /// The claim's name.
+        name: String,
+    },
+    /// Count and log a verdict.
+    Tell(Box<Told>),
+    /// Count that an image fails while others do not.
+    ImageFails {
+        /// The image's version.
+        image: String,
+        /// The cause.
+        cause: String,
+    },
+}
+
+/// A verdict to count and log.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// About whom.
+    pub claim: Claim,
+    /// What.
+    pub verdict: Verdict,
+    /// Seconds since the launch, where that is known.
+    pub after_seconds: Option<i64>,
+}
+
+/// A read of one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// For which claim.
+    pub uid: Arc<str>,
+    /// Of what.
+    pub target: Target,
+    /// How urgent.
+    pub priority: Priority,
+}
+
+/// What is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A VM with its instance view.
+    Vm(VmId),
+    /// An AKS machine.
+    Machine(MachineId),
+}
+
+/// A read of many things.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sweep {
+    /// The state of all bootstrap extensions in a resource group, by Resource Graph.
+    Extensions {
+        /// The subscription.
+        subscription: Arc<str>,
+        /// The resource group.
+        group: Arc<str>,
+    },
+    /// All machines of an AKS pool.
+    Machines {
+        /// The pool's resource id.
+        pool: Arc<str>,
+    },
+}
+
+/// What a sweep showed. One that failed shows nothing, and the next comes anyway.
+#[derive(Clone, Debug)]
+pub enum Swept {
+    /// Extensions by the VM's name.
+    Extensions {
+        /// The resource group.
+        group: Arc<str>,
+        /// The VM's name in lower case, and where its bootstrap is.
+        rows: HashMap<String, Progress>,
+    },
+    /// Machines.
+    Machines {
+        /// The pool's resource id.
+        pool: Arc<str>,
+        /// The machines.
+        machines: Vec<MachineSeen>,
+    },
+}
+
+/// What was left out, so that a bound shows when it is reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Claims that were gone before anything could be read, above the limit.
+    pub ghosts: u64,
+    /// Events of Karpenter's that were not kept.
+    pub given_up: u64,
+}
+
+/// Everything that the controller knows.
+#[derive(Debug)]
+pub struct State {
+    settings: Settings,
+    leads: bool,
+    claims: HashMap<Arc<str>, Tracked>,
+    /// Claims that are gone but not yet explained.
+    ghosts: usize,
+    queue: Queue,
+    /// Claims whose patch is to be tried again.
+    rewrites: BTreeSet<(Timestamp, Arc<str>)>,
+    share: Share,
+    swept_at: Option<Timestamp>,
+    /// Uids of pools and node classes, which events name.
+    objects: HashMap<(Kind, String), String>,
+    /// Failures in the record, by the claim's uid.
+    recorded: HashMap<String, Recorded>,
+    /// Entries that were read and whose other writes may be missing.
+    unfinished: Vec<Entry>,
+    /// What Karpenter said lately, for a replica that comes to lead.
+    given_up: VecDeque<ProvisioningError>,
+    fleet: FleetWatch,
+    /// Where an image fails: the claim's node class and pool.
+    fleet_places: HashMap<String, (String, String)>,
+    fleet_changed: bool,
+    dropped: Dropped,
+}
+
+impl State {
+    /// Knows nothing yet and does not lead.
+    #[must_use]
+    pub fn new(settings: Settings, now: Timestamp) -> Self {
+        Self {
+            settings,
+            leads: false,
+            claims: HashMap::new(),
+            ghosts: 0,
+            queue: Queue::default(),
+            rewrites: BTreeSet::new(),
+            share: Share::new(now),
+            swept_at: None,
+            objects: HashMap::new(),
+            recorded: HashMap::new(),
+            unfinished: Vec::new(),
+            given_up: VecDeque::new(),
+            fleet: FleetWatch::default(),
+            fleet_places: HashMap::new(),
+            fleet_changed: false,
+            dropped: Dropped::default(),
+        }
+    }
+
+    /// Takes an input and says what is to be done.
+    pub fn handle(&mut self, input: Input, now: Timestamp) -> Vec<Action> {
+        let mut actions = Vec::new();
+        match input {
+            // Asked for in a term that is over.
+            Input::Observed { .. } | Input::Swept(_) | Input::Patched { .. } if !self.leads => {}
+            Input::Claim(claim) => self.see(*claim, now, &mut actions),
+            Input::ClaimGone(uid) => self.lose(&uid, now, &mut actions),
+            Input::Listed(uids) => self.listed(&uids, now, &mut actions),
+            Input::Object { kind, name, uid } => {
+                self.objects.insert((kind, name), uid);
+            }
+            Input::GivenUp(event) => self.given_up(event, now, &mut actions),
+            Input::Record(document) => self.recall(&document),
+            Input::Observed { uid, observation } => {
+                self.observe(&uid, &observation, now, &mut actions);
+            }
+            Input::Swept(swept) => self.sweep(&swept, now, &mut actions),
+            Input::Patched { uid, answer } => self.patched(&uid, answer, now, &mut actions),
+            Input::Leads(leads) => self.lead(leads, now, &mut actions),
+            Input::Tick => {}
+        }
+        self.plan(now, &mut actions);
+        actions
+    }
+
+    /// When to call with [`Input::Tick`], if nothing else happens before.
+    #[must_use]
+    pub fn wake_at(&self, now: Timestamp) -> Option<Timestamp> {
+        if !self.leads {
+            return None;
+        }
+        let soon = now.saturating_add(SignedDuration::from_millis(200)).ok();
+        let budget = soon.filter(|_| self.is_held_back());
+        let rewrite = self.rewrites.first().map(|(at, _)| *at);
+        [self.queue.next_at(), rewrite, budget, self.next_sweep(now)].into_iter().flatten().min()
+    }
+
+    /// How much there is to do.
+    #[must_use]
+    pub fn lengths(&self) -> Lengths {
+        Lengths {
+            claims: self.claims.len(),
+            pending: self.queue.len(),
+            waiting: self.queue.waiting(),
+        }
+    }
+
+    /// What was left out.
+    #[must_use]
+    pub fn dropped(&self) -> Dropped {
+        self.dropped
+    }
+
+    /// Bytes kept for each claim, table included, shared texts excluded.
+    #[must_use]
+    pub fn bytes_per_claim(&self) -> usize {
+        // A table keeps a byte of its own for each place, and fills at most 7 of 8 places.
+        let place = size_of::<(Arc<str>, Tracked)>() + 1;
+        let own: usize = self.claims.values().map(Tracked::heap).sum();
+        (self.claims.capacity() * 8 / 7 * place + own) / self.claims.len().max(1)
+    }
+}

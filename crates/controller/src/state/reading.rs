@@ -1,0 +1,152 @@
+//! Which reads are asked for now, and what their answers change.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::reconcile::ANSWERED_WITHIN;
+use super::{Action, Read, State, Target};
+use crate::claim::Claim;
+use crate::observation::{Cse, Observation};
+use crate::schedule::Priority;
+use crate::share::KEPT_FOR_TRIGGERS;
+use crate::verdict::{Finding, Reason, judge};
+
+/// Looks for the output of a node that does not register; then it is told without.
+const LATE_LOOKS: u32 = 3;
+
+impl State {
+    /// Asks for what is due, as far as the budget goes, the most urgent first.
+    pub(super) fn plan(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        if !self.leads {
+            return;
+        }
+        self.rewrite(now, actions);
+        self.tell_fleet(now, actions);
+        self.queue.advance(now);
+        let sweeping = self.is_sweeping();
+        while let Some((priority, uid)) = self.queue.first() {
+            if priority == Priority::Pending && sweeping {
+                break;
+            }
+            let uid = Arc::clone(uid);
+            let kept = if priority == Priority::Trigger { 0.0 } else { KEPT_FOR_TRIGGERS };
+            if !self.share.take(kept, now) {
+                break;
+            }
+            self.ask(&uid, priority, now, actions);
+        }
+        if sweeping {
+            self.ask_sweeps(now, actions);
+        }
+    }
+
+    /// Whether something is due that the budget holds back.
+    pub(super) fn is_held_back(&self) -> bool {
+        self.queue
+            .first()
+            .is_some_and(|(priority, _)| priority != Priority::Pending || !self.is_sweeping())
+    }
+
+    fn ask(
+        &mut self,
+        uid: &Arc<str>,
+        priority: Priority,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some((tracked, target)) = self.claims.get_mut(uid).and_then(|tracked| {
+            let missing = tracked.work.as_ref().is_some_and(|work| work.vm_missing);
+            let target = target(&tracked.claim, missing)?;
+            Some((tracked, target))
+        }) else {
+            self.queue.remove(uid);
+            return;
+        };
+        tracked.work().reading = Some(now);
+        // Should the answer never come, the claim is due again then.
+        let again = now.saturating_add(ANSWERED_WITHIN).unwrap_or(Timestamp::MAX);
+        let launched = tracked.claim.launched.unwrap_or(tracked.claim.created);
+        self.queue.set(uid, again, priority, launched);
+        actions.push(Action::Read(Read { uid: Arc::clone(uid), target, priority }));
+    }
+
+    /// A read was answered.
+    pub(super) fn observe(
+        &mut self,
+        uid: &Arc<str>,
+        seen: &Observation,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(tracked) = self.claims.get_mut(uid) else { return };
+        let settled = tracked.is_settled();
+        let work = tracked.work();
+        work.reading = None;
+        let looks = &mut work.looks;
+        looks.count = looks.count.saturating_add(1);
+        looks.since_trigger = looks.since_trigger.map(|tried| tried.saturating_add(1));
+        looks.refused = matches!(seen, Observation::Refused { .. });
+        looks.wanted = false;
+        looks.retry_after_seconds = match seen {
+            Observation::Throttled { retry_after } => retry_after
+                .map_or(0, |pause| i64::try_from(pause.as_secs().min(600)).unwrap_or(600)),
+            _ => 0,
+        };
+        let missing = *seen == Observation::Missing;
+        looks.missing = if missing { looks.missing.saturating_add(1) } else { 0 };
+        work.vm_missing |= missing;
+        if settled {
+            self.look_late(uid, seen, now, actions);
+            return;
+        }
+        let found = judge(&tracked.claim, seen, now);
+        // A read that comes too early is answered with the extension still running; the next will show.
+        match found {
+            Finding::Final(verdict) | Finding::Passing(verdict) => {
+                self.settle(uid, verdict, now, actions);
+            }
+            Finding::Nothing => {}
+        }
+        self.reconcile(uid, now, actions);
+    }
+
+    /// The one more look at a node that does not register.
+    fn look_late(
+        &mut self,
+        uid: &Arc<str>,
+        seen: &Observation,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(tracked) = self.claims.get_mut(uid) else { return };
+        let waiting = tracked.reason() == Some(Reason::CseSucceeded)
+            && tracked.claim.registered.is_none()
+            && !tracked.gone;
+        let known = self.recorded.get(&**uid).is_some_and(|recorded| recorded.unregistered);
+        if !waiting || known {
+            self.reconcile(uid, now, actions);
+            return;
+        }
+        let work = tracked.work();
+        work.late_looks += 1;
+        let output =
+            matches!(seen, Observation::Vm(vm) if matches!(vm.cse(), Cse::Succeeded { .. }));
+        if !output && work.late_looks < LATE_LOOKS {
+            let again =
+                now.saturating_add(jiff::SignedDuration::from_secs(20)).unwrap_or(Timestamp::MAX);
+            self.queue.set(uid, again, Priority::Pending, tracked.claim.created);
+            return;
+        }
+        let claim = tracked.claim.clone();
+        self.tell_unregistered(&claim, seen, now, actions);
+        self.reconcile(uid, now, actions);
+    }
+}
+
+/// The VM tells most. The AKS machine is asked where there is no VM.
+fn target(claim: &Claim, vm_missing: bool) -> Option<Target> {
+    let vm = claim.vm.clone().map(Target::Vm);
+    let machine = claim.machine.clone().map(Target::Machine);
+    if vm_missing { machine.or(vm) } else { vm.or(machine) }
+}

@@ -1,0 +1,189 @@
+//! What is told of a failure: the record's entry and the events that follow from it.
+
+use jiff::Timestamp;
+use mooring_diagnosis::decode;
+
+use super::{Action, State};
+use crate::claim::Claim;
+use crate::event::{Event, Kind, Regarding};
+use crate::observation::{Cse, Observation};
+use crate::record::Entry;
+use crate::text::{safe, safe_tail};
+use crate::verdict::{Failure, Reason, Verdict};
+use crate::wording;
+
+/// The reason of the event about a node that does not register.
+pub(crate) const NOT_REGISTERED: &str = "NodeNotRegistered";
+const IMAGE_FAILS: &str = "ImageFailsBootstrap";
+
+impl State {
+    /// The events of a record's entry: on the claim, and on its pool, which survives.
+    pub(super) fn announce(&self, entry: &Entry, actions: &mut Vec<Action>) {
+        let reason = event_reason(&entry.reason);
+        let claim = Regarding {
+            kind: Kind::NodeClaim,
+            name: entry.node_claim.clone(),
+            uid: Some(entry.uid.clone()),
+        };
+        actions.push(Action::Event(Event {
+            regarding: claim,
+            reason,
+            note: entry.note.clone(),
+            key: entry.id.clone(),
+            at: entry.at,
+        }));
+        if !entry.pool.is_empty() {
+            actions.push(Action::Event(Event {
+                regarding: self.regarding(Kind::NodePool, &entry.pool),
+                reason,
+                note: entry.note.clone(),
+                key: entry.id.clone(),
+                at: entry.at,
+            }));
+        }
+    }
+
+    fn regarding(&self, kind: Kind, name: &str) -> Regarding {
+        let uid = self.objects.get(&(kind, name.to_owned())).cloned();
+        Regarding { kind, name: name.to_owned(), uid }
+    }
+
+    /// The bootstrap succeeded, patience is over, and there is no node.
+    pub(super) fn tell_unregistered(
+        &mut self,
+        claim: &Claim,
+        seen: &Observation,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let entry = unregistered_entry(
+            claim,
+            seen,
+            self.settings.registration_patience.as_secs() / 60,
+            now,
+        );
+        self.remember(&entry);
+        actions.push(Action::Record(Box::new(entry.clone())));
+        self.announce(&entry, actions);
+    }
+
+    /// An image that fails while others do not is told once, on its node class and its pool.
+    pub(super) fn tell_fleet(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        if !std::mem::take(&mut self.fleet_changed) {
+            return;
+        }
+        for finding in self.fleet.news() {
+            let (node_class, pool) =
+                self.fleet_places.get(&finding.image).cloned().unwrap_or_default();
+            let note = safe(&capitalised(&finding.to_string()), wording::LONGEST_NOTE);
+            for (kind, name) in [(Kind::AksNodeClass, node_class), (Kind::NodePool, pool)] {
+                if !name.is_empty() {
+                    actions.push(Action::Event(Event {
+                        regarding: self.regarding(kind, &name),
+                        reason: IMAGE_FAILS,
+                        note: note.clone(),
+                        key: format!("{}/{}", finding.image, finding.cause),
+                        at: now,
+                    }));
+                }
+            }
+            actions.push(Action::ImageFails { image: finding.image, cause: finding.cause });
+        }
+    }
+}
+
+/// Events have few reasons of their own; a record of a later version may hold others.
+fn event_reason(reason: &str) -> &'static str {
+    match reason {
+        NOT_REGISTERED => NOT_REGISTERED,
+        _ if reason == Reason::CseTimedOut.as_str() => Reason::CseTimedOut.as_str(),
+        _ => Reason::CseFailed.as_str(),
+    }
+}
+
+/// The record's entry of a failure.
+pub(super) fn failure_entry(
+    claim: &Claim,
+    verdict: &Verdict,
+    failure: &Failure,
+    now: Timestamp,
+) -> Entry {
+    let key = verdict.key();
+    Entry {
+        reason: verdict.reason.as_str().to_owned(),
+        message: verdict.message.clone(),
+        note: wording::note(failure, &claim.node_name()),
+        code: failure.code,
+        name: failure.name.clone(),
+        effective_code: failure.effective.as_ref().map(|(code, _)| *code),
+        cause: failure.cause.clone(),
+        owner: failure.owner.to_owned(),
+        confidence: failure.confidence.to_owned(),
+        evidence: failure.evidence.clone(),
+        source: failure.source.as_str().to_owned(),
+        ..blank(claim, key, now)
+    }
+}
+
+fn unregistered_entry(claim: &Claim, seen: &Observation, minutes: u64, now: Timestamp) -> Entry {
+    let output = output_of(seen);
+    let node = safe(&claim.node_name(), 128);
+    let mut told = format!(
+        "CSE succeeded on node {node}, but the node has not registered after {minutes} minutes. Look at kubelet's log: `journalctl -u kubelet` on the node."
+    );
+    if !output.is_empty() {
+        told.push_str(" CSE's output ends with: ");
+        told.push_str(&output);
+    }
+    Entry {
+        reason: NOT_REGISTERED.to_owned(),
+        message: told.clone(),
+        note: told,
+        cause: NOT_REGISTERED.to_owned(),
+        source: "instance-view".to_owned(),
+        ..blank(claim, NOT_REGISTERED.to_owned(), now)
+    }
+}
+
+/// The end of what the scripts printed.
+fn output_of(seen: &Observation) -> String {
+    let Observation::Vm(vm) = seen else { return String::new() };
+    let Cse::Succeeded { text, .. } = vm.cse() else { return String::new() };
+    let report = decode(text.as_bytes()).into_iter().find_map(|decoded| decoded.status);
+    let output = report.map_or(text, |report| report.output);
+    safe_tail(&output.replace("\\n", "\n"), 4, 480)
+}
+
+fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
+    let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(|text| safe(text, 128));
+    Entry {
+        id: Entry::id_of(&claim.uid, &key),
+        at: Timestamp::from_second(now.as_second()).unwrap_or(now),
+        uid: claim.uid.to_string(),
+        node_claim: claim.name.to_string(),
+        pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
+        node_class: claim.node_class.to_string(),
+        node: claim.node_name(),
+        reason: String::new(),
+        message: String::new(),
+        note: String::new(),
+        key,
+        code: None,
+        name: None,
+        effective_code: None,
+        cause: String::new(),
+        owner: String::new(),
+        confidence: String::new(),
+        evidence: None,
+        source: String::new(),
+        image: claim.image_version().map(|image| safe(image, 128)),
+        zone: text(&claim.zone),
+        instance_type: text(&claim.instance_type),
+        launched: claim.launched,
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,101 @@
+//! What is kept for a claim beside the claim.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::claim::Claim;
+use crate::karpenter::ProvisioningError;
+use crate::record::Entry;
+use crate::schedule::Looks;
+use crate::verdict::Reason;
+
+/// A claim and where it stands.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    pub(super) claim: Claim,
+    /// The verdict to stand on the object.
+    pub(super) held: Option<Held>,
+    /// What is going on; nothing for a node that is up.
+    pub(super) work: Option<Box<Work>>,
+    /// The object is gone; only events and the record are left to write.
+    pub(super) gone: bool,
+    /// Its node was counted by image.
+    pub(super) counted: bool,
+}
+
+/// A verdict in short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) reason: Reason,
+    pub(super) message: Arc<str>,
+    /// It is known to have been on the object. A verdict recalled from the record may have been, too; its
+    /// next write is counted as a first one.
+    pub(super) stood: bool,
+}
+
+/// What is going on.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub(super) looks: Looks,
+    /// A read was asked for then and not answered.
+    pub(super) reading: Option<Timestamp>,
+    /// A patch was asked for then and not answered.
+    pub(super) patching: Option<Timestamp>,
+    /// Patches that failed in a row.
+    pub(super) refusals: u32,
+    /// What Karpenter said.
+    pub(super) event: Option<ProvisioningError>,
+    /// The VM is gone, so the AKS machine is asked.
+    pub(super) vm_missing: bool,
+    /// Looks for a node that does not register.
+    pub(super) late_looks: u32,
+}
+
+/// A failure in the record, in short.
+#[derive(Clone, Debug)]
+pub(super) struct Recorded {
+    pub(super) at: Timestamp,
+    pub(super) reason: Option<Reason>,
+    pub(super) message: String,
+    pub(super) unregistered: bool,
+}
+
+impl Recorded {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self {
+            at: entry.at,
+            reason: Reason::parse(&entry.reason),
+            message: entry.message.clone(),
+            unregistered: entry.reason == super::telling::NOT_REGISTERED,
+        }
+    }
+}
+
+impl Tracked {
+    pub(super) fn new(claim: Claim) -> Self {
+        Self { claim, held: None, work: None, gone: false, counted: false }
+    }
+
+    pub(super) fn work(&mut self) -> &mut Work {
+        self.work.get_or_insert_default()
+    }
+
+    pub(super) fn looks(&self) -> Looks {
+        self.work.as_ref().map_or_else(Looks::default, |work| work.looks)
+    }
+
+    pub(super) fn reason(&self) -> Option<Reason> {
+        self.held.as_ref().map(|held| held.reason)
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.reason().is_some_and(Reason::is_terminal)
+    }
+
+    /// Bytes outside of the table.
+    pub(super) fn heap(&self) -> usize {
+        let work = self.work.as_ref().map_or(0, |_| size_of::<Work>() + 16);
+        self.claim.footprint() - size_of::<Claim>() + work
+    }
+}

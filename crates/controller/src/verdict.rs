@@ -1,0 +1,376 @@
+//! What is to be said of a claim, from what a read showed.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use mooring_contract::catalogue::{Os, image_date};
+use mooring_diagnosis::{Diagnosis, Hints, Outcome, Situation, diagnose};
+
+use crate::claim::Claim;
+use crate::karpenter::{About, ProvisioningError};
+use crate::observation::{Cse, MachineSeen, Observation, Progress, VmSeen};
+use crate::wording;
+
+/// A condition's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// `True`
+    True,
+    /// `False`
+    False,
+    /// `Unknown`
+    Unknown,
+}
+
+/// The condition's reasons: few, since they become labels of metrics that Karpenter exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The bootstrap ended well.
+    CseSucceeded,
+    /// It ended with a code.
+    CseFailed,
+    /// It ran out of time.
+    CseTimedOut,
+    /// It is not over.
+    CseRunning,
+    /// The VM has no extension that would tell.
+    NoCseExtension,
+    /// Azure does not tell.
+    CseStatusUnavailable,
+}
+
+/// What is to be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The reason; it fixes the status.
+    pub reason: Reason,
+    /// The condition's message: one line, at most 1 KiB, no secrets.
+    pub message: String,
+    /// What failed, where something did.
+    pub failure: Option<Failure>,
+}
+
+/// A failed bootstrap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The code as reported.
+    pub code: Option<i32>,
+    /// What it is called.
+    pub name: Option<String>,
+    /// The code that fits the cause, where that is another.
+    pub effective: Option<(i32, String)>,
+    /// The cause as a word: the diagnosis's reason.
+    pub cause: String,
+    /// The cause as a clause without its full stop.
+    pub sentence: String,
+    /// What to do first, without its full stop.
+    pub action: String,
+    /// Who acts first.
+    pub owner: &'static str,
+    /// How sure this is.
+    pub confidence: &'static str,
+    /// A quoted line that shows it, if there is one.
+    pub evidence: Option<String>,
+    /// Where it was read.
+    pub source: Source,
+}
+
+/// Where a failure was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The VM's instance view.
+    InstanceView,
+    /// The AKS machine.
+    Machine,
+    /// Karpenter's event, since the VM was gone.
+    KarpenterEvent,
+    /// Nobody said so: time had run out.
+    Clock,
+}
+
+/// What became of a look at a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Nothing to say yet.
+    Nothing,
+    /// Something to say, and more may come.
+    Passing(Verdict),
+    /// The last word on the bootstrap.
+    Final(Verdict),
+}
+
+/// Karpenter gives a node up 15 minutes after its claim was created. A claim deleted after this long
+/// without a node was given up.
+const GIVEN_UP_AFTER_SECONDS: i64 = 14 * 60 + 30;
+
+/// With no extension this long after the launch, none will come: Karpenter makes it when the VM
+/// stands, which takes about a minute.
+pub const NO_EXTENSION_AFTER_SECONDS: i64 = 3 * 60;
+
+/// The finding of a read.
+#[must_use]
+pub fn judge(claim: &Claim, observation: &Observation, now: Timestamp) -> Finding {
+    match observation {
+        Observation::Vm(vm) => judge_vm(claim, vm, now),
+        Observation::Machine(machine) => judge_machine(claim, machine),
+        Observation::Refused { status } => {
+            Finding::Passing(Verdict::unavailable(wording::refused(*status)))
+        }
+        Observation::Missing | Observation::Throttled { .. } | Observation::Unreadable { .. } => {
+            Finding::Nothing
+        }
+    }
+}
+
+fn judge_vm(claim: &Claim, vm: &VmSeen, now: Timestamp) -> Finding {
+    match vm.cse() {
+        Cse::NotYet => Finding::Nothing,
+        Cse::Running => match given_up_after(claim) {
+            Some(minutes) => Finding::Final(Verdict::out_of_time(minutes)),
+            None => Finding::Passing(Verdict::plain(Reason::CseRunning, wording::RUNNING)),
+        },
+        Cse::Absent => {
+            let verdict = Verdict::plain(Reason::NoCseExtension, wording::NO_EXTENSION);
+            let launched = claim.launched.unwrap_or(claim.created);
+            let waited = seconds(launched, now) >= NO_EXTENSION_AFTER_SECONDS;
+            match (claim.registered.is_some(), waited) {
+                (true, _) => Finding::Final(verdict),
+                (false, true) => Finding::Passing(verdict),
+                (false, false) => Finding::Nothing,
+            }
+        }
+        Cse::Succeeded { text, os } => {
+            let told = diagnoses(claim, &text, Some(os)).into_iter().next();
+            // Images of 2025 reported success whatever the scripts' code was.
+            match told.filter(|told| told.outcome == Outcome::Failed) {
+                Some(told) => Finding::Final(Verdict::failed(&told, Source::InstanceView)),
+                None => Finding::Final(Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED)),
+            }
+        }
+        Cse::Failed { text, os } => {
+            let told = diagnoses(claim, &text, Some(os));
+            let told = told.into_iter().find(|told| told.outcome != Outcome::Succeeded);
+            Finding::Final(match told {
+                Some(told) => Verdict::failed(&told, Source::InstanceView),
+                None => Verdict::failed_silently(Source::InstanceView),
+            })
+        }
+    }
+}
+
+/// An AKS machine tells less than its VM: its success is that of the whole machine, and its error
+/// may be about anything.
+fn judge_machine(claim: &Claim, machine: &MachineSeen) -> Finding {
+    let told = diagnose(machine.error.as_bytes(), hints(claim, None)).into_iter().next();
+    match (machine.progress, told) {
+        (_, Some(told)) if told.outcome != Outcome::Succeeded => {
+            Finding::Final(Verdict::failed(&told, Source::Machine))
+        }
+        (Progress::Succeeded, _) if machine.error.is_empty() => {
+            Finding::Final(Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED))
+        }
+        _ => Finding::Nothing,
+    }
+}
+
+/// What Karpenter's event alone allows to say, once nothing else can be read.
+#[must_use]
+pub fn judge_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict> {
+    if event.about() != About::Cse {
+        return None;
+    }
+    let told = diagnose(event.text.as_bytes(), hints);
+    let told = told.into_iter().find(|told| told.outcome != Outcome::Succeeded);
+    Some(match told {
+        Some(told) => Verdict::failed(&told, Source::KarpenterEvent),
+        None => Verdict::failed_silently(Source::KarpenterEvent),
+    })
+}
+
+/// What a claim tells the diagnosis beforehand.
+#[must_use]
+pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {
+    let image_date = claim.image.as_deref().and_then(|image| image_date(image).ok());
+    Hints { os, image_date }
+}
+
+/// The diagnoses of a text that is known to be the bootstrap's own. Where the text alone does not
+/// show that, it is told so in Azure's words.
+fn diagnoses(claim: &Claim, text: &str, os: Option<Os>) -> Vec<Diagnosis> {
+    let hints = hints(claim, os);
+    let told = diagnose(text.as_bytes(), hints);
+    if !told.is_empty() || text.is_empty() {
+        return told;
+    }
+    let (publisher, kind) = match os {
+        Some(Os::Windows) => ("Microsoft.Compute", "CustomScriptExtension"),
+        _ => ("Microsoft.Azure.Extensions", "CustomScript"),
+    };
+    let dressed = format!(
+        "VM has reported a failure when processing extension 'vmssCSE' (publisher '{publisher}' and type '{kind}'). Error message: '{text}'"
+    );
+    diagnose(dressed.as_bytes(), hints)
+}
+
+/// After how many minutes Karpenter gave the claim up, if it did.
+fn given_up_after(claim: &Claim) -> Option<i64> {
+    let after = seconds(claim.created, claim.deleted?);
+    (claim.registered.is_none() && after >= GIVEN_UP_AFTER_SECONDS).then_some((after + 30) / 60)
+}
+
+/// Whole seconds from one instant to another.
+#[must_use]
+pub fn seconds(from: Timestamp, to: Timestamp) -> i64 {
+    to.as_second().saturating_sub(from.as_second())
+}
+
+impl Verdict {
+    /// The status that goes with the reason.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.reason.status()
+    }
+
+    /// A verdict without a failure.
+    #[must_use]
+    pub fn plain(reason: Reason, message: &str) -> Self {
+        Self { reason, message: message.to_owned(), failure: None }
+    }
+
+    /// Azure does not tell, and why.
+    #[must_use]
+    pub fn unavailable(message: String) -> Self {
+        Self { reason: Reason::CseStatusUnavailable, message, failure: None }
+    }
+
+    /// A bootstrap that failed.
+    #[must_use]
+    pub fn failed(told: &Diagnosis, source: Source) -> Self {
+        let failure = wording::failure(told, source);
+        let timed_out = match failure.code {
+            Some(code) => matches!(code, 124 | 137),
+            // `VMExtensionProvisioningTimeout`: Azure did not hear of the end in time.
+            None => told.situation == Some(Situation::TimedOut),
+        };
+        let reason = if timed_out { Reason::CseTimedOut } else { Reason::CseFailed };
+        Self { reason, message: wording::condition(&failure), failure: Some(failure) }
+    }
+
+    /// It failed, and nothing tells why.
+    #[must_use]
+    pub fn failed_silently(source: Source) -> Self {
+        let failure = wording::silent_failure(source);
+        Self {
+            reason: Reason::CseFailed,
+            message: wording::condition(&failure),
+            failure: Some(failure),
+        }
+    }
+
+    fn out_of_time(minutes: i64) -> Self {
+        let failure = wording::out_of_time(minutes);
+        Self {
+            reason: Reason::CseTimedOut,
+            message: wording::condition(&failure),
+            failure: Some(failure),
+        }
+    }
+
+    /// What makes this verdict another than the last one, for events: not its wording.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let failure = self.failure.as_ref();
+        let code = failure
+            .and_then(|failure| failure.code)
+            .map_or_else(String::new, |code| code.to_string());
+        format!("{}/{code}/{}", self.reason.as_str(), failure.map_or("", |failure| &failure.cause))
+    }
+}
+
+impl Status {
+    /// As Kubernetes writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::True => "True",
+            Self::False => "False",
+            Self::Unknown => "Unknown",
+        }
+    }
+
+    /// As Kubernetes writes it; anything else is unknown.
+    #[must_use]
+    pub fn parse(word: &str) -> Self {
+        match word {
+            "True" => Self::True,
+            "False" => Self::False,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::CseSucceeded,
+        Self::CseFailed,
+        Self::CseTimedOut,
+        Self::CseRunning,
+        Self::NoCseExtension,
+        Self::CseStatusUnavailable,
+    ];
+
+    /// The word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CseSucceeded => "CSESucceeded",
+            Self::CseFailed => "CSEFailed",
+            Self::CseTimedOut => "CSETimedOut",
+            Self::CseRunning => "CSERunning",
+            Self::NoCseExtension => "NoCSEExtension",
+            Self::CseStatusUnavailable => "CSEStatusUnavailable",
+        }
+    }
+
+    /// From the word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+
+    /// The status that goes with it.
+    #[must_use]
+    pub const fn status(self) -> Status {
+        match self {
+            Self::CseSucceeded => Status::True,
+            Self::CseFailed | Self::CseTimedOut => Status::False,
+            Self::CseRunning | Self::NoCseExtension | Self::CseStatusUnavailable => Status::Unknown,
+        }
+    }
+
+    /// Whether the bootstrap has ended, so that there is nothing more to read.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        !matches!(self.status(), Status::Unknown)
+    }
+}
+
+impl Source {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InstanceView => "instance-view",
+            Self::Machine => "aks-machine",
+            Self::KarpenterEvent => "karpenter-event",
+            Self::Clock => "clock",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

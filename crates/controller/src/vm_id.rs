@@ -1,0 +1,135 @@
+//! Names of things in Azure: a VM, and a machine of an AKS pool.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::intern::Interner;
+
+/// A VM. The group and subscription of most claims are the same, so they are shared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct VmId {
+    /// The subscription's id.
+    pub subscription: Arc<str>,
+    /// The node resource group, in whatever case it was written.
+    pub group: Arc<str>,
+    /// The VM's name.
+    pub name: Box<str>,
+}
+
+/// A machine of an AKS pool.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MachineId {
+    /// The resource id of the pool, up to `/machines`.
+    pub pool: Arc<str>,
+    /// The machine's name.
+    pub name: Box<str>,
+}
+
+impl VmId {
+    /// From a provider id (`azure:///subscriptions/…`) or a resource id. Case does not count.
+    #[must_use]
+    pub fn parse(id: &str, interner: &mut Interner) -> Option<Self> {
+        let id = id.strip_prefix("azure://").unwrap_or(id);
+        let [subscription, group, name] =
+            segments(id, ["subscriptions", "resourceGroups", "virtualMachines"])?;
+        Some(Self {
+            subscription: interner.intern(subscription),
+            group: interner.intern(group),
+            name: name.into(),
+        })
+    }
+
+    /// The path below the management endpoint.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let Self { subscription, group, name } = self;
+        format!(
+            "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachines/{name}"
+        )
+    }
+}
+
+impl fmt::Display for VmId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path())
+    }
+}
+
+impl MachineId {
+    /// From a resource id.
+    #[must_use]
+    pub fn parse(id: &str, interner: &mut Interner) -> Option<Self> {
+        segments(id, ["managedClusters", "agentPools", "machines"])?;
+        let at = id.to_ascii_lowercase().rfind("/machines/")?;
+        let name = id[at + "/machines/".len()..].split('/').next()?;
+        Some(Self { pool: interner.intern(&id[..at]), name: name.into() })
+    }
+
+    /// The path below the management endpoint.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}/machines/{}", self.pool, self.name)
+    }
+}
+
+/// What follows each of the keys in a resource id; only names that Azure can have given.
+fn segments<'a, const N: usize>(id: &'a str, keys: [&str; N]) -> Option<[&'a str; N]> {
+    let mut found = [""; N];
+    let mut parts = id.split('/').skip_while(|part| part.is_empty());
+    while let Some(part) = parts.next() {
+        if let Some(key) = keys.iter().position(|key| key.eq_ignore_ascii_case(part)) {
+            found[key] = parts.next()?;
+        }
+    }
+    let is_name = |name: &&str| {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.()".contains(&b);
+        !name.is_empty() && name.len() <= 256 && name.bytes().all(plain) && !name.contains("..")
+    };
+    found.iter().all(is_name).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VM: &str = "azure:///subscriptions/0000/resourceGroups/mc_rg/providers/Microsoft.Compute/virtualMachines/aks-default-2jf98";
+
+    #[test]
+    fn a_provider_id_names_a_vm_in_any_case() {
+        let mut interner = Interner::default();
+        let vm = VmId::parse(VM, &mut interner).unwrap();
+        assert_eq!((&*vm.group, &*vm.name), ("mc_rg", "aks-default-2jf98"));
+        assert_eq!(vm.path(), VM.strip_prefix("azure://").unwrap());
+        assert_eq!(
+            VmId::parse(&VM.to_uppercase().replace("AZURE", "azure"), &mut interner)
+                .map(|vm| vm.name),
+            Some("AKS-DEFAULT-2JF98".into())
+        );
+    }
+
+    #[test]
+    fn an_id_that_would_lead_elsewhere_names_nothing() {
+        let mut interner = Interner::default();
+        for id in [
+            "",
+            "azure://",
+            "aws:///us-east-1/i-0",
+            "azure:///subscriptions/0/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/",
+            "azure:///subscriptions/0/resourceGroups/../providers/x/virtualMachines/v",
+            "azure:///subscriptions/0/resourceGroups/g/providers/x/virtualMachines/v?x=1",
+            "azure:///subscriptions/0/resourceGroups/g%2f/providers/x/virtualMachines/v",
+        ] {
+            assert_eq!(VmId::parse(id, &mut interner), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_machine_is_named_by_its_pool_and_itself() {
+        let mut interner = Interner::default();
+        let id = "/subscriptions/0/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/aksmachines/machines/default-2jf98";
+        let machine = MachineId::parse(id, &mut interner).unwrap();
+        assert!(machine.pool.ends_with("/agentPools/aksmachines"));
+        assert_eq!((&*machine.name, machine.path().as_str()), ("default-2jf98", id));
+        assert_eq!(MachineId::parse("/machines/x", &mut interner), None);
+    }
+}

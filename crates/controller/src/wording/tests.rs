@@ -1,0 +1,171 @@
+use mooring_contract::catalogue::{Os, Status as RowStatus, all};
+use mooring_diagnosis::{Hints, diagnose, diagnose_code};
+use proptest::prelude::*;
+
+use super::*;
+use crate::verdict::{Reason, Verdict};
+
+fn linux(code: i32, output: &str) -> String {
+    format!(
+        "Enable failed: failed to execute command: command terminated with exit status={code}\n[stdout]\n\
+         {{ \"ExitCode\": \"{code}\", \"Output\": \"{output}\", \"Error\": \"\", \"ExecDuration\": \"61\" }}\n\n[stderr]\n"
+    )
+}
+
+fn verdict(text: &str) -> Verdict {
+    let told = diagnose(text.as_bytes(), Hints::default());
+    Verdict::failed(&told[0], Source::InstanceView)
+}
+
+#[test]
+fn the_golden_sentences() {
+    let silent = Verdict::failed_silently(Source::InstanceView);
+    let timeout = verdict(
+        "VMExtensionProvisioningTimeout: Provisioning of VM extension vmssCSE has timed out. Extension provisioning has taken too long to complete. The extension last reported \"Plugin enabled\".",
+    );
+    let windows = verdict(
+        "Command execution finished, but failed because it returned a non-zero exit code of: '1'. ExitCode: |5|, Output: |WINDOWS_CSE_ERROR_CHECK_API_SERVER_CONNECTIVITY|, Error: |x|",
+    );
+    let machine = verdict(
+        "code=VMExtensionProvisioningError, message=CSE failed with 'VMExtensionError_K8SAPIServerConnFail', which means agents are unable to establish connection to Kubernetes API server",
+    );
+    for (verdict, reason, message) in [
+        (
+            verdict(&linux(211, "oras: command not found")),
+            Reason::CseFailed,
+            "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): oras is missing on the image (232 ERR_ORAS_BINARY_NOT_FOUND). \
+             Roll the pool back to the last node image version that had oras, or forward to one that has it again. \
+             See VM extension logs for details.",
+        ),
+        (
+            silent,
+            Reason::CseFailed,
+            "CSE failed without an exit code: Azure shows that the extension failed and no text about it. Read /var/log/azure/cluster-provision.log on a node of this pool. See VM extension logs for details.",
+        ),
+        (
+            verdict(&linux(251, "")),
+            Reason::CseFailed,
+            "CSE exited with code 251: The code is none that AKS's scripts are known to use. Check where the number was read from, and read /var/log/azure/cluster-provision.log on the node. See VM extension logs for details.",
+        ),
+        (
+            verdict(&linux(50, "")),
+            Reason::CseFailed,
+            "CSE exited with code 50 (ERR_OUTBOUND_CONN_FAIL): ",
+        ),
+        (verdict(&linux(124, "")), Reason::CseTimedOut, "CSE exited with code 124 ("),
+        (verdict(&linux(137, "")), Reason::CseTimedOut, "CSE exited with code 137 ("),
+        (
+            timeout,
+            Reason::CseTimedOut,
+            "CSE failed without an exit code: The extension did not finish within its time limit",
+        ),
+        (
+            windows,
+            Reason::CseFailed,
+            "CSE exited with code 5 (WINDOWS_CSE_ERROR_CHECK_API_SERVER_CONNECTIVITY): ",
+        ),
+        (machine, Reason::CseFailed, "CSE exited with code 51 (ERR_K8S_API_SERVER_CONN_FAIL): "),
+    ] {
+        assert_eq!(verdict.reason, reason, "{}", verdict.message);
+        let whole = message.ends_with(SEE);
+        assert!(
+            if whole { verdict.message == message } else { verdict.message.starts_with(message) },
+            "{}",
+            verdict.message
+        );
+    }
+}
+
+/// What holds for every message, whatever the code.
+fn assert_well_formed(message: &str) {
+    assert!(message.len() <= LONGEST_MESSAGE, "{message}");
+    assert!(message.ends_with(" See VM extension logs for details."), "{message}");
+    assert!(
+        !message.contains("..") && !message.contains("  ") && !message.contains(":."),
+        "{message}"
+    );
+    assert!(message.chars().all(|c| !c.is_control()), "{message}");
+}
+
+#[test]
+fn every_code_has_a_well_formed_message_that_its_own_number_leads() {
+    let mut walked = 0;
+    for row in all().filter(|row| row.status != RowStatus::Proposed) {
+        for told in diagnose_code(row.number, Hints { os: Some(row.os), ..Hints::default() }) {
+            let verdict = Verdict::failed(&told, Source::InstanceView);
+            assert_well_formed(&verdict.message);
+            assert!(
+                verdict.message.starts_with(&format!("CSE exited with code {}", row.number)),
+                "{}",
+                verdict.message
+            );
+            let timed_out = matches!(row.number, 124 | 137);
+            assert_eq!(verdict.reason == Reason::CseTimedOut, timed_out, "{row}");
+            walked += 1;
+        }
+    }
+    assert!(walked > 150, "{walked}");
+    for os in [Os::Linux, Os::Windows] {
+        for number in -1..=255 {
+            for told in
+                diagnose(linux(number, "").as_bytes(), Hints { os: Some(os), ..Hints::default() })
+            {
+                assert_well_formed(&Verdict::failed(&told, Source::InstanceView).message);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_note_names_code_and_node_and_the_cause_only_where_it_is_another() {
+    let oras = verdict(&linux(211, "oras: command not found")).failure.unwrap();
+    assert_eq!(
+        note(&oras, "aks-default-2jf98"),
+        "CSE exited with code 211 on node aks-default-2jf98: ERR_ORAS_PULL_NETWORK_TIMEOUT. oras is missing on the image (232 ERR_ORAS_BINARY_NOT_FOUND)"
+    );
+    let outbound = verdict(&linux(50, "")).failure.unwrap();
+    assert_eq!(note(&outbound, "n"), "CSE exited with code 50 on node n: ERR_OUTBOUND_CONN_FAIL");
+    let from_event = Verdict::failed_silently(Source::KarpenterEvent);
+    assert_eq!(
+        note(&from_event.failure.unwrap(), "n"),
+        "CSE failed without an exit code on node n. Read from Karpenter's event, since the VM was already gone"
+    );
+    assert!(
+        from_event.message.contains("since the VM was already gone. See VM"),
+        "{}",
+        from_event.message
+    );
+    assert_eq!(
+        note(&out_of_time(15), "n"),
+        "CSE did not end on node n: CSE was still running when Karpenter gave the node up after 15 minutes"
+    );
+}
+
+#[test]
+fn reasons_fit_the_api_and_their_status() {
+    for reason in Reason::ALL {
+        let word = reason.as_str();
+        assert!(
+            word.starts_with(|c: char| c.is_ascii_alphabetic())
+                && word.chars().all(|c| c.is_ascii_alphanumeric())
+        );
+        assert_eq!(Reason::parse(word), Some(reason));
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_a_message_unsafe(text in ".{0,2000}", code in 0..256_i32) {
+        let secret = "abcdef.0123456789abcdef";
+        let hostile = linux(code, &format!("{text} token={secret} \u{202e}"));
+        for told in diagnose(hostile.as_bytes(), Hints::default()) {
+            let verdict = Verdict::failed(&told, Source::InstanceView);
+            let failure = verdict.failure.as_ref().unwrap();
+            let texts = [&verdict.message, &note(failure, &text), &failure.evidence.clone().unwrap_or_default()];
+            for shown in texts {
+                prop_assert!(shown.len() <= 1024 && !shown.contains(secret), "{shown}");
+                prop_assert!(shown.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{shown}");
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The whole controller against a whole world: Azure, the cluster's API under the chart's own rules, and Karpenter,
+//! under virtual time. The last part runs against a real kube-apiserver, where there is one.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking"
+)]
+
+mod azure;
+mod cluster;
+mod crashes;
+mod leaders;
+mod outcomes;
+mod real;
+mod rules;
+mod secrets;
+mod troubles;

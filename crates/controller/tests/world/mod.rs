@@ -1,0 +1,363 @@
+//! An API server and an Azure made of plain values, and a clock that is turned by hand.
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_controller::event::Kind;
+use mooring_controller::intern::Interner;
+use mooring_controller::karpenter::ProvisioningError;
+use mooring_controller::patch::Answer;
+use mooring_controller::record::Document;
+use mooring_controller::state::{Read, Sweep, Swept, Target};
+use mooring_controller::{Action, Claim, Input, Observation, Settings, State};
+use serde_json::{Value, json};
+
+pub(crate) mod azure;
+pub(crate) mod json_patch;
+pub(crate) mod scenario;
+
+pub(crate) use azure::Azure;
+pub(crate) use scenario::Change;
+
+pub(crate) const CONDITION: &str = "CSEProvisioned";
+
+pub(crate) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+}
+
+/// What was written, for the oracle.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Writes {
+    /// Patches that changed a condition, by claim and message: first writes.
+    pub(crate) verdicts: BTreeSet<(String, String)>,
+    pub(crate) reasserts: u32,
+    pub(crate) refused_patches: u32,
+    pub(crate) events: u32,
+    pub(crate) events_again: u32,
+    pub(crate) records: u32,
+    pub(crate) reads: u32,
+    pub(crate) sweeps: u32,
+}
+
+impl Writes {
+    pub(crate) fn total(&self) -> u32 {
+        u32::try_from(self.verdicts.len()).unwrap() + self.reasserts + self.events + self.records
+    }
+}
+
+/// Everything outside of the controller.
+pub(crate) struct World {
+    pub(crate) now: i64,
+    pub(crate) claims: BTreeMap<String, Value>,
+    pub(crate) events: BTreeMap<String, Value>,
+    pub(crate) record: Document,
+    pub(crate) karpenter: Vec<ProvisioningError>,
+    pub(crate) azure: Azure,
+    pub(crate) writes: Writes,
+    /// When a claim's last new verdict was written.
+    pub(crate) patched_at: BTreeMap<String, i64>,
+    version: u64,
+    /// Watch events that have not been delivered.
+    pub(crate) outbox: Vec<Input>,
+    /// Conditions of all claims whenever one was removed.
+    pub(crate) last_words: BTreeMap<String, Value>,
+    /// Crash around the write of this number: before it, or after it with the answer lost.
+    pub(crate) crash: Option<(u32, bool)>,
+    /// Instead of being killed, the controller loses its lease and is elected again.
+    pub(crate) demoted: bool,
+    crashed: bool,
+    interner: Interner,
+}
+
+impl World {
+    pub(crate) fn new(azure: Azure) -> Self {
+        Self {
+            now: 0,
+            claims: BTreeMap::new(),
+            events: BTreeMap::new(),
+            record: Document::default(),
+            karpenter: Vec::new(),
+            azure,
+            writes: Writes::default(),
+            patched_at: BTreeMap::new(),
+            version: 100,
+            outbox: Vec::new(),
+            last_words: BTreeMap::new(),
+            crash: None,
+            demoted: false,
+            crashed: false,
+            interner: Interner::default(),
+        }
+    }
+
+    pub(crate) fn clock(&self) -> Timestamp {
+        at(self.now)
+    }
+
+    fn project(&mut self, object: &Value) -> Claim {
+        Claim::from_json(object.to_string().as_bytes(), CONDITION, &mut self.interner).unwrap()
+    }
+
+    pub(crate) fn put(&mut self, mut object: Value) {
+        self.version += 1;
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        let name = object["metadata"]["name"].as_str().unwrap().to_owned();
+        let claim = self.project(&object);
+        self.outbox.push(Input::Claim(Box::new(claim)));
+        self.claims.insert(name, object);
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) {
+        if let Some(object) = self.claims.remove(name) {
+            let uid: Arc<str> = Arc::from(object["metadata"]["uid"].as_str().unwrap());
+            self.last_words.insert(name.to_owned(), object);
+            self.outbox.push(Input::ClaimGone(uid));
+        }
+    }
+
+    /// All claims as a list shows them, and that it is complete.
+    pub(crate) fn list(&mut self) -> Vec<Input> {
+        let objects: Vec<Value> = self.claims.values().cloned().collect();
+        let mut inputs = Vec::new();
+        let mut uids = HashSet::new();
+        for object in objects {
+            let claim = self.project(&object);
+            uids.insert(Arc::clone(&claim.uid));
+            inputs.push(Input::Claim(Box::new(claim)));
+        }
+        inputs.push(Input::Listed(uids));
+        inputs
+    }
+
+    /// A controller that was just started, and all that it reads before it leads.
+    pub(crate) fn start(&mut self, leads: bool) -> State {
+        let settings = Settings {
+            subscription: Some("0".to_owned()),
+            node_resource_group: Some("mc_g".to_owned()),
+            ..Settings::default()
+        };
+        let mut state = State::new(settings, self.clock());
+        self.outbox.clear();
+        let mut inputs = vec![
+            Input::Object { kind: Kind::NodePool, name: "default".into(), uid: "pool-uid".into() },
+            Input::Object {
+                kind: Kind::AksNodeClass,
+                name: "default".into(),
+                uid: "class-uid".into(),
+            },
+        ];
+        inputs.extend(self.list());
+        inputs.extend(self.karpenter.iter().cloned().map(Input::GivenUp));
+        for input in inputs {
+            assert!(
+                state.handle(input, self.clock()).is_empty(),
+                "a replica that does not lead does nothing"
+            );
+        }
+        if leads {
+            self.lead(&mut state);
+        }
+        state
+    }
+
+    /// The replica is elected.
+    pub(crate) fn lead(&mut self, state: &mut State) -> bool {
+        state.handle(Input::Record(self.record.clone()), self.clock());
+        let actions = state.handle(Input::Leads(true), self.clock());
+        self.execute(state, actions)
+    }
+
+    /// Does what a controller asks for; false if it was killed meanwhile.
+    pub(crate) fn execute(&mut self, state: &mut State, actions: Vec<Action>) -> bool {
+        let mut actions: VecDeque<Action> = actions.into();
+        while let Some(action) = actions.pop_front() {
+            let Some(inputs) = self.act(action) else { return false };
+            for input in inputs {
+                actions.extend(state.handle(input, self.clock()));
+            }
+        }
+        true
+    }
+
+    /// Whether the controller is killed before (`sent` false) or after (`sent` true) the next write.
+    fn dies(&mut self, sent: bool) -> bool {
+        let number = self.writes.total() - u32::from(sent);
+        let dies = !self.crashed && self.crash == Some((number, sent));
+        self.crashed |= dies;
+        dies
+    }
+
+    /// One action; the inputs that answer it, or nothing if the controller was killed.
+    fn act(&mut self, action: Action) -> Option<Vec<Input>> {
+        Some(match action {
+            Action::Read(Read { uid, target, .. }) => {
+                self.writes.reads += 1;
+                let observation = match &target {
+                    Target::Vm(vm) => {
+                        let (status, body) = self.azure.vm(&vm.name, self.now);
+                        Observation::of_vm(status, None, body.to_string().as_bytes())
+                    }
+                    Target::Machine(machine) => {
+                        let (status, body) = self.azure.machine(&machine.name, self.now);
+                        Observation::of_machine(status, None, body.to_string().as_bytes())
+                    }
+                };
+                vec![Input::Observed { uid, observation }]
+            }
+            Action::Sweep(Sweep::Extensions { group, .. }) => {
+                self.writes.sweeps += 1;
+                vec![Input::Swept(Swept::Extensions { group, rows: self.azure.sweep(self.now) })]
+            }
+            Action::Sweep(Sweep::Machines { pool }) => {
+                self.writes.sweeps += 1;
+                vec![Input::Swept(Swept::Machines { pool, machines: Vec::new() })]
+            }
+            Action::Record(entry) => {
+                if self.dies(false) {
+                    return None;
+                }
+                self.writes.records += u32::from(self.record.merge(&[*entry], 50));
+                if self.dies(true) {
+                    return None;
+                }
+                Vec::new()
+            }
+            Action::Event(event) => {
+                if self.dies(false) {
+                    return None;
+                }
+                let exists = self.events.contains_key(&event.name());
+                self.events.entry(event.name()).or_insert_with(|| event.body("test"));
+                *(if exists { &mut self.writes.events_again } else { &mut self.writes.events }) +=
+                    1;
+                if !exists && self.dies(true) {
+                    return None;
+                }
+                Vec::new()
+            }
+            Action::Patch { uid, name, body, .. } => {
+                if self.dies(false) {
+                    return None;
+                }
+                let answer = self.patch(&name, &body);
+                if answer == Answer::Written && self.dies(true) {
+                    return None;
+                }
+                let mut inputs = vec![Input::Patched { uid, answer }];
+                if let Some(object) = self.claims.get(&name).cloned() {
+                    let claim = self.project(&object);
+                    inputs.push(Input::Claim(Box::new(claim)));
+                }
+                inputs
+            }
+            Action::Reread { uid, name } => match self.claims.get(&name).cloned() {
+                Some(object) => vec![Input::Claim(Box::new(self.project(&object)))],
+                None => vec![Input::ClaimGone(uid)],
+            },
+            Action::Tell(_) | Action::ImageFails { .. } => Vec::new(),
+        })
+    }
+
+    fn patch(&mut self, name: &str, body: &Value) -> Answer {
+        let Some(object) = self.claims.get(name) else { return Answer::of(Some(404)) };
+        let Some(patched) = json_patch::apply(object, body) else {
+            self.writes.refused_patches += 1;
+            return Answer::of(Some(422));
+        };
+        let said = |object: &Value| {
+            own_condition(object)
+                .map(|c| [c["status"].clone(), c["reason"].clone(), c["message"].clone()])
+        };
+        assert_ne!(said(object), said(&patched), "a patch that changes nothing");
+        let message = own_condition(&patched).unwrap()["message"].as_str().unwrap().to_owned();
+        // Whether it stood before is judged here, not by the controller, which may have been restarted.
+        let key = (name.to_owned(), message);
+        if self.writes.verdicts.insert(key) {
+            self.patched_at.insert(name.to_owned(), self.now);
+        } else {
+            self.writes.reasserts += 1;
+        }
+        self.put(patched);
+        Answer::of(Some(200))
+    }
+
+    /// What the world looks like to people, without times.
+    pub(crate) fn picture(&self) -> Value {
+        let mut conditions: BTreeMap<&str, Value> = BTreeMap::new();
+        for (name, object) in self.claims.iter().chain(&self.last_words) {
+            let own =
+                own_condition(object).map(|c| json!([c["status"], c["reason"], c["message"]]));
+            conditions.entry(name).or_insert(own.unwrap_or_default());
+        }
+        let events: BTreeMap<&String, &Value> =
+            self.events.iter().map(|(name, event)| (name, &event["note"])).collect();
+        let records: BTreeMap<&str, &str> =
+            self.record.entries().map(|e| (e.id.as_str(), e.message.as_str())).collect();
+        json!({"conditions": conditions, "events": events, "records": records})
+    }
+}
+
+pub(crate) fn own_condition(object: &Value) -> Option<&Value> {
+    let conditions = object["status"]["conditions"].as_array()?;
+    let ours: Vec<&Value> =
+        conditions.iter().filter(|condition| condition["type"] == CONDITION).collect();
+    assert!(ours.len() <= 1, "the condition stands twice: {object}");
+    ours.first().copied()
+}
+
+/// Runs a controller until `until`, restarting it whenever it is killed. `disturb` may change what is
+/// delivered.
+pub(crate) fn run(
+    world: &mut World,
+    changes: &[(i64, Change)],
+    until: i64,
+    mut disturb: impl FnMut(&mut World, Vec<Input>) -> Vec<Input>,
+) {
+    let mut state = world.start(true);
+    let mut changes = changes.iter().peekable();
+    let mut steps = 0;
+    while world.now <= until {
+        while let Some((_, change)) = changes.next_if(|(when, _)| *when <= world.now) {
+            change.apply(world);
+        }
+        loop {
+            let out = std::mem::take(&mut world.outbox);
+            let delivered = disturb(world, out);
+            let mut alive = true;
+            for input in delivered.into_iter().chain([Input::Tick]) {
+                let actions = state.handle(input, world.clock());
+                if !world.execute(&mut state, actions) {
+                    alive = false;
+                    break;
+                }
+            }
+            if !alive && world.demoted {
+                assert!(state.handle(Input::Leads(false), world.clock()).is_empty());
+                let given_up = world.karpenter.clone().into_iter().map(Input::GivenUp);
+                for input in world.list().into_iter().chain(given_up) {
+                    assert!(state.handle(input, world.clock()).is_empty());
+                }
+                world.lead(&mut state);
+            } else if !alive {
+                state = world.start(true);
+            }
+            steps += 1;
+            assert!(steps < 200_000, "the controller never comes to rest");
+            if alive && world.outbox.is_empty() {
+                break;
+            }
+        }
+        let wake = state.wake_at(world.clock()).map_or(i64::MAX, |at| {
+            let ahead = at.duration_since(world.clock());
+            world.now
+                + ahead.as_secs()
+                + i64::from(ahead > SignedDuration::from_secs(ahead.as_secs()))
+        });
+        let change = changes.peek().map_or(i64::MAX, |(when, _)| *when);
+        world.now = wake.min(change).min(until + 1).max(world.now + 1);
+    }
+}
+
+pub(crate) type Rows = HashMap<String, mooring_controller::observation::Progress>;

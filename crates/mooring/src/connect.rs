@@ -1,0 +1,79 @@
+//! The ways to Azure and to the cluster, from flags and the environment.
+
+use std::sync::Arc;
+
+use mooring_arm::identity::Settings as Identity;
+use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
+
+use crate::cluster_cli::ClusterArguments;
+use crate::failure::Failure;
+
+/// A flag, else the first of these variables that is set.
+fn or_environment(flag: Option<&String>, names: &[&str]) -> Option<String> {
+    let value = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    flag.cloned().or_else(|| names.iter().find_map(value))
+}
+
+/// Where the nodes are in Azure.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) subscription: Option<String>,
+    pub(crate) node_resource_group: Option<String>,
+}
+
+/// A client of Azure within these limits.
+pub(crate) fn azure(arguments: &ClusterArguments, limits: Limits) -> Result<Client, Failure> {
+    let environment = Settings::from_env();
+    let endpoint = arguments.arm_endpoint.clone().or(environment.endpoint);
+    let cloud = Cloud::new(Settings { endpoint, ..environment })
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let outside = Real::new(&cloud, &Identity::from_env())
+        .map_err(|error| Failure::unreadable(error.to_string()))?;
+    Ok(Client::new(cloud, Arc::new(outside), Budget::new(limits)))
+}
+
+/// A client of the cluster's API that repeats nothing by itself.
+pub(crate) async fn kubernetes(arguments: &ClusterArguments) -> Result<kube::Client, Failure> {
+    use kube::config::{KubeConfigOptions, Kubeconfig};
+    let failed = |error: String| {
+        Failure::unreadable(format!(
+            "no way to the cluster's API: {error}\nhint: `--kubeconfig FILE` or KUBECONFIG names a kubeconfig; `az aks get-credentials` writes one"
+        ))
+    };
+    let config = match &arguments.kubeconfig {
+        Some(path) => {
+            let read = Kubeconfig::read_from(path).map_err(|error| failed(error.to_string()))?;
+            kube::Config::from_custom_kubeconfig(read, &KubeConfigOptions::default())
+                .await
+                .map_err(|error| failed(error.to_string()))
+        }
+        None => kube::Config::infer().await.map_err(|error| failed(error.to_string())),
+    };
+    let mut config = config?;
+    config.default_retry = false;
+    kube::Client::try_from(config).map_err(|error| failed(error.to_string()))
+}
+
+/// Where the nodes are; the cluster is asked for what is not said.
+pub(crate) async fn place(arm: &Client, arguments: &ClusterArguments) -> Result<Place, Failure> {
+    let subscription = or_environment(
+        arguments.subscription.as_ref(),
+        &["AZURE_SUBSCRIPTION_ID", "SUBSCRIPTION_ID"],
+    );
+    let nodes =
+        or_environment(arguments.node_resource_group.as_ref(), &["AZURE_NODE_RESOURCE_GROUP"]);
+    if nodes.is_some() {
+        return Ok(Place { subscription, node_resource_group: nodes });
+    }
+    let group = or_environment(arguments.resource_group.as_ref(), &["RESOURCE_GROUP"]);
+    let cluster = or_environment(arguments.cluster.as_ref(), &["CLUSTER_NAME"]);
+    let (Some(in_subscription), Some(group), Some(cluster)) = (&subscription, group, cluster)
+    else {
+        return Ok(Place { subscription, node_resource_group: None });
+    };
+    let id = ResourceId::cluster(in_subscription, &group, &cluster)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let cluster = arm.cluster(&id).await.map_err(|error| Failure::azure(&error))?;
+    let node_resource_group = cluster.properties.node_resource_group.clone();
+    Ok(Place { subscription, node_resource_group })
+}

@@ -1,0 +1,105 @@
+//! `mooring controller`: wiring.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use mooring_controller::lease::Times;
+use mooring_controller::metrics::Metrics;
+use mooring_controller::run::{Answers, Clock, Controller, Health, serve};
+use mooring_controller::{Settings, log, share};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cluster_cli::ControllerArguments;
+use crate::connect::{self, Place};
+use crate::failure::Failure;
+
+pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure> {
+    let level = match std::env::var("MOORING_LOG").as_deref() {
+        Ok("debug") => log::Level::DEBUG,
+        Ok("warn") => log::Level::WARN,
+        _ => log::Level::INFO,
+    };
+    // Only this command has a subscriber; a second one cannot be set.
+    let _ = tracing::subscriber::set_global_default(log::subscriber(std::io::stderr, level));
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(run(arguments))
+}
+
+async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    let kube = connect::kubernetes(&arguments.cluster).await?;
+    let arm = connect::azure(&arguments.cluster, share::ours())?;
+    let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
+    let health_at = listen("--health-address", &arguments.health_address).await?;
+    let (metrics_on, health_on) = (metrics_at.local_addr()?, health_at.local_addr()?);
+    // Claims say where their VMs are; this is only for those that are gone before they were seen.
+    let place = connect::place(&arm, &arguments.cluster).await.unwrap_or_else(|failure| {
+        tracing::warn!(why = failure.text(), "the node resource group is not known");
+        Place::default()
+    });
+    let clock: Clock = Arc::new(Timestamp::now);
+    let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(clock())));
+    let answers = Answers {
+        clock: Arc::clone(&clock),
+        metrics: Arc::clone(&metrics),
+        health: Arc::clone(&health),
+    };
+    let pages =
+        [tokio::spawn(serve(metrics_at, answers.clone())), tokio::spawn(serve(health_at, answers))];
+    let controller = Controller {
+        kube,
+        arm,
+        clock,
+        settings: Settings {
+            instance: instance(),
+            subscription: place.subscription,
+            node_resource_group: place.node_resource_group,
+            ..Settings::default()
+        },
+        namespace: arguments.cluster.namespace.clone(),
+        times: Times::default(),
+        metrics,
+        health,
+    };
+    tracing::info!(
+        instance = controller.settings.instance,
+        version = env!("CARGO_PKG_VERSION"),
+        metrics = %metrics_on,
+        health = %health_on,
+        "starts"
+    );
+    controller
+        .run(async move {
+            tokio::select! {
+                _ = interrupted.recv() => {}
+                _ = terminated.recv() => {}
+            }
+        })
+        .await;
+    pages.iter().for_each(tokio::task::JoinHandle::abort);
+    Ok(())
+}
+
+/// `:8080` is every address, as everybody's flags for Prometheus have it.
+async fn listen(flag: &str, text: &str) -> Result<TcpListener, Failure> {
+    let whole = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text.to_owned() };
+    let address: SocketAddr = whole.parse().map_err(|_| {
+        Failure::usage(format!("{flag} {text}: not an address such as :8080 or 127.0.0.1:8080"))
+    })?;
+    TcpListener::bind(address).await.map_err(|error| {
+        Failure::unreadable(format!(
+            "cannot listen on {address}: {error}\nhint: `{flag} 127.0.0.1:0` takes a free port"
+        ))
+    })
+}
+
+/// Another name for each process: two that share one would both believe to lead.
+fn instance() -> String {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let host = variable("POD_NAME").or_else(|| variable("HOSTNAME"));
+    format!("{}-{}", host.as_deref().unwrap_or("mooring"), std::process::id())
+}

@@ -1,0 +1,104 @@
+//! Why, for people and programs.
+
+use std::fmt::Write as _;
+
+use mooring_controller::once::{NodeTold, Table};
+use serde_json::json;
+
+use crate::cluster_cli::ReportFormat;
+
+/// The answer in a format.
+pub(crate) fn show(format: ReportFormat, what: &str, told: &[NodeTold], fleet: &Table) -> String {
+    match format {
+        ReportFormat::Table => table(what, told, fleet),
+        ReportFormat::Json => json(what, told, fleet),
+        ReportFormat::Markdown => markdown(what, told, fleet),
+    }
+}
+
+fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
+    let mut text = String::new();
+    for one in told {
+        let mark = if one.is_failed() { "failed" } else { "well" };
+        let _ = writeln!(text, "{} ({mark}): {}", one.node, one.sentence());
+        let mut row = |name: &str, value: &str| {
+            if !value.is_empty() {
+                let _ = writeln!(text, "  {name:<11} {value}");
+            }
+        };
+        row("NodeClaim", one.claim.as_deref().unwrap_or_default());
+        row("pool", one.pool.as_deref().unwrap_or_default());
+        row("image", one.image.as_deref().unwrap_or_default());
+        row(
+            "condition",
+            &format!("{}/{}", one.verdict.status().as_str(), one.verdict.reason.as_str()),
+        );
+        if let Some(failure) = &one.verdict.failure {
+            row("cause", &failure.cause);
+            row("owner", failure.owner);
+            row("seen", failure.evidence.as_deref().unwrap_or_default());
+        }
+        row("read from", one.from.as_str());
+        for sentence in about(one, fleet) {
+            row("fleet", sentence);
+        }
+        row("next", &one.next(what).unwrap_or_default());
+    }
+    text
+}
+
+fn about<'a>(one: &'a NodeTold, fleet: &'a Table) -> impl Iterator<Item = &'a str> {
+    fleet.about(one.image.as_deref().unwrap_or_default())
+}
+
+fn json(what: &str, told: &[NodeTold], fleet: &Table) -> String {
+    let nodes: Vec<_> = told
+        .iter()
+        .map(|one| {
+            let failure = one.verdict.failure.as_ref();
+            json!({
+                "node": one.node,
+                "nodeClaim": one.claim,
+                "pool": one.pool,
+                "image": one.image,
+                "joined": one.joined,
+                "failed": one.is_failed(),
+                "status": one.verdict.status().as_str(),
+                "reason": one.verdict.reason.as_str(),
+                "message": one.sentence(),
+                "code": failure.and_then(|failure| failure.code),
+                "name": failure.and_then(|failure| failure.name.clone()),
+                "effectiveCode": failure.and_then(|failure| failure.effective.as_ref().map(|(code, _)| *code)),
+                "cause": failure.map(|failure| failure.cause.clone()),
+                "owner": failure.map(|failure| failure.owner).filter(|owner| !owner.is_empty()),
+                "evidence": failure.and_then(|failure| failure.evidence.clone()),
+                "readFrom": one.from.as_str(),
+                "fleet": about(one, fleet).collect::<Vec<_>>(),
+                "next": one.next(what),
+            })
+        })
+        .collect();
+    let report = json!({"schema": "mooring.why/v1", "what": what, "nodes": nodes});
+    format!("{report:#}\n")
+}
+
+fn markdown(what: &str, told: &[NodeTold], fleet: &Table) -> String {
+    let mut text = format!("### Why `{what}`\n\n");
+    for one in told {
+        let mark = if one.is_failed() { "failed" } else { "well" };
+        let _ = writeln!(text, "- **{}** ({mark}): {}", one.node, one.sentence());
+        if let Some(evidence) =
+            one.verdict.failure.as_ref().and_then(|failure| failure.evidence.as_ref())
+        {
+            // Four back-ticks: the line itself may hold one.
+            let _ = writeln!(text, "  - seen: ```` {evidence} ````");
+        }
+        for sentence in about(one, fleet) {
+            let _ = writeln!(text, "  - fleet: {sentence}");
+        }
+        if let Some(next) = one.next(what) {
+            let _ = writeln!(text, "  - next: `{next}`");
+        }
+    }
+    text
+}

@@ -1,0 +1,186 @@
+//! `mooring controller`, `why` and `fleet` as a person starts them, against `mooring sim` with its env.sh sourced.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests"
+)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A process that ends with the test.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn mooring() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_mooring"))
+}
+
+fn simulate(state: &Path) -> Process {
+    let mut child = mooring()
+        .args(["sim", "--scenario", "oras-missing", "--kube-port", "0", "--state"])
+        .arg(state)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("ready "), "{line}");
+    Process(child)
+}
+
+/// A command with env.sh sourced and nothing else.
+fn sourced(state: &Path) -> Command {
+    let mut command = mooring();
+    command.env_clear();
+    for line in std::fs::read_to_string(state.join("env.sh")).unwrap().lines() {
+        let (name, value) = line.strip_prefix("export ").unwrap().split_once('=').unwrap();
+        command.env(name, value.trim_matches('\''));
+    }
+    command
+}
+
+fn run(state: &Path, words: &[&str]) -> Output {
+    sourced(state).args(words).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "there was no {what}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn page(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn why_answers_for_claims_nodes_pools_and_instances() {
+    let state = tempfile::tempdir().unwrap();
+    let _sim = simulate(state.path());
+    for what in ["default-bad1", "aks-default-bad1"] {
+        let answer = run(state.path(), &["why", what]);
+        let told = text(&answer.stdout);
+        assert_eq!(answer.status.code(), Some(1), "{what}: {told} {}", text(&answer.stderr));
+        assert!(
+            told.contains(
+                "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): oras is missing"
+            ),
+            "{told}"
+        );
+        assert!(told.contains("mooring explain 232 --image") || what.starts_with("aks-"), "{told}");
+    }
+    for what in ["default-good1", "aks-default-good1", "system", "system/0"] {
+        let answer = run(state.path(), &["why", what, "-o", "json"]);
+        let told: Value = serde_json::from_slice(&answer.stdout)
+            .unwrap_or_else(|_| panic!("{what}: {}", text(&answer.stderr)));
+        assert_eq!(answer.status.code(), Some(0), "{what}: {told}");
+        assert_eq!(
+            (&told["schema"], &told["nodes"][0]["joined"]),
+            (&"mooring.why/v1".into(), &true.into()),
+            "{told}"
+        );
+    }
+    let pool = run(state.path(), &["why", "default", "-o", "markdown"]);
+    assert_eq!((pool.status.code(), text(&pool.stdout).matches("- **aks-").count()), (Some(1), 10));
+    let nothing = run(state.path(), &["why", "no-such-thing"]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(text(&nothing.stderr).contains("hint:"), "{}", text(&nothing.stderr));
+    let empty = run(state.path(), &["fleet"]);
+    assert!(text(&empty.stdout).starts_with("No failures are on record."));
+}
+
+#[test]
+fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
+    let state = tempfile::tempdir().unwrap();
+    let _sim = simulate(state.path());
+    let mut controller = Process(
+        sourced(state.path())
+            .args([
+                "controller",
+                "--metrics-address",
+                "127.0.0.1:0",
+                "--health-address",
+                "127.0.0.1:0",
+            ])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let mut log = BufReader::new(controller.0.stderr.take().unwrap());
+    let mut line = String::new();
+    let started: Value = loop {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "it ended");
+        let line: Value = serde_json::from_str(&line).unwrap();
+        if line["message"] == "starts" {
+            break line;
+        }
+    };
+    // Somebody must read on, or the controller would wait for room in the pipe.
+    let reader = std::thread::spawn(move || {
+        let mut rest = String::new();
+        let _ = log.read_to_string(&mut rest);
+        rest
+    });
+    let (metrics, health) =
+        (started["metrics"].as_str().unwrap(), started["health"].as_str().unwrap());
+    eventually("ready page", || page(health, "/readyz").starts_with("HTTP/1.1 200").then_some(()));
+    assert!(page(health, "/healthz").ends_with("ok\n"));
+    let table = eventually("table with five failures", || {
+        let fleet = run(state.path(), &["fleet", "-o", "json"]);
+        let table: Value = serde_json::from_slice(&fleet.stdout).ok()?;
+        (table["rows"][0]["failed"] == 5).then_some(table)
+    });
+    assert_eq!(
+        (&table["rows"][0]["image"], &table["rows"][0]["cause"]),
+        (&"202601.27.0".into(), &"OrasBinaryMissing".into())
+    );
+    assert_eq!(table["rows"][0]["nodes"], 5, "{table}");
+    assert!(
+        table["findings"][0]["sentence"]
+            .as_str()
+            .unwrap()
+            .contains("fails with OrasBinaryMissing on 5 of 5 nodes")
+    );
+    let shown = page(metrics, "/metrics");
+    assert!(shown.contains("mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"202601.27.0\"} 5"), "{shown}");
+    assert!(shown.contains("mooring_leader 1"));
+    // A claim that is gone is told from the record.
+    let ended = Command::new("kill").arg(controller.0.id().to_string()).status().unwrap();
+    assert!(ended.success());
+    let status = eventually("end", || controller.0.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0));
+    let rest = reader.join().unwrap();
+    assert!(rest.contains("gave the lease back"), "{rest}");
+    assert!(rest.contains("\"NodeClaim\":\"default-bad1\""), "{rest}");
+}
