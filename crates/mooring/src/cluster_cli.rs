@@ -1,4 +1,5 @@
 //! Arguments of the commands that look at a cluster.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
 use std::path::PathBuf;
 
@@ -33,25 +34,32 @@ Examples:
   mooring fleet
   mooring fleet -o markdown";
 
-/// Where the cluster is. With `mooring sim`'s env.sh sourced nothing needs to be said.
+/// Which cluster. With `mooring sim`'s env.sh sourced nothing needs to be said.
+#[derive(Debug, Args)]
+pub(crate) struct ClusterName {
+    /// The subscription's id; else SUBSCRIPTION_ID or AZURE_SUBSCRIPTION_ID
+    #[arg(long, value_name = "ID")]
+    pub(crate) subscription: Option<String>,
+    /// The cluster's resource group; else RESOURCE_GROUP
+    #[arg(long, value_name = "NAME")]
+    pub(crate) resource_group: Option<String>,
+    /// The cluster's name; else CLUSTER_NAME
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster: Option<String>,
+}
+
+/// Where the cluster is.
 #[derive(Debug, Args)]
 pub(crate) struct ClusterArguments {
     /// The kubeconfig; else KUBECONFIG, ~/.kube/config, or the pod's service account
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// The subscription; else `AZURE_SUBSCRIPTION_ID` or `SUBSCRIPTION_ID`
-    #[arg(long, value_name = "ID")]
-    pub(crate) subscription: Option<String>,
-    /// The cluster's resource group; else `RESOURCE_GROUP`
-    #[arg(long, value_name = "NAME")]
-    pub(crate) resource_group: Option<String>,
-    /// The cluster; else `CLUSTER_NAME`
-    #[arg(long, value_name = "NAME")]
-    pub(crate) cluster: Option<String>,
-    /// The resource group of the nodes; else `AZURE_NODE_RESOURCE_GROUP`, else asked of the cluster
+    #[command(flatten)]
+    pub(crate) name: ClusterName,
+    /// The resource group of the nodes; else AZURE_NODE_RESOURCE_GROUP, else asked of the cluster
     #[arg(long, value_name = "NAME")]
     pub(crate) node_resource_group: Option<String>,
-    /// Azure's resource manager; else `AZURE_RESOURCE_MANAGER_ENDPOINT`, else the public cloud
+    /// Azure's resource manager; else AZURE_RESOURCE_MANAGER_ENDPOINT, else the public cloud
     #[arg(long, value_name = "URL")]
     pub(crate) arm_endpoint: Option<String>,
     /// The namespace of the Lease and the record

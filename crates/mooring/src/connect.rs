@@ -21,10 +21,10 @@ pub(crate) struct Place {
     pub(crate) node_resource_group: Option<String>,
 }
 
-/// A client of Azure within these limits.
-pub(crate) fn azure(arguments: &ClusterArguments, limits: Limits) -> Result<Client, Failure> {
+/// A client of Azure within these limits, at this endpoint or at the one that the environment says.
+pub(crate) fn azure(endpoint: Option<&String>, limits: Limits) -> Result<Client, Failure> {
     let environment = Settings::from_env();
-    let endpoint = arguments.arm_endpoint.clone().or(environment.endpoint);
+    let endpoint = endpoint.cloned().or(environment.endpoint);
     let cloud = Cloud::new(Settings { endpoint, ..environment })
         .map_err(|error| Failure::usage(error.to_string()))?;
     let outside = Real::new(&cloud, &Identity::from_env())
@@ -56,17 +56,16 @@ pub(crate) async fn kubernetes(arguments: &ClusterArguments) -> Result<kube::Cli
 
 /// Where the nodes are; the cluster is asked for what is not said.
 pub(crate) async fn place(arm: &Client, arguments: &ClusterArguments) -> Result<Place, Failure> {
-    let subscription = or_environment(
-        arguments.subscription.as_ref(),
-        &["AZURE_SUBSCRIPTION_ID", "SUBSCRIPTION_ID"],
-    );
+    let name = &arguments.name;
+    let subscription =
+        or_environment(name.subscription.as_ref(), &["SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"]);
     let nodes =
         or_environment(arguments.node_resource_group.as_ref(), &["AZURE_NODE_RESOURCE_GROUP"]);
     if nodes.is_some() {
         return Ok(Place { subscription, node_resource_group: nodes });
     }
-    let group = or_environment(arguments.resource_group.as_ref(), &["RESOURCE_GROUP"]);
-    let cluster = or_environment(arguments.cluster.as_ref(), &["CLUSTER_NAME"]);
+    let group = or_environment(name.resource_group.as_ref(), &["RESOURCE_GROUP"]);
+    let cluster = or_environment(name.cluster.as_ref(), &["CLUSTER_NAME"]);
     let (Some(in_subscription), Some(group), Some(cluster)) = (&subscription, group, cluster)
     else {
         return Ok(Place { subscription, node_resource_group: None });

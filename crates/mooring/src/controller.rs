@@ -32,7 +32,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     let kube = connect::kubernetes(&arguments.cluster).await?;
-    let arm = connect::azure(&arguments.cluster, share::ours())?;
+    let arm = connect::azure(arguments.cluster.arm_endpoint.as_ref(), share::ours())?;
     let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
     let health_at = listen("--health-address", &arguments.health_address).await?;
     let (metrics_on, health_on) = (metrics_at.local_addr()?, health_at.local_addr()?);

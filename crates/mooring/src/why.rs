@@ -46,7 +46,7 @@ async fn looker(
     needs_azure: bool,
 ) -> Result<Looker, Failure> {
     // A person waits, so all of Azure's limits may be used.
-    let arm = connect::azure(arguments, Limits::default())?;
+    let arm = connect::azure(arguments.arm_endpoint.as_ref(), Limits::default())?;
     let place = if needs_azure { connect::place(&arm, arguments).await? } else { Place::default() };
     let (subscription, node_resource_group) = match (place.subscription, place.node_resource_group)
     {

@@ -18,6 +18,7 @@ pub mod random;
 pub mod registry;
 pub mod scenario;
 pub mod serve;
+pub mod shared;
 pub mod sim;
 pub mod trace;
 pub mod world;

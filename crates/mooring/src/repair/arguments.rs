@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::cluster_cli::ClusterName;
+
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct RepairArguments {
@@ -125,15 +127,8 @@ pub(crate) enum RepairCommand {
 /// Which pool, and where its journal is.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArguments {
-    /// The subscription's id [env: SUBSCRIPTION_ID]
-    #[arg(long, value_name = "ID")]
-    pub(crate) subscription: Option<String>,
-    /// The cluster's resource group [env: RESOURCE_GROUP]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) resource_group: Option<String>,
-    /// The cluster's name [env: CLUSTER_NAME]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) cluster: Option<String>,
+    #[command(flatten)]
+    pub(crate) name: ClusterName,
     /// The pool's name
     #[arg(long, value_name = "NAME", default_value = "system")]
     pub(crate) pool: String,

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use jiff::Timestamp;
-use mooring_arm::{Budget, Client, Cloud, Limits, Real, Settings as CloudSettings, identity};
+use mooring_arm::Limits;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Access, Ending, Operator};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
+use crate::connect;
 use crate::failure::Failure;
 use crate::repair::progress::write;
 
@@ -28,11 +28,7 @@ pub(crate) fn operator(
     kubeconfig: Option<&Path>,
     settings: Settings,
 ) -> Result<(Operator, Signals), Failure> {
-    let cloud =
-        Cloud::new(CloudSettings::from_env()).map_err(|error| Failure::usage(error.to_string()))?;
-    let real = Real::new(&cloud, &identity::Settings::from_env())
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let client = Client::new(cloud, Arc::new(real), Budget::new(Limits::default()));
+    let client = connect::azure(None, Limits::default())?;
     let access = kubeconfig.map_or(Access::Azure, |path| Access::File(path.to_owned()));
     let (stop, stopped) = watch::channel(false);
     let operator = Operator::new(&client, access, settings, Rc::new(Timestamp::now), stopped)

@@ -22,9 +22,12 @@ pub(crate) fn settings(
     environment: Environment<'_>,
 ) -> Result<Settings, Failure> {
     let flag = |name: &str| match name {
-        "SUBSCRIPTION_ID" => target.subscription.clone(),
-        "RESOURCE_GROUP" => target.resource_group.clone(),
-        "CLUSTER_NAME" => target.cluster.clone(),
+        "SUBSCRIPTION_ID" => {
+            let flag = target.name.subscription.clone();
+            flag.or_else(|| environment(name)).or_else(|| environment("AZURE_SUBSCRIPTION_ID"))
+        }
+        "RESOURCE_GROUP" => target.name.resource_group.clone(),
+        "CLUSTER_NAME" => target.name.cluster.clone(),
         "NRP_FAIL_THRESHOLD" => judging.and_then(|judging| judging.fail_threshold.clone()),
         "NRP_FAIL_WINDOW_MIN" => judging.and_then(|judging| judging.fail_window.clone()),
         _ => None,

@@ -57,12 +57,13 @@ mod model;
 mod shell;
 mod tower;
 
+pub use crate::shared::{Clock, Running};
 pub use admission::Denial;
 pub use inside::Write;
 pub use model::{Delays, Kubernetes, Options};
 pub use objects::Key;
 pub use rbac::User;
-pub use shell::{Clock, Running, Shell};
+pub use shell::Shell;
 pub use status_error::StatusError;
 pub use tower::{AnswerBody, InProcess};
 

@@ -17,9 +17,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+pub use crate::shared::Running;
 pub use options::Options;
 pub(crate) use shell::KubernetesApi;
-pub use shell::{Now, Running, Shell};
+pub use shell::Shell;
 
 use crate::azure::Azure;
 use crate::exchange::{Outcome, Request};
