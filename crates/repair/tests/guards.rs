@@ -7,6 +7,8 @@
     reason = "a test may fail loudly"
 )]
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::guards::{Guard, Outcome, SIGNATURE, Verdict, evaluate, further, verdict};
 use mooring_repair::observation::{
@@ -52,9 +54,9 @@ fn recorded() -> Seen {
     let mut pools = Pool::read_list(&fixture!("05_agentpools_list")).unwrap();
     for pool in &mut pools {
         if pool.name == "system" {
-            pool.raw["properties"]["provisioningState"] = "Failed".into();
+            Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = "Failed".into();
         } else {
-            pool.raw["properties"]["provisioningState"] = "Succeeded".into();
+            Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = "Succeeded".into();
         }
     }
     seen.take(Answer::Pools(Reading::Known(pools)));

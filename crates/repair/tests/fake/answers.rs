@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use mooring_repair::guards::SIGNATURE;
 use mooring_repair::observation::{
-    ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading, ScaleSet,
+    self as seen,     ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading, ScaleSet,
 };
 
 use super::cloud::{CLUSTER, Cloud, SETS};
@@ -25,8 +25,8 @@ impl Cloud {
             })),
             Query::Pools => Answer::Pools(Reading::Known(
                 self.pools
-                    .values()
-                    .map(|pool| mooring_repair::observation::Pool::read(&pool.raw).unwrap())
+                    .iter()
+                    .map(|(name, pool)| seen::Pool { name: name.clone(), raw: pool.raw.clone() })
                     .collect(),
             )),
             Query::ScaleSets => Answer::ScaleSets(Reading::Known(
@@ -72,6 +72,7 @@ impl Cloud {
                         .collect(),
                 ),
             ),
+            Query::Events if self.mute => Answer::Events(Reading::Failed("HTTP 503".into())),
             Query::Events => Answer::Events(Reading::Known(
                 self.pools
                     .values()
