@@ -62,7 +62,8 @@ pub fn hash(value: &Value) -> String {
 /// SHA-256 of bytes, in hexadecimal.
 #[must_use]
 pub fn hash_bytes(bytes: &[u8]) -> String {
-    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
+    let digits =
+        |byte: &u8| [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
     digest(&SHA256, bytes).as_ref().iter().flat_map(digits).map(char::from).collect()
 }
 

@@ -46,7 +46,18 @@ fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
 }
 
 fn assert_repaired(end: &End, what: &str) {
-    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Repaired)), "{what}");
+    let cloud = end.cloud.borrow();
+    let last: Vec<_> = cloud.journal.iter().rev().take(5).map(|record| &record.entry).collect();
+    let repaired = Ended::Rested(Rest::Finished(Finish::Repaired));
+    assert_eq!(end.ended, repaired, "{what}; backwards from the end: {last:#?}");
+}
+
+/// Nothing was deleted, made or cordoned: at most the stuck operation was aborted.
+fn assert_untouched(end: &End, what: &str) {
+    let state = end.cloud.borrow().end_state();
+    assert_eq!(state["deletes"], serde_json::json!([]), "{what}");
+    assert_eq!(state["cordoned"], 0, "{what}");
+    assert!(state["pools"].get("systmp").is_none(), "{what}");
 }
 
 /// Does the numbers of a range on all cores. A panic on one of them fails the test.
@@ -137,10 +148,11 @@ fn two_kills_at_any_points_end_as_the_clean_run_does() {
 }
 
 #[test]
-fn faults_from_any_seed_end_as_the_clean_run_does() {
+fn faults_from_any_seed_end_as_the_clean_run_does_or_before_anything_was_touched() {
     let number = |name: &str, default| std::env::var(name).map_or(default, |n| n.parse().unwrap());
     let (first, schedules) = (number("MOORING_SEED", 1), number("MOORING_SCHEDULES", 20_000));
     let wanted = CURABLE.map(|(_, make)| clean(make));
+    let refused = AtomicU64::new(0);
     on_all_cores(first..first + schedules, |seed| {
         let at = usize::try_from(seed).unwrap() % CURABLE.len();
         let (name, make) = CURABLE[at];
@@ -148,9 +160,18 @@ fn faults_from_any_seed_end_as_the_clean_run_does() {
         let chaos = RefCell::new(Chaos::new(seed, 25));
         let kills: Vec<u64> = (0..3).map(|_| chaos.borrow_mut().random.below(200)).collect();
         let end = run_to_rest(make(), &settings(), &kills, Some(&chaos), 60);
+        if end.ended == Ended::Rested(Rest::Finished(Finish::Refused)) {
+            // An answer that was old when the clock jumped shows evidence that is too old to act on.
+            assert_untouched(&end, &what);
+            refused.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
         assert_repaired(&end, &what);
         assert_eq!(end.cloud.borrow().end_state(), wanted[at], "{what}");
     });
+    let refused = refused.into_inner();
+    println!("{refused} of {schedules} refused for lack of fresh evidence");
+    assert!(refused <= 1 + schedules / 1_000, "{refused}");
 }
 
 /// Under faults, too, a budget that never clears keeps its pod and with it the pool.

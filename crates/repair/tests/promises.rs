@@ -166,6 +166,33 @@ fn what_nobody_can_tell_beside_what_fails_is_refused_at_once() {
     assert!(end.cloud.borrow().now.duration_since(began) < SignedDuration::from_mins(1));
 }
 
+/// Every step that fails stops the run with its name, before any later one, and can be taken up again.
+#[test]
+fn a_step_that_is_refused_stops_the_run_there_and_nowhere_later() {
+    for forbidden in [
+        "abort cluster",
+        "put pool systm",
+        "cordon aks-system-0",
+        "evict kube-system/coredns",
+        "delete pool syste",
+        "put pool syste",
+        "tag cluster",
+        "cordon aks-systmp",
+        "delete pool systm",
+    ] {
+        let mut cloud = old_operation();
+        cloud.forbidden = Some(forbidden);
+        let end = once(cloud, &settings());
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::EffectRefused, "{forbidden}: {message}");
+        assert!(message.starts_with(forbidden), "{forbidden}: {message}");
+        assert!(keys(&end.cloud.borrow()).last().unwrap().starts_with(forbidden), "{forbidden}");
+        end.cloud.borrow_mut().forbidden = None;
+        let ended = resume(&end.cloud, &settings(), &Kill::default(), None);
+        assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)), "{forbidden}");
+    }
+}
+
 #[test]
 fn a_foreign_pool_of_the_temporary_name_is_never_touched() {
     let mut cloud = Cloud::wedged();

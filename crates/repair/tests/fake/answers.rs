@@ -3,7 +3,8 @@
 use jiff::SignedDuration;
 use mooring_repair::guards::SIGNATURE;
 use mooring_repair::observation::{
-    self as seen,     ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading, ScaleSet,
+    self as seen, ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading,
+    ScaleSet,
 };
 
 use super::cloud::{CLUSTER, Cloud, SETS};
@@ -22,6 +23,7 @@ impl Cloud {
                 location: None,
                 tags: self.cluster_tags.clone(),
                 max_pools: Some(100),
+                pods_in_subnet: false,
             })),
             Query::Pools => Answer::Pools(Reading::Known(
                 self.pools

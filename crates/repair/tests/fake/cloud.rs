@@ -62,6 +62,8 @@ pub struct Cloud {
     /// What the journal says.
     pub state: Option<State>,
     made: u32,
+    /// Effects whose key begins so are refused for good.
+    pub forbidden: Option<&'static str>,
     /// The activity log does not answer.
     pub mute: bool,
     /// The temporary pool has had a node that takes pods.
@@ -115,6 +117,7 @@ impl Cloud {
             settles_at: None,
             state: None,
             made: 0,
+            forbidden: None,
             mute: false,
             up: false,
             pace: SignedDuration::from_secs(8),
@@ -279,6 +282,9 @@ impl Cloud {
             }
             _ => {}
         }
+        if self.forbidden.is_some_and(|start| effect.key().starts_with(start)) {
+            return refused(403);
+        }
         self.effects += 1;
         let result = self.apply(effect, fault);
         self.check();
@@ -378,10 +384,12 @@ impl Cloud {
                 Ok(EffectResult::Done)
             }
             Effect::AbortOperation { operation, .. } => {
-                self.aborts.push(operation.clone());
-                if self.operation.take().is_none() {
+                // What is sent is sent only after one more look at what runs.
+                if self.operation.as_ref().is_none_or(|running| running.name != *operation) {
                     return Err(409);
                 }
+                self.operation = None;
+                self.aborts.push(operation.clone());
                 self.cluster_state = "Canceling".into();
                 self.settles_at = Some(soon);
                 Ok(started)
