@@ -223,6 +223,52 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
     assert_eq!(report["finish"], "repaired");
 }
 
+/// The creation of the temporary pool is accepted and never answered: a call that lasts.
+const SILENT: &str = "
+faults:
+- when: {method: PUT, path: '*/agentPools/systmp'}
+  then: timeoutAfter
+  times: 1
+";
+
+#[test]
+fn a_second_signal_stops_in_the_middle_of_a_call_and_loses_nothing() {
+    let scenarios = tempfile::tempdir().unwrap();
+    let scenario = scenarios.path().join("silent.yaml");
+    let wedged = include_str!("../../simulator/scenarios/wedged-system-pool.yaml");
+    std::fs::write(&scenario, format!("{wedged}{SILENT}")).unwrap();
+    let sim = Sim::start(&["--scenario", scenario.to_str().unwrap(), "--kube-port", "0"]);
+    let journal = sim.folder.path().join("journal");
+    let journal = journal.to_str().unwrap();
+    let (_, plan) = sim.json(&["plan", "--journal", journal, "-o", "json"]);
+    let hash = plan["hash"].as_str().unwrap();
+    let words = ["apply", "--poll", "1", "--journal", journal, "--yes", "--plan-hash", hash];
+    let mut child = sim.command(&words).spawn().unwrap();
+    let began = Instant::now();
+    while !std::fs::read_to_string(journal).is_ok_and(|text| text.contains("put-pool")) {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let interrupt = |child: &Child| {
+        let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(told.success());
+    };
+    std::thread::sleep(Duration::from_millis(300));
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "the first signal lets the call end");
+    interrupt(&child);
+    let (code, _, err) = ended(child);
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("mooring repair resume"), "{err}");
+    let text = std::fs::read_to_string(journal).unwrap();
+    assert!(text.lines().last().unwrap().contains("put-pool"), "an intent without an outcome");
+    let (code, out, err) = sim.run(&["resume", "--journal", journal, "--yes", "-o", "json"]);
+    assert_eq!(code, 0, "{err}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["finish"], "repaired");
+}
+
 #[test]
 fn a_pipeline_repairs_in_one_step_and_finds_nothing_to_do_the_next_time() {
     let sim = Sim::wedged();

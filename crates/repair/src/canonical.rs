@@ -9,55 +9,62 @@ use serde_json::Value;
 /// crate in the build may switch.
 #[must_use]
 pub fn canonical(value: &Value) -> String {
-    let mut out = String::new();
+    String::from_utf8(bytes(value)).unwrap_or_default()
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
     write(value, &mut out);
     out
 }
 
-fn write(value: &Value, out: &mut String) {
+fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
-            let mut names: Vec<_> = members.keys().collect();
-            names.sort_unstable();
-            out.push('{');
-            for (index, name) in names.into_iter().enumerate() {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_unstable_by_key(|(name, _)| *name);
+            out.push(b'{');
+            for (index, (name, value)) in sorted.into_iter().enumerate() {
                 if index > 0 {
-                    out.push(',');
+                    out.push(b',');
                 }
-                out.push_str(&Value::from(name.as_str()).to_string());
-                out.push(':');
-                write(&members[name], out);
+                write_leaf(name, out);
+                out.push(b':');
+                write(value, out);
             }
-            out.push('}');
+            out.push(b'}');
         }
         Value::Array(items) => {
-            out.push('[');
+            out.push(b'[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    out.push(',');
+                    out.push(b',');
                 }
                 write(item, out);
             }
-            out.push(']');
+            out.push(b']');
         }
-        other => out.push_str(&other.to_string()),
+        other => write_leaf(other, out),
     }
+}
+
+/// Writing to memory does not fail.
+fn write_leaf(leaf: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out, leaf);
 }
 
 /// SHA-256 of the canonical text, in hexadecimal.
 #[must_use]
 pub fn hash(value: &Value) -> String {
-    hash_bytes(canonical(value).as_bytes())
+    hash_bytes(&bytes(value))
 }
 
 /// SHA-256 of bytes, in hexadecimal.
 #[must_use]
 pub fn hash_bytes(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    digest(&SHA256, bytes).as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digits =
+        |byte: &u8| [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
+    digest(&SHA256, bytes).as_ref().iter().flat_map(digits).map(char::from).collect()
 }
 
 #[cfg(test)]

@@ -263,6 +263,10 @@ fn differences_are_what_was_asked_for_and_not_given() {
 }
 
 fn plan_of(pool: &Value) -> plan::Plan {
+    plan_with(pool, &Surroundings::unread())
+}
+
+fn plan_with(pool: &Value, around: &Surroundings) -> plan::Plan {
     let mut seen = Seen::default();
     let cluster: Value =
         serde_json::from_str(include_str!("fixtures/01_managed_cluster_get_succeeded.json"))
@@ -277,7 +281,7 @@ fn plan_of(pool: &Value) -> plan::Plan {
         cluster: "c".into(),
         pool: "system".into(),
     };
-    plan::build(&seen, &Settings::new(target), &Surroundings::unread()).unwrap()
+    plan::build(&seen, &Settings::new(target), around).unwrap()
 }
 
 #[test]
@@ -298,6 +302,52 @@ fn a_plan_made_a_minute_ago_still_applies_and_an_edit_breaks_it() {
     }
     assert_eq!(plan.hash.len(), 64);
     assert_eq!(plan.temporary_pool, "systmp");
+}
+
+#[test]
+fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
+    let cluster = |pods_in_subnet: bool| {
+        let raw = json!({"id": "/c"});
+        Cluster { pods_in_subnet, ..Cluster::read(&raw).unwrap() }
+    };
+    let pool = |pods: Option<&str>| {
+        let raw = json!({"name": "system", "properties": {"count": 3, "maxPods": 10,
+            "vnetSubnetID": "/n/nodes", "podSubnetID": pods}});
+        Pool::read(&raw).unwrap()
+    };
+    let need = |id: &str, addresses: i64| (id.to_owned(), addresses);
+    assert_eq!(plan::subnets(&cluster(true), &pool(None)), [need("/n/nodes", 33)]);
+    assert_eq!(plan::subnets(&cluster(false), &pool(None)), [need("/n/nodes", 3)]);
+    assert_eq!(
+        plan::subnets(&cluster(true), &pool(Some("/n/pods"))),
+        [need("/n/nodes", 3), need("/n/pods", 30)]
+    );
+    let bare = Pool::read(&json!({"name": "system", "properties": {"count": 3}})).unwrap();
+    assert_eq!(plan::subnets(&cluster(true), &bare), []);
+
+    let live = live();
+    let named = |name: &str| live["properties"][name].as_str().unwrap().to_owned();
+    let (nodes, pods) = (named("vnetSubnetID"), named("podSubnetID"));
+    let check = |free: &[(&str, Reading<i64>)]| {
+        let mut around = Surroundings::unread();
+        around.free_addresses =
+            free.iter().map(|(id, free)| ((*id).to_owned(), free.clone())).collect();
+        let plan = plan_with(&live, &around);
+        let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
+        (found.outcome, found.detail)
+    };
+    let plenty = || Reading::Known(10_000);
+    assert_eq!(check(&[(&nodes, plenty()), (&pods, plenty())]).0, Outcome::Pass);
+    assert_eq!(check(&[(&nodes, Reading::Known(3)), (&pods, plenty())]).0, Outcome::Pass);
+    let (outcome, detail) = check(&[(&nodes, Reading::Known(2)), (&pods, plenty())]);
+    assert_eq!(outcome, Outcome::Fail);
+    assert!(detail.starts_with("3 addresses of ") && detail.ends_with("2 left"), "{detail}");
+    let denied = || Reading::Denied("AuthorizationFailed".to_owned());
+    let (outcome, detail) = check(&[(&nodes, plenty()), (&pods, denied())]);
+    assert_eq!(outcome, Outcome::Unknown);
+    assert!(detail.contains("AuthorizationFailed"), "{detail}");
+    assert_eq!(check(&[(&nodes, denied()), (&pods, Reading::Known(0))]).0, Outcome::Fail);
+    assert_eq!(check(&[]).0, Outcome::Unknown, "nothing was read");
 }
 
 #[test]

@@ -25,7 +25,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::scenarios::{CURABLE, Scenario, budget_that_never_clears, settings};
-use fake::{Chaos, Cloud, End, Ended, Kill, resume, run_to_rest};
+use fake::{Chaos, Cloud, End, Ended, Kill, recover, resume, run_to_rest, whole};
 use mooring_repair::journal::Finish;
 use mooring_repair::machine::Reason;
 use mooring_repair::plan::Step;
@@ -33,13 +33,23 @@ use mooring_repair::run::Rest;
 use serde_json::Value;
 
 fn clean(make: fn() -> Cloud) -> Value {
-    let end = run_to_rest(make(), &settings(), &[], None, 0);
+    let end = whole(make(), &settings(), None);
     assert_repaired(&end, "clean");
     end.cloud.borrow().end_state()
 }
 
+/// The worlds that a clean run leaves behind if it is killed at its points, in their order.
+fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
+    let forks = RefCell::default();
+    whole(make(), &settings(), Some(&forks));
+    forks.into_inner()
+}
+
 fn assert_repaired(end: &End, what: &str) {
-    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Repaired)), "{what}");
+    let cloud = end.cloud.borrow();
+    let last: Vec<_> = cloud.journal.iter().rev().take(5).map(|record| &record.entry).collect();
+    let repaired = Ended::Rested(Rest::Finished(Finish::Repaired));
+    assert_eq!(end.ended, repaired, "{what}; backwards from the end: {last:#?}");
 }
 
 /// Nothing was deleted, made or cordoned: at most the stuck operation was aborted.
@@ -48,13 +58,6 @@ fn assert_untouched(end: &End, what: &str) {
     assert_eq!(state["deletes"], serde_json::json!([]), "{what}");
     assert_eq!(state["cordoned"], 0, "{what}");
     assert!(state["pools"].get("systmp").is_none(), "{what}");
-}
-
-/// At how many points a run can be killed.
-fn points(make: fn() -> Cloud) -> u64 {
-    let kill = Kill::default();
-    resume(&Rc::new(RefCell::new(make())), &settings(), &kill, None);
-    kill.points()
 }
 
 /// Does the numbers of a range on all cores. A panic on one of them fails the test.
@@ -95,35 +98,47 @@ fn a_wedged_pool_is_rebuilt() {
 fn a_kill_at_any_point_ends_as_the_clean_run_does() {
     for (name, make) in CURABLE {
         let wanted = clean(make);
-        let points = points(make);
-        assert!(points > 60, "{name}: {points}");
-        on_all_cores(0..points, |point| {
-            let end = run_to_rest(make(), &settings(), &[point], None, 2);
+        let killed = killed(make);
+        assert!(killed.len() > 60, "{name}: {}", killed.len());
+        on_all_cores(0..killed.len() as u64, |point| {
+            let end = recover(&killed[usize::try_from(point).unwrap()], &settings(), None);
             assert_repaired(&end, &format!("{name}, killed at {point}"));
             assert_eq!(end.cloud.borrow().end_state(), wanted, "{name}, killed at {point}");
         });
     }
 }
 
+/// The worlds that the tests of kills begin with are those that a process leaves behind when it dies.
+#[test]
+fn a_fork_is_what_a_kill_leaves_behind() {
+    for (name, make) in CURABLE {
+        for (point, fork) in (0..).zip(killed(make)) {
+            let cloud = Rc::new(RefCell::new(make()));
+            let ended = resume(&cloud, &settings(), &Kill::at(point), None);
+            assert_eq!(ended, Ended::Killed, "{name}, {point}");
+            let cloud = cloud.borrow();
+            assert_eq!(cloud.journal, fork.journal, "{name}, {point}");
+            assert_eq!(cloud.end_state(), fork.end_state(), "{name}, {point}");
+            assert_eq!((cloud.now, cloud.effects), (fork.now, fork.effects), "{name}, {point}");
+        }
+    }
+}
+
 #[test]
 fn two_kills_at_any_points_end_as_the_clean_run_does() {
     let schedules = AtomicU64::new(0);
-    for (at, (name, make)) in CURABLE.into_iter().enumerate() {
+    for (name, make) in CURABLE {
         let wanted = clean(make);
-        // All pairs in two worlds; of the others, every eighth first kill with all second ones.
-        let step = if at < 2 { 1 } else { 8 };
-        on_all_cores(0..points(make).div_ceil(step), |share| {
-            let first = share * step;
-            for second in 0.. {
+        let killed = killed(make);
+        on_all_cores(0..killed.len() as u64, |first| {
+            let again = RefCell::default();
+            recover(&killed[usize::try_from(first).unwrap()], &settings(), Some(&again));
+            for (second, left) in again.into_inner().iter().enumerate() {
                 let what = format!("{name}, killed at {first}, then at {second}");
-                let end = run_to_rest(make(), &settings(), &[first, second], None, 3);
+                let end = recover(left, &settings(), None);
                 assert_repaired(&end, &what);
                 assert_eq!(end.cloud.borrow().end_state(), wanted, "{what}");
                 schedules.fetch_add(1, Ordering::Relaxed);
-                // The second process ended before it reached this point.
-                if end.processes < 3 {
-                    break;
-                }
             }
         });
     }
@@ -146,7 +161,7 @@ fn faults_from_any_seed_end_as_the_clean_run_does_or_before_anything_was_touched
         let kills: Vec<u64> = (0..3).map(|_| chaos.borrow_mut().random.below(200)).collect();
         let end = run_to_rest(make(), &settings(), &kills, Some(&chaos), 60);
         if end.ended == Ended::Rested(Rest::Finished(Finish::Refused)) {
-            // Faults can keep a run waiting until its evidence is too old to act on.
+            // An answer that was old when the clock jumped shows evidence that is too old to act on.
             assert_untouched(&end, &what);
             refused.fetch_add(1, Ordering::Relaxed);
             return;
@@ -179,18 +194,16 @@ fn a_budget_that_never_clears_is_kept_whatever_else_fails() {
 /// An operator edits the pool at any time: it is never deleted with an edit that the snapshot lacks.
 #[test]
 fn an_edit_at_any_time_is_never_lost() {
-    on_all_cores(0..points(Cloud::wedged), |point| {
-        let cloud = Rc::new(RefCell::new(Cloud::wedged()));
+    let killed = killed(Cloud::wedged);
+    on_all_cores(0..killed.len() as u64, |point| {
+        let mut cloud = killed[usize::try_from(point).unwrap()].clone();
         let what = format!("edited at {point}");
-        assert_eq!(resume(&cloud, &settings(), &Kill::at(point), None), Ended::Killed, "{what}");
-        let deleted = cloud.borrow().deletes.contains_key(&("system".into(), "run0".into()));
-        if deleted {
+        if cloud.deletes.contains_key(&("system".into(), "run0".into())) {
             return;
         }
-        cloud.borrow_mut().pools.get_mut("system").unwrap().raw["properties"]["maxPods"] =
-            50.into();
-        resume(&cloud, &settings(), &Kill::default(), None);
-        let cloud = cloud.borrow();
+        cloud.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
+        let end = whole(cloud, &settings(), None);
+        let cloud = end.cloud.borrow();
         assert_eq!(cloud.pools["system"].raw["properties"]["maxPods"], 50, "{what}");
         assert!(cloud.pools["system"].wedged, "{what}");
     });

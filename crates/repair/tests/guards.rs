@@ -7,6 +7,8 @@
     reason = "a test may fail loudly"
 )]
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::guards::{Guard, Outcome, SIGNATURE, Verdict, evaluate, further, verdict};
 use mooring_repair::observation::{
@@ -52,9 +54,9 @@ fn recorded() -> Seen {
     let mut pools = Pool::read_list(&fixture!("05_agentpools_list")).unwrap();
     for pool in &mut pools {
         if pool.name == "system" {
-            pool.raw["properties"]["provisioningState"] = "Failed".into();
+            Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = "Failed".into();
         } else {
-            pool.raw["properties"]["provisioningState"] = "Succeeded".into();
+            Arc::make_mut(&mut pool.raw)["properties"]["provisioningState"] = "Succeeded".into();
         }
     }
     seen.take(Answer::Pools(Reading::Known(pools)));
@@ -122,7 +124,10 @@ fn only_usable_nodes_count_against_the_minimum() {
         (0, -1, Outcome::Fail),
     ] {
         let mut seen = with_pools(vec![pool("system", &json!({"minCount": min, "count": 3}))]);
-        let nodes = (0..3).map(|index| Node::read(&node(index < ready)).unwrap()).collect();
+        let mut elsewhere = Node::read(&node(true)).unwrap();
+        elsewhere.pool = Some("user".into());
+        let nodes = (0..3).map(|index| Node::read(&node(index < ready)).unwrap());
+        let nodes = nodes.chain([elsewhere]).collect();
         seen.take(Answer::Nodes(Reading::Known(nodes)));
         let guard = guard(&seen, &settings(), "missing-nodes");
         assert_eq!(guard.outcome, expected, "{ready}/{min}");
@@ -292,6 +297,8 @@ fn a_cluster_state_is_recoverable_or_not() {
         let guard = guard(&seen, &settings(), "cluster-state");
         assert_eq!(guard.outcome, expected, "{state}");
         assert!(guard.evidence[0].contains(state));
+        assert_eq!(guard.transient, state == "Canceling", "only what will end is waited for");
+        assert_eq!(guard.evidence[0].contains("does not say"), state.is_empty());
     }
 }
 
@@ -406,6 +413,10 @@ fn further_evidence_is_shown_with_its_age() {
         format!("1 instances failed with {SIGNATURE}, the last one 35 minutes ago")
     );
     assert_eq!(further(&Seen::default(), &settings(), now()), Vec::<String>::new());
+    let full = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": [{}]}})).unwrap();
+    seen.take(Answer::Nics(set.into(), Reading::Known(vec![full])));
+    seen.take(Answer::Instances(set.into(), Reading::Known(vec![])));
+    assert_eq!(further(&seen, &settings(), now()), Vec::<String>::new(), "all is well");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::guards::{Guard, Outcome, Scope};
 use mooring_repair::journal::{
     Disk, Entry, FileError, FileJournal, Finish, JournalError, Owner, RealDisk, Record, Tail,
-    Workload, breaker, decode, encode, follow, join, split, summaries, verify,
+    Workload, breaker, decode, encode, follow, join, retained, split, summaries, verify,
 };
 use mooring_repair::machine::{Phase, State};
 use mooring_repair::plan::Step;
@@ -260,6 +260,9 @@ fn a_journal_is_cut_into_objects_and_joined_again() {
         assert_eq!(join(reversed).unwrap(), records);
     }
     assert_eq!(split(&records, 1).len(), records.len());
+    let two = encode(&records[0]).len() + encode(&records[1]).len();
+    assert_eq!(split(&records[..2], two).len(), 1, "just so");
+    assert_eq!(split(&records[..2], two - 1).len(), 2, "one byte too many");
     assert_eq!(split(&records, 1 << 20).len(), 1);
     let mut missing = split(&records, 1);
     missing.remove(4);
@@ -295,6 +298,34 @@ fn the_third_recreation_within_a_day_is_refused() {
     assert_eq!(breaker(&runs, "user", at(37_000)), None);
     assert!(breaker(&runs, "system", at(24 * 3600 + 3599)).is_some());
     assert_eq!(breaker(&runs, "system", at(25 * 3600)), None);
+}
+
+#[test]
+fn a_journal_keeps_the_last_runs_and_all_that_the_breaker_counts() {
+    // Ten runs, one an hour; only the first one deleted its pool.
+    let mut records: Vec<Record> = Vec::new();
+    for hour in 0..10 {
+        let run = format!("r{hour}");
+        let mut entries =
+            vec![started("system"), Entry::StepDone { step: Step::Snapshot, proof: vec![] }];
+        if hour == 0 {
+            entries.push(intent(Step::DeletePool, delete("system")));
+        }
+        entries.push(Entry::Finished { finish: Finish::Refused, left: vec![] });
+        for entry in entries {
+            records.push(follow(records.last(), &run, at(hour * 3600), entry));
+        }
+    }
+    let runs = summaries(&records);
+    assert_eq!((runs[1].step, runs[1].deleted), (Some(Step::Snapshot), None));
+    let first_kept = |now: i64| retained(&records, at(now))[0].run.clone();
+    let day = 24 * 3600;
+    assert_eq!(first_kept(10 * 3600), "r0", "it may count against a third recreation");
+    assert_eq!(first_kept(day - 1), "r0");
+    assert_eq!(first_kept(day), "r2", "eight runs are kept whatever they did");
+    assert_eq!(retained(&records, at(day)).len(), 8 * 3);
+    assert_eq!(retained(&[], at(0)), &[]);
+    assert_eq!(breaker(&runs[..1], "system", at(day - 1)), None);
 }
 
 /// The file, and after how many bytes the next write is torn.
@@ -348,7 +379,48 @@ fn who_lost_the_journal_cannot_write_any_more() {
     let mut two = FileJournal::open(disk, Path::new("j")).unwrap();
     one.append(&records[0]).unwrap();
     assert!(matches!(two.append(&records[0]), Err(FileError::Conflict)));
-    assert!(matches!(one.append(&records[2]), Err(FileError::Conflict)));
+    assert!(matches!(one.append(&records[2]), Err(FileError::Conflict)), "it does not follow");
+    let other = follow(Some(&records[0]), "r1", at(9), Entry::Resumed { owner: owner() });
+    assert!(matches!(two.append(&other), Err(FileError::Conflict)), "it was not read");
+    one.append(&records[1]).unwrap();
+}
+
+#[test]
+fn old_records_go_and_the_last_ones_stay() {
+    let records = chain(entries());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut journal = FileJournal::open(RealDisk, &path).unwrap();
+    for record in &records[..4] {
+        journal.append(record).unwrap();
+    }
+    journal.keep(9).unwrap();
+    assert_eq!(journal.records(), &records[..4], "there is nothing to forget");
+    // What a process that died left beside the file is no part of it.
+    std::fs::write(folder.path().join("journal.new"), "x".repeat(100_000)).unwrap();
+    journal.keep(2).unwrap();
+    assert_eq!(journal.records(), &records[2..4]);
+    journal.append(&records[4]).unwrap();
+    assert_eq!(FileJournal::open(RealDisk, &path).unwrap().records(), &records[2..5]);
+    use std::os::unix::fs::PermissionsExt as _;
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let nowhere = folder.path().join("none/journal");
+    let error = FileJournal::open(RealDisk, &nowhere).unwrap().append(&records[0]).unwrap_err();
+    assert!(matches!(error, FileError::Disk { .. }), "{error}");
+    assert!(error.to_string().contains("none/journal"), "{error}");
+}
+
+#[test]
+fn the_first_record_begins_or_follows_an_archived_one() {
+    let records = chain(entries());
+    let first = records[0].clone();
+    verify(&[]).unwrap();
+    verify(&records[..1]).unwrap();
+    verify(&records[4..5]).unwrap();
+    for (seq, prev) in [(0, "x"), (3, "")] {
+        let forged = Record { seq, prev: prev.into(), ..first.clone() };
+        assert_eq!(verify(&[forged]), Err(JournalError::Broken(seq)));
+    }
 }
 
 #[test]

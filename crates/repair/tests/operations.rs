@@ -8,7 +8,7 @@
 )]
 
 use jiff::Timestamp;
-use mooring_repair::guards::{Running, Scope, running};
+use mooring_repair::guards::{Running, Scope, is_running, running};
 use mooring_repair::observation::{ActivityEvent, Answer, Cluster, Operation, Pool, Reading, Seen};
 use serde_json::{Value, json};
 
@@ -90,6 +90,38 @@ fn the_running_operation_is_the_one_that_did_not_end() {
     let raw = json!({"name": "o1", "status": "InProgress"});
     seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
     assert!(matches!(running(&seen), Running::Unidentified(_)));
+}
+
+#[test]
+fn only_the_very_operation_counts_as_running() {
+    let mut seen = busy("Failed");
+    let raw = json!({"name": "o1", "status": "InProgress", "startTime": "2026-05-26T19:00:00Z"});
+    seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
+    assert!(is_running(&seen, &Scope::Cluster, "o1"));
+    assert!(!is_running(&seen, &Scope::Cluster, "o2"), "another one took its place");
+    assert!(!is_running(&seen, &Scope::Pool("system".into()), "o1"));
+    assert!(!is_running(&recorded(), &Scope::Cluster, "o1"), "it has ended");
+    assert!(!is_running(&Seen::default(), &Scope::Cluster, "o1"), "nobody knows");
+}
+
+#[test]
+fn reading_credentials_and_aborting_are_no_operations() {
+    let mut seen = busy("Failed");
+    let event = |operation: &str| ActivityEvent {
+        correlation: "c".into(),
+        operation: format!("Microsoft.ContainerService/managedClusters/{operation}"),
+        resource: seen.cluster.as_ref().unwrap().known().unwrap().id.clone(),
+        status: "Started".into(),
+        at: "2026-05-26T20:35:00Z".parse().unwrap(),
+        caller: None,
+        codes: vec![],
+    };
+    let found = ["write", "listClusterUserCredential/action", "abort/action"].map(event);
+    for (event, runs) in found.into_iter().zip([true, false, false]) {
+        let what = event.operation.clone();
+        seen.take(Answer::Events(Reading::Known(vec![event])));
+        assert_eq!(is_running(&seen, &Scope::Cluster, "c"), runs, "{what}");
+    }
 }
 
 #[test]

@@ -141,10 +141,63 @@ fn canceling_is_waited_for_and_never_ends_a_run_silently() {
 }
 
 #[test]
+fn what_nobody_can_tell_is_waited_for_and_never_refuses_a_run() {
+    let mut cloud = Cloud::wedged();
+    cloud.mute = true;
+    let end = once(cloud, &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout);
+    assert!(message.contains("unknown: failing-writes"), "{message}");
+    assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
+    // The run is not over: once the log answers, it goes on.
+    end.cloud.borrow_mut().mute = false;
+    let ended = resume(&end.cloud, &settings(), &Kill::default(), None);
+    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)));
+}
+
+#[test]
+fn what_nobody_can_tell_beside_what_fails_is_refused_at_once() {
+    let mut cloud = Cloud::wedged();
+    cloud.mute = true;
+    cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
+    let began = cloud.now;
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
+    assert!(end.cloud.borrow().now.duration_since(began) < SignedDuration::from_mins(1));
+}
+
+/// Every step that fails stops the run with its name, before any later one, and can be taken up again.
+#[test]
+fn a_step_that_is_refused_stops_the_run_there_and_nowhere_later() {
+    for forbidden in [
+        "abort cluster",
+        "put pool systm",
+        "cordon aks-system-0",
+        "evict kube-system/coredns",
+        "delete pool syste",
+        "put pool syste",
+        "tag cluster",
+        "cordon aks-systmp",
+        "delete pool systm",
+    ] {
+        let mut cloud = old_operation();
+        cloud.forbidden = Some(forbidden);
+        let end = once(cloud, &settings());
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::EffectRefused, "{forbidden}: {message}");
+        assert!(message.starts_with(forbidden), "{forbidden}: {message}");
+        assert!(keys(&end.cloud.borrow()).last().unwrap().starts_with(forbidden), "{forbidden}");
+        end.cloud.borrow_mut().forbidden = None;
+        let ended = resume(&end.cloud, &settings(), &Kill::default(), None);
+        assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)), "{forbidden}");
+    }
+}
+
+#[test]
 fn a_foreign_pool_of_the_temporary_name_is_never_touched() {
     let mut cloud = Cloud::wedged();
     let mut foreign = Cloud::wedged().pools.remove("user").unwrap();
-    foreign.raw["name"] = "systmp".into();
+    foreign.edit()["name"] = "systmp".into();
     cloud.pools.insert("systmp".into(), foreign);
     let end = once(cloud, &settings());
     assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
@@ -154,7 +207,7 @@ fn a_foreign_pool_of_the_temporary_name_is_never_touched() {
 #[test]
 fn an_edit_after_the_snapshot_stops_the_deletion() {
     let cloud = until(Step::ProvePlacement, Cloud::wedged);
-    cloud.borrow_mut().pools.get_mut("system").unwrap().raw["properties"]["maxPods"] = 50.into();
+    cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     let Ended::Rested(Rest::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(reason, Reason::PoolChanged);

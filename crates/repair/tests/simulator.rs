@@ -20,11 +20,12 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Budget, Client, Cloud, Limits, Outside, Token, TransportError};
-use mooring_repair::guards::Verdict;
+use mooring_repair::guards::{Outcome as Checked, Verdict};
 use mooring_repair::journal::Finish;
 use mooring_repair::run::Rest;
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::shell::{Access, Ending, KubeApi, Operator};
+use mooring_simulator::azure::Denial;
 use mooring_simulator::exchange::Outcome;
 use mooring_simulator::faults::Service;
 use mooring_simulator::kubernetes::InProcess;
@@ -32,6 +33,8 @@ use mooring_simulator::scenario::Scenario;
 use mooring_simulator::world::{Options, Running, Shell, World};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
+
+const MEDDLED: &str = "another operation began";
 
 /// The world, and when a process in it dies.
 #[derive(Clone)]
@@ -45,6 +48,9 @@ struct Bench {
     /// Every change that was sent, by anybody.
     sent: Arc<Mutex<Vec<String>>>,
     drawn: Arc<AtomicU64>,
+    /// How often it was asked which operation is the latest, and before which time another one begins.
+    looks: Arc<AtomicU64>,
+    meddle: Option<u64>,
 }
 
 impl Bench {
@@ -60,6 +66,8 @@ impl Bench {
             dead: Arc::default(),
             sent: Arc::default(),
             drawn: Arc::default(),
+            looks: Arc::default(),
+            meddle: None,
         };
         (bench, running)
     }
@@ -82,6 +90,16 @@ impl Bench {
             self.die().await;
         }
         answer
+    }
+
+    /// Somebody else's operation takes the place of the one that hung.
+    fn meddle(&self, path: &str) {
+        if path.ends_with("/operations/latest")
+            && Some(self.looks.fetch_add(1, Ordering::Relaxed)) == self.meddle
+        {
+            self.shell.with(|world, now| world.azure_mut().begin_stuck_update(now));
+            self.sent.lock().unwrap().push(MEDDLED.to_owned());
+        }
     }
 
     async fn die(&self) {
@@ -182,6 +200,7 @@ impl Outside for Bench {
         request: http::Request<Bytes>,
     ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
         let path = request.uri().path().to_owned();
+        self.meddle(&path);
         let reads = request.method() == http::Method::GET || path.ends_with("Credential");
         let what = (!reads).then(|| format!("{} {path}", request.method()));
         async move {
@@ -244,6 +263,70 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
     let again = bench.operator().resume(Box::new(|_, _, _| {}), &mut |_| {}).await;
     assert!(matches!(again, Ending::Nothing(_)), "{again:?}");
+}
+
+/// The abort of Azure names no operation. Whenever another one begins before the last look, it is left alone.
+#[test]
+fn an_operation_that_replaced_the_old_one_is_never_aborted() {
+    let mut meddled = 0;
+    for look in 0..8 {
+        let sent = in_virtual_time(async {
+            let (mut bench, _running) = Bench::new("wedged-system-pool");
+            bench.meddle = Some(look);
+            bench.go().await;
+            let sent = bench.sent.lock().unwrap();
+            sent.clone()
+        });
+        let Some(at) = sent.iter().position(|sent| sent == MEDDLED) else { continue };
+        meddled += 1;
+        assert!(!sent[at..].iter().any(|sent| sent.ends_with("/abort")), "look {look}: {sent:?}");
+    }
+    assert!(meddled >= 2, "there is a look before the intent, and one right before the call");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
+    let subnet = async |bench: &Bench| {
+        let plan = bench.operator().examine().await.plan.unwrap();
+        let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
+        (found.outcome, found.detail)
+    };
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    let (outcome, detail) = subnet(&bench).await;
+    assert_eq!(outcome, Checked::Unknown, "AKS made the network: {detail}");
+    let id = bench.shell.with(|world, _| {
+        let azure = world.azure_mut();
+        let options = azure.options();
+        let group = format!(
+            "/subscriptions/{}/resourceGroups/{}",
+            options.subscription, options.node_resource_group
+        );
+        let id = format!(
+            "{group}/providers/Microsoft.Network/virtualNetworks/aks-vnet/subnets/aks-subnet"
+        );
+        let pool = format!("{}/agentPools/system", options.cluster_id());
+        let mut pool = azure.resource(&pool).unwrap().clone();
+        pool["properties"]["vnetSubnetID"] = id.clone().into();
+        azure.put_resource(pool);
+        id
+    });
+    // Three nodes of 111 addresses each; of the range five are Azure's, and four nodes have one.
+    let (outcome, detail) = subnet(&bench).await;
+    assert_eq!(outcome, Checked::Pass, "{detail}");
+    assert_eq!(detail, "333 addresses of aks-subnet needed, 65527 left");
+    bench.shell.with(|world, _| {
+        let mut small = world.azure().resource(&id).unwrap().clone();
+        small["properties"]["addressPrefix"] = "10.224.0.0/28".into();
+        world.azure_mut().put_resource(small);
+    });
+    assert_eq!(subnet(&bench).await.0, Checked::Fail);
+    bench.shell.with(|world, _| {
+        let action = "Microsoft.Network/*".to_owned();
+        world.azure_mut().deny(Denial { principal: None, action, scope: None });
+    });
+    let (outcome, detail) = subnet(&bench).await;
+    assert_eq!(outcome, Checked::Unknown);
+    assert!(detail.contains("AuthorizationFailed"), "{detail}");
 }
 
 #[test]

@@ -171,6 +171,11 @@ impl Faults {
         Self { rules, random: random.fork("faults"), start }
     }
 
+    /// Draws from this chance from now on.
+    pub(crate) fn reseed(&mut self, random: &Random) {
+        self.random = random.fork("faults");
+    }
+
     /// Adds a rule behind the others.
     pub fn add(&mut self, rule: Rule) {
         self.rules.push((rule, Count::default()));

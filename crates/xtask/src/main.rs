@@ -5,6 +5,7 @@ mod bench_controller;
 mod checks;
 mod codes;
 mod fuzz;
+mod mutants;
 mod oracles;
 mod packaging;
 mod python;
@@ -27,6 +28,8 @@ Chores:
                any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
   soak [--seeds N] [--first SEED]
                fault schedules of the repair, a million unless told
+  mutants [--iterate]
+               every small change of the repair's guards, journal and sanitiser must be noticed by a test
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   bench controller
                reads, time to the condition and memory of the controller, under virtual time
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["bench", "agent"] => bench_agent::bench(),
+        ["mutants", ref rest @ ..] => mutants::mutants(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["bench", "controller"] => bench_controller::bench(),
         ["bench", "kubernetes"] => checks::bench_kubernetes(),

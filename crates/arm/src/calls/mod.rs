@@ -24,7 +24,7 @@ pub use lenient::{PoolMode, PowerState, ProvisioningState};
 pub use machine::{Machine, MachineProperties, MachineStatus};
 pub use network::{
     IpConfiguration, IpConfigurationProperties, NetworkInterface, NetworkInterfaceProperties,
-    Reference,
+    Reference, Subnet, SubnetProperties,
 };
 pub use run_command::{Script, ScriptOutput};
 pub use scale_set::{

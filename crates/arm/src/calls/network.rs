@@ -1,4 +1,4 @@
-//! Network interfaces of scale sets.
+//! Network interfaces of scale sets, and the subnets that they are in.
 
 use serde::Deserialize;
 
@@ -64,7 +64,33 @@ pub struct IpConfigurationProperties {
     pub primary: Option<bool>,
 }
 
+/// A subnet.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Subnet {
+    /// Everything but its names.
+    pub properties: SubnetProperties,
+}
+
+/// What is inside `properties` of a subnet.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SubnetProperties {
+    /// Its range, where it has one.
+    pub address_prefix: Option<String>,
+    /// Its ranges, where it has several.
+    pub address_prefixes: Listed<String>,
+    /// The addresses in use, one entry each.
+    pub ip_configurations: Listed<Reference>,
+}
+
 impl Client {
+    /// A subnet, with the addresses that are in use.
+    pub async fn subnet(&self, subnet: &ResourceId) -> Result<Raw<Subnet>, Error> {
+        let call = Call::get(subnet.as_str(), self.versions.network);
+        self.send(&call).await?.parse(call.path())
+    }
+
     /// The network interfaces of all instances of a scale set.
     pub async fn scale_set_nics(
         &self,

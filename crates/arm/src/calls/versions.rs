@@ -13,6 +13,8 @@ pub struct Versions {
     pub compute: &'static str,
     /// Network interfaces of scale sets: this operation is fixed to an old version.
     pub scale_set_network: &'static str,
+    /// Subnets.
+    pub network: &'static str,
     /// The activity log.
     pub activity_log: &'static str,
     /// Tags of any resource.
@@ -29,6 +31,7 @@ impl Default for Versions {
             machines: "2026-05-01",
             compute: "2024-07-01",
             scale_set_network: "2018-10-01",
+            network: "2024-05-01",
             activity_log: "2015-04-01",
             tags: "2021-04-01",
             graph: "2022-10-01",

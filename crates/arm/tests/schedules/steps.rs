@@ -1,7 +1,7 @@
 //! Doing the steps of a schedule, and writing down what the client says came of them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -11,7 +11,7 @@ use mooring_arm::{
     Budget, Client, Cloud, Document, Error, ErrorKind, Fate, Limits, Operation, Outcome,
     ResourceId, Settings, Started,
 };
-use mooring_simulator::azure::Options;
+use mooring_simulator::azure::{Azure, Options};
 use mooring_simulator::faults::Fault;
 use mooring_simulator::random::Random;
 use mooring_simulator::scenario::Scenario;
@@ -23,10 +23,21 @@ use crate::world::{Record, World};
 const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000001";
 const NODE_GROUP: &str = "MC_rg-demo_demo_westeurope";
 
-/// Read once: the worlds are built 20,000 times.
-static SCENARIOS: LazyLock<BTreeMap<&'static str, Scenario>> = LazyLock::new(|| {
-    Scenario::names().map(|name| (name, Scenario::named(name).unwrap())).collect()
-});
+/// Each scenario with each size of a page, built once: every schedule has a copy with a seed of its own.
+static WORLDS: LazyLock<Mutex<BTreeMap<(&'static str, usize), Arc<Azure>>>> =
+    LazyLock::new(Mutex::default);
+
+fn world_of(plan: &Plan, start: Timestamp) -> Azure {
+    let mut worlds = WORLDS.lock().unwrap();
+    let built = worlds.entry((plan.scenario, plan.page_size)).or_insert_with(|| {
+        let page_size = plan.page_size;
+        let options = Options { trace_lines: 2_000, page_size, ..Options::default() };
+        Arc::new(Scenario::named(plan.scenario).unwrap().build(0, start, options))
+    });
+    let built = Arc::clone(built);
+    drop(worlds);
+    built.again(plan.seed, start)
+}
 
 /// What the client says of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +75,7 @@ pub(crate) struct Belief {
 /// Runs a schedule.
 pub(crate) async fn act(plan: Plan) -> Record {
     let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
-    let options = Options { trace_lines: 2_000, page_size: plan.page_size, ..Options::default() };
-    let mut azure = SCENARIOS[plan.scenario].build(plan.seed, start, options);
+    let mut azure = world_of(&plan, start);
     for rule in &plan.rules {
         azure.add_fault(rule.clone(), start);
     }

@@ -60,6 +60,12 @@ pub fn running(seen: &Seen) -> Running {
     from_events(seen).unwrap_or_else(|why| Running::Unidentified(format!("{busy}; {why}")))
 }
 
+/// True if this very operation is the one that runs.
+#[must_use]
+pub fn is_running(seen: &Seen, scope: &Scope, operation: &str) -> bool {
+    matches!(running(seen), Running::One { id, scope: found, .. } if id == operation && found == *scope)
+}
+
 fn busy(seen: &Seen) -> Result<bool, String> {
     let cluster = match &seen.cluster {
         Some(Reading::Known(cluster)) => cluster,

@@ -25,7 +25,7 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
     let usable =
         nodes.iter().filter(|n| n.pool.as_deref() == Some(pool_name) && n.usable()).count();
     let min = pool.min_count().unwrap_or(0);
-    let below = min > 0 && i64::try_from(usable).is_ok_and(|usable| usable < min);
+    let below = i64::try_from(usable).is_ok_and(|usable| usable < min);
     let counted = format!("{usable} usable nodes, minimum {min}");
     if below {
         return guard(Outcome::Pass, counted);

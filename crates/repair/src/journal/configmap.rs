@@ -3,9 +3,9 @@
 use super::chain::{JournalError, Tail, decode, encode, verify};
 use super::record::Record;
 
-/// How much goes into one object. Every record rewrites the last object, so that it must stay small; a usual
+/// How much goes into one object: 256 KiB. Every record rewrites the last object, so that it must stay small; a usual
 /// run has 100 KiB. The API server would refuse more than 1 MiB.
-pub const SEGMENT_BYTES: usize = 256 * 1024;
+pub const SEGMENT_BYTES: usize = 262_144;
 
 /// The text of one `ConfigMap`.
 #[derive(Debug, Clone, PartialEq, Eq)]

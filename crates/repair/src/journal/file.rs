@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags, open};
 use thiserror::Error;
 
 use super::chain::{JournalError, Tail, decode, encode, follow, verify};
@@ -43,18 +44,17 @@ pub struct FileJournal<D> {
     disk: D,
     path: PathBuf,
     records: Vec<Record>,
-    /// The length of the part that counts: a torn last line is overwritten.
-    length: u64,
 }
 
 impl<D: Disk> FileJournal<D> {
     /// Reads the file.
     pub fn open(disk: D, path: &Path) -> Result<Self, FileError> {
-        let mut journal = Self { disk, path: path.to_owned(), records: Vec::new(), length: 0 };
-        (journal.records, journal.length) = journal.load()?;
+        let mut journal = Self { disk, path: path.to_owned(), records: Vec::new() };
+        journal.records = journal.load()?.0;
         Ok(journal)
     }
 
+    /// The records, and the length of the part that counts: a torn last line is overwritten.
     fn load(&self) -> Result<(Vec<Record>, u64), FileError> {
         let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
         let bytes = bytes.unwrap_or_default();
@@ -78,15 +78,13 @@ impl<D: Disk> FileJournal<D> {
         let expected = self.records.last();
         let follows = follow(expected, &record.run, record.at, record.entry.clone());
         let (found, length) = self.load()?;
-        if follows.hash != record.hash || found.len() != self.records.len() || length != self.length
-        {
+        if follows.hash != record.hash || found != self.records {
             return Err(FileError::Conflict);
         }
         let line = encode(record);
         self.disk
-            .append(&self.path, self.length, line.as_bytes())
+            .append(&self.path, length, line.as_bytes())
             .map_err(|error| self.disk_error(error))?;
-        self.length += line.len() as u64;
         self.records.push(record.clone());
         Ok(())
     }
@@ -100,7 +98,6 @@ impl<D: Disk> FileJournal<D> {
         let text: String = self.records[from..].iter().map(encode).collect();
         self.disk.replace(&self.path, text.as_bytes()).map_err(|error| self.disk_error(error))?;
         self.records.drain(..from);
-        self.length = text.len() as u64;
         Ok(())
     }
 
@@ -109,15 +106,17 @@ impl<D: Disk> FileJournal<D> {
     }
 }
 
+const NEVER_A_LINK: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+const OWNER_ONLY: Mode = Mode::RUSR.union(Mode::WUSR);
+
 /// The machine's disk: never through a link, for the owner only, and durable with its directory entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        use rustix::fs::{Mode, OFlags, open};
         use std::io::Read as _;
-        match open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
+        match open(path, NEVER_A_LINK, Mode::empty()) {
             Ok(file) => {
                 let mut bytes = Vec::new();
                 std::fs::File::from(file).read_to_end(&mut bytes)?;
@@ -129,10 +128,9 @@ impl Disk for RealDisk {
     }
 
     fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<()> {
-        use rustix::fs::{Mode, OFlags, open};
         use std::io::{Seek as _, Write as _};
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = std::fs::File::from(open(path, flags, Mode::RUSR | Mode::WUSR)?);
+        let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE);
+        let mut file = std::fs::File::from(open(path, flags, OWNER_ONLY)?);
         file.set_len(keep)?;
         file.seek(io::SeekFrom::End(0))?;
         file.write_all(bytes)?;
@@ -141,13 +139,11 @@ impl Disk for RealDisk {
     }
 
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        use rustix::fs::{Mode, OFlags, open};
         use std::io::Write as _;
         let mut beside = path.as_os_str().to_owned();
         beside.push(".new");
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = std::fs::File::from(open(&beside, flags, Mode::RUSR | Mode::WUSR)?);
+        let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE).union(OFlags::TRUNC);
+        let mut file = std::fs::File::from(open(&beside, flags, OWNER_ONLY)?);
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&beside, path)?;
@@ -156,6 +152,7 @@ impl Disk for RealDisk {
 }
 
 fn sync_directory(path: &Path) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    std::fs::File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+    // The parent of a bare name is empty, which is no directory.
+    let directory = Path::new(".").join(path.parent().unwrap_or(path));
+    std::fs::File::open(directory)?.sync_all()
 }

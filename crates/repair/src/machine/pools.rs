@@ -146,7 +146,7 @@ fn proven(context: &Context<'_>, other: &str) -> Result<(), Action> {
 
 /// True if somebody changed what the pool should be. The service's own changes do not count.
 fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {
-    let mut now = pool.raw.clone();
+    let mut now = (*pool.raw).clone();
     crate::sensitive::strip(&mut now);
     match (sanitise::intent_of(snapshot), sanitise::intent_of(&now)) {
         (Ok(then), Ok(now)) => then != now,

@@ -25,6 +25,8 @@ pub struct Cluster {
     pub tags: BTreeMap<String, String>,
     /// How many pools the cluster may have.
     pub max_pools: Option<i64>,
+    /// Pods have addresses of a subnet, as nodes do; not so with an overlay.
+    pub pods_in_subnet: bool,
 }
 
 impl Cluster {
@@ -39,8 +41,14 @@ impl Cluster {
             location: text(raw, "/location"),
             tags: texts(raw, "/tags"),
             max_pools: raw.pointer("/properties/maxAgentPools").and_then(Value::as_i64),
+            pods_in_subnet: is(raw, "/properties/networkProfile/networkPlugin", "azure")
+                && !is(raw, "/properties/networkProfile/networkPluginMode", "overlay"),
         })
     }
+}
+
+fn is(raw: &Value, pointer: &str, word: &str) -> bool {
+    text(raw, pointer).is_some_and(|found| found.eq_ignore_ascii_case(word))
 }
 
 /// A virtual machine scale set of the node resource group.

@@ -114,6 +114,19 @@ mod tests {
         }
         assert_eq!(codes(&deep), ["bottom"]);
         assert_eq!(codes(&json!({"error": deep})), Vec::<String>::new());
+        // The same in lists, and in texts that are JSON themselves.
+        let (mut lists, mut texts) = (json!({"code": "bottom"}), json!({"code": "bottom"}));
+        for level in 0..MAX_DEPTH {
+            lists = json!([lists]);
+            // A text is a level of its own, and so is what it holds.
+            if level % 2 == 0 {
+                texts = json!({"message": texts.to_string()});
+            }
+        }
+        assert_eq!(codes(&lists), ["bottom"]);
+        assert_eq!(codes(&json!([lists])), Vec::<String>::new());
+        assert_eq!(codes(&texts), ["bottom"]);
+        assert_eq!(codes(&json!({"message": texts.to_string()})), Vec::<String>::new());
         let wide: Vec<_> = (0..200).map(|_| json!({"code": "X"})).collect();
         assert_eq!(codes(&json!({"details": wide})).len(), MAX_CODES);
         let text = "Code=\"X\" ".repeat(200);

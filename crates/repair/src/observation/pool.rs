@@ -1,5 +1,7 @@
 //! A node pool, with its raw JSON kept: what this version does not know must survive a rebuild.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::json::{flag, text, texts};
@@ -9,8 +11,8 @@ use super::json::{flag, text, texts};
 pub struct Pool {
     /// The pool's name.
     pub name: String,
-    /// The whole answer.
-    pub raw: Value,
+    /// The whole answer, shared: it is looked at often and never changed.
+    pub raw: Arc<Value>,
 }
 
 impl Pool {
@@ -18,7 +20,7 @@ impl Pool {
     #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         raw.get("properties")?.as_object()?;
-        Some(Self { name: text(raw, "/name")?, raw: raw.clone() })
+        Some(Self { name: text(raw, "/name")?, raw: Arc::new(raw.clone()) })
     }
 
     /// The pools of a list answer.

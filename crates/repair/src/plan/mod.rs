@@ -6,6 +6,6 @@ mod render;
 mod step;
 
 pub use build::{Plan, PlanError, PlannedStep, build, pool_hash};
-pub use prechecks::{Precheck, Surroundings};
+pub use prechecks::{Precheck, Surroundings, subnets};
 pub use render::{markdown, mermaid, table};
 pub use step::Step;

@@ -1,10 +1,12 @@
 //! What can be known to fail before anything is begun.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::guards::Outcome;
 use crate::names::{PURPOSE, PURPOSE_TAG};
-use crate::observation::{Pool, Reading, Seen};
+use crate::observation::{Cluster, Pool, Reading, Seen};
 use crate::sanitise::temporary_count;
 use crate::settings::Settings;
 
@@ -28,8 +30,8 @@ pub struct Surroundings {
     pub quota_left: Reading<i64>,
     /// Why the size cannot be had in the pool's zones; empty if it can.
     pub restrictions: Reading<Vec<String>>,
-    /// Free addresses in the subnets of nodes and pods, whichever is fewer for its need.
-    pub free_addresses: Reading<i64>,
+    /// Free addresses of each of the pool's [`subnets`], by the subnet's id.
+    pub free_addresses: BTreeMap<String, Reading<i64>>,
 }
 
 impl Surroundings {
@@ -41,9 +43,30 @@ impl Surroundings {
             vcpus: Reading::Failed(why()),
             quota_left: Reading::Failed(why()),
             restrictions: Reading::Failed(why()),
-            free_addresses: Reading::Failed(why()),
+            free_addresses: BTreeMap::new(),
         }
     }
+}
+
+/// The subnets of which a temporary pool takes addresses, each with how many. None of a pool in the network that
+/// AKS made for its cluster: nothing in the pool names it.
+#[must_use]
+pub fn subnets(cluster: &Cluster, pool: &Pool) -> Vec<(String, i64)> {
+    let subnet = |name: &str| pool.raw["properties"][name].as_str().map(str::to_owned);
+    let Some(own) = subnet("vnetSubnetID") else { return Vec::new() };
+    let nodes = nodes(pool);
+    let pods = nodes.saturating_mul(pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30));
+    match subnet("podSubnetID") {
+        Some(of_pods) => vec![(own, nodes), (of_pods, pods)],
+        None if cluster.pods_in_subnet => vec![(own, nodes.saturating_add(pods))],
+        None => vec![(own, nodes)],
+    }
+}
+
+/// How many nodes the temporary pool has.
+fn nodes(pool: &Pool) -> i64 {
+    let properties = &pool.raw["properties"];
+    temporary_count(properties["count"].as_i64(), properties["minCount"].as_i64())
 }
 
 pub(super) fn check(
@@ -54,19 +77,15 @@ pub(super) fn check(
     expected_seconds: u32,
     around: &Surroundings,
 ) -> Vec<Precheck> {
-    let nodes = temporary_count(
-        pool.raw["properties"]["count"].as_i64(),
-        pool.raw["properties"]["minCount"].as_i64(),
-    );
-    let max_pods = pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30);
+    let nodes = nodes(pool);
+    let cluster = seen.cluster.as_ref().and_then(Reading::known);
+    let needs = cluster.map(|cluster| subnets(cluster, pool)).unwrap_or_default();
     let quota = needed(
         "quota",
         "vCPUs",
         around.vcpus.known().map(|vcpus| vcpus.saturating_mul(nodes)),
         &around.quota_left,
     );
-    let addresses = nodes.saturating_mul(max_pods.saturating_add(1));
-    let subnet = needed("subnet", "addresses", Some(addresses), &around.free_addresses);
     let size = match &around.restrictions {
         Reading::Known(found) if found.is_empty() => {
             (Outcome::Pass, "the size can be had".to_owned())
@@ -77,7 +96,7 @@ pub(super) fn check(
     let mut checks = vec![
         quota,
         Precheck { name: "size", outcome: size.0, detail: size.1 },
-        subnet,
+        addresses(&needs, &around.free_addresses),
         budgets(seen, &pool.name),
         names(seen, temporary),
         limit(seen),
@@ -102,6 +121,27 @@ fn needed(name: &'static str, what: &str, need: Option<i64>, left: &Reading<i64>
         (_, other) => (Outcome::Unknown, other.missing().unwrap_or_default()),
     };
     Precheck { name, outcome, detail }
+}
+
+/// The scarcest subnet decides: one that is too small is certain, one that could not be read is not.
+fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> Precheck {
+    let unread = Reading::Failed("was not read".to_owned());
+    let checks = needs.iter().map(|(id, need)| {
+        let name = id.rsplit('/').next().unwrap_or(id);
+        let of = format!("addresses of {}", mooring_contract::shown(name));
+        needed("subnet", &of, Some(*need), free.get(id).unwrap_or(&unread))
+    });
+    let worst = checks.max_by_key(|check| match check.outcome {
+        Outcome::Fail => 2,
+        Outcome::Unknown => 1,
+        Outcome::Pass => 0,
+    });
+    worst.unwrap_or_else(|| Precheck {
+        name: "subnet",
+        outcome: Outcome::Unknown,
+        detail: "not checked: the pool names no subnet, it is in the network that AKS made"
+            .to_owned(),
+    })
 }
 
 /// Budgets that can never let their pods on this pool go.

@@ -12,9 +12,9 @@ use mooring_arm::{
 use serde_json::Value;
 
 use crate::effects::EffectResult;
-use crate::guards::Scope;
+use crate::guards::{self, Scope};
 use crate::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Nic, Operation, Pool, Query, Reading, ScaleSet,
+    ActivityEvent, Answer, Cluster, Instance, Nic, Operation, Pool, Query, Reading, ScaleSet, Seen,
 };
 use crate::settings::Settings;
 
@@ -212,7 +212,22 @@ impl Azure {
         }
     }
 
-    pub(crate) async fn abort(&self, scope: &Scope) -> EffectResult {
+    /// Aborts the operation if it is still the one that runs. Azure's call names no operation and takes no
+    /// condition, so it is looked at right before: what is left of the race is one round trip.
+    pub(crate) async fn abort(
+        &mut self,
+        scope: &Scope,
+        operation: &str,
+        now: Timestamp,
+    ) -> EffectResult {
+        if !self.still_runs(scope, operation, now).await {
+            return EffectResult::Refused {
+                status: 409,
+                code: "AnotherOperation".to_owned(),
+                message: format!("{operation} is no longer what runs"),
+                retry_after: None,
+            };
+        }
         let client = self.client.within(WRITE);
         match scope {
             Scope::Cluster => began(client.abort_cluster(&self.cluster).await),
@@ -221,6 +236,20 @@ impl Azure {
                 Err(error) => invalid(&error.to_string()),
             },
         }
+    }
+
+    async fn still_runs(&mut self, scope: &Scope, operation: &str, now: Timestamp) -> bool {
+        let mut seen = Seen::default();
+        // The log is asked only if the operations endpoint does not tell: it is slow, and late.
+        for query in [Query::Cluster, Query::Pools, Query::LatestOperation, Query::Events] {
+            if let Some(answer) = self.observe(&query, now).await {
+                seen.take(answer);
+            }
+            if seen.latest_operation.is_some() && guards::is_running(&seen, scope, operation) {
+                return true;
+            }
+        }
+        false
     }
 
     pub(crate) async fn tag(&self, name: &str, value: &str) -> EffectResult {
@@ -237,14 +266,14 @@ impl Azure {
 }
 
 /// Why a question has no answer.
-enum Missing {
+pub(super) enum Missing {
     NotFound,
     Denied(String),
     Failed(String),
 }
 
 impl Missing {
-    fn of_error(error: &Error) -> Self {
+    pub(super) fn of_error(error: &Error) -> Self {
         let code = || {
             let code = error.refusal().and_then(|refusal| refusal.code.clone());
             code.unwrap_or_else(|| error.reason().to_owned())
@@ -256,7 +285,7 @@ impl Missing {
         }
     }
 
-    fn of<T>(self) -> Reading<T> {
+    pub(super) fn of<T>(self) -> Reading<T> {
         match self {
             Self::NotFound => Reading::NotFound,
             Self::Denied(code) => Reading::Denied(code),

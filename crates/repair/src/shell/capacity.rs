@@ -1,13 +1,14 @@
-//! Whether the machines of a temporary pool can be had: quota and restrictions of the size.
+//! Whether the machines of a temporary pool can be had: quota, restrictions of the size, and addresses.
 
-use mooring_arm::Client;
+use mooring_arm::calls::SubnetProperties;
+use mooring_arm::{Client, ResourceId};
 use serde_json::Value;
 
+use super::azure::Missing;
 use crate::observation::{Cluster, Pool, Reading};
-use crate::plan::Surroundings;
+use crate::plan::{Surroundings, subnets};
 
-/// Asks for the region's usages and sizes. What cannot be read stays unknown; free addresses of subnets are not
-/// told by any one call, so they are said not to be checked.
+/// Asks for the region's usages and sizes, and for the pool's subnets. What cannot be read stays unknown.
 pub(crate) async fn surroundings(
     client: &Client,
     subscription: &str,
@@ -15,8 +16,19 @@ pub(crate) async fn surroundings(
     pool: &Pool,
 ) -> Surroundings {
     let mut around = Surroundings::unread();
-    around.free_addresses =
-        Reading::Failed("not checked: no call tells the free addresses".to_owned());
+    for (id, _) in subnets(cluster, pool) {
+        let free = match ResourceId::parse(&id) {
+            Ok(subnet) => match client.subnet(&subnet).await {
+                Ok(subnet) => free_addresses(&subnet.properties).map_or_else(
+                    || Reading::Failed("its range is not said".to_owned()),
+                    Reading::Known,
+                ),
+                Err(error) => Missing::of_error(&error).of(),
+            },
+            Err(error) => Reading::Failed(error.to_string()),
+        };
+        around.free_addresses.insert(id, free);
+    }
     let Some(location) = cluster.location.as_deref() else { return around };
     let size = pool.raw["properties"]["vmSize"].as_str().unwrap_or_default();
     let zones: Vec<&str> = pool.raw["properties"]["availabilityZones"]
@@ -59,6 +71,19 @@ pub(crate) async fn surroundings(
 
 fn parse<T>(raw: &mooring_arm::Raw<T>) -> Option<Value> {
     serde_json::from_str(raw.text()).ok()
+}
+
+/// Addresses that a subnet still has. Azure keeps five of every range for itself; ranges of the newer Internet
+/// protocol are not scarce.
+fn free_addresses(subnet: &SubnetProperties) -> Option<i64> {
+    let ranges = subnet.address_prefix.iter().chain(subnet.address_prefixes.items());
+    let sizes = ranges.filter(|range| !range.contains(':')).map(|range| {
+        let bits: u32 = range.rsplit_once('/')?.1.parse().ok()?;
+        Some((1_i64 << 32_u32.checked_sub(bits)?) - 5)
+    });
+    let all = sizes.collect::<Option<Vec<i64>>>().filter(|sizes| !sizes.is_empty())?;
+    let used = i64::try_from(subnet.ip_configurations.items().len()).ok()?;
+    Some(all.iter().sum::<i64>() - used)
 }
 
 fn vcpus(size: &Value) -> Option<i64> {
@@ -114,6 +139,26 @@ mod tests {
         assert_eq!(left(&usages, None), Some(60));
         assert_eq!(left(&usages, Some("StandardDSv5Family")), Some(2));
         assert_eq!(left(&[], None), None);
+    }
+
+    #[test]
+    fn free_addresses_are_what_azure_and_interfaces_leave() {
+        let free = |subnet: Value| free_addresses(&serde_json::from_value(subnet).unwrap());
+        assert_eq!(free(json!({"addressPrefix": "10.0.0.0/24"})), Some(251));
+        let used = json!([{"id": null}, {"id": null}]);
+        assert_eq!(
+            free(json!({"addressPrefix": "10.0.0.0/29", "ipConfigurations": used})),
+            Some(1)
+        );
+        assert_eq!(
+            free(json!({"addressPrefixes": ["10.0.0.0/28", "fd00::/64", "10.1.0.0/28"]})),
+            Some(22)
+        );
+        for unsaid in
+            [json!({}), json!({"addressPrefix": "10.0.0.0"}), json!({"addressPrefix": "x/99"})]
+        {
+            assert_eq!(free(unsaid), None);
+        }
     }
 
     #[test]

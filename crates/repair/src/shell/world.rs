@@ -55,7 +55,10 @@ impl World for RealWorld<'_> {
 
     async fn perform(&mut self, effect: &Effect) -> EffectResult {
         match effect {
-            Effect::AbortOperation { scope, .. } => self.azure.abort(scope).await,
+            Effect::AbortOperation { scope, operation } => {
+                let now = self.now();
+                self.azure.abort(scope, operation, now).await
+            }
             Effect::PutPool { pool, body } => self.azure.put_pool(pool, body).await,
             Effect::DeletePool { pool, if_match } => {
                 self.azure.delete_pool(pool, if_match.as_deref()).await

@@ -3,7 +3,8 @@
 use jiff::SignedDuration;
 use mooring_repair::guards::SIGNATURE;
 use mooring_repair::observation::{
-    ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading, ScaleSet,
+    self as seen, ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading,
+    ScaleSet,
 };
 
 use super::cloud::{CLUSTER, Cloud, SETS};
@@ -22,11 +23,12 @@ impl Cloud {
                 location: None,
                 tags: self.cluster_tags.clone(),
                 max_pools: Some(100),
+                pods_in_subnet: false,
             })),
             Query::Pools => Answer::Pools(Reading::Known(
                 self.pools
-                    .values()
-                    .map(|pool| mooring_repair::observation::Pool::read(&pool.raw).unwrap())
+                    .iter()
+                    .map(|(name, pool)| seen::Pool { name: name.clone(), raw: pool.raw.clone() })
                     .collect(),
             )),
             Query::ScaleSets => Answer::ScaleSets(Reading::Known(
@@ -72,6 +74,7 @@ impl Cloud {
                         .collect(),
                 ),
             ),
+            Query::Events if self.mute => Answer::Events(Reading::Failed("HTTP 503".into())),
             Query::Events => Answer::Events(Reading::Known(
                 self.pools
                     .values()

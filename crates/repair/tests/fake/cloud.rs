@@ -1,6 +1,7 @@
 //! The model itself: what it answers, how it changes, and what must always hold.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, EffectResult};
@@ -42,6 +43,8 @@ impl Fault {
     }
 }
 
+/// A plain value: whoever clones it has the same world, and what happens in one does not touch the other.
+#[derive(Clone)]
 pub struct Cloud {
     pub now: Timestamp,
     pub cluster_state: String,
@@ -59,6 +62,12 @@ pub struct Cloud {
     /// What the journal says.
     pub state: Option<State>,
     made: u32,
+    /// Effects whose key begins so are refused for good.
+    pub forbidden: Option<&'static str>,
+    /// The activity log does not answer.
+    pub mute: bool,
+    /// The temporary pool has had a node that takes pods.
+    up: bool,
     /// Operations take this long: short, since every look while one waits is work for the test.
     pub pace: SignedDuration,
 }
@@ -78,7 +87,7 @@ impl Cloud {
         user["properties"]["mode"] = "User".into();
         user["properties"]["provisioningState"] = "Succeeded".into();
         let pool = |raw: Value, set: &str, wedged| Pool {
-            raw,
+            raw: Arc::new(raw),
             set: set.into(),
             wedged,
             version: 1,
@@ -108,6 +117,9 @@ impl Cloud {
             settles_at: None,
             state: None,
             made: 0,
+            forbidden: None,
+            mute: false,
+            up: false,
             pace: SignedDuration::from_secs(8),
         };
         for (pool, set, index) in
@@ -123,12 +135,23 @@ impl Cloud {
         cloud
     }
 
+    /// Things happen at whole seconds. What was changed since the last one shows after a second; from then on
+    /// only the seconds count at which something is due.
     pub fn advance(&mut self, to: Timestamp) {
+        let second = SignedDuration::from_secs(1);
+        let mut next = self.now.checked_add(second).unwrap();
         while self.now < to {
-            let second = SignedDuration::from_secs(1);
-            self.now = to.min(self.now.checked_add(second).unwrap());
+            self.now = to.min(next);
             self.tick();
+            next = self.now.checked_add(second).unwrap().max(self.due().unwrap_or(to));
         }
+    }
+
+    /// When something happens by itself next.
+    fn due(&self) -> Option<Timestamp> {
+        let operations = self.pools.values().filter_map(|pool| Some(pool.operation?.0));
+        let ends = self.pods.iter().filter_map(|pod| pod.ends_at);
+        operations.chain(ends).chain(self.settles_at).min()
     }
 
     /// Everything that happens by itself.
@@ -206,12 +229,13 @@ impl Cloud {
                 pod.serves_at = Some(now.checked_add(SignedDuration::from_secs(2)).unwrap());
             }
         }
+        self.up |= self.nodes.iter().any(|node| node.pool == "systmp" && node.usable());
         self.check();
     }
 
     /// What must hold at every instant.
     pub fn check(&self) {
-        if self.state.as_ref().is_some_and(|state| state.has_done(Step::ProveTemporary)) {
+        if self.up {
             let system =
                 self.nodes.iter().filter(|node| node.pool != "user" && node.usable()).count();
             assert!(system > 0, "no schedulable system node at {}", self.now);
@@ -222,13 +246,16 @@ impl Cloud {
     }
 
     pub fn append(&mut self, record: &Record) {
-        let pair: Vec<Record> = self.journal.last().into_iter().chain([record]).cloned().collect();
-        verify(&pair).expect("the journal is a valid prefix");
         self.journal.push(record.clone());
+        let pair = &self.journal[self.journal.len().saturating_sub(2)..];
+        verify(pair).expect("the journal is a valid prefix");
         if matches!(record.entry, Entry::RunStarted { .. }) {
             self.state = State::replay(&self.journal).expect("the journal is a valid prefix");
         } else {
             self.state.as_mut().unwrap().take(record).expect("the journal is a valid prefix");
+        }
+        if self.finish() == Some(Finish::Repaired) {
+            assert!(!self.pools.contains_key("systmp"), "the temporary pool is left behind");
         }
         self.check();
     }
@@ -254,6 +281,9 @@ impl Cloud {
                 return EffectResult::Unknown { why: "connection reset".into() };
             }
             _ => {}
+        }
+        if self.forbidden.is_some_and(|start| effect.key().starts_with(start)) {
+            return refused(403);
         }
         self.effects += 1;
         let result = self.apply(effect, fault);
@@ -289,7 +319,7 @@ impl Cloud {
                     .map_or_else(|| format!("aks-{name}-{}", self.made), |pool| pool.set.clone());
                 let version = u64::from(self.made) * 1000;
                 let mut pool = Pool {
-                    raw,
+                    raw: Arc::new(raw),
                     set,
                     wedged: false,
                     version,
@@ -354,10 +384,12 @@ impl Cloud {
                 Ok(EffectResult::Done)
             }
             Effect::AbortOperation { operation, .. } => {
-                self.aborts.push(operation.clone());
-                if self.operation.take().is_none() {
+                // What is sent is sent only after one more look at what runs.
+                if self.operation.as_ref().is_none_or(|running| running.name != *operation) {
                     return Err(409);
                 }
+                self.operation = None;
+                self.aborts.push(operation.clone());
                 self.cluster_state = "Canceling".into();
                 self.settles_at = Some(soon);
                 Ok(started)
@@ -371,7 +403,7 @@ impl Cloud {
             .pools
             .iter()
             .map(|(name, pool)| {
-                let mut raw = pool.raw.clone();
+                let mut raw = (*pool.raw).clone();
                 raw["properties"].as_object_mut().unwrap().remove("eTag");
                 (name.clone(), json!({"raw": raw, "wedged": pool.wedged}))
             })

@@ -1,13 +1,15 @@
 //! The parts of the model.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_repair::observation as seen;
 use serde_json::{Value, json};
 
+#[derive(Clone)]
 pub struct Pool {
-    pub raw: Value,
+    pub raw: Arc<Value>,
     pub set: String,
     pub wedged: bool,
     pub version: u64,
@@ -24,8 +26,15 @@ impl Pool {
 
     pub fn set_state(&mut self, state: &str) {
         self.version += 1;
-        self.raw["properties"]["provisioningState"] = state.into();
-        self.raw["properties"]["eTag"] = format!("e{}", self.version).into();
+        let tag = format!("e{}", self.version);
+        let properties = &mut self.edit()["properties"];
+        properties["provisioningState"] = state.into();
+        properties["eTag"] = tag.into();
+    }
+
+    /// The pool's description, to be changed.
+    pub fn edit(&mut self) -> &mut Value {
+        Arc::make_mut(&mut self.raw)
     }
 
     pub fn count(&self) -> usize {
@@ -76,26 +85,29 @@ impl Pod {
     }
 
     pub fn seen(&self, now: Timestamp) -> seen::Pod {
-        let raw = json!({
-            "metadata": {
-                "namespace": "kube-system", "name": self.name, "uid": format!("uid-{}", self.name),
-                "labels": {"app": self.app},
-                "deletionTimestamp": self.ends_at.map(|at| at.to_string()),
-                "ownerReferences": if self.kind == "None" { json!([]) } else {
-                    json!([{"kind": self.kind, "name": self.app, "uid": self.app, "controller": true}])
-                },
-            },
-            "spec": {"nodeName": self.node, "volumes": [{"emptyDir": {}}]},
-            "status": {
-                "phase": if self.serves_at.is_some_and(|at| at <= now) { "Running" } else { "Pending" },
-                "conditions": [{"type": "Ready", "status": if self.serves_at.is_some_and(|at| at <= now) { "True" } else { "False" }}],
-            }
-        });
-        seen::Pod::read(&raw).unwrap()
+        let ready = self.serves_at.is_some_and(|at| at <= now);
+        seen::Pod {
+            namespace: "kube-system".into(),
+            name: self.name.clone(),
+            uid: format!("uid-{}", self.name),
+            node: self.node.clone(),
+            phase: if ready { "Running" } else { "Pending" }.into(),
+            ready,
+            deleting: self.ends_at,
+            controller: (self.kind != "None").then(|| seen::Controller {
+                kind: self.kind.into(),
+                name: self.app.clone(),
+                uid: self.app.clone(),
+            }),
+            mirror: false,
+            local_data: true,
+            labels: [("app".to_owned(), self.app.clone())].into(),
+        }
     }
 }
 
 /// A replicated workload with a budget that keeps `min_available` of it.
+#[derive(Clone)]
 pub struct Workload {
     pub app: &'static str,
     pub replicas: usize,

@@ -18,6 +18,9 @@ use mooring_simulator::random::Random;
 
 use super::cloud::{Cloud, Fault};
 
+/// How long it takes until somebody resumes what was killed.
+const PAUSE: SignedDuration = SignedDuration::from_secs(20);
+
 /// When a process dies: at its n-th point. A point is before and after every effect and every record.
 #[derive(Clone, Default)]
 pub struct Kill {
@@ -47,20 +50,32 @@ struct Session<'a> {
     cloud: Rc<RefCell<Cloud>>,
     kill: Kill,
     chaos: Option<&'a RefCell<Chaos>>,
+    /// The worlds that a kill would have left, if somebody wants them.
+    forks: Option<&'a RefCell<Vec<Cloud>>>,
+}
+
+impl Session<'_> {
+    async fn point(&self) {
+        if let Some(forks) = self.forks {
+            forks.borrow_mut().push(self.cloud.borrow().clone());
+        }
+        self.kill.point().await;
+    }
 }
 
 /// Faults from a seed, until they are used up.
 pub struct Chaos {
     pub random: Random,
     pub left: u32,
-    stale: Vec<(String, Answer)>,
+    /// The last answer to each question.
+    last: Vec<(Query, Answer)>,
     /// The Kubernetes API is away until then.
     away: Option<Timestamp>,
 }
 
 impl Chaos {
     pub fn new(seed: u64, faults: u32) -> Self {
-        Self { random: Random::new(seed), left: faults, stale: Vec::new(), away: None }
+        Self { random: Random::new(seed), left: faults, last: Vec::new(), away: None }
     }
 
     /// True if the Kubernetes API is away now; it may just have gone.
@@ -109,23 +124,24 @@ impl World for Session<'_> {
         if kubernetes && chaos.is_away(self.cloud.borrow().now) {
             return failed(answer);
         }
-        let key = format!("{query:?}");
-        let old = chaos.stale.iter().find(|(name, _)| *name == key).map(|(_, old)| old.clone());
+        let last = chaos.last.iter().position(|(asked, _)| asked == query);
         if chaos.strikes(0.03) {
             if chaos.random.chance(0.5)
-                && let Some(old) = old
+                && let Some(last) = last
             {
-                return old;
+                return chaos.last[last].1.clone();
             }
             return failed(answer);
         }
-        chaos.stale.retain(|(name, _)| *name != key);
-        chaos.stale.push((key, answer.clone()));
+        match last {
+            Some(last) => chaos.last[last].1 = answer.clone(),
+            None => chaos.last.push((query.clone(), answer.clone())),
+        }
         answer
     }
 
     async fn perform(&mut self, effect: &Effect) -> EffectResult {
-        self.kill.point().await;
+        self.point().await;
         let fault = self.chaos.and_then(|chaos| {
             let mut chaos = chaos.borrow_mut();
             let azure = matches!(
@@ -154,12 +170,12 @@ impl World for Session<'_> {
             })
         });
         let result = self.cloud.borrow_mut().perform(effect, fault);
-        self.kill.point().await;
+        self.point().await;
         result
     }
 
     async fn append(&mut self, record: &Record) -> Result<(), AppendError> {
-        self.kill.point().await;
+        self.point().await;
         if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.03)) {
             return Err(AppendError::Unavailable("etcd".into()));
         }
@@ -174,7 +190,7 @@ impl World for Session<'_> {
             }
             cloud.append(record);
         }
-        self.kill.point().await;
+        self.point().await;
         Ok(())
     }
 
@@ -214,8 +230,20 @@ pub fn resume(
     chaos: Option<&RefCell<Chaos>>,
 ) -> Ended {
     begin(&mut cloud.borrow_mut(), settings);
-    let records = cloud.borrow().journal.clone();
-    let mut session = Session { cloud: cloud.clone(), kill: kill.clone(), chaos };
+    process(Session { cloud: cloud.clone(), kill: kill.clone(), chaos, forks: None })
+}
+
+/// One process that nobody kills. `forks` gets the worlds that it would have left behind if it had been killed at
+/// its points, in their order: what comes before a kill is done once for all of them.
+pub fn whole(cloud: Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
+    let cloud = Rc::new(RefCell::new(cloud));
+    begin(&mut cloud.borrow_mut(), settings);
+    let session = Session { cloud: cloud.clone(), kill: Kill::default(), chaos: None, forks };
+    End { ended: process(session), cloud, processes: 1 }
+}
+
+fn process(mut session: Session<'_>) -> Ended {
+    let records = session.cloud.borrow().journal.clone();
     let mut future = pin!(run(&mut session, records));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Pending => Ended::Killed,
@@ -260,6 +288,18 @@ pub struct End {
     pub processes: u32,
 }
 
+/// Somebody finds what a kill left, a while later, and resumes it once; see [`whole`].
+pub fn recover(left: &Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
+    let mut cloud = left.clone();
+    // It may have died after its very last record.
+    if let Some(finish) = cloud.finish() {
+        let ended = Ended::Rested(Rest::Finished(finish));
+        return End { cloud: Rc::new(RefCell::new(cloud)), ended, processes: 0 };
+    }
+    cloud.advance(cloud.now.checked_add(PAUSE).unwrap());
+    whole(cloud, settings, forks)
+}
+
 /// Runs to rest, with one kill per process from the list, and resumes at most `most` times.
 pub fn run_to_rest(
     cloud: Cloud,
@@ -282,7 +322,7 @@ pub fn run_to_rest(
         if matches!(ended, Ended::Rested(Rest::Finished(_))) || processes > most {
             return End { cloud, ended, processes };
         }
-        let later = cloud.borrow().now.checked_add(SignedDuration::from_secs(20)).unwrap();
+        let later = cloud.borrow().now.checked_add(PAUSE).unwrap();
         cloud.borrow_mut().advance(later);
     }
 }

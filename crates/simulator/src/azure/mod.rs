@@ -110,6 +110,20 @@ impl Azure {
         }
     }
 
+    /// The same world once more, with another seed for all that comes: what a scenario built need not be built
+    /// again for every run.
+    #[must_use]
+    pub fn again(&self, seed: u64, start: Timestamp) -> Self {
+        let random = Random::new(seed);
+        let mut azure = self.clone();
+        azure.seed = seed;
+        azure.world.random = random.fork("world");
+        azure.faults.reseed(&random);
+        azure.ids = random.fork("requests");
+        azure.trace.record(start, format_args!("seed {seed} from here on"));
+        azure
+    }
+
     /// Lets everything happen that is due by `now`.
     pub fn settle(&mut self, now: Timestamp) {
         self.world.settle(self.model_time(now));

@@ -214,7 +214,7 @@ impl World {
     fn route_other(&mut self, call: &Call) -> Answer {
         let key = call.path.key(call.path.lower.len());
         match (call.method.as_str(), self.store.get(&key)) {
-            ("GET", Some(body)) => Ok(Reply::ok(body.clone())),
+            ("GET", Some(body)) => Ok(Reply::ok(self.with_addresses_in_use(body))),
             ("GET", None) if call.path.lower.len() % 2 == 1 => {
                 self.page(call, self.store.list(&key).cloned())
             }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::machines::{Birth, Life};
 use super::operations::Work;
-use super::store::{number, text};
+use super::store::{number, set, text};
 use super::world::World;
 
 /// The subscription of the galleries with the node images.
@@ -81,6 +81,22 @@ impl World {
         });
         self.store.put(vmss);
         Some(id)
+    }
+
+    /// A subnet as it is read: with one entry for every address of it that an interface has.
+    pub(crate) fn with_addresses_in_use(&self, body: &Value) -> Value {
+        let mut body = body.clone();
+        if text(&body, "/type") == "Microsoft.Network/virtualNetworks/subnets" {
+            let id = text(&body, "/id").to_owned();
+            let addresses = |nic| Value::pointer(nic, "/properties/ipConfigurations")?.as_array();
+            let used = self.store.all().filter_map(addresses).flatten();
+            let used = used
+                .filter(|used| text(used, "/properties/subnet/id").eq_ignore_ascii_case(&id))
+                .map(|used| json!({"id": used["id"]}))
+                .collect::<Vec<_>>();
+            set(&mut body, "ipConfigurations", used);
+        }
+        body
     }
 
     fn subnet_of(&self, pool: &Value) -> String {

@@ -1,20 +1,23 @@
 //! Resources as raw JSON, by their ids: what the model does not know of a resource, it keeps.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-/// All resources of the world, by id in lower case.
+/// All resources of the world, by id in lower case. Copies of a world share what neither has changed: a world is
+/// copied for every read that may be stale, and for every schedule of a test.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Store {
-    resources: BTreeMap<String, Value>,
+    resources: BTreeMap<Arc<str>, Arc<Value>>,
     /// Stands behind every tag that a write changes.
     version: u64,
 }
 
 impl Store {
     pub(crate) fn get(&self, id: &str) -> Option<&Value> {
-        self.resources.get(&id.to_lowercase())
+        self.resources.get(id.to_lowercase().as_str()).map(|body| &**body)
     }
 
     pub(crate) fn has(&self, id: &str) -> bool {
@@ -23,20 +26,20 @@ impl Store {
 
     /// A resource to change; its entity tag is the caller's to touch.
     pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut Value> {
-        self.resources.get_mut(&id.to_lowercase())
+        self.resources.get_mut(id.to_lowercase().as_str()).map(Arc::make_mut)
     }
 
     /// Puts a resource under the id in its body.
     pub(crate) fn put(&mut self, body: Value) {
         let key = text(&body, "/id").to_lowercase();
-        self.resources.insert(key, body);
+        self.resources.insert(key.into(), Arc::new(body));
     }
 
     /// Removes a resource and everything under it.
     pub(crate) fn remove(&mut self, id: &str) {
         let key = id.to_lowercase();
         let under = format!("{key}/");
-        self.resources.retain(|other, _| *other != key && !other.starts_with(&under));
+        self.resources.retain(|other, _| **other != *key && !other.starts_with(&under));
     }
 
     /// The resources of one collection: ids that are `collection/name`, in order.
@@ -47,15 +50,15 @@ impl Store {
         let prefix = format!("{}/", collection.to_lowercase());
         let length = prefix.len();
         self.resources
-            .range(prefix.clone()..)
+            .range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded))
             .take_while(move |(key, _)| key.starts_with(&prefix))
             .filter(move |(key, _)| !key[length..].contains('/'))
-            .map(|(_, body)| body)
+            .map(|(_, body)| &**body)
     }
 
     /// Every resource, in the order of the ids.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Value> {
-        self.resources.values()
+        self.resources.values().map(|body| &**body)
     }
 
     /// A tag that no resource has had yet.
