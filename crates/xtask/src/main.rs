@@ -4,12 +4,14 @@ mod bench_agent;
 mod bench_controller;
 mod checks;
 mod codes;
+mod elf;
 mod fuzz;
 mod oracles;
 mod packaging;
 mod python;
 mod soak;
 mod step;
+mod targets;
 
 use std::process::ExitCode;
 
@@ -32,6 +34,7 @@ Chores:
                reads, time to the condition and memory of the controller, under virtual time
   bench kubernetes
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
+  targets      build and start mooring and the agent for Linux on x86-64 and ARM64, static; type-check for Macs
   help         print this text
 ";
 
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         ["oracles"] => oracles::install(),
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
+        ["targets"] => targets::targets(),
         ["bench", "agent"] => bench_agent::bench(),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["bench", "controller"] => bench_controller::bench(),
