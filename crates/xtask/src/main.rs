@@ -2,6 +2,7 @@
 
 mod bench_agent;
 mod bench_controller;
+mod chart;
 mod checks;
 mod codes;
 mod elf;
@@ -34,6 +35,7 @@ Chores:
                reads, time to the condition and memory of the controller, under virtual time
   bench kubernetes
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
+  chart        write anew what charts/mooring renders to, for the tests
   targets      build and start mooring and the agent for Linux on x86-64 and ARM64, static; type-check for Macs
   help         print this text
 ";
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         ["oracles"] => oracles::install(),
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
+        ["chart"] => chart::write(),
         ["targets"] => targets::targets(),
         ["bench", "agent"] => bench_agent::bench(),
         ["soak", ref rest @ ..] => soak::soak(rest),
