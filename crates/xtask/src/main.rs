@@ -5,6 +5,8 @@ mod bench_controller;
 mod chart;
 mod checks;
 mod codes;
+mod deb;
+mod dist;
 mod elf;
 mod fuzz;
 mod oracles;
@@ -36,6 +38,8 @@ Chores:
   bench kubernetes
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
   chart        write anew what charts/mooring renders to, for the tests
+  dist [--url URL]
+               everything that is shipped, in target/dist: binaries, packages, pages, completions, sums
   targets      build and start mooring and the agent for Linux on x86-64 and ARM64, static; type-check for Macs
   help         print this text
 ";
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
         ["chart"] => chart::write(),
+        ["dist", ref rest @ ..] => dist::dist(rest),
         ["targets"] => targets::targets(),
         ["bench", "agent"] => bench_agent::bench(),
         ["soak", ref rest @ ..] => soak::soak(rest),

@@ -52,10 +52,7 @@ fn values_that_mean_nothing_are_refused_by_name() {
         ("image.digest=latest", "image.digest: Does not match pattern"),
         ("image.repository=", "image.repository: String length must be greater than or equal to 1"),
         ("prometheusRule.enabled=true", "prometheusRule.runbookUrl: String length must be"),
-        (
-            "networkPolicy.egressPorts={70000}",
-            "egressPorts.0: Must be less than or equal to 65535",
-        ),
+        ("networkPolicy.egressPorts={70000}", "egressPorts.0: Must be less than or equal to 65535"),
     ] {
         let Some(told) = template(None, &["--set", value]) else { return };
         let told = told.expect_err(value);
