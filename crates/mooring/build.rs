@@ -38,9 +38,8 @@ fn checkout(root: &Path) -> Option<String> {
     tell("rerun-if-changed", &root.join("Cargo.lock").display().to_string());
     let commit = git(root, &["rev-parse", "--short=12", "HEAD"])?;
     let status = ["status", "--porcelain", "--untracked-files=no", "--"];
-    let changes = git(root, &[&status[..], &SOURCES].concat())?;
-    let changed = if changes.trim().is_empty() { "" } else { " with changes" };
-    Some(format!("{}{changed}", commit.trim()))
+    let differs = !git(root, &[&status[..], &SOURCES].concat())?.trim().is_empty();
+    Some(format!("{}{}", commit.trim(), if differs { " with changes" } else { "" }))
 }
 
 fn git(root: &Path, words: &[&str]) -> Option<String> {
@@ -48,7 +47,6 @@ fn git(root: &Path, words: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-#[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
 fn tell(key: &str, value: &str) {
     println!("cargo::{key}={value}");
 }

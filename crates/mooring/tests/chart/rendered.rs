@@ -65,15 +65,15 @@ fn values_that_mean_nothing_are_refused_by_name() {
 
 #[test]
 fn the_rules_are_those_that_the_controller_is_tested_under() {
-    let rules = std::fs::read_to_string(chart().join("files/rules.yaml")).unwrap();
-    let rules: Value = serde_saphyr::from_str(&rules).unwrap();
+    let tested = std::fs::read_to_string(chart().join("files/rules.yaml")).unwrap();
+    let tested: Value = serde_saphyr::from_str(&tested).unwrap();
     let Some(rendered) = template(None, &[]) else { return };
     let objects = objects(&rendered.unwrap());
-    let mut roles = Vec::new();
+    let mut granted = Vec::new();
     for object in &objects {
         let metadata = &object["metadata"];
         match object["kind"].as_str().unwrap() {
-            "ClusterRole" | "Role" => roles.push((
+            "ClusterRole" | "Role" => granted.push((
                 (metadata["name"].clone(), metadata["namespace"].clone()),
                 object["rules"].clone(),
             )),
@@ -85,11 +85,11 @@ fn the_rules_are_those_that_the_controller_is_tested_under() {
         }
     }
     let expected = [
-        (("mooring".into(), Value::Null), rules["cluster"].clone()),
-        (("mooring-events".into(), "default".into()), rules["events"].clone()),
-        (("mooring".into(), NAMESPACE.into()), rules["release"].clone()),
+        (("mooring".into(), Value::Null), tested["cluster"].clone()),
+        (("mooring-events".into(), "default".into()), tested["events"].clone()),
+        (("mooring".into(), NAMESPACE.into()), tested["release"].clone()),
     ];
-    assert_eq!(roles, expected);
+    assert_eq!(granted, expected);
 }
 
 #[test]
