@@ -4,20 +4,38 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use mooring_contract::catalogue::{self, Date};
 
 use crate::cluster_cli::{
     CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, WHY_HELP, WhyArguments,
 };
+use crate::version;
 
 /// Says why a node did not join its AKS cluster.
 #[derive(Debug, Parser)]
-#[command(name = "mooring", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(
+    name = "mooring",
+    version = version::SHORT,
+    long_version = version::LONG,
+    after_help = EXIT_CODES,
+    max_term_width = 100
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Reads the process' words. As a plugin (`kubectl-mooring`) it speaks of itself as people call it.
+pub(crate) fn parse() -> Cli {
+    let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let mut command = Cli::command();
+    if called.file_name().is_some_and(|name| name == "kubectl-mooring") {
+        command = command.bin_name("kubectl mooring");
+    }
+    let matches = command.get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 const EXIT_CODES: &str = "\
@@ -58,8 +76,8 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page (try `mooring man | man -l -`)
-    Man,
+    /// Print a manual page (try `mooring man repair | man -l -`), or write all of them
+    Man(ManArguments),
     /// Be the node agent
     #[command(hide = true, disable_help_flag = true)]
     Agent {
@@ -67,6 +85,15 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// The page of a command, such as repair or repair-apply; else that of mooring itself
+    pub(crate) page: Option<String>,
+    /// Write the pages of all commands into this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "page")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -218,8 +245,6 @@ fn image_date(text: &str) -> Result<Date, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

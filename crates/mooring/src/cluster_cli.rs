@@ -15,7 +15,7 @@ Examples:
   mooring sim --scenario oras-missing --kube-port 0 --state demo & . demo/env.sh; mooring controller
 
 Logs are JSON lines on standard error. SIGTERM ends it: begun writes are finished, the lease is given back.
-Rights: charts/mooring/templates/rbac.yaml in the cluster; Reader on the node resource group in Azure.";
+Rights: charts/mooring/files/rules.yaml in the cluster; in Azure the role of docs/SECURITY.md.";
 
 pub(crate) const WHY_HELP: &str = "\
 Examples:

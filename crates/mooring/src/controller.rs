@@ -67,7 +67,8 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     };
     tracing::info!(
         instance = controller.settings.instance,
-        version = env!("CARGO_PKG_VERSION"),
+        version = crate::version::SHORT,
+        commit = env!("MOORING_COMMIT"),
         metrics = %metrics_on,
         health = %health_on,
         "starts"

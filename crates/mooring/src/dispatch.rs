@@ -14,7 +14,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Controller(arguments) => controller::controller(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
         Command::Completions { shell } => documents::completions(shell),
-        Command::Man => documents::manual(),
+        Command::Man(arguments) => documents::manual(&arguments),
         // These have more to say than that they are done.
         Command::Repair(arguments) => return repair::repair(&arguments),
         Command::Why(arguments) => {

@@ -1,9 +1,12 @@
-//! Completions and the manual page, from the same definition as everything else.
+//! Completions and manual pages, from the same definition as everything else.
+
+use std::path::Path;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
+use clap_mangen::Man;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, ManArguments};
 use crate::failure::Failure;
 use crate::show::print;
 
@@ -14,9 +17,53 @@ pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     print(&script)
 }
 
-/// Prints the manual page.
-pub(crate) fn manual() -> Result<(), Failure> {
-    let mut page = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-    print(&page)
+/// Prints a manual page, or writes all of them.
+pub(crate) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
+    if let Some(folder) = &arguments.out {
+        return write_all(folder);
+    }
+    let wanted = arguments.page.as_deref().unwrap_or("mooring");
+    let wanted = wanted.strip_prefix("mooring-").unwrap_or(wanted);
+    let pages = pages();
+    let Some((_, page)) = pages.iter().find(|(name, _)| name == wanted) else {
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(Failure::usage(format!(
+            "there is no page `{wanted}`\nhint: there are {}",
+            names.join(", ")
+        )));
+    };
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    print(&text)
+}
+
+fn write_all(folder: &Path) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::unreadable(format!("cannot write to {}: {error}", folder.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    for (_, page) in pages() {
+        page.generate_to(folder).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Every page with the name that asks for it: `mooring`, `repair`, `repair-apply`.
+fn pages() -> Vec<(String, Man)> {
+    let mut whole = Cli::command().disable_help_subcommand(true);
+    whole.build();
+    let mut pages = Vec::new();
+    collect(whole, &mut pages);
+    pages
+}
+
+fn collect(command: clap::Command, pages: &mut Vec<(String, Man)>) {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let name = name.strip_prefix("mooring-").unwrap_or(name).to_owned();
+    let inner: Vec<_> =
+        command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned().collect();
+    pages.push((name, Man::new(command)));
+    for command in inner {
+        collect(command, pages);
+    }
 }

@@ -14,12 +14,11 @@ mod show;
 mod show_fleet;
 mod show_why;
 mod sim;
+mod version;
 mod why;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
-    dispatch::run(cli::Cli::parse().command)
+    dispatch::run(cli::parse().command)
 }

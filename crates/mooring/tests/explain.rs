@@ -148,6 +148,37 @@ fn help_completions_and_the_manual_come_from_one_definition() {
         assert!(text(&["completions", shell]).contains("explain"), "{shell}");
     }
     assert!(text(&["man"]).contains(".TH mooring"));
+    assert!(text(&["man", "repair-apply"]).contains(".TH mooring-repair-apply"));
+    let unknown = mooring(&["man", "nosuch"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("repair-apply"));
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(text(&["man", "--out", folder.path().to_str().unwrap()]), "");
+    for page in ["mooring.1", "mooring-explain.1", "mooring-repair-apply.1"] {
+        assert!(folder.path().join(page).is_file(), "{page}");
+    }
+    assert!(!folder.path().join("mooring-agent.1").exists(), "a hidden command has a page");
+}
+
+#[test]
+fn the_version_tells_commit_and_build() {
+    assert_eq!(text(&["-V"]), concat!("mooring ", env!("CARGO_PKG_VERSION"), "\n"));
+    let long = text(&["--version"]);
+    assert!(long.starts_with(&text(&["-V"])), "{long}");
+    for line in ["\ncommit:  ", "\ntarget:  ", "\nprofile: "] {
+        let value = long.split_once(line).unwrap_or_else(|| panic!("{long}")).1;
+        assert!(!value.lines().next().unwrap().is_empty(), "{long}");
+    }
+}
+
+#[test]
+fn as_a_plugin_it_speaks_of_itself_as_people_call_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = folder.path().join("kubectl-mooring");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mooring"), &plugin).unwrap();
+    let help = Command::new(plugin).args(["explain", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    assert!(help.contains("Usage: kubectl mooring explain"), "{help}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use crate::step::{Failed, root, run, say};
-use crate::{oracles, packaging, python};
+use crate::{chart, oracles, packaging, python};
 
 /// What `deny.toml` says. (Advisories need a database that is fetched, so they are left to others.)
 pub(crate) fn audit() -> Result<(), Failed> {
@@ -32,6 +32,7 @@ pub(crate) fn test() -> Result<(), Failed> {
     }
     if let Some(clients) = clients {
         tests.env("MOORING_CLIENTS_ENVIRONMENT", clients);
+        tests.env(chart::VARIABLE, chart::helm()?);
     }
     let status = tests.status()?;
     if !status.success() {
@@ -81,7 +82,9 @@ fn kube_assets(notes: &mut Vec<String>) -> Result<Option<String>, Failed> {
 /// The environment with kubectl and the Python client, or nothing where there is no Python.
 fn clients(notes: &mut Vec<String>) -> Result<Option<std::path::PathBuf>, Failed> {
     if !python::is_there() {
-        notes.push("NOT RUN: kubectl and the Python client, since there is no python3".to_owned());
+        notes.push(
+            "NOT RUN: kubectl, the Python client and Helm, since there is no python3".to_owned(),
+        );
         return Ok(None);
     }
     let requirements = Path::new("crates/simulator/tests/clients/requirements.txt");

@@ -2,8 +2,12 @@
 
 mod bench_agent;
 mod bench_controller;
+mod chart;
 mod checks;
 mod codes;
+mod deb;
+mod dist;
+mod elf;
 mod fuzz;
 mod mutants;
 mod oracles;
@@ -11,6 +15,7 @@ mod packaging;
 mod python;
 mod soak;
 mod step;
+mod targets;
 
 use std::process::ExitCode;
 
@@ -35,6 +40,10 @@ Chores:
                reads, time to the condition and memory of the controller, under virtual time
   bench kubernetes
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
+  chart        write anew what charts/mooring renders to, for the tests
+  dist [--url URL]
+               everything that is shipped, in target/dist: binaries, packages, pages, completions, sums
+  targets      build and start mooring and the agent for Linux on x86-64 and ARM64, static; type-check for Macs
   help         print this text
 ";
 
@@ -45,6 +54,9 @@ fn main() -> ExitCode {
         ["oracles"] => oracles::install(),
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),
+        ["chart"] => chart::write(),
+        ["dist", ref rest @ ..] => dist::dist(rest),
+        ["targets"] => targets::targets(),
         ["bench", "agent"] => bench_agent::bench(),
         ["mutants", ref rest @ ..] => mutants::mutants(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),

@@ -1,14 +1,33 @@
-//! The chart's rules, as Helm would render them.
+//! The rules that the chart grants, as the objects that it makes of them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-const RBAC: &str = include_str!("../../../../charts/mooring/templates/rbac.yaml");
+const RULES: &str = include_str!("../../../../charts/mooring/files/rules.yaml");
 
-/// Roles and bindings for a release in this namespace. The templates hold one expression and no more.
+/// Roles and bindings for a release in this namespace. That the chart renders the same is a test of crates/mooring.
 pub(crate) fn rbac(namespace: &str) -> Vec<Value> {
-    let text = RBAC.replace("{{ .Release.Namespace }}", namespace);
-    assert!(!text.contains("{{"), "the templates have grown beyond what this reads");
-    text.split("\n---\n").map(|part| serde_saphyr::from_str(part).unwrap()).collect()
+    let rules: Value = serde_saphyr::from_str(RULES).unwrap();
+    let mut objects = Vec::new();
+    for (kind, name, place, part) in [
+        ("ClusterRole", "mooring", None, "cluster"),
+        ("Role", "mooring-events", Some("default"), "events"),
+        ("Role", "mooring", Some(namespace), "release"),
+    ] {
+        let mut metadata = json!({"name": name});
+        if let Some(place) = place {
+            metadata["namespace"] = place.into();
+        }
+        let group = "rbac.authorization.k8s.io";
+        objects.push(json!({
+            "apiVersion": format!("{group}/v1"), "kind": kind, "metadata": metadata, "rules": rules[part],
+        }));
+        objects.push(json!({
+            "apiVersion": format!("{group}/v1"), "kind": format!("{kind}Binding"), "metadata": metadata,
+            "roleRef": {"apiGroup": group, "kind": kind, "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": "mooring", "namespace": namespace}],
+        }));
+    }
+    objects
 }
 
 #[test]

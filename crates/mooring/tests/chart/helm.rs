@@ -1,0 +1,57 @@
+//! The real Helm.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+pub(crate) const NAMESPACE: &str = "kube-system";
+/// Value files beside the chart's defaults, by the name of their golden file.
+pub(crate) const CASES: [(&str, Option<&str>); 3] = [
+    ("default", None),
+    ("production", Some("production-values.yaml")),
+    ("bare", Some("bare-values.yaml")),
+];
+
+pub(crate) fn chart() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../charts/mooring")
+}
+
+/// Helm with these words: what it printed, or what it complained about. Nothing if there is no Helm.
+pub(crate) fn helm(words: &[&str]) -> Option<Result<String, String>> {
+    let Some(environment) = std::env::var_os("MOORING_HELM_ENVIRONMENT") else {
+        println!("SKIPPED: there is no Helm; `cargo xtask test` installs one");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(Path::new(&environment).join("bin/helm"))
+        .args(words)
+        // Nothing of the person's own Helm counts.
+        .env("HOME", folder.path())
+        .env_remove("KUBECONFIG")
+        .current_dir(chart())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some(if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) })
+}
+
+/// The chart with a value file and single values.
+pub(crate) fn template(values: Option<&str>, more: &[&str]) -> Option<Result<String, String>> {
+    let file = values.map(|values| format!("--values=ci/{values}"));
+    let mut words = vec!["template", "mooring", ".", "--namespace", NAMESPACE];
+    words.extend(file.as_deref());
+    words.extend(more);
+    helm(&words)
+}
+
+/// The objects of a rendered chart.
+pub(crate) fn objects(rendered: &str) -> Vec<Value> {
+    let parts = rendered.split("\n---\n").map(|part| part.trim_start_matches("---\n"));
+    let objects = parts.map(|part| serde_saphyr::from_str::<Value>(part).unwrap());
+    objects.filter(|object| !object.is_null()).collect()
+}
+
+pub(crate) fn of_kind<'a>(objects: &'a [Value], kind: &str) -> &'a Value {
+    objects.iter().find(|object| object["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
+}

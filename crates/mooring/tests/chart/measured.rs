@@ -1,0 +1,78 @@
+//! Alerts and the dashboard ask for what the controller exports, and every alert has a page.
+
+use std::collections::BTreeSet;
+
+use mooring_controller::metrics::{ArmSnapshot, Failed, Lengths, Metrics, Write};
+use mooring_controller::verdict::Reason;
+use serde_json::Value;
+
+use crate::helm::chart;
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(chart().join("files").join(file)).unwrap()
+}
+
+fn alerts() -> Vec<Value> {
+    let file: Value = serde_saphyr::from_str(&read("alerts.yaml")).unwrap();
+    file["alerts"].as_array().unwrap().clone()
+}
+
+/// Names of series, from the page that Prometheus reads, once everything has happened.
+fn exported() -> BTreeSet<String> {
+    let failed =
+        |pool: String| Failed { code: Some(1), cause: "c".into(), pool, image: "i".into() };
+    let metrics = Metrics::new();
+    for number in 0..100 {
+        metrics.failed(&failed(number.to_string()));
+    }
+    metrics.not_registered(&failed("p".into()));
+    metrics.image_fails("i", "c");
+    metrics.verdict(Reason::CseFailed, 1.0);
+    metrics.wrote(Write::Event);
+    metrics.write_failed(Write::Event);
+    metrics.lengths(Lengths::default());
+    metrics.arm(ArmSnapshot::default());
+    metrics.leads(true);
+    let text = metrics.text();
+    let series = text.lines().filter(|line| !line.starts_with('#'));
+    series.filter_map(|line| Some(line.split(['{', ' ']).next()?.to_owned())).collect()
+}
+
+/// Every name of a metric of ours in a text.
+fn asked(text: &str) -> BTreeSet<String> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c| !word(c)).filter(|name| name.starts_with("mooring_"));
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn alerts_and_dashboard_ask_only_for_what_is_exported() {
+    let exported = exported();
+    assert!(exported.contains("mooring_verdict_seconds_bucket"), "{exported:?}");
+    for alert in alerts() {
+        let asked = asked(alert["expr"].as_str().unwrap());
+        assert!(!asked.is_empty() && asked.is_subset(&exported), "{}: {asked:?}", alert["alert"]);
+    }
+    let dashboard: Value = serde_json::from_str(&read("dashboard.json")).unwrap();
+    let shown = asked(&dashboard.to_string());
+    assert!(shown.is_subset(&exported), "{:?}", shown.difference(&exported));
+    // Beside the parts of a histogram that only its quantiles need, everything can be seen.
+    let unseen: Vec<&String> = exported.difference(&shown).collect();
+    assert_eq!(unseen, ["mooring_verdict_seconds_count", "mooring_verdict_seconds_sum"]);
+}
+
+#[test]
+fn every_alert_has_a_page() {
+    let runbook = std::fs::read_to_string(chart().join("../../docs/RUNBOOK.md")).unwrap();
+    let pages: Vec<&str> = runbook.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    for alert in alerts() {
+        let name = alert["alert"].as_str().unwrap();
+        assert!(pages.contains(&name), "{name} has no page in docs/RUNBOOK.md");
+        for text in ["summary", "description"] {
+            assert!(alert["annotations"][text].is_string(), "{name} has no {text}");
+        }
+    }
+    for page in pages.iter().filter(|page| page.starts_with("Mooring")) {
+        assert!(alerts().iter().any(|alert| alert["alert"] == **page), "{page}: no such alert");
+    }
+}

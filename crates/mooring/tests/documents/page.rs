@@ -1,0 +1,55 @@
+//! A document, taken apart.
+
+use std::path::{Path, PathBuf};
+
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A block between fences.
+pub(crate) struct Block {
+    pub(crate) language: String,
+    /// The number of its first line in the file.
+    pub(crate) line: usize,
+    pub(crate) lines: Vec<String>,
+}
+
+/// A document.
+pub(crate) struct Page {
+    pub(crate) name: String,
+    pub(crate) blocks: Vec<Block>,
+    /// What stands between the blocks.
+    pub(crate) prose: String,
+}
+
+/// Every document that people read.
+pub(crate) fn pages() -> Vec<Page> {
+    let mut files: Vec<PathBuf> =
+        ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(|name| root().join(name)).into();
+    let docs = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    files.extend(docs.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    files.iter().map(|file| read(file)).collect()
+}
+
+fn read(file: &Path) -> Page {
+    let text = std::fs::read_to_string(file).unwrap();
+    let name = file.strip_prefix(root()).unwrap().display().to_string();
+    let mut page = Page { name, blocks: Vec::new(), prose: String::new() };
+    let mut open: Option<Block> = None;
+    for (index, line) in text.lines().enumerate() {
+        match (&mut open, line.trim_start().strip_prefix("```")) {
+            (None, Some(language)) => {
+                let language = language.trim().to_owned();
+                open = Some(Block { language, line: index + 2, lines: Vec::new() });
+            }
+            (Some(_), Some(_)) => page.blocks.extend(open.take()),
+            (Some(block), None) => block.lines.push(line.to_owned()),
+            (None, None) => {
+                page.prose.push_str(line);
+                page.prose.push('\n');
+            }
+        }
+    }
+    assert!(open.is_none(), "{}: a block has no end", page.name);
+    page
+}

@@ -1,0 +1,30 @@
+//! The chart, judged and rendered by the real Helm.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::python;
+use crate::step::{Failed, root, say};
+
+/// What tells the tests where Helm is.
+pub(crate) const VARIABLE: &str = "MOORING_HELM_ENVIRONMENT";
+
+/// An environment with the Helm that the tests name.
+pub(crate) fn helm() -> Result<PathBuf, Failed> {
+    python::python_environment("helm", Path::new("crates/mooring/tests/chart/requirements.txt"))
+}
+
+/// Writes anew what the chart rendered looks like.
+pub(crate) fn write() -> Result<(), Failed> {
+    let status = Command::new("cargo")
+        .args(["test", "--locked", "-p", "mooring", "--test", "chart", "rendered"])
+        .env("MOORING_WRITE_GOLDEN", "1")
+        .env(VARIABLE, helm()?)
+        .current_dir(root())
+        .status()?;
+    if !status.success() {
+        return Err(Failed(format!("the tests of the chart ended with {status}")));
+    }
+    say("crates/mooring/tests/chart/golden is written; `git diff` shows what changed\n");
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! `targets`: the binaries for every machine that they are meant for, built and started.
+//!
+//! Nothing of this is in the project's default configuration: `cargo build` is for the host. The compilers and linkers
+//! for other machines come from Python packages, into an environment of their own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+use std::{env, fs};
+
+use crate::elf::{self, Machine};
+use crate::python;
+use crate::step::{Failed, need, root, run, say};
+
+const REQUIREMENTS: &str = "packaging/cross-requirements.txt";
+
+/// Cannot be linked without Apple's libraries, but a Mac must be able to build it.
+const CHECKED: &str = "aarch64-apple-darwin";
+
+/// A machine that binaries are shipped for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// As the compiler calls it.
+    pub(crate) triple: &'static str,
+    /// As containers and packages call it.
+    pub(crate) architecture: &'static str,
+    machine: Machine,
+    /// What runs its programs elsewhere.
+    emulator: &'static str,
+}
+
+/// Static binaries for both kinds of nodes that AKS has.
+pub(crate) const TARGETS: [Target; 2] = [
+    Target {
+        triple: "x86_64-unknown-linux-musl",
+        architecture: "amd64",
+        machine: Machine::X86_64,
+        emulator: "qemu-x86_64-static",
+    },
+    Target {
+        triple: "aarch64-unknown-linux-musl",
+        architecture: "arm64",
+        machine: Machine::Aarch64,
+        emulator: "qemu-aarch64-static",
+    },
+];
+
+/// A program that is shipped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    package: &'static str,
+    profile: &'static str,
+    /// What it is started with, and a word of the answer.
+    starts: (&'static [&'static str], &'static str),
+}
+
+pub(crate) const MOORING: Program = Program {
+    name: "mooring",
+    package: "mooring",
+    profile: "release",
+    starts: (&["explain", "211"], "ERR_ORAS_PULL_NETWORK_TIMEOUT"),
+};
+
+pub(crate) const AGENT: Program = Program {
+    name: "aks-node-controller",
+    package: "mooring-agent",
+    profile: "agent",
+    starts: (&["help"], "provision-wait"),
+};
+
+/// Builds and starts everything, then type-checks for Macs.
+pub(crate) fn targets() -> Result<(), Failed> {
+    let tools = Tools::install(TARGETS.iter().map(|target| target.triple).chain([CHECKED]))?;
+    for program in [AGENT, MOORING] {
+        for target in TARGETS {
+            let binary = tools.build(program, target)?;
+            let size = fs::metadata(&binary)?.len();
+            let started = start(program, target, &binary)?;
+            say(&format!(
+                "{:<20} {:<28} {:>6}.{:02} MB, static, {started}\n",
+                program.name,
+                target.triple,
+                size / 1_000_000,
+                size % 1_000_000 / 10_000
+            ));
+        }
+    }
+    tools.cargo(&["check", "--locked", "--package", "mooring", "--target", CHECKED])?;
+    say(&format!("{:<20} {CHECKED:<28} type-checks\n", "mooring"));
+    Ok(())
+}
+
+/// Compilers and linkers for other machines.
+pub(crate) struct Tools {
+    environment: PathBuf,
+    folder: PathBuf,
+}
+
+impl Tools {
+    /// Makes sure that they are there, and the standard library for these machines.
+    pub(crate) fn install<'a>(triples: impl Iterator<Item = &'a str>) -> Result<Self, Failed> {
+        let triples: Vec<&str> = triples.collect();
+        run("rustup", &[&["target", "add"][..], &triples].concat()).map_err(|Failed(why)| {
+            let names = triples.join(", ");
+            Failed(format!("{why}\nhint: the standard library is needed for {names}"))
+        })?;
+        let environment = python::python_environment("cross", Path::new(REQUIREMENTS))?;
+        Ok(Self { environment, folder: root().canonicalize()?.join("target/targets") })
+    }
+
+    /// A shipped binary.
+    pub(crate) fn build(&self, program: Program, target: Target) -> Result<PathBuf, Failed> {
+        let Program { name, package, profile, .. } = program;
+        let what = ["--package", package, "--profile", profile, "--target", target.triple];
+        self.cargo(&[&["zigbuild", "--locked"][..], &what].concat())?;
+        Ok(self.folder.join(target.triple).join(profile).join(name))
+    }
+
+    /// Cargo with these compilers, in a folder of its own: other settings would rebuild everything in the usual one.
+    fn cargo(&self, words: &[&str]) -> Result<(), Failed> {
+        let bin = self.environment.join("bin");
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths([bin.clone()].into_iter().chain(env::split_paths(&path)))
+            .map_err(|error| Failed(error.to_string()))?;
+        let status = Command::new(bin.join("cargo-zigbuild"))
+            .args(words)
+            .env("PATH", path)
+            .env("CARGO_TARGET_DIR", &self.folder)
+            .current_dir(root())
+            .status()?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(Failed(format!("`cargo-zigbuild {}` ended with {status}", words.join(" "))))
+    }
+}
+
+/// Runs a binary on its own machine or on one that is emulated, and says how that went.
+fn start(program: Program, target: Target, binary: &Path) -> Result<String, Failed> {
+    let read = elf::read(&fs::read(binary)?).map_err(Failed)?;
+    if read.machine != target.machine || read.interpreter.is_some() {
+        return Err(Failed(format!("{}: not a static {target:?}: {read:?}", binary.display())));
+    }
+    let at_home = target.triple.starts_with(env::consts::ARCH);
+    if !at_home {
+        need(target.emulator, "qemu-user-static")?;
+    }
+    let (words, expected) = program.starts;
+    let mut times = Vec::new();
+    // An emulator translates anew each time; once shows that it starts.
+    for _ in 0..if at_home { 21 } else { 1 } {
+        let mut command = if at_home {
+            Command::new(binary)
+        } else {
+            let mut command = Command::new(target.emulator);
+            command.arg(binary);
+            command
+        };
+        #[expect(clippy::disallowed_methods, reason = "a benchmark sees the real clock")]
+        let begun = Instant::now();
+        let output = command.args(words).env_clear().output()?;
+        times.push(begun.elapsed());
+        if !output.status.success() || !String::from_utf8_lossy(&output.stdout).contains(expected) {
+            let name = binary.display();
+            return Err(Failed(format!("{name} {} told {output:?}", words.join(" "))));
+        }
+    }
+    times.sort();
+    let how = if at_home { "median of 21" } else { "emulated" };
+    let milliseconds = times[times.len() / 2].as_secs_f64() * 1000.0;
+    Ok(format!("`{}` in {milliseconds:.1} ms ({how})", words.join(" ")))
+}
