@@ -258,7 +258,7 @@ impl Looker {
                 Verdict::plain(Reason::CseRunning, "The VM is not ready for its bootstrap yet.")
             }
         };
-        Ok(of(claim, verdict, From::Azure))
+        Ok(NodeTold { said: seen.said(), ..of(claim, verdict, From::Azure) })
     }
 
     /// The node's own report, by a command that runs on it.
@@ -284,6 +284,7 @@ impl Looker {
             return Ok(());
         };
         told.from = From::Node;
+        told.said.clone_from(&output);
         told.verdict = match found.outcome {
             mooring_diagnosis::Outcome::Succeeded => {
                 Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED)
@@ -308,5 +309,6 @@ fn of(claim: &Claim, verdict: Verdict, from: From) -> NodeTold {
         joined: real.then_some(claim.registered.is_some()),
         verdict,
         from,
+        said: String::new(),
     }
 }
