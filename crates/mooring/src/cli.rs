@@ -68,6 +68,12 @@ pub(crate) enum Command {
     /// Put the cause of a failed bootstrap on its NodeClaim, in events, metrics and a record
     #[command(after_help = CONTROLLER_HELP)]
     Controller(ControllerArguments),
+    /// Turn a node's report, event files and logs into one timeline
+    #[command(after_help = crate::trace::HELP)]
+    Trace(crate::trace::TraceArguments),
+    /// Collect what support asks for, without secrets, in one archive
+    #[command(after_help = crate::bundle::HELP)]
+    Bundle(crate::bundle::BundleArguments),
     /// Serve a simulated Azure on loopback, over TLS
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArguments),
