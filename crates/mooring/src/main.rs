@@ -5,6 +5,7 @@ mod cluster_cli;
 mod codes;
 mod connect;
 mod controller;
+mod demo;
 mod dispatch;
 mod documents;
 mod explain;
