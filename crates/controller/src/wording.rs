@@ -16,6 +16,8 @@ pub(crate) const SUCCEEDED: &str = "CSE succeeded.";
 pub(crate) const RUNNING: &str = "CSE has not ended yet.";
 pub(crate) const NO_EXTENSION: &str = "The VM has no CSE extension: its custom data sets the node up, and Azure has no result \
     to show. On the node, /var/log/azure/aks/provision.json has it.";
+pub(crate) const NO_REPORT_ON_NODE: &str = "The VM has no CSE extension, and no /var/log/azure/aks/provision.json yet: its bootstrap \
+    has not ended. Ask again in a minute; /var/log/azure/aks/ on the node has its logs.";
 const SEE: &str = "See VM extension logs for details.";
 
 /// Where the claim is not allowed to know more.

@@ -67,16 +67,9 @@ async fn healthy() {
     cluster.shell.with(|world, now| {
         world.stop_karpenter();
         for number in 0..NODES {
-            world.azure_mut().create_vm(&NewVm {
-                name: format!("aks-default-{number}"),
-                node_pool: "default".to_owned(),
-                image_version: "202601.13.0".to_owned(),
-                size: "Standard_D4s_v5".to_owned(),
-                zone: "westeurope-1".to_owned(),
-                cse: Cse::default(),
-                created: now,
-                grown: true,
-            });
+            let name = format!("aks-default-{number}");
+            let vm = NewVm::booting(&name, "202601.13.0", Cse::default(), now);
+            world.azure_mut().create_vm(&NewVm { grown: true, ..vm });
         }
     });
     cluster.pass(40 * 60).await;

@@ -40,7 +40,7 @@ impl Looker {
                         }
                         None => None,
                     };
-                    told.push(self.of_instance(one.view(), one.text(), pool_name, joined)?);
+                    told.push(self.of_instance(one.view(), one.text(), pool_name, joined).await?);
                 }
             }
         }
@@ -56,10 +56,10 @@ impl Looker {
     ) -> Result<NodeTold, Failed> {
         let id = ResourceId::parse(id).map_err(mooring_arm::Error::from)?;
         let one = self.arm.scale_set_vm(&id).await?;
-        self.of_instance(one.view(), one.text(), pool, joined)
+        self.of_instance(one.view(), one.text(), pool, joined).await
     }
 
-    fn of_instance(
+    async fn of_instance(
         &self,
         instance: &ScaleSetVm,
         text: &str,
@@ -76,6 +76,9 @@ impl Looker {
         let seen = Observation::of_vm(200, None, text.as_bytes());
         let mut told = self.judged(&claim, &seen)?;
         told.joined = joined;
+        if let Some(id) = &instance.id {
+            self.ask_node(id, &claim, &mut told).await?;
+        }
         Ok(told)
     }
 }

@@ -20,6 +20,8 @@ use crate::wording;
 
 /// How long a command on a VM may take.
 const COMMAND: SignedDuration = SignedDuration::from_mins(3);
+/// Prints the end of a bootstrap's report, or nothing if there is none yet.
+const READ_REPORT: &str = "cat /var/log/azure/aks/provision.json 2>/dev/null || true";
 
 /// Looks once.
 pub struct Looker {
@@ -207,10 +209,8 @@ impl Looker {
         let stand_in = self.stand_in(&vm.name, Some(vm.clone()), pool, joined);
         let claim = claim.unwrap_or(&stand_in);
         let mut told = self.judged(claim, &seen)?;
-        if told.verdict.reason == Reason::NoCseExtension && self.run_command {
-            self.ask_node(&ResourceId::parse(&vm.path()).map_err(Error::from)?, claim, &mut told)
-                .await?;
-        }
+        self.ask_node(&ResourceId::parse(&vm.path()).map_err(Error::from)?, claim, &mut told)
+            .await?;
         if told.joined.is_none() || claim.uid.is_empty() {
             told.joined = match joined {
                 Some(joined) => Some(joined),
@@ -261,14 +261,17 @@ impl Looker {
         Ok(of(claim, verdict, From::Azure))
     }
 
-    /// The node's own report, by a command that runs on it.
-    async fn ask_node(
+    /// Where Azure has nothing to show, and it is allowed: the node's own report, by a command that runs on it.
+    pub(super) async fn ask_node(
         &self,
         vm: &ResourceId,
         claim: &Claim,
         told: &mut NodeTold,
     ) -> Result<(), Failed> {
-        let script = Script { lines: &["cat /var/log/azure/aks/provision.json"] };
+        if !self.run_command || told.verdict.reason != Reason::NoCseExtension {
+            return Ok(());
+        }
+        let script = Script { lines: &[READ_REPORT] };
         let until = self.now.saturating_add(COMMAND).unwrap_or(self.now);
         let done = match self.arm.run_script(vm, &script).await? {
             Started::Done(outcome) => outcome,
@@ -276,19 +279,27 @@ impl Looker {
                 self.arm.wait(&mut operation, until, |_, _| {}).await?
             }
         };
-        let Outcome::Succeeded(Some(document)) = done else { return Ok(()) };
-        let output = ScriptOutput::read(&document).map_err(Error::from)?.stdout;
-        let Some(found) =
-            mooring_diagnosis::diagnose(output.as_bytes(), hints(claim, None)).into_iter().next()
-        else {
-            return Ok(());
-        };
         told.from = From::Node;
-        told.verdict = match found.outcome {
-            mooring_diagnosis::Outcome::Succeeded => {
+        let printed = match &done {
+            Outcome::Succeeded(Some(document)) => {
+                ScriptOutput::read(document).map_err(Error::from)?
+            }
+            _ => {
+                return Err(Failed::Unread(
+                    claim.node_name(),
+                    "the command on it did not end well",
+                ));
+            }
+        };
+        let hints = hints(claim, None);
+        let found =
+            mooring_diagnosis::diagnose(printed.stdout.as_bytes(), hints).into_iter().next();
+        told.verdict = match found {
+            None => Verdict::plain(Reason::NoCseExtension, wording::NO_REPORT_ON_NODE),
+            Some(found) if found.outcome == mooring_diagnosis::Outcome::Succeeded => {
                 Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED)
             }
-            _ => Verdict::failed(&found, Source::InstanceView),
+            Some(found) => Verdict::failed(&found, Source::InstanceView),
         };
         Ok(())
     }

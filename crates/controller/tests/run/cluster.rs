@@ -34,13 +34,23 @@ pub(crate) struct Cluster {
     last_words: Arc<Mutex<BTreeMap<String, Value>>>,
     /// Every form that our condition had on each claim, in order.
     forms: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
+    /// What the chart's rules did not let a replica do.
+    forbidden: Forbidden,
     sampler: tokio::task::JoinHandle<()>,
     _running: Running,
 }
 
+/// Calls that were answered with 403.
+type Forbidden = Arc<Mutex<BTreeSet<String>>>;
+
+/// Every test runs under the chart's rules, and ends here: a call that they forbid fails it.
 impl Drop for Cluster {
     fn drop(&mut self) {
         self.sampler.abort();
+        let forbidden = self.forbidden.lock().unwrap();
+        if !std::thread::panicking() {
+            assert!(forbidden.is_empty(), "the chart's rules forbid {forbidden:?}");
+        }
     }
 }
 
@@ -82,14 +92,15 @@ pub(crate) struct Wire {
     pub(crate) writes: Arc<AtomicUsize>,
     crash_behind: Option<usize>,
     pub(crate) crashed: Arc<Notify>,
+    forbidden: Forbidden,
 }
 
-impl<B> tower::Service<http::Request<B>> for Wire
+impl<B, A> tower::Service<http::Request<B>> for Wire
 where
-    InProcess: tower::Service<http::Request<B>>,
+    InProcess: tower::Service<http::Request<B>, Response = http::Response<A>>,
     <InProcess as tower::Service<http::Request<B>>>::Future: Send + 'static,
-    <InProcess as tower::Service<http::Request<B>>>::Response: Send + 'static,
     <InProcess as tower::Service<http::Request<B>>>::Error: Send + 'static,
+    A: Send + 'static,
 {
     type Response = <InProcess as tower::Service<http::Request<B>>>::Response;
     type Error = <InProcess as tower::Service<http::Request<B>>>::Error;
@@ -109,9 +120,14 @@ where
         if dead {
             return std::future::pending().boxed();
         }
+        let (call, forbidden) =
+            (format!("{} {}", request.method(), request.uri()), Arc::clone(&self.forbidden));
         let answer = self.inner.call(request);
         async move {
             let answer = answer.await;
+            if answer.as_ref().is_ok_and(|answer| answer.status() == http::StatusCode::FORBIDDEN) {
+                forbidden.lock().unwrap().insert(call);
+            }
             if dies {
                 crashed.notify_one();
                 std::future::pending::<()>().await;
@@ -157,6 +173,7 @@ impl Cluster {
             shell,
             last_words: Arc::default(),
             forms: Arc::default(),
+            forbidden: Arc::default(),
             sampler,
             _running: running,
         }
@@ -176,6 +193,7 @@ impl Cluster {
             writes: Arc::default(),
             crash_behind,
             crashed: Arc::default(),
+            forbidden: Arc::clone(&self.forbidden),
         }
     }
 
@@ -291,10 +309,6 @@ impl Cluster {
             })
             .collect()
         })
-    }
-
-    pub(crate) fn trace(&self) -> String {
-        self.shell.with(|world, _| world.kubernetes().trace())
     }
 }
 

@@ -12,6 +12,7 @@ mod azure;
 mod cluster;
 mod crashes;
 mod leaders;
+mod looks;
 mod outcomes;
 mod real;
 mod rules;

@@ -27,7 +27,6 @@ async fn told(atomic: bool, options: Options) -> (Cluster, (String, String, Stri
     cluster.pass(17 * 60).await;
     assert!(replica.health.readyz(cluster.shell.now()).is_ok());
     replica.stop().await;
-    assert!(!cluster.trace().contains(" 403 "), "a call was forbidden");
     let told = cluster.told("default-x1");
     (cluster, told)
 }

@@ -91,7 +91,7 @@ async fn furnish(admin: &kube::Client, claims: &str) {
     send(admin, "POST", "/apis/karpenter.sh/v1/nodepools", &pool).await.unwrap();
 }
 
-/// A claim that was launched two minutes ago.
+/// A claim that was launched seven minutes ago.
 async fn launch(admin: &kube::Client, name: &str, vm: &str) {
     let object = json!({
         "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
@@ -102,7 +102,7 @@ async fn launch(admin: &kube::Client, name: &str, vm: &str) {
         },
     });
     send(admin, "POST", "/apis/karpenter.sh/v1/nodeclaims", &object).await.unwrap();
-    let at = format!("{:.0}", Timestamp::now() - SignedDuration::from_mins(2));
+    let at = format!("{:.0}", Timestamp::now() - SignedDuration::from_mins(7));
     let condition = |kind: &str, status: &str| json!({"type": kind, "status": status, "reason": kind, "message": kind, "lastTransitionTime": at});
     let status = json!({"status": {
         "providerID": format!("azure://{vm}"),
@@ -114,63 +114,136 @@ async fn launch(admin: &kube::Client, name: &str, vm: &str) {
         .unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_real_api_server_takes_the_condition_the_events_and_the_record() {
-    for claims in ["nodeclaims.yaml", "nodeclaims-atomic.yaml"] {
+/// A real API server, a model of Azure, and a way to start the controller between them.
+struct Place {
+    real: RealCluster,
+    admin: kube::Client,
+    azure: Shell,
+}
+
+struct Replica {
+    health: Arc<Health>,
+    stop: tokio::sync::oneshot::Sender<()>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Replica {
+    async fn stop(self) {
+        self.stop.send(()).unwrap();
+        tokio::time::timeout(Duration::from_secs(30), self.task).await.unwrap().unwrap();
+    }
+}
+
+impl Place {
+    /// None, loudly, where there is no kube-apiserver.
+    #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+    async fn furnished(claims: &str) -> Option<Self> {
         let Some(real) = RealCluster::start().await.unwrap() else {
             println!("SKIPPED: there is no kube-apiserver; `scripts/kube-assets` fetches one");
-            return;
+            return None;
         };
         let admin = real.client(Users::ADMIN).await.unwrap();
         furnish(&admin, claims).await;
         let options = Options { workloads: false, ..Options::default() };
         let world = World::new(&Scenario::named("healthy").unwrap(), 1, Timestamp::now(), options);
-        let shell = Shell::with_clock(world, Arc::new(Timestamp::now));
-        let vm = |name: &str, cse: Cse| {
-            let vm = NewVm {
-                name: format!("aks-{name}"),
-                node_pool: "default".to_owned(),
-                image_version: "202601.27.0".to_owned(),
-                size: "Standard_D4s_v5".to_owned(),
-                zone: "westeurope-1".to_owned(),
-                cse,
-                created: Timestamp::now() - SignedDuration::from_mins(3),
-                grown: true,
-            };
-            shell.with(|world, _| world.azure_mut().create_vm(&vm))
-        };
-        launch(&admin, "default-bad1", &vm("default-bad1", Cse::oras_missing())).await;
-        launch(&admin, "default-good1", &vm("default-good1", Cse::default())).await;
+        let azure = Shell::with_clock(world, Arc::new(Timestamp::now));
+        Some(Self { real, admin, azure })
+    }
 
+    /// A claim and its VM, whose bootstrap is over unless it never ends.
+    async fn launch(&self, name: &str, extension: Option<&'static str>, cse: Cse) {
+        let created = Timestamp::now() - SignedDuration::from_mins(7);
+        let grown = cse.seconds.is_some();
+        let vm = NewVm::booting(&format!("aks-{name}"), "202601.27.0", cse, created);
+        let vm = NewVm { extension, grown, ..vm };
+        let id = self.azure.with(|world, _| world.azure_mut().create_vm(&vm));
+        launch(&self.admin, name, &id).await;
+    }
+
+    async fn start(&self, instance: &str, times: Times) -> Replica {
         let clock: mooring_controller::run::Clock = Arc::new(Timestamp::now);
         let health = Arc::new(Health::new(clock()));
         let controller = Controller {
-            kube: real.client(USER).await.unwrap(),
-            arm: azure::client(&shell),
-            clock: Arc::clone(&clock),
-            settings: Settings { instance: "a".to_owned(), ..Settings::default() },
+            kube: self.real.client(USER).await.unwrap(),
+            arm: azure::client(&self.azure),
+            clock,
+            settings: Settings {
+                instance: instance.to_owned(),
+                // Counted from the condition, which is new here.
+                registration_patience: Duration::from_secs(2),
+                ..Settings::default()
+            },
             namespace: NAMESPACE.to_owned(),
-            times: Times::default(),
+            times,
             metrics: Arc::new(Metrics::new()),
             health: Arc::clone(&health),
         };
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let running = tokio::spawn(controller.run(async move {
+        let task = tokio::spawn(controller.run(async move {
             let _ = stopped.await;
         }));
-        let told = async |name: &str, reason: &str| {
-            let path = format!("/apis/karpenter.sh/v1/nodeclaims/{name}");
-            eventually(reason, async || {
-                let claim = send(&admin, "GET", &path, &Value::Null).await.unwrap();
-                let conditions = claim["status"]["conditions"].as_array().unwrap().clone();
-                assert_eq!(conditions.iter().filter(|one| one["type"] == "Launched").count(), 1);
-                conditions
-                    .into_iter()
-                    .find(|one| one["type"] == "CSEProvisioned" && one["reason"] == reason)
+        Replica { health, stop, task }
+    }
+
+    /// The controller's condition on a claim, once it has this reason. Karpenter's own is never lost.
+    async fn told(&self, name: &str, reason: &str) -> Value {
+        let path = format!("/apis/karpenter.sh/v1/nodeclaims/{name}");
+        eventually(&format!("{reason} on {name}"), async || {
+            let claim = send(&self.admin, "GET", &path, &Value::Null).await.unwrap();
+            let conditions = claim["status"]["conditions"].as_array().unwrap().clone();
+            assert_eq!(conditions.iter().filter(|one| one["type"] == "Launched").count(), 1);
+            conditions
+                .into_iter()
+                .find(|one| one["type"] == "CSEProvisioned" && one["reason"] == reason)
+        })
+        .await
+    }
+
+    /// The events with this reason: the kind and name of their object, in order.
+    async fn events(&self, reason: &str) -> Vec<String> {
+        let path = "/apis/events.k8s.io/v1/namespaces/default/events";
+        let events = send(&self.admin, "GET", path, &Value::Null).await.unwrap();
+        let ours = events["items"].as_array().unwrap().iter();
+        let mut ours: Vec<String> = ours
+            .filter(|event| event["reason"] == reason)
+            .map(|event| {
+                let of = |name: &str| event["regarding"][name].as_str().unwrap();
+                format!("{} {}", of("kind"), of("name"))
             })
-            .await
-        };
-        let failed = told("default-bad1", "CSEFailed").await;
+            .collect();
+        ours.sort_unstable();
+        ours
+    }
+
+    async fn holder(&self) -> String {
+        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/mooring");
+        let lease = send(&self.admin, "GET", &path, &Value::Null).await.unwrap_or_default();
+        lease["spec"]["holderIdentity"].as_str().unwrap_or_default().to_owned()
+    }
+
+    async fn recorded(&self) -> usize {
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{}", record::NAME);
+        let Ok(text) = Api::new(self.admin.clone()).get(&path).await else { return 0 };
+        let map = serde_json::from_str(&text).unwrap();
+        record::Document::from_config_map(&map).unwrap().entries().count()
+    }
+}
+
+const EXTENSION: Option<&str> = Some("cse-agent-karpenter");
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_api_server_takes_every_outcome_on_both_generations() {
+    for claims in ["nodeclaims.yaml", "nodeclaims-atomic.yaml"] {
+        let Some(place) = Place::furnished(claims).await else { return };
+        let exits = |exit_code| Cse { exit_code, ..Cse::default() };
+        place.launch("default-bad1", EXTENSION, Cse::oras_missing()).await;
+        place.launch("default-good1", EXTENSION, Cse::default()).await;
+        place.launch("default-late1", EXTENSION, exits(124)).await;
+        place.launch("default-slow1", EXTENSION, Cse { seconds: None, ..Cse::default() }).await;
+        place.launch("default-bare1", None, exits(0)).await;
+        let replica = place.start("a", Times::default()).await;
+
+        let failed = place.told("default-bad1", "CSEFailed").await;
         assert_eq!(failed["status"], "False");
         assert!(
             failed["message"].as_str().unwrap().starts_with(
@@ -178,43 +251,69 @@ async fn a_real_api_server_takes_the_condition_the_events_and_the_record() {
             ),
             "{failed}"
         );
-        assert_eq!(told("default-good1", "CSESucceeded").await["status"], "True");
+        for (name, status, reason) in [
+            ("default-good1", "True", "CSESucceeded"),
+            ("default-late1", "False", "CSETimedOut"),
+            ("default-slow1", "Unknown", "CSERunning"),
+            ("default-bare1", "Unknown", "NoCSEExtension"),
+        ] {
+            assert_eq!(place.told(name, reason).await["status"], status, "{name}");
+        }
         // Karpenter's merge patch drops it; it comes back.
         let path = "/apis/karpenter.sh/v1/nodeclaims/default-bad1/status";
         let at = format!("{:.0}", Timestamp::now());
         let dropped = json!({"status": {"conditions": [
             {"type": "Launched", "status": "True", "reason": "Launched", "message": "Launched", "lastTransitionTime": at},
         ]}});
-        send(&admin, "PATCH", path, &dropped).await.unwrap();
-        told("default-bad1", "CSEFailed").await;
+        send(&place.admin, "PATCH", path, &dropped).await.unwrap();
+        place.told("default-bad1", "CSEFailed").await;
 
-        let events =
-            send(&admin, "GET", "/apis/events.k8s.io/v1/namespaces/default/events", &Value::Null)
-                .await
-                .unwrap();
-        let ours: Vec<&Value> = events["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|event| event["reason"] == "CSEFailed")
-            .collect();
-        let mut kinds: Vec<&str> =
-            ours.iter().map(|event| event["regarding"]["kind"].as_str().unwrap()).collect();
-        kinds.sort_unstable();
-        assert_eq!(kinds, ["NodeClaim", "NodePool"], "{events}");
-        let text = Api::new(admin.clone())
-            .get(&format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{}", record::NAME))
-            .await
-            .unwrap();
-        let record =
-            record::Document::from_config_map(&serde_json::from_str(&text).unwrap()).unwrap();
-        assert_eq!(record.entries().count(), 1);
-        assert_eq!(health.readyz(clock()), Ok(()));
-        stop.send(()).unwrap();
-        tokio::time::timeout(Duration::from_secs(30), running).await.unwrap().unwrap();
-        let lease = format!("/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/mooring");
-        let lease = send(&admin, "GET", &lease, &Value::Null).await.unwrap();
-        assert!(lease["spec"]["holderIdentity"].as_str().unwrap_or_default().is_empty(), "{lease}");
-        println!("{} with {claims}: told", real.version());
+        assert_eq!(
+            place.events("CSEFailed").await,
+            ["NodeClaim default-bad1", "NodePool default"],
+            "{claims}"
+        );
+        eventually("word of the node that is late", async || {
+            let late = place.events("NodeNotRegistered").await;
+            late.contains(&"NodeClaim default-good1".to_owned()).then_some(())
+        })
+        .await;
+        assert!(place.recorded().await >= 2);
+        assert_eq!(replica.health.readyz(Timestamp::now()), Ok(()));
+        replica.stop().await;
+        assert_eq!(place.holder().await, "", "the lease was not given back");
+        println!("{} with {claims}: told", place.real.version());
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_leader_is_followed_by_another_on_a_real_api_server() {
+    let Some(place) = Place::furnished("nodeclaims.yaml").await else { return };
+    // As long as the others in proportion, and no longer than a test should take.
+    let times = Times {
+        lease: Duration::from_secs(6),
+        renew: Duration::from_secs(4),
+        retry: Duration::from_secs(1),
+    };
+    let first = place.start("a", times).await;
+    eventually("leader", async || (place.holder().await == "a").then_some(())).await;
+    let second = place.start("b", times).await;
+    place.launch("default-bad1", EXTENSION, Cse::oras_missing()).await;
+    place.told("default-bad1", "CSEFailed").await;
+    first.task.abort();
+    eventually("second leader", async || (place.holder().await == "b").then_some(())).await;
+    place.launch("default-bad2", EXTENSION, Cse::oras_missing()).await;
+    place.told("default-bad2", "CSEFailed").await;
+    eventually("record of both", async || (place.recorded().await == 2).then_some(())).await;
+    assert_eq!(
+        place.events("CSEFailed").await,
+        [
+            "NodeClaim default-bad1",
+            "NodeClaim default-bad2",
+            "NodePool default",
+            "NodePool default"
+        ],
+        "each is told once"
+    );
+    second.stop().await;
 }

@@ -155,3 +155,44 @@ async fn azure_that_refuses_is_told_with_what_to_grant() {
     assert!(message.contains("Reader on the node resource group"), "{message}");
     replica.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_vm_that_is_gone_before_it_can_be_read_is_told_from_karpenters_words() {
+    let cluster = Cluster::new(false, failing());
+    azure(
+        &cluster,
+        json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": {"status": {"status": 404}}}),
+    );
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.claim("default-x1");
+    cluster.pass(700).await;
+    let record = cluster.record();
+    let sources: Vec<&str> = record.entries().map(|entry| &*entry.source).collect();
+    assert_eq!(sources, ["karpenter-event"]);
+    assert!(cluster.events().iter().any(|event| event.0 == "NodePool" && event.2 == "CSEFailed"));
+    replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn azure_that_is_slow_to_answer_delays_one_claim_and_not_the_others() {
+    let cluster = Cluster::new(false, failing());
+    // Every read of one VM hangs until it is given up; the others are answered.
+    azure(
+        &cluster,
+        json!({"when": {"service": "arm", "path": "*/virtualMachines/aks-default-x0*", "method": "GET"}, "then": "timeoutBefore"}),
+    );
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    for number in 0..4 {
+        cluster.claim(&format!("default-x{number}"));
+    }
+    cluster.pass(700).await;
+    let record = cluster.record();
+    assert_eq!(record.entries().count(), 4);
+    for entry in record.entries() {
+        let by_azure = entry.code == Some(211);
+        assert_eq!(by_azure, entry.node_claim != "default-x0", "{entry:?}");
+    }
+    replica.stop().await;
+}

@@ -19,8 +19,10 @@ use crate::faults::Rule;
 /// A VM as Karpenter would make it.
 #[derive(Debug, Clone)]
 pub struct NewVm {
-    /// The VM's name; the claim's is that without `aks-`.
+    /// The VM's name.
     pub name: String,
+    /// The claim that it is for; without one, the VM's name without `aks-`.
+    pub claim: Option<String>,
     /// The `NodePool`.
     pub node_pool: String,
     /// The node image's version.
@@ -29,6 +31,8 @@ pub struct NewVm {
     pub size: String,
     /// Its zone.
     pub zone: String,
+    /// The extension that runs its bootstrap; without one it bootstraps by its custom data, and Azure shows nothing.
+    pub extension: Option<&'static str>,
     /// How its bootstrap goes.
     pub cse: Cse,
     /// When it was made.
@@ -37,26 +41,45 @@ pub struct NewVm {
     pub grown: bool,
 }
 
+impl NewVm {
+    /// One that boots now, for the `NodePool` `default`, with Karpenter's own extension.
+    #[must_use]
+    pub fn booting(name: &str, image_version: &str, cse: Cse, created: Timestamp) -> Self {
+        Self {
+            name: name.to_owned(),
+            claim: None,
+            node_pool: "default".to_owned(),
+            image_version: image_version.to_owned(),
+            size: "Standard_D4s_v5".to_owned(),
+            zone: "1".to_owned(),
+            extension: Some("cse-agent-karpenter"),
+            cse,
+            created,
+            grown: false,
+        }
+    }
+}
+
 impl Azure {
     /// Makes a Karpenter-style VM and says its resource id.
     pub fn create_vm(&mut self, vm: &NewVm) -> String {
         let options = self.world.options.clone();
         let id = format!("{}/{}", options.compute("virtualMachines"), vm.name);
-        let claim = vm.name.strip_prefix("aks-").unwrap_or(&vm.name);
+        let named = vm.name.strip_prefix("aks-").unwrap_or(&vm.name);
         self.world.add_machine(&Birth {
             id: id.clone(),
-            extension: "cse-agent-karpenter",
+            extension: vm.extension,
             image: image_id(&vm.image_version),
             size: vm.size.clone(),
             zone: Some(vm.zone.clone()),
             computer_name: vm.name.clone(),
             subnet: options.subnet(),
             tags: json!({
-                CLAIM_TAG: claim,
+                CLAIM_TAG: vm.claim.as_deref().unwrap_or(named),
                 NODE_POOL_TAG: vm.node_pool,
                 "karpenter.azure.com_cluster": options.cluster,
             }),
-            created: vm.created,
+            created: self.model_time(vm.created),
             life: if vm.grown { Life::Grown } else { Life::Boots },
             cse: vm.cse.clone(),
         });

@@ -1,9 +1,12 @@
 //! Reads and writes of the compute provider: scale sets, instances, single machines, NICs, extensions.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::call::{Answer, Call, Reply};
+use super::cse::Cse;
 use super::error::ArmError;
+use super::machines::unattended;
 use super::operations::{COMPUTE, Work};
 use super::store::{merge, text};
 use super::world::World;
@@ -177,8 +180,11 @@ impl World {
             .collect::<Vec<_>>()
             .join("\n");
         self.get_resource(call, machine, "Microsoft.Compute/virtualMachines")?;
-        let printed =
-            if script.contains("provision.json") { self.report_of(machine) } else { String::new() };
+        let printed = if script.contains("provision.json") {
+            self.report_of(machine, call.now)
+        } else {
+            String::new()
+        };
         let body = json!({"value": [{
             "code": "ProvisioningState/succeeded",
             "level": "Info",
@@ -189,14 +195,20 @@ impl World {
         Ok(self.followed(Reply::new(202), call, &operation))
     }
 
-    /// What stands in a machine's `provision.json`.
-    fn report_of(&self, machine: &str) -> String {
-        let message = self
+    /// What stands in a machine's `provision.json`; nothing before its bootstrap has ended.
+    fn report_of(&self, machine: &str, now: Timestamp) -> String {
+        let by_itself = self
+            .scripts
+            .get(&unattended(machine))
+            .filter(|script| self.has_ended(machine, script, now))
+            .map(Cse::message);
+        let by_extension = self
             .store
             .list(&format!("{machine}/extensions"))
             .map(|extension| text(extension, "/properties/instanceView/statuses/0/message"))
             .find(|message| message.contains("[stdout]"))
-            .unwrap_or_default();
+            .map(str::to_owned);
+        let message = by_itself.or(by_extension).unwrap_or_default();
         let behind = message.split_once("[stdout]\n").map_or("", |(_, behind)| behind);
         behind.split_once("\n[stderr]").map_or("", |(report, _)| report).trim_end().to_owned()
     }

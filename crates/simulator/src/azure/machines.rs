@@ -18,8 +18,8 @@ const REGISTRATION: u64 = 10;
 pub(crate) struct Birth {
     /// The id of the machine.
     pub(crate) id: String,
-    /// The name of its bootstrap extension.
-    pub(crate) extension: &'static str,
+    /// The name of its bootstrap extension; without one it bootstraps by its custom data.
+    pub(crate) extension: Option<&'static str>,
     /// The id of its node image.
     pub(crate) image: String,
     pub(crate) size: String,
@@ -41,6 +41,11 @@ pub(crate) enum Life {
     Grown,
     /// It never gets an address, so nothing of it ever happens.
     NoNetwork,
+}
+
+/// The key of the script that a machine runs without an extension.
+pub(crate) fn unattended(machine: &str) -> String {
+    format!("{}/unattended", machine.to_lowercase())
 }
 
 impl World {
@@ -85,7 +90,11 @@ impl World {
         }
         self.store.put(body);
         self.add_nic(birth, &nic, number);
-        self.add_extension(birth);
+        match birth.extension {
+            Some(_) if birth.life == Life::NoNetwork => {}
+            Some(name) => self.add_extension(birth, name),
+            None => self.bootstrap_unattended(birth),
+        }
         match birth.life {
             Life::Grown => self.grow_up(birth),
             Life::Boots => {
@@ -129,15 +138,12 @@ impl World {
         }));
     }
 
-    fn add_extension(&mut self, birth: &Birth) {
-        if birth.life == Life::NoNetwork {
-            return;
-        }
-        let id = format!("{}/extensions/{}", birth.id, birth.extension);
+    fn add_extension(&mut self, birth: &Birth, name: &str) {
+        let id = format!("{}/extensions/{name}", birth.id);
         let kind = text(self.store.get(&birth.id).unwrap_or(&Value::Null), "/type").to_owned();
         self.store.put(json!({
             "id": id,
-            "name": birth.extension,
+            "name": name,
             "type": format!("{kind}/extensions"),
             "location": self.options.location,
             "properties": {
@@ -152,29 +158,35 @@ impl World {
         self.scripts.insert(id.to_lowercase(), birth.cse.clone());
     }
 
-    /// The machine bootstraps without an extension: nothing of it is to be seen but the node, if it comes.
-    pub(crate) fn drop_extension(&mut self, id: &str, script: &Cse, created: Timestamp) {
-        let extensions: Vec<String> = self
-            .store
-            .list(&format!("{id}/extensions"))
-            .map(|body| text(body, "/id").to_lowercase())
-            .collect();
-        for extension in extensions {
-            self.store.remove(&extension);
-            self.scripts.remove(&extension);
+    /// The machine bootstraps without an extension: nothing of it is to be seen but the node, if it comes, and what
+    /// it wrote down itself.
+    fn bootstrap_unattended(&mut self, birth: &Birth) {
+        let script = &birth.cse;
+        self.scripts.insert(unattended(&birth.id), script.clone());
+        if let (Life::Boots, 0, true, Some(seconds)) =
+            (birth.life, script.exit_code, script.registers, script.seconds)
+        {
+            let joins = self.after(birth.created, BOOT + seconds + REGISTRATION);
+            self.agenda.plan(joins, Event::NodeJoins { id: birth.id.to_lowercase() });
         }
-        if let (0, true, Some(seconds)) = (script.exit_code, script.registers, script.seconds) {
-            let joins = self.after(created, BOOT + seconds + REGISTRATION);
-            self.agenda.plan(joins, Event::NodeJoins { id: id.to_lowercase() });
-        }
+    }
+
+    /// Whether a bootstrap without an extension is over.
+    pub(crate) fn has_ended(&self, id: &str, script: &Cse, now: Timestamp) -> bool {
+        let created = self.store.get(id).map(|body| text(body, "/properties/timeCreated"));
+        let created = created.and_then(|created| created.parse::<Timestamp>().ok());
+        let (Some(created), Some(seconds)) = (created, script.seconds) else { return false };
+        self.after(created, BOOT + seconds) <= now
     }
 
     /// A machine whose life began long ago.
     fn grow_up(&mut self, birth: &Birth) {
         let id = birth.id.to_lowercase();
         self.run_machine(&id, birth.created, false);
-        let extension = format!("{id}/extensions/{}", birth.extension.to_lowercase());
-        self.end_extension(&extension, birth.created, false);
+        if let Some(name) = birth.extension {
+            let extension = format!("{id}/extensions/{}", name.to_lowercase());
+            self.end_extension(&extension, birth.created, false);
+        }
         if birth.cse.exit_code == 0 && birth.cse.registers {
             self.join_node(&id);
         }

@@ -4,12 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Azure;
-use super::admin::NewVm;
-use super::changes::Change;
-use super::machines::{Birth, Life};
-use super::nodes::{CLAIM_TAG, NODE_POOL_TAG};
 use super::pool_rules::cores;
-use super::scale_sets::image_id;
 use super::sign_in;
 use super::store::{set, text};
 
@@ -18,42 +13,6 @@ impl Azure {
     #[must_use]
     pub fn check_token(&self, header: &str, now: Timestamp) -> Option<String> {
         sign_in::principal(self.seed, Some(header), self.model_time(now)).ok()
-    }
-
-    /// Makes a machine for a claim whose name is not in the machine's, and says its resource id. Without an
-    /// extension it bootstraps by its custom data.
-    pub(crate) fn launch(
-        &mut self,
-        vm: &NewVm,
-        claim: &str,
-        extension: Option<&'static str>,
-    ) -> String {
-        let options = self.world.options.clone();
-        let id = format!("{}/{}", options.compute("virtualMachines"), vm.name);
-        self.world.add_machine(&Birth {
-            id: id.clone(),
-            extension: extension.unwrap_or("none"),
-            image: image_id(&vm.image_version),
-            size: vm.size.clone(),
-            zone: Some(vm.zone.clone()),
-            computer_name: vm.name.clone(),
-            subnet: options.subnet(),
-            tags: json!({
-                CLAIM_TAG: claim,
-                NODE_POOL_TAG: vm.node_pool,
-                "karpenter.azure.com_cluster": options.cluster,
-            }),
-            created: self.model_time(vm.created),
-            life: Life::Boots,
-            cse: vm.cse.clone(),
-        });
-        if extension.is_none() {
-            self.world.drop_extension(&id, &vm.cse, self.model_time(vm.created));
-        }
-        if let Some(created) = self.world.karpenter_vm(&id) {
-            self.world.tell(Change::VmCreated(created));
-        }
-        id
     }
 
     /// Puts a machine of an AKS pool beside the VM behind it; the pool appears with its first one.

@@ -108,7 +108,7 @@ impl World {
         let name = text(&body, "/name");
         self.add_machine(&Birth {
             id: machine.clone(),
-            extension: "vmssCSE",
+            extension: Some("vmssCSE"),
             image: text(&body, "/properties/virtualMachineProfile/storageProfile/imageReference/id").to_owned(),
             size: text(&body, "/sku/name").to_owned(),
             zone: Some((number % zones + 1).to_string()),

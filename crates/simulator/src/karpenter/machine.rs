@@ -45,22 +45,18 @@ impl Karpenter {
         };
         let cse = self.fate_of(name, &image_version);
         let zone = text(claim, &["metadata", "labels", "topology.kubernetes.io/zone"]);
-        let vm = NewVm {
-            name: vm_name,
+        let id = azure.create_vm(&NewVm {
+            claim: Some(name.to_owned()),
             node_pool: text(claim, &["metadata", "labels", "karpenter.sh/nodepool"]).to_owned(),
-            image_version,
             size: self.options.size.clone(),
             zone: zone.rsplit('-').next().filter(|zone| !zone.is_empty()).unwrap_or("1").to_owned(),
-            cse,
-            created: now,
-            grown: false,
-        };
-        let extension = match self.options.mode {
-            Mode::Vm => Some("cse-agent-karpenter"),
-            Mode::Machine => Some("vmssCSE"),
-            Mode::Scriptless => None,
-        };
-        let id = azure.launch(&vm, name, extension);
+            extension: match self.options.mode {
+                Mode::Vm => Some("cse-agent-karpenter"),
+                Mode::Machine => Some("vmssCSE"),
+                Mode::Scriptless => None,
+            },
+            ..NewVm::booting(&vm_name, &image_version, cse, now)
+        });
         let annotations = (self.options.mode == Mode::Machine).then(|| {
             let machine = azure.put_machine(POOL, name, &id, now);
             json!({MACHINE: machine})

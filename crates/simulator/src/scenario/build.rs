@@ -170,15 +170,13 @@ impl Azure {
             Bootstrap::Custom(cse) => cse.clone(),
         };
         for (number, name) in vms.names.iter().enumerate() {
+            let created = earlier(start, i64::from(vms.age_minutes) * 60);
             self.create_vm(&NewVm {
-                name: name.clone(),
                 node_pool: vms.node_pool.clone(),
-                image_version: vms.image_version.clone(),
                 size: vms.size.clone(),
                 zone: (number % 3 + 1).to_string(),
-                cse: cse.clone(),
-                created: earlier(start, i64::from(vms.age_minutes) * 60),
                 grown: !vms.boots,
+                ..NewVm::booting(name, &vms.image_version, cse.clone(), created)
             });
         }
     }

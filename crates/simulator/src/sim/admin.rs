@@ -143,16 +143,7 @@ fn load(shell: &Shell, name: &str, body: &Bytes) -> Result<(), String> {
 }
 
 fn create(shell: &Shell, vm: Vm, now: Timestamp) {
-    shell.azure().create_vm(&NewVm {
-        name: vm.name,
-        node_pool: "default".to_owned(),
-        image_version: vm.image_version,
-        size: "Standard_D4s_v5".to_owned(),
-        zone: "1".to_owned(),
-        cse: vm.cse,
-        created: now,
-        grown: false,
-    });
+    shell.azure().create_vm(&NewVm::booting(&vm.name, &vm.image_version, vm.cse, now));
 }
 
 fn read<T: for<'de> Deserialize<'de>>(body: &Bytes) -> Result<T, String> {
