@@ -43,7 +43,8 @@ mod tests {
 
     fn custom_data(format: Format) -> String {
         let boundary = Boundary::from_random([7; 30]);
-        let data = CustomData::render(format, b"{\"version\":\"v1\"}", &Features::none(), &boundary);
+        let data =
+            CustomData::render(format, b"{\"version\":\"v1\"}", &Features::none(), &boundary);
         data.unwrap().expose_base64()
     }
 
@@ -53,7 +54,9 @@ mod tests {
         assert!(script.starts_with("#cloud-boothook\n#!/bin/bash\n"), "{script}");
         assert!(script.ends_with("fi\n"), "{script}");
         let below = below_root(&script);
-        assert!(below.contains(">\"$AKS_NODE_ROOT\"/opt/azure/containers/aks-node-controller-config.json\n"));
+        assert!(below.contains(
+            ">\"$AKS_NODE_ROOT\"/opt/azure/containers/aks-node-controller-config.json\n"
+        ));
         assert!(below.contains("> \"$AKS_NODE_ROOT\"/var/log/azure/aks-node-controller.output"));
     }
 

@@ -12,7 +12,7 @@ use crate::files;
 use crate::trouble::Trouble;
 
 /// No question takes longer, or something waits for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// This program, with the way to the simulated cloud.
 #[derive(Debug, Clone)]
@@ -105,7 +105,8 @@ impl Mooring {
         let listen = async {
             while let Some(line) = lines.next_line().await? {
                 let kill = hear(&line);
-                stderr += &format!("{line}\n");
+                stderr.push_str(&line);
+                stderr.push('\n');
                 if kill {
                     child.start_kill()?;
                     break;

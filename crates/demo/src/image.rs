@@ -62,18 +62,26 @@ pub(crate) fn files(version: &str, image: &Image, speed: f64) -> Vec<File> {
     let mut files: Vec<File> = PROGRAMS
         .iter()
         .filter(|(name, _)| !image.lacks.iter().any(|lacking| lacking == name))
-        .map(|(name, says)| File::program(format!("usr/bin/{name}"), format!("#!/bin/bash\n{says}\n")))
+        .map(|(name, says)| {
+            File::program(format!("usr/bin/{name}"), format!("#!/bin/bash\n{says}\n"))
+        })
         .collect();
     files.extend([
         File::plain("etc/os-release", os_release(version)),
         File::plain("opt/azure/components.json", "{\"GPUContainerImages\": []}\n"),
-        File::program(containers("aks-node-controller"), "#!/bin/bash\nexec \"$MOORING\" agent \"$@\"\n"),
+        File::program(
+            containers("aks-node-controller"),
+            "#!/bin/bash\nexec \"$MOORING\" agent \"$@\"\n",
+        ),
         File::program(
             containers("aks-node-controller-launcher.sh"),
             include_str!("../../../packaging/aks-node-controller-launcher.sh"),
         ),
         File::program(containers("provision_preload.sh"), "#!/bin/bash\n"),
-        File::program(containers("provision_start.sh"), include_str!("../image/provision_start.sh")),
+        File::program(
+            containers("provision_start.sh"),
+            include_str!("../image/provision_start.sh"),
+        ),
         File::program(containers("provision.sh"), include_str!("../image/provision.sh")),
         File::plain(containers("steps"), steps(image, speed)),
     ]);
@@ -88,17 +96,17 @@ fn os_release(version: &str) -> String {
 
 /// The steps as the scripts read them, with the time that they take here.
 fn steps(image: &Image, speed: f64) -> String {
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     for (name, seconds) in STEPS {
         let seconds = seconds * image.slow.get(*name).copied().unwrap_or(1.0) / speed;
-        lines += &format!("{name} {seconds:.3}");
-        if let Some(fails) = image.fails.as_ref().filter(|fails| fails.step == *name) {
-            lines += &format!(" {} {}\n", fails.code, fails.says.replace('\n', " "));
+        let fails = image.fails.as_ref().filter(|fails| fails.step == *name);
+        let end = fails.map(|fails| format!(" {} {}", fails.code, fails.says.replace('\n', " ")));
+        lines.push(format!("{name} {seconds:.3}{}\n", end.as_deref().unwrap_or_default()));
+        if end.is_some() {
             break;
         }
-        lines.push('\n');
     }
-    lines
+    lines.concat()
 }
 
 #[cfg(test)]
@@ -111,8 +119,10 @@ mod tests {
         let paths = |image: &Image| -> Vec<String> {
             files("202601.13.0", image, 20.0).into_iter().map(|file| file.path).collect()
         };
-        let (good, bad) =
-            (paths(&Image::default()), paths(&Image { lacks: vec!["oras".into()], ..Image::default() }));
+        let (good, bad) = (
+            paths(&Image::default()),
+            paths(&Image { lacks: vec!["oras".into()], ..Image::default() }),
+        );
         assert!(good.contains(&"usr/bin/oras".to_owned()));
         assert_eq!(good.len(), bad.len() + 1);
         assert!(!bad.contains(&"usr/bin/oras".to_owned()));

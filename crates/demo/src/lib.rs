@@ -21,8 +21,8 @@
 //! | `observer` | what stood on NodeClaims that are gone |
 //! | `commands` | this program, asked, started and followed |
 //! | `story`, `report` | what has happened, as data and as a page |
-//! | [`Voice`] | how it is told |
-//! | `processes`, `files` | what must not be left behind |
+//! | [`Voice`], `wrap` | how it is told |
+//! | `place`, `processes`, `files` | where things lie, and what must not be left behind |
 
 mod acts;
 mod cloud_init;
@@ -31,6 +31,7 @@ mod files;
 mod image;
 mod node;
 mod observer;
+mod place;
 mod play;
 mod processes;
 mod report;
@@ -40,6 +41,7 @@ mod stage;
 mod story;
 mod trouble;
 mod voice;
+mod wrap;
 
 pub use play::{Options, play};
 pub use scenario::{Scenario, ScenarioError};

@@ -14,7 +14,7 @@ use crate::image::{BORROWED, File};
 use crate::{files, processes};
 
 /// Longer than any bootstrap of a simulated image.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A machine in a folder.
 #[derive(Debug, Clone)]
@@ -51,7 +51,12 @@ impl Node {
     }
 
     /// Lays the image's files down, with the machine's name and the time of its start.
-    pub(crate) fn install(&self, image: &[File], name: &str, now: Timestamp) -> Result<(), BootError> {
+    pub(crate) fn install(
+        &self,
+        image: &[File],
+        name: &str,
+        now: Timestamp,
+    ) -> Result<(), BootError> {
         let failed = |path: PathBuf| move |error| BootError::Io(path, error);
         let own = [
             File::plain("etc/hostname", format!("{name}\n")),
@@ -141,14 +146,16 @@ impl Node {
 fn boot_times(now: Timestamp) -> String {
     let stamp = now.strftime("%a %F %T UTC");
     ["KERNEL", "CLOUD_INIT_LOCAL", "CLOUD_INIT", "CLOUD_FINAL", "NETWORKD", "GUEST_AGENT"]
-        .iter()
         .map(|name| format!("{name}='{stamp}'\n"))
-        .collect()
+        .concat()
 }
 
 /// A program of this machine.
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/bin", "/bin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(usual).map(|folder| folder.join(program)).find(|path| path.is_file())
+    std::env::split_paths(&path)
+        .chain(usual)
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file())
 }

@@ -1,4 +1,4 @@
-//! Who watches the NodeClaims as any client can, and remembers what stood on those that are gone.
+//! Who watches every NodeClaim as any client can, and remembers what stood on those that are gone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,9 @@ impl Claim {
     }
 
     fn see(&mut self, object: Value, now: Instant) {
-        if self.told.is_none() && condition(&object, CONDITION).is_some_and(|one| one.status == "False") {
+        if self.told.is_none()
+            && condition(&object, CONDITION).is_some_and(|one| one.status == "False")
+        {
             self.told = Some((object.clone(), now));
         }
         self.object = object;
@@ -125,8 +127,8 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn the_first_form_with_a_failure_is_remembered() {
+    #[test]
+    fn the_first_form_with_a_failure_is_remembered() {
         let form = |status: &str, version: u32| {
             json!({"metadata": {"resourceVersion": version}, "status": {"conditions": [
                 {"type": CONDITION, "status": status, "reason": "R", "message": "m"},

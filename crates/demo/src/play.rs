@@ -10,6 +10,7 @@ use crate::stage::{Setting, Stage};
 use crate::story::{ChapterTold, NodeEnd};
 use crate::trouble::Trouble;
 use crate::voice::{Mark, Voice, seconds};
+use crate::place::Place;
 use crate::{files, processes, report};
 
 /// What to play, and how.
@@ -29,58 +30,6 @@ pub struct Options {
     pub keep: bool,
     /// A folder in which nodes, logs and the report stay; without it, all but the report is temporary.
     pub out: Option<PathBuf>,
-}
-
-/// The report's name.
-const REPORT: &str = "mooring-demo.html";
-
-/// Where everything lies, and what of it stays.
-struct Place {
-    folder: PathBuf,
-    report: PathBuf,
-    temporary: Option<tempfile::TempDir>,
-}
-
-impl Place {
-    fn new(out: Option<&Path>) -> Result<Self, Trouble> {
-        match out {
-            Some(out) => {
-                let failed = |error| {
-                    Trouble::Broken(format!(
-                        "cannot use the folder {}: {error}\nhint: `--out DIR` names a folder of your own",
-                        out.display()
-                    ))
-                };
-                files::folder(out).map_err(failed)?;
-                let folder = std::fs::canonicalize(out).map_err(failed)?;
-                if folder.join("nodes").exists() {
-                    return Err(Trouble::Broken(format!(
-                        "{} holds an earlier demo\nhint: remove it, or name another folder",
-                        folder.display()
-                    )));
-                }
-                let report = folder.join(REPORT);
-                Ok(Self { folder, report, temporary: None })
-            }
-            None => {
-                let temporary = tempfile::Builder::new().prefix("mooring-demo-").tempdir();
-                let temporary = temporary.map_err(|error| {
-                    Trouble::Broken(format!("no temporary folder: {error}\nhint: TMPDIR names one"))
-                })?;
-                let folder = std::fs::canonicalize(temporary.path())
-                    .map_err(|error| Trouble::broken("the temporary folder", error))?;
-                let here = std::env::current_dir().unwrap_or_else(|_| folder.clone());
-                Ok(Self { folder, report: here.join(REPORT), temporary: Some(temporary) })
-            }
-        }
-    }
-
-    /// The logs outlive a story that failed.
-    fn keep(&mut self) {
-        if let Some(temporary) = self.temporary.take() {
-            let _ = temporary.keep();
-        }
-    }
 }
 
 /// Plays a story; `stop` ends it at any time. Nothing that was started outlives this.
@@ -127,7 +76,9 @@ async fn tell<'v>(
     let speed = scenario.speed * options.speed;
     voice.plain(&format!("mooring demo: {name}"));
     voice.plain(scenario.description.trim());
-    voice.plain(&format!("Everything is real except the clouds. Time runs {speed} times faster than in Azure."));
+    voice.plain(&format!(
+        "Everything is real except the clouds. Time runs {speed} times faster than in Azure."
+    ));
     voice.heading(1, "Azure, a cluster and Karpenter");
     let setting = Setting {
         scenario,
@@ -136,18 +87,22 @@ async fn tell<'v>(
         speed,
         seed: options.seed,
     };
-    let mut stage = Stage::set(&setting, voice).await.map_err(|trouble| chapter_failed(trouble, 1, &place.folder))?;
+    let mut stage = Stage::set(&setting, voice)
+        .await
+        .map_err(|trouble| chapter_failed(trouble, 1, &place.folder))?;
     let took = began.elapsed();
-    stage.story.chapters.push(ChapterTold { title: "Azure, a cluster and Karpenter".to_owned(), took });
+    stage
+        .story
+        .chapters
+        .push(ChapterTold { title: "Azure, a cluster and Karpenter".to_owned(), took });
     for (number, chapter) in (2..).zip(&scenario.chapters) {
         play_chapter(&mut stage, number, chapter, options.speed)
             .await
             .map_err(|trouble| chapter_failed(trouble, number, &place.folder))?;
     }
     let nodes = stage.story.nodes.iter();
-    let left: Vec<_> = nodes
-        .map(|node| node.root.as_deref().map(files::left_by).unwrap_or_default())
-        .collect();
+    let left: Vec<_> =
+        nodes.map(|node| node.root.as_deref().map(files::left_by).unwrap_or_default()).collect();
     let page = report::page(name, scenario, &stage.story, &left);
     files::replace(&place.report, &page).map_err(|error| {
         Trouble::Broken(format!(
@@ -169,7 +124,9 @@ async fn play_chapter(
     stage.voice.heading(number, &chapter.title);
     if let Some(speed) = chapter.speed {
         stage.set_speed(speed * faster);
-        stage.voice.say(Mark::Note, &format!("time runs {} times faster from here on", speed * faster));
+        stage
+            .voice
+            .say(Mark::Note, &format!("time runs {} times faster from here on", speed * faster));
     }
     let limit = Duration::from_secs(chapter.limit_seconds);
     let acts = async {
@@ -178,9 +135,9 @@ async fn play_chapter(
         }
         Ok(())
     };
-    tokio::time::timeout(limit, acts).await.map_err(|_| {
-        Trouble::Broken(format!("it was not over after {}", seconds(limit)))
-    })??;
+    tokio::time::timeout(limit, acts)
+        .await
+        .map_err(|_| Trouble::Broken(format!("it was not over after {}", seconds(limit))))??;
     let told = ChapterTold { title: chapter.title.clone(), took: began.elapsed() };
     stage.story.chapters.push(told);
     Ok(())
@@ -189,7 +146,8 @@ async fn play_chapter(
 /// Which chapter failed, and where its logs are.
 fn chapter_failed(trouble: Trouble, number: usize, folder: &Path) -> Trouble {
     let logs = folder.join("logs");
-    trouble.with(&format!("\nchapter {number} did not come true; its logs are in {}", logs.display()))
+    trouble
+        .with(&format!("\nchapter {number} did not come true; its logs are in {}", logs.display()))
 }
 
 /// What happened, and how to look further.
@@ -211,7 +169,7 @@ fn end(stage: &mut Stage<'_>, place: &Place, took: Duration, options: &Options) 
     voice.say(Mark::Note, &format!("{} in all (chapters {})", seconds(took), times.join(", ")));
     voice.say(Mark::Note, &format!("report: {}", place.report.display()));
     voice.plain("");
-    let stays = options.keep || place.temporary.is_none();
+    let stays = options.keep || place.stays();
     if options.keep {
         let azure = place.folder.join("azure");
         voice.plain("Everything stays open until Ctrl-C. In another terminal:");
@@ -227,7 +185,9 @@ fn end(stage: &mut Stage<'_>, place: &Place, took: Duration, options: &Options) 
         voice.plain("  mooring fleet");
         voice.plain("  mooring repair status --all");
     } else {
-        voice.plain("To look further: `mooring demo --keep` holds everything open for kubectl and mooring,");
+        voice.plain(
+            "To look further: `mooring demo --keep` holds everything open for kubectl and mooring,",
+        );
         voice.plain("`mooring demo --out DIR` keeps nodes and logs, `mooring demo --list` names other stories.");
     }
     if let Some(root) = booted.filter(|_| stays) {

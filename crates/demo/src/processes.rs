@@ -36,7 +36,8 @@ pub(crate) fn sweep(folder: &Path) -> usize {
         let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
         let Some(pid) = pid.and_then(Pid::from_raw) else { continue };
         let Ok(environment) = std::fs::read(process.path().join("environ")) else { continue };
-        let ours = environment.split(|byte| *byte == 0).any(|pair| pair.starts_with(mark.as_bytes()));
+        let ours =
+            environment.split(|byte| *byte == 0).any(|pair| pair.starts_with(mark.as_bytes()));
         if ours && kill_process(pid, Signal::KILL).is_ok() {
             ended += 1;
         }

@@ -42,9 +42,10 @@ pub(crate) fn page(name: &str, scenario: &Scenario, story: &Story, left: &[Left]
 }
 
 fn lead(scenario: &Scenario, story: &Story) -> String {
-    let lines: String =
+    let lines: Vec<String> =
         story.summary().iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
-    let about = format!("<p>{}</p>\n<ul>{lines}</ul>", escape(scenario.description.trim()));
+    let about =
+        format!("<p>{}</p>\n<ul>{}</ul>", escape(scenario.description.trim()), lines.concat());
     let chapters: Vec<(&str, String, String)> = story
         .chapters
         .iter()
@@ -92,7 +93,9 @@ fn nodes_table(nodes: &[NodeTold]) -> String {
                 NodeEnd::Silent => "! bootstrapped, never joined",
             };
             let name = match node.root {
-                Some(_) => Cell::Html(format!("<a href=\"#{0}\"><code>{0}</code></a>", escape(&node.vm))),
+                Some(_) => {
+                    Cell::Html(format!("<a href=\"#{0}\"><code>{0}</code></a>", escape(&node.vm)))
+                }
                 None => Cell::Code(node.vm.clone()),
             };
             vec![name, Cell::Code(node.image.clone()), end.into()]
@@ -146,7 +149,10 @@ fn repair(moments: &[Moment]) -> String {
             ]
         })
         .collect();
-    format!("{chart}{}", table("What happened, and how it was seen", &["After", "What", "How"], &rows))
+    format!(
+        "{chart}{}",
+        table("What happened, and how it was seen", &["After", "What", "How"], &rows)
+    )
 }
 
 #[cfg(test)]
@@ -189,7 +195,9 @@ mod tests {
         let report = r#"{"ExitCode":"232","Error":"ERR_ORAS_BINARY_NOT_FOUND: oras is missing"}"#;
         let left = File { path: "var/log/azure/aks/provision.json".into(), bytes: report.into() };
         let page = page("x", &scenario, &story, &[vec![left]]);
-        for word in ["5 of 5", "OrasBinaryMissing", "image 202601.27.0 fails", "create-temporary", KILLED] {
+        for word in
+            ["5 of 5", "OrasBinaryMissing", "image 202601.27.0 fails", "create-temporary", KILLED]
+        {
             assert!(page.contains(word), "{word}");
         }
         assert!(page.contains("aks-&lt;b&gt;") && page.contains("why &amp; how"));

@@ -101,7 +101,14 @@ impl Room {
         let report = CseStatus::read(ended.stdout.trim_end().as_bytes()).unwrap_or_default();
         let cause = if report.error.is_empty() { report.diagnosis } else { report.error };
         let (code, took) = (ended.code, ended.took);
-        let _ = news.send(News::Ended(Machine { vm, root: node.root, code, cause, silent: image.silent, took }));
+        let _ = news.send(News::Ended(Machine {
+            vm,
+            root: node.root,
+            code,
+            cause,
+            silent: image.silent,
+            took,
+        }));
     }
 
     /// What the control plane hands a new machine.

@@ -24,7 +24,7 @@ use crate::trouble::Trouble;
 use crate::voice::{Mark, Voice, seconds};
 
 /// How long the controller may take until it leads.
-const ELECTION: Duration = Duration::from_secs(60);
+const ELECTION: Duration = Duration::from_mins(1);
 /// Between two looks at something that others do.
 pub(crate) const LOOK: Duration = Duration::from_millis(30);
 
@@ -123,7 +123,8 @@ impl<'v> Stage<'v> {
     pub(crate) fn keep(&self, name: &str, text: &str) {
         use std::io::Write as _;
         // A log that cannot be written is no reason to end the story.
-        let _ = crate::files::log(&self.log(name)).and_then(|mut log| log.write_all(text.as_bytes()));
+        let _ =
+            crate::files::log(&self.log(name)).and_then(|mut log| log.write_all(text.as_bytes()));
     }
 
     pub(crate) fn set_speed(&self, speed: f64) {

@@ -91,7 +91,9 @@ impl Story {
                 .collect();
             lines.push(format!("image {image}: {}", counts.join(", ")));
         }
-        if let Some(sentence) = self.fleet.as_ref().and_then(|f| f["findings"][0]["sentence"].as_str()) {
+        if let Some(sentence) =
+            self.fleet.as_ref().and_then(|f| f["findings"][0]["sentence"].as_str())
+        {
             lines.push(format!("fleet verdict: {sentence}"));
         }
         let kills = self.repair.iter().filter(|moment| moment.what == KILLED).count();

@@ -3,6 +3,8 @@
 use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
+use crate::wrap::wrapped;
+
 /// How lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
@@ -44,8 +46,12 @@ pub(crate) fn line(style: Style, mark: Mark, text: &str) -> String {
         Mark::Note => style.paint("2", "·"),
         Mark::Struck => style.paint("33", "!"),
     };
-    format!("   {sign} {text}\n")
+    let lines = wrapped(text, WIDTH, 5);
+    format!("   {sign} {}\n", lines.join("\n"))
 }
+
+/// A chapter's lines are no wider, so that they fit beside each other on most screens.
+const WIDTH: usize = 112;
 
 /// A chapter's heading.
 pub(crate) fn heading(style: Style, number: usize, title: &str) -> String {
@@ -55,7 +61,8 @@ pub(crate) fn heading(style: Style, number: usize, title: &str) -> String {
 /// What a command printed, set off from the story.
 pub(crate) fn quote(style: Style, text: &str) -> String {
     let bar = style.paint("2", "│");
-    text.trim_end().lines().map(|line| format!("   {bar} {line}\n")).collect()
+    let lines = text.trim_end().lines().map(|line| format!("   {bar} {line}\n"));
+    lines.collect::<Vec<_>>().concat()
 }
 
 /// A command as a person would type it.
@@ -92,9 +99,9 @@ impl Voice {
         let _ = write!(self.out, "{clear}{text}").and_then(|()| self.out.flush());
     }
 
-    /// A text as it is.
+    /// A text of its own.
     pub(crate) fn plain(&mut self, text: &str) {
-        self.write(&format!("{text}\n"));
+        self.write(&format!("{}\n", wrapped(text, WIDTH, 0).join("\n")));
     }
 
     pub(crate) fn heading(&mut self, number: usize, title: &str) {

@@ -79,7 +79,9 @@ fn processes_of(folder: &Path) -> Vec<String> {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.bytes().all(|byte| byte.is_ascii_digit()) && knows(path)
     });
-    processes.map(|path| std::fs::read_to_string(path.join("cmdline")).unwrap_or_default()).collect()
+    processes
+        .map(|path| std::fs::read_to_string(path.join("cmdline")).unwrap_or_default())
+        .collect()
 }
 
 /// Waits for the demo, but not for ever.
@@ -210,7 +212,8 @@ fn the_stories_are_named_and_a_bad_one_is_refused_with_its_place() {
     let list = text(&stranger.run(&["--list"]).stdout);
     assert!(list.lines().count() >= 6, "{list}");
     assert!(list.starts_with("first-five-minutes"), "{list}");
-    std::fs::write(stranger.here.path().join("bad.yaml"), "description: x\nchapterz: []\n").unwrap();
+    std::fs::write(stranger.here.path().join("bad.yaml"), "description: x\nchapterz: []\n")
+        .unwrap();
     let output = stranger.run(&["--scenario", "./bad.yaml"]);
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");

@@ -25,13 +25,14 @@ impl Stage<'_> {
     pub(super) async fn boot(&mut self, boot: &Boot) -> Result<(), Trouble> {
         let began = Instant::now();
         let claims = self.claim_nodes(boot)?;
-        if let Some(registry) = &self.registry {
-            let text = format!(
-                "{} pods wait, Karpenter makes {} VMs; nodes fetch everything from {registry} with oras",
-                boot.nodes, boot.nodes
-            );
-            self.voice.say(Mark::Note, &text);
-        }
+        let isolated = self.registry.as_ref().map_or_else(String::new, |registry| {
+            format!("; these nodes fetch everything from {registry} with oras")
+        });
+        let text = format!(
+            "pods wait, Karpenter makes {} VMs, each boots the agent in a folder{isolated}",
+            boot.nodes
+        );
+        self.voice.say(Mark::Note, &text);
         let mut nodes: BTreeMap<String, Standing> =
             claims.iter().map(|claim| (claim.clone(), Standing::default())).collect();
         while nodes.values().any(|node| node.end.is_none()) {
@@ -101,20 +102,20 @@ impl Stage<'_> {
         end: NodeEnd,
     ) -> Result<(), Trouble> {
         let vm = machine.map_or_else(|| format!("aks-{name}"), |machine| machine.vm.name.clone());
-        let took = machine.map_or_else(String::new, |machine| format!("  agent and scripts {}", seconds(machine.took)));
+        let took =
+            machine.map_or_else(String::new, |machine| format!("  {}", seconds(machine.took)));
         match end {
             NodeEnd::Joined => self.voice.say(Mark::Good, &format!("{vm}  joined{took}")),
-            NodeEnd::Silent => self.voice.say(
-                Mark::Struck,
-                &format!("{vm}  CSE succeeded, and no node registers{took}"),
-            ),
+            NodeEnd::Silent => self
+                .voice
+                .say(Mark::Struck, &format!("{vm}  CSE succeeded, and no node registers{took}")),
             NodeEnd::Failed => {
                 let said = machine.map_or_else(|| told_message(claim), |machine| &machine.cause);
                 let code = machine.map_or_else(|| told_code(said), |machine| Some(machine.code));
-                let code_text =
-                    code.map_or_else(|| "no code".to_owned(), |code| named(code, said, &boot.image));
+                let code_text = code
+                    .map_or_else(|| "no code".to_owned(), |code| named(code, said, &boot.image));
                 let lead = lead(claim).map_or_else(String::new, |lead| {
-                    format!("; on the NodeClaim {} before Karpenter deleted it", seconds(lead))
+                    format!(", told {} before Karpenter deleted the claim", seconds(lead))
                 });
                 self.voice.say(Mark::Bad, &format!("{vm}  {code_text}{took}{lead}"));
                 if claim.told.is_none() {

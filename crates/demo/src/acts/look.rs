@@ -9,9 +9,10 @@ use crate::stage::{LOOK, Stage};
 use crate::story::NodeEnd;
 use crate::trouble::{Trouble, expect_words};
 use crate::voice::Mark;
+use crate::wrap::{cut, wrapped};
 
-/// So much of a long text is shown.
-const SHOWN: usize = 170;
+/// So much of an event is shown; Karpenter's hold pages that end before the exit code.
+const SHOWN: usize = 150;
 
 impl Stage<'_> {
     /// A failed claim, as it stood before Karpenter deleted it.
@@ -53,9 +54,11 @@ impl Stage<'_> {
         let (table, event) = loop {
             let answer = self.mooring.ask(&["fleet", "-o", "json"]).await?;
             let table: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
-            let named = table["rows"].as_array().into_iter().flatten().any(|row| {
-                row["image"] == *fleet.image && row["cause"] == *fleet.cause
-            });
+            let named = table["rows"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .any(|row| row["image"] == *fleet.image && row["cause"] == *fleet.cause);
             let found = table["findings"].as_array().into_iter().flatten();
             let found = found.filter(|finding| finding["image"] == *fleet.image).count() > 0;
             let events = self.events("default", "NodePool").await?;
@@ -105,54 +108,32 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
 /// A claim and its events, as `kubectl describe` lays them out.
 fn described(name: &str, object: &Value, events: &[Value]) -> String {
     let image = text(object, "status/imageID").rsplit('/').next().unwrap_or_default();
-    let mut lines = vec![format!("Name:       {name}"), format!("Image:      {image}"), "Conditions:".to_owned()];
+    let mut lines = vec![
+        format!("Name:       {name}"),
+        format!("Image:      {image}"),
+        "Conditions:".to_owned(),
+    ];
     for one in conditions(object) {
-        let message = if one.message.is_empty() { String::new() } else { format!("  {}", one.message) };
+        let message =
+            if one.message.is_empty() { String::new() } else { format!("  {}", one.message) };
         let line = format!("  {:<15} {:<8} {}{message}", one.kind, one.status, one.reason);
-        lines.extend(wrapped(&line, 100, 27));
+        lines.extend(wrapped(&line, 110, 27));
     }
     lines.push("Events:".to_owned());
     for event in events {
         let from = text(event, "source/component");
         let from = if from.is_empty() { text(event, "reportingComponent") } else { from };
-        let line = format!("  {}  {from}  {}", text(event, "reason"), cut(text(event, "message")));
-        lines.extend(wrapped(&line, 100, 27));
+        // Rules of dashes tell nothing.
+        let message = text(event, "message").replace("--", "");
+        let line = format!("  {:<22} {from:<9} {}", text(event, "reason"), cut(&message, SHOWN));
+        lines.extend(wrapped(&line, 110, 35));
     }
     lines.join("\n")
-}
-
-/// A text without line ends, and no longer than is shown.
-fn cut(text: &str) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match flat.char_indices().nth(SHOWN * 2) {
-        None => flat,
-        Some((at, _)) => format!("{}…", &flat[..at]),
-    }
 }
 
 fn cut_lines(text: &str) -> String {
     let lines = text.lines().flat_map(|line| wrapped(line, 110, 14));
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// A line in lines of at most `width` characters, the later ones set in.
-fn wrapped(line: &str, width: usize, indent: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    // What stands before the first word of the line, and wide gaps in it, stay.
-    let mut rest = line;
-    while !rest.is_empty() {
-        let gap = rest.len() - rest.trim_start_matches(' ').len();
-        let word_end = rest[gap..].find(' ').map_or(rest.len(), |at| gap + at);
-        let (piece, behind) = rest.split_at(word_end);
-        let at = lines.len() - 1;
-        if lines[at].chars().count() + piece.chars().count() > width && !lines[at].trim().is_empty() {
-            lines.push(format!("{}{}", " ".repeat(indent), piece.trim_start()));
-        } else {
-            lines[at].push_str(piece);
-        }
-        rest = behind;
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -178,15 +159,8 @@ mod tests {
                 "  Launched        True     Launched",
                 "  CSEProvisioned  False    CSEFailed  CSE exited with code 232",
                 "Events:",
-                "  CSEFailed  mooring  it failed",
+                "  CSEFailed              mooring   it failed",
             ]
         );
-    }
-
-    #[test]
-    fn long_lines_are_wrapped_at_words_and_set_in() {
-        assert_eq!(wrapped("  a   bb ccc dddd", 11, 3), ["  a   bb", "   ccc dddd"]);
-        assert_eq!(wrapped("short", 10, 2), ["short"]);
-        assert_eq!(wrapped("", 10, 2), [""]);
     }
 }

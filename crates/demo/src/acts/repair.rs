@@ -9,6 +9,7 @@ use crate::stage::Stage;
 use crate::story::{KILLED, Moment, MomentKind};
 use crate::trouble::{Trouble, expect, expect_words};
 use crate::voice::{Mark, seconds};
+use crate::wrap::cut;
 
 const LOG: &str = "repair.log";
 
@@ -22,9 +23,11 @@ impl Stage<'_> {
         self.voice.command("mooring repair detect");
         for guard in report["guards"].as_array().into_iter().flatten() {
             let word = |name: &str| guard[name].as_str().unwrap_or_default();
-            let mark = if word("outcome") == "pass" { Mark::Good } else { Mark::Note };
+            // A guard passes if it speaks for a repair: of a healthy pool none needs to.
+            let mark = if word("outcome") == "pass" { Mark::Struck } else { Mark::Note };
             let evidence = shortened(guard["evidence"][0].as_str().unwrap_or_default());
-            self.voice.say(mark, &format!("{:<7} {:<15} {evidence}", word("outcome"), word("name")));
+            self.voice
+                .say(mark, &format!("{:<4} {:<14} {evidence}", word("outcome"), word("name")));
         }
         let pool = report["pool"].as_str().unwrap_or("system").to_owned();
         let healed = verdict == "healthy" && self.struck.is_some();
@@ -44,8 +47,9 @@ impl Stage<'_> {
     pub(super) async fn plan(&mut self) -> Result<(), Trouble> {
         let answer = self.mooring.ask(&["repair", "plan", "-o", "json"]).await?;
         self.keep(LOG, &format!("$ mooring repair plan\n{}{}", answer.stdout, answer.stderr));
-        let plan: Value = serde_json::from_str(&answer.stdout)
-            .map_err(|error| Trouble::broken("mooring repair plan", format!("{error}: {}", answer.stderr)))?;
+        let plan: Value = serde_json::from_str(&answer.stdout).map_err(|error| {
+            Trouble::broken("mooring repair plan", format!("{error}: {}", answer.stderr))
+        })?;
         let hash = plan["hash"].as_str().unwrap_or_default().to_owned();
         self.voice.command("mooring repair plan");
         let short = hash.get(..12).unwrap_or(&hash);
@@ -67,9 +71,14 @@ impl Stage<'_> {
         if apply.stop_at_budgets {
             words.extend(["--budgets", "stop"]);
         }
-        let shown = format!("mooring repair apply --yes --plan-hash {}…", hash.get(..12).unwrap_or(&hash));
+        let shown =
+            format!("mooring repair apply --yes --plan-hash {}…", hash.get(..12).unwrap_or(&hash));
         let answer = self.run(&shown, &words, apply.kill_at, apply.exit).await?;
-        expect_words("mooring repair apply", &format!("{}{}", answer.stdout, answer.stderr), &apply.says)
+        expect_words(
+            "mooring repair apply",
+            &format!("{}{}", answer.stdout, answer.stderr),
+            &apply.says,
+        )
     }
 
     pub(super) async fn resume(&mut self, resume: &Resume) -> Result<(), Trouble> {
@@ -102,7 +111,10 @@ impl Stage<'_> {
                 let Some(told) = Told::read(line) else { return false };
                 if let Some(proof) = told.done {
                     let proof = shortened(proof);
-                    voice.say(Mark::Good, &format!("{:>2}/16 {:<16} {proof}", told.number, told.step));
+                    voice.say(
+                        Mark::Good,
+                        &format!("{:>2}/16 {:<16} {proof}", told.number, told.step),
+                    );
                     remember(told.step, &proof, MomentKind::Step);
                 } else {
                     voice.now(&format!("{:>2}/16 {:<16} {}", told.number, told.step, told.what));
@@ -131,11 +143,8 @@ impl Stage<'_> {
                 )));
             }
             (false, None) => {
-                let last = answer.stderr.lines().filter(|line| !line.starts_with("step ")).last();
-                if answer.code != Some(0)
-                    && let Some(why) = last.filter(|line| !line.is_empty())
-                {
-                    let why = answer.stderr.lines().find_map(|line| line.strip_prefix("mooring: ")).unwrap_or(why);
+                let mut lines = answer.stderr.lines();
+                if let Some(why) = lines.find_map(|line| line.strip_prefix("mooring: ")) {
                     self.voice.say(Mark::Note, &format!("exit {}: {why}", words_of(answer.code)));
                     self.remember("stopped", why, MomentKind::Trouble);
                 }
@@ -170,11 +179,7 @@ impl<'a> Told<'a> {
 
 /// Evidence in so many characters as a line has room for.
 fn shortened(text: &str) -> String {
-    const ROOM: usize = 110;
-    match text.char_indices().nth(ROOM) {
-        None => text.to_owned(),
-        Some((at, _)) => format!("{}…", &text[..at]),
-    }
+    cut(text, 88)
 }
 
 #[cfg(test)]
@@ -183,10 +188,12 @@ mod tests {
 
     #[test]
     fn progress_is_read_as_the_repair_writes_it() {
-        let told = Told::read("step 4/16 create-temporary: done: pool systmp is Succeeded").unwrap();
+        let told =
+            Told::read("step 4/16 create-temporary: done: pool systmp is Succeeded").unwrap();
         assert_eq!((told.number, told.step), ("4", "create-temporary"));
         assert_eq!(told.done, Some("pool systmp is Succeeded"));
-        let told = Told::read("step 9/16 delete-pool: waiting for pool system to be deleted").unwrap();
+        let told =
+            Told::read("step 9/16 delete-pool: waiting for pool system to be deleted").unwrap();
         assert!(told.what.starts_with("waiting") && told.done.is_none());
         assert_eq!(Told::read("pool system of demo: confirmed"), None);
     }

@@ -70,6 +70,11 @@ impl Stage<'_> {
     /// Puts a moment on the repair's time-line.
     pub(super) fn remember(&mut self, what: &str, detail: &str, kind: MomentKind) {
         let at = self.struck.map_or(Duration::ZERO, |struck| struck.elapsed());
-        self.story.repair.push(Moment { at, what: what.to_owned(), detail: detail.to_owned(), kind });
+        self.story.repair.push(Moment {
+            at,
+            what: what.to_owned(),
+            detail: detail.to_owned(),
+            kind,
+        });
     }
 }

@@ -171,8 +171,7 @@ impl Act {
         match self {
             Self::Boot(boot) => {
                 let image = scenario.images.get(&boot.image);
-                let image =
-                    image.ok_or_else(|| format!("`images` has no image {}", boot.image))?;
+                let image = image.ok_or_else(|| format!("`images` has no image {}", boot.image))?;
                 if let Some(fails) = &image.fails
                     && !crate::image::STEPS.iter().any(|(step, _)| *step == fails.step)
                 {
@@ -189,10 +188,11 @@ impl Act {
                 Ok(())
             }
             Self::Detect(detect) => {
-                match ["healthy", "suspect", "confirmed", "unknown"].contains(&&*detect.verdict) {
-                    true => Ok(()),
-                    false => Err(format!("detect: no verdict is called {}", detect.verdict)),
+                let known = ["healthy", "suspect", "confirmed", "unknown"];
+                if known.contains(&detect.verdict.as_str()) {
+                    return Ok(());
                 }
+                Err(format!("detect: no verdict is called {}", detect.verdict))
             }
             _ => Ok(()),
         }

@@ -13,7 +13,10 @@ impl Azure {
     pub fn waiting_bootstraps(&self) -> Vec<Vm> {
         let endless = self.world.scripts.iter().filter(|(_, script)| script.seconds.is_none());
         let machines = endless.filter_map(|(extension, _)| extension.split("/extensions/").next());
-        machines.filter(|id| self.is_running(id)).filter_map(|id| self.world.karpenter_vm(id)).collect()
+        machines
+            .filter(|id| self.is_running(id))
+            .filter_map(|id| self.world.karpenter_vm(id))
+            .collect()
     }
 
     fn is_running(&self, machine: &str) -> bool {

@@ -40,7 +40,10 @@ fn a_bootstrap_that_runs_elsewhere_is_waited_for_and_told_as_it_ended() {
     bench.pass(40);
     let waiting = bench.world.azure().waiting_bootstraps();
     assert_eq!(waiting.len(), 1);
-    assert_eq!((waiting[0].name.as_str(), waiting[0].image_version.as_str()), ("aks-default-a", IMAGE));
+    assert_eq!(
+        (waiting[0].name.as_str(), waiting[0].image_version.as_str()),
+        ("aks-default-a", IMAGE)
+    );
     let stdout = "{\"ExitCode\":\"232\",\"Error\":\"ERR_ORAS_BINARY_NOT_FOUND\"}\n".to_owned();
     let printed = Printed { stdout: stdout.clone(), stderr: "provision failed\n".to_owned() };
     let cse = Cse { exit_code: 232, printed: Some(printed), ..Cse::default() };
@@ -52,7 +55,10 @@ fn a_bootstrap_that_runs_elsewhere_is_waited_for_and_told_as_it_ended() {
     let message = &extension["properties"]["instanceView"]["statuses"][0]["message"];
     let message = message.as_str().unwrap();
     assert!(message.starts_with("Enable failed: failed to execute command: command terminated with exit status=232\n[stdout]\n"));
-    assert!(message.contains(&stdout) && message.ends_with("[stderr]\nprovision failed\n"), "{message}");
+    assert!(
+        message.contains(&stdout) && message.ends_with("[stderr]\nprovision failed\n"),
+        "{message}"
+    );
     bench.pass(60);
     assert!(bench.get(NODE_CLAIMS, "default-a").is_none(), "Karpenter has heard of it");
 }
