@@ -1,0 +1,82 @@
+//! The longest chain: what would have to be shorter for the whole to be shorter.
+
+use jiff::Timestamp;
+
+use crate::timeline::{Kind, Span, Timeline};
+
+/// Walks back from the end: what ended last, then what ended last before that began, and so on; the same inside each
+/// of them. The result is in the order of time.
+pub(crate) fn longest(spans: &[Span]) -> Vec<usize> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); spans.len()];
+    let mut top = Vec::new();
+    for (index, span) in spans.iter().enumerate() {
+        match span.parent {
+            Some(parent) => children[parent].push(index),
+            None if span.kind != Kind::Beside => top.push(index),
+            None => {}
+        }
+    }
+    let mut chain = Vec::new();
+    let mut work = vec![(top, Timestamp::MAX)];
+    while let Some((mut level, mut until)) = work.pop() {
+        level.sort_by_key(|&index| (spans[index].end, spans[index].start));
+        for index in level.into_iter().rev() {
+            let span = &spans[index];
+            if span.end <= until && span.start < span.end {
+                chain.push(index);
+                until = span.start;
+                work.push((std::mem::take(&mut children[index]), span.end));
+            }
+        }
+    }
+    chain.sort_unstable();
+    chain
+}
+
+/// The time that a span of the chain takes by itself, without what the chain has inside of it.
+pub(crate) fn own_seconds(spans: &[Span], chain: &[usize], index: usize) -> f64 {
+    let inside: f64 = chain
+        .iter()
+        .filter(|&&other| spans[other].parent == Some(index))
+        .map(|&other| spans[other].seconds())
+        .sum();
+    (spans[index].seconds() - inside).max(0.0)
+}
+
+/// The links of a timeline's chain, those first that take longest by themselves. The agent and the scripts as a whole
+/// are no links.
+pub(crate) fn links(timeline: &Timeline) -> Vec<usize> {
+    let Timeline { spans, chain, .. } = timeline;
+    let is_link = |index: &usize| !matches!(spans[*index].kind, Kind::Agent | Kind::Run);
+    let mut links: Vec<usize> = chain.iter().copied().filter(is_link).collect();
+    links.sort_by(|&a, &b| own_seconds(spans, chain, b).total_cmp(&own_seconds(spans, chain, a)));
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::{build, tests::span};
+
+    #[test]
+    fn of_two_at_a_time_the_one_that_ended_last_counts() {
+        let spans = build(vec![
+            span("run", Kind::Run, 0, 30),
+            span("first", Kind::Step, 0, 10),
+            span("beside-first", Kind::Step, 1, 8),
+            span("second", Kind::Step, 10, 25),
+            span("part", Kind::Step, 11, 20),
+            span("short", Kind::Step, 12, 14),
+            span("wait", Kind::Beside, 0, 60),
+        ]);
+        let chain = longest(&spans);
+        let names: Vec<_> = chain.iter().map(|&index| spans[index].name.as_str()).collect();
+        assert_eq!(names, ["run", "first", "beside-first", "second", "part", "short"]);
+        let own = |name: &str| {
+            let at = spans.iter().position(|span| span.name == name).unwrap();
+            own_seconds(&spans, &chain, at)
+        };
+        assert!((own("run") - 5.0).abs() < 1e-9);
+        assert!((own("second") - 6.0).abs() < 1e-9);
+    }
+}

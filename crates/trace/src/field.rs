@@ -1,0 +1,202 @@
+//! What the same steps take in the field.
+//!
+//! The figures are public: AgentBaker's end-to-end tests hold the scripts to thresholds drawn from Azure's production
+//! telemetry (`e2e/scenario_cse_perf_test.go`, August 2026; about 35,000 samples a step on Ubuntu 22.04). They are
+//! compiled in, as data; a step without figures is held to the limit that the same tests set for any other step.
+
+/// A node's system, as far as there are figures of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum System {
+    /// Ubuntu 22.04; also what others are compared with.
+    #[default]
+    Ubuntu2204,
+    /// Ubuntu 24.04.
+    Ubuntu2404,
+    /// Azure Linux 3.
+    AzureLinux3,
+}
+
+impl System {
+    /// For people.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ubuntu2204 => "Ubuntu 22.04",
+            Self::Ubuntu2404 => "Ubuntu 24.04",
+            Self::AzureLinux3 => "Azure Linux 3",
+        }
+    }
+
+    /// From the text of `/etc/os-release`.
+    pub(crate) fn of_release(text: &str) -> Option<Self> {
+        let value = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+            line.unwrap_or_default().trim().trim_matches('"').to_ascii_lowercase()
+        };
+        match (value("ID").as_str(), value("VERSION_ID").as_str()) {
+            ("ubuntu", "22.04") => Some(Self::Ubuntu2204),
+            ("ubuntu", "24.04") => Some(Self::Ubuntu2404),
+            ("azurelinux", version) if version.starts_with('3') => Some(Self::AzureLinux3),
+            _ => None,
+        }
+    }
+}
+
+/// Seconds that half, 95 and 99 of a hundred nodes stay below.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figures {
+    /// The step, without `AKS.CSE.` and without what calls it.
+    pub step: &'static str,
+    /// The system.
+    pub system: System,
+    /// Half of them.
+    pub p50: f64,
+    /// 95 of a hundred.
+    pub p95: f64,
+    /// 99 of a hundred.
+    pub p99: f64,
+}
+
+const fn figures(step: &'static str, system: System, p50: f64, p95: f64, p99: f64) -> Figures {
+    Figures { step, system, p50, p95, p99 }
+}
+
+/// The figures that are public.
+pub const FIELD: &[Figures] = {
+    use System::{AzureLinux3, Ubuntu2204, Ubuntu2404};
+    &[
+        figures("configureKubeletAndKubectl", Ubuntu2204, 6.56, 26.06, 44.39),
+        figures("configureKubeletAndKubectl", Ubuntu2404, 21.7, 37.0, 46.0),
+        figures("configureKubeletAndKubectl", AzureLinux3, 4.6, 34.0, 48.0),
+        figures("installKubeletKubectlFromPkg", Ubuntu2204, 14.68, 37.45, 56.59),
+        figures("installKubeletKubectlFromPkg", AzureLinux3, 29.0, 51.9, 65.2),
+        figures("installKubeletKubectlFromURL", Ubuntu2204, 5.4, 9.6, 15.7),
+        figures("installDebPackageFromFile", Ubuntu2204, 3.88, 21.55, 42.88),
+        // Two humps: with and without a wait for apt's lock.
+        figures("holdWALinuxAgent", Ubuntu2204, 0.49, 37.47, 58.0),
+        figures("holdWALinuxAgent", Ubuntu2404, 4.5, 11.0, 15.0),
+        figures("ensureKubelet", Ubuntu2204, 3.27, 6.20, 10.01),
+        figures("ensureKubelet", Ubuntu2404, 4.3, 7.5, 10.5),
+        figures("ensureKubelet", AzureLinux3, 2.47, 4.85, 9.31),
+        figures("ensureContainerd", Ubuntu2204, 0.94, 1.99, 2.80),
+        figures("ensureContainerd", AzureLinux3, 0.81, 1.22, 1.59),
+        figures("installCredentialProviderFromUrl", Ubuntu2204, 1.0, 1.8, 2.9),
+        figures("installCredentialProviderFromPkg", Ubuntu2204, 2.0, 4.7, 6.3),
+        figures("apiserverNslookup", Ubuntu2204, 0.55, 3.89, 5.60),
+        figures("configureNodeExporter", Ubuntu2204, 1.62, 43.9, 117.0),
+        figures("configureNodeExporter", Ubuntu2404, 1.4, 11.5, 61.0),
+        figures("configureNodeExporter", AzureLinux3, 1.6, 9.8, 42.0),
+        figures("ensureNoDupOnPromiscuBridge", AzureLinux3, 0.7, 7.6, 13.3),
+        figures("ubuntuSnapshotUpdate", Ubuntu2204, 0.6, 1.2, 1.6),
+    ]
+};
+
+/// Where the figures come from, for people.
+pub const SOURCE: &str =
+    "AgentBaker e2e/scenario_cse_perf_test.go (thresholds from production telemetry, August 2026)";
+
+/// The limit of the same tests for any step without figures, on an image with everything cached.
+pub const ANY_STEP: f64 = 45.0;
+/// The limit for the scripts as a whole, on an image with everything cached.
+pub const WHOLE_RUN: f64 = 60.0;
+
+/// How a step compares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Comparison {
+    /// The figures; none where only the limit for any step, or for the whole, is known.
+    pub figures: Option<Figures>,
+    /// What it was held to, in seconds: p95, or the limit.
+    pub limit: f64,
+    /// What that comes to.
+    pub pace: Pace,
+}
+
+/// How fast a step was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// As most are.
+    Usual,
+    /// Slower than 95 of a hundred, or than the tests' limit.
+    Slow,
+    /// Slower than 99 of a hundred.
+    VerySlow,
+}
+
+impl Pace {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Usual => "usual",
+            Self::Slow => "slow",
+            Self::VerySlow => "very-slow",
+        }
+    }
+}
+
+/// Compares a step by its name and seconds.
+#[must_use]
+pub fn compare(name: &str, seconds: f64, system: System) -> Comparison {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let of = |system| FIELD.iter().find(|figures| figures.step == last && figures.system == system);
+    match of(system).or_else(|| of(System::default())) {
+        Some(figures) => {
+            let pace = if seconds > figures.p99 {
+                Pace::VerySlow
+            } else if seconds > figures.p95 {
+                Pace::Slow
+            } else {
+                Pace::Usual
+            };
+            Comparison { figures: Some(*figures), limit: figures.p95, pace }
+        }
+        None => held_to(seconds, ANY_STEP),
+    }
+}
+
+/// Compares the scripts as a whole.
+pub(crate) fn compare_run(seconds: f64) -> Comparison {
+    held_to(seconds, WHOLE_RUN)
+}
+
+fn held_to(seconds: f64, limit: f64) -> Comparison {
+    let pace = if seconds > limit { Pace::Slow } else { Pace::Usual };
+    Comparison { figures: None, limit, pace }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_compared_with_its_own_system_where_there_are_figures() {
+        let pace = |seconds, system| compare("AKS.CSE.ensureKubelet", seconds, system).pace;
+        assert_eq!(pace(7.0, System::Ubuntu2204), Pace::Slow);
+        assert_eq!(pace(7.0, System::Ubuntu2404), Pace::Usual);
+        assert_eq!(pace(9.5, System::AzureLinux3), Pace::VerySlow);
+        let nslookup = compare("AKS.CSE.apiserverNslookup", 1.0, System::AzureLinux3);
+        assert_eq!(nslookup.figures.unwrap().system, System::Ubuntu2204);
+    }
+
+    #[test]
+    fn a_step_without_figures_is_held_to_the_limit_for_any() {
+        assert_eq!(compare("AKS.CSE.configureCNI", 44.0, System::default()).pace, Pace::Usual);
+        assert_eq!(compare("AKS.CSE.configureCNI", 46.0, System::default()).pace, Pace::Slow);
+    }
+
+    #[test]
+    fn figures_grow_from_p50_to_p99() {
+        assert!(FIELD.iter().all(|row| row.p50 < row.p95 && row.p95 < row.p99));
+    }
+
+    #[test]
+    fn a_system_is_told_by_its_release_file() {
+        let ubuntu = "NAME=\"Ubuntu\"\nID=ubuntu\nVERSION_ID=\"24.04\"\n";
+        assert_eq!(System::of_release(ubuntu), Some(System::Ubuntu2404));
+        assert_eq!(
+            System::of_release("ID=azurelinux\nVERSION_ID=\"3.0\""),
+            Some(System::AzureLinux3)
+        );
+        assert_eq!(System::of_release("ID=flatcar\nVERSION_ID=1"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Which of a node's files is what, and which files belong to one node.
+
+use std::collections::BTreeMap;
+
+/// A file of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its path, wherever it was found; only its end matters.
+    pub path: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// `provision.json`.
+    Report,
+    /// An event for the guest agent.
+    Event,
+    /// `cluster-provision.log`: what `bash -x` printed.
+    Trace,
+    /// `cluster-provision-cse-output.log`: the wrapper's.
+    Wrapper,
+    /// `aks-node-controller.log`.
+    AgentLog,
+    /// `cloud-init.log`.
+    CloudInit,
+    /// The extension handler's log.
+    Handler,
+    /// The extension's message, as Azure has it.
+    Message,
+    /// `/etc/os-release`.
+    Release,
+    /// Nothing that tells a time.
+    Other,
+}
+
+/// Folders of a node that hold something of ours, by which its root is found.
+const ANCHORS: [&str; 6] = [
+    "var/log/azure/",
+    "var/log/waagent",
+    "var/log/cloud-init",
+    "opt/azure/",
+    "run/aks-node-controller/",
+    "etc/os-release",
+];
+
+/// By path, and by content only if that is all there is.
+pub(crate) fn content(file: &File, is_alone: bool) -> Content {
+    let path = file.path.as_str();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.strip_suffix(".json");
+    let is_digits = |stem: &str| stem.len() >= 10 && stem.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = stem.is_some_and(is_digits);
+    match name {
+        // What a running agent writes of itself has the same name.
+        "provision.json" if path.contains("run/aks-node-controller/") => Content::Other,
+        "provision.json" => Content::Report,
+        "cluster-provision.log" => Content::Trace,
+        "cluster-provision-cse-output.log" => Content::Wrapper,
+        "aks-node-controller.log" => Content::AgentLog,
+        "cloud-init.log" => Content::CloudInit,
+        "handler.log" => Content::Handler,
+        "os-release" => Content::Release,
+        "extension.txt" => Content::Message,
+        _ if is_number || (path.contains("/events/") && stem.is_some()) => Content::Event,
+        _ if is_alone => by_content(&file.bytes),
+        _ => Content::Other,
+    }
+}
+
+fn by_content(bytes: &[u8]) -> Content {
+    let holds = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
+    if is_object && holds("\"TaskName\"") {
+        Content::Event
+    } else if holds("logs_to_events ") && !holds("ExitCode") {
+        Content::Trace
+    } else if is_object && holds("\"msg\"") && holds("aks-node-controller") {
+        Content::AgentLog
+    } else {
+        Content::Message
+    }
+}
+
+/// The files of each node, by the folder that is its root. A path without any known folder belongs to the root "".
+pub(crate) fn by_node(files: &[File]) -> BTreeMap<String, Vec<&File>> {
+    let mut nodes: BTreeMap<String, Vec<&File>> = BTreeMap::new();
+    for file in files {
+        nodes.entry(root(&file.path).to_owned()).or_default().push(file);
+    }
+    // Loose files, such as an archive's own list of contents, belong to the one node that there is.
+    if nodes.len() == 2
+        && let Some(loose) = nodes.remove("")
+    {
+        for files in nodes.values_mut() {
+            files.extend(loose.iter().copied());
+        }
+    }
+    nodes
+}
+
+fn root(path: &str) -> &str {
+    let path = path.trim_start_matches("./");
+    ANCHORS
+        .iter()
+        .filter_map(|anchor| {
+            let at = path.find(anchor)?;
+            (at == 0 || path.as_bytes()[at - 1] == b'/').then_some(at)
+        })
+        .min()
+        .map_or("", |at| path[..at].trim_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> File {
+        File { path: path.to_owned(), bytes: Vec::new() }
+    }
+
+    #[test]
+    fn files_of_several_nodes_are_told_apart_by_their_roots() {
+        let files = [
+            file("demo/a/var/log/azure/aks/provision.json"),
+            file("demo/a/etc/os-release"),
+            file("demo/b/var/log/azure/cluster-provision.log"),
+            file("manifest.json"),
+        ];
+        let nodes = by_node(&files);
+        assert_eq!(nodes.keys().collect::<Vec<_>>(), ["", "demo/a", "demo/b"]);
+        assert_eq!(nodes["demo/a"].len(), 2);
+        let one = by_node(&files[2..]);
+        assert_eq!(one.keys().collect::<Vec<_>>(), ["demo/b"]);
+        assert_eq!(one["demo/b"].len(), 2, "a loose file belongs to the only node");
+        assert_eq!(root("/var/log/azure/x"), "");
+        assert_eq!(root("my-opt/maps"), "", "a name that only ends like a folder of ours");
+    }
+
+    #[test]
+    fn what_a_running_agent_writes_of_itself_is_no_report() {
+        assert_eq!(content(&file("run/aks-node-controller/provision.json"), true), Content::Other);
+        assert_eq!(content(&file("x/var/log/azure/aks/provision.json"), false), Content::Report);
+        assert_eq!(content(&file("1684830929123.json"), false), Content::Event);
+    }
+}

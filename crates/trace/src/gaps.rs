@@ -1,0 +1,73 @@
+//! Stretches of which nothing tells.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::timeline::{Gap, Kind, Span};
+
+/// Shorter silences are no news.
+const LEAST: SignedDuration = SignedDuration::from_secs(2);
+
+/// The silences between steps and boot instants. What merely surrounds or watches breaks no silence, but where the
+/// agent and the scripts begin and end is told.
+pub(crate) fn find(spans: &[Span]) -> Vec<Gap> {
+    let mut pieces: Vec<(Timestamp, Timestamp, String, String)> = Vec::new();
+    for span in spans {
+        let name = span.short_name();
+        match span.kind {
+            Kind::Beside => {}
+            Kind::Boot | Kind::Step => {
+                pieces.push((span.start, span.end, name.to_owned(), name.to_owned()));
+            }
+            Kind::Agent | Kind::Run => {
+                let (begin, end) = (format!("start of {name}"), format!("end of {name}"));
+                pieces.push((span.start, span.start, begin.clone(), begin));
+                pieces.push((span.end, span.end, end.clone(), end));
+            }
+        }
+    }
+    pieces.sort();
+    let mut gaps = Vec::new();
+    let mut last: Option<(Timestamp, String)> = None;
+    for (start, end, as_next, as_last) in pieces {
+        match &last {
+            Some((until, after)) if start.duration_since(*until) >= LEAST => {
+                gaps.push(Gap { start: *until, end: start, after: after.clone(), before: as_next });
+            }
+            _ => {}
+        }
+        if last.as_ref().is_none_or(|(until, _)| end >= *until) {
+            last = Some((end, as_last));
+        }
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::{build, tests::span};
+
+    #[test]
+    fn a_silence_is_told_with_what_was_before_and_after_it() {
+        let spans = build(vec![
+            span("kernel", Kind::Boot, 0, 0),
+            span("cloud-init final", Kind::Boot, 12, 12),
+            span("AKS.CSE.cse_start", Kind::Run, 79, 129),
+            span("AKS.CSE.a", Kind::Step, 80, 100),
+            span("AKS.CSE.b", Kind::Step, 101, 110),
+            span("wait", Kind::Beside, 0, 200),
+        ]);
+        let told: Vec<_> = find(&spans)
+            .into_iter()
+            .map(|gap| format!("{} .. {}: {}", gap.after, gap.before, gap.seconds()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "kernel .. cloud-init final: 12",
+                "cloud-init final .. start of cse_start: 67",
+                "b .. end of cse_start: 19",
+            ]
+        );
+    }
+}

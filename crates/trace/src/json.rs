@@ -1,0 +1,92 @@
+//! Timelines as JSON, schema `mooring.trace/v1`.
+
+use serde_json::{Value, json};
+
+use crate::chain::own_seconds;
+use crate::field::SOURCE;
+use crate::timeline::{Span, Timeline};
+
+/// The name and version of the schema.
+pub const SCHEMA: &str = "mooring.trace/v1";
+
+/// The document. Members are only ever added.
+#[must_use]
+pub fn to_json(timelines: &[Timeline]) -> String {
+    let nodes: Vec<Value> = timelines.iter().map(node).collect();
+    let document = json!({"schema": SCHEMA, "figures": SOURCE, "nodes": nodes});
+    format!("{document:#}\n")
+}
+
+fn node(timeline: &Timeline) -> Value {
+    let diagnosis = timeline.diagnosis.as_ref().map(|diagnosis| {
+        json!({
+            "reason": diagnosis.reason,
+            "code": diagnosis.effective.code,
+            "name": diagnosis.effective.name,
+            "confidence": diagnosis.confidence.as_str(),
+            "owner": diagnosis.owner.as_str(),
+            "summary": diagnosis.summary,
+            "evidence": diagnosis.evidence.iter().map(|one| &one.line).collect::<Vec<_>>(),
+            "actions": diagnosis.actions,
+        })
+    });
+    let running = timeline.running.as_ref();
+    let running = running.map(
+        |running| json!({"name": running.name, "span": running.span, "evidence": running.evidence}),
+    );
+    let chain = timeline.chain.iter().map(|&index| {
+        json!({"span": index, "ownSeconds": rounded(own_seconds(&timeline.spans, &timeline.chain, index))})
+    });
+    let gaps = timeline.gaps.iter().map(|gap| {
+        json!({
+            "start": gap.start.to_string(), "end": gap.end.to_string(), "seconds": rounded(gap.seconds()),
+            "after": gap.after, "before": gap.before,
+        })
+    });
+    json!({
+        "node": timeline.node,
+        "outcome": timeline.outcome.as_str(),
+        "exitCode": timeline.exit_code,
+        "start": timeline.extent.map(|extent| extent.begin.to_string()),
+        "end": timeline.extent.map(|extent| extent.end.to_string()),
+        "seconds": timeline.extent.map(|extent| rounded(extent.seconds())),
+        "system": timeline.system.as_str(),
+        "diagnosis": diagnosis,
+        "running": running,
+        "spans": timeline.spans.iter().map(span).collect::<Vec<_>>(),
+        "chain": chain.collect::<Vec<_>>(),
+        "gaps": gaps.collect::<Vec<_>>(),
+        "skipped": timeline.skipped.iter().map(|one| json!({"path": one.path, "why": one.why})).collect::<Vec<_>>(),
+    })
+}
+
+fn span(span: &Span) -> Value {
+    let field = span.comparison.map(|one| {
+        json!({
+            "pace": one.pace.as_str(),
+            "limit": one.limit,
+            "p50": one.figures.map(|figures| figures.p50),
+            "p95": one.figures.map(|figures| figures.p95),
+            "p99": one.figures.map(|figures| figures.p99),
+            "system": one.figures.map(|figures| figures.system.as_str()),
+        })
+    });
+    json!({
+        "name": span.name,
+        "kind": span.kind.as_str(),
+        "start": span.start.to_string(),
+        "end": span.end.to_string(),
+        "seconds": rounded(span.seconds()),
+        "status": span.status.as_str(),
+        "sources": span.sources.iter().map(|source| source.as_str()).collect::<Vec<_>>(),
+        "parent": span.parent,
+        "lane": span.lane,
+        "message": Some(&span.message).filter(|message| !message.is_empty()),
+        "field": field,
+    })
+}
+
+/// To the microsecond: what is finer is an artefact of the arithmetic.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}

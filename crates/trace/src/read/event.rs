@@ -1,0 +1,87 @@
+//! Events for the guest agent, a file each.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::{LONGEST_MESSAGE, LONGEST_NAME, Told, kind_of};
+use crate::escape::tidy;
+use crate::stamp::{self, Stamp};
+use crate::timeline::{Kind, Source};
+
+/// An event, and what only events have.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) told: Told,
+    /// The instant in the file's name: the start for the scripts, the end for the agent.
+    pub(crate) named: Option<Timestamp>,
+    /// What the last event of the scripts says of the whole run.
+    pub(crate) summary: Map<String, Value>,
+}
+
+/// Reads an event file.
+pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<Event, String> {
+    let text = String::from_utf8_lossy(bytes);
+    let event: Map<String, Value> = serde_json::from_str(&text).map_err(|error| {
+        let cut = if error.is_eof() { "it ends too early" } else { "it is no JSON object" };
+        format!("{cut} (line {}, column {})", error.line(), error.column())
+    })?;
+    let member = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+    let task = tidy(member("TaskName").trim(), LONGEST_NAME);
+    if task.is_empty() {
+        return Err("it has no TaskName".to_owned());
+    }
+    let start = stamp::read(member("Timestamp")).ok_or("its Timestamp is no time")?;
+    let message = member("Message");
+    // The agent says when it begins; the scripts only when a step is over.
+    let is_beginning = message.starts_with("Starting");
+    let end = stamp::read(member("OperationId")).filter(|_| !is_beginning);
+    let kind = kind_of(&task);
+    let summary = match kind {
+        Kind::Run => serde_json::from_str(message).unwrap_or_default(),
+        _ => Map::new(),
+    };
+    let code = summary.get("ExitCode").map(exit_code).unwrap_or_default();
+    let failed = member("EventLevel") == "Error" || !matches!(code.as_str(), "" | "0");
+    let said = if failed && kind != Kind::Run { message } else { "" };
+    let message = tidy(&mooring_diagnosis::masked(said), LONGEST_MESSAGE);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let told = Told { name: task, kind, start, end, failed, source: Source::Event, message };
+    Ok(Event { told, named: stamp::of_file_name(name), summary })
+}
+
+/// A string or a number, as text.
+pub(crate) fn exit_code(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Event {
+    /// The stamp that belongs to the instant in the file's name.
+    pub(crate) fn named_stamp(&self) -> Stamp {
+        match (self.told.name.starts_with("AKS.AKSNodeController."), self.told.end) {
+            (true, Some(end)) => end,
+            _ => self.told.start,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_event_says_what_is_wrong_with_it() {
+        let why = |text: &str| read("1.json", text.as_bytes()).unwrap_err();
+        assert_eq!(why("{\"TaskName\":\"x"), "it ends too early (line 1, column 14)");
+        assert_eq!(why("[]"), "it is no JSON object (line 1, column 0)");
+        assert_eq!(why("{}"), "it has no TaskName");
+        assert_eq!(why(r#"{"TaskName":"a","Timestamp":"n/a"}"#), "its Timestamp is no time");
+    }
+
+    #[test]
+    fn a_failed_agent_is_quoted_without_its_secrets() {
+        let text = r#"{"Timestamp":"2026-11-15 02:15:28.123","OperationId":"2026-11-15 02:15:29.123","TaskName":"AKS.AKSNodeController.Provision","EventLevel":"Error","Message":"exited with error TLS_BOOTSTRAP_TOKEN=abcdef.0123456789abcdef"}"#;
+        let event = read("1.json", text.as_bytes()).unwrap();
+        assert!(event.told.failed && event.told.kind == Kind::Agent);
+        assert_eq!(event.told.message, "exited with error TLS_BOOTSTRAP_TOKEN=[secret]");
+    }
+}

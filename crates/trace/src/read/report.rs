@@ -1,0 +1,163 @@
+//! The report: what the node says of its bootstrap, and when things began.
+
+use mooring_contract::CseStatus;
+use mooring_contract::cse_status::Timings;
+use mooring_diagnosis::decode;
+use serde_json::{Map, Value};
+
+use super::Told;
+use crate::stamp::{self, Stamp};
+use crate::timeline::{Kind, Source};
+
+/// What a report tells besides its boot times.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Facts {
+    pub(crate) status: CseStatus,
+    /// When the scripts began.
+    pub(crate) began: Option<Stamp>,
+    /// How many seconds they took.
+    pub(crate) seconds: Option<i64>,
+}
+
+/// Reads a report, or whatever holds one: the extension's message, a report whose head was cut off.
+pub(crate) fn read(bytes: &[u8]) -> Result<Facts, String> {
+    let status = match CseStatus::read(bytes) {
+        Ok(status) if status != CseStatus::default() => status,
+        other => inside(bytes).ok_or_else(|| match other {
+            Ok(_) => "it holds no report".to_owned(),
+            Err(error) => format!("it is no report: {error}"),
+        })?,
+    };
+    let timings = &status.timings;
+    let began = timings.cse_start_time.as_deref().or_else(|| datapoint(timings, "CSEStartTime"));
+    let began = began.and_then(stamp::read);
+    let seconds = timings.exec_duration.as_deref().and_then(|text| text.trim().parse().ok());
+    let seconds = seconds.filter(|seconds| (0..=86_400).contains(seconds));
+    Ok(Facts { began, seconds, status })
+}
+
+/// The report inside another text. The code is found as a diagnosis finds it; times are looked for by their names.
+fn inside(bytes: &[u8]) -> Option<CseStatus> {
+    let found = decode(bytes).into_iter().find_map(|decoded| {
+        let mut status = decoded.status.unwrap_or_default();
+        if let (true, Some(code)) = (status.exit_code.is_empty(), decoded.code) {
+            status.exit_code = code.to_string();
+        }
+        (status != CseStatus::default()).then_some(status)
+    })?;
+    let text = String::from_utf8_lossy(bytes).replace("\\\"", "\"");
+    let times = TIMES.iter().filter_map(|name| Some((*name, quoted(&text, name)?)));
+    let mut object: Map<String, Value> =
+        times.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+    object.insert("BootDatapoints".to_owned(), object.clone().into());
+    let timings = CseStatus::read(Value::from(object).to_string().as_bytes()).ok()?.timings;
+    Some(CseStatus { timings, ..found })
+}
+
+/// What a report has times of.
+const TIMES: [&str; 9] = [
+    "ExecDuration",
+    "KernelStartTime",
+    "CloudInitLocalStartTime",
+    "CloudInitStartTime",
+    "CloudFinalStartTime",
+    "NetworkdStartTime",
+    "CSEStartTime",
+    "GuestAgentStartTime",
+    "KubeletStartTime",
+];
+
+/// The text in quotes behind `"name":`.
+fn quoted<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let behind = text.split_once(&format!("\"{name}\""))?.1.trim_start().strip_prefix(':')?;
+    let (value, _) = behind.trim_start().strip_prefix('"')?.split_once('"')?;
+    (value.len() <= 64).then_some(value)
+}
+
+fn datapoint<'a>(timings: &'a Timings, name: &str) -> Option<&'a str> {
+    timings.boot_datapoints.get(name).map(String::as_str)
+}
+
+/// The system's way up: the report's instants, and those of the scripts' last event, which know milliseconds.
+pub(crate) fn boot(timings: Option<&Timings>, summary: &Map<String, Value>) -> Vec<Told> {
+    const INSTANTS: [(&str, &str); 8] = [
+        ("KernelStartTime", "kernel"),
+        ("CloudInitLocalStartTime", "cloud-init local"),
+        ("NetworkdStartTime", "networkd"),
+        ("CloudInitStartTime", "cloud-init"),
+        ("CloudFinalStartTime", "cloud-init final"),
+        ("GuestAgentStartTime", "guest agent"),
+        ("KubeletStartTime", "kubelet started"),
+        ("KubeletReadyTime", "kubelet ready"),
+    ];
+    let instant = |(member, name): (&str, &str)| {
+        let precise = summary.get(member).and_then(Value::as_str).and_then(stamp::read);
+        // `date -d ""` is today's midnight: the scripts did not know.
+        let precise = precise.filter(|stamp| !is_midnight(*stamp)).map(|at| (at, Source::Event));
+        let plain = || {
+            let timings = timings?;
+            let text = match member {
+                "KernelStartTime" => timings.kernel_start_time.as_deref(),
+                "CloudInitLocalStartTime" => timings.cloud_init_local_start_time.as_deref(),
+                "NetworkdStartTime" => timings.networkd_start_time.as_deref(),
+                "CloudInitStartTime" => timings.cloud_init_start_time.as_deref(),
+                "CloudFinalStartTime" => timings.cloud_final_start_time.as_deref(),
+                "GuestAgentStartTime" => timings.guest_agent_start_time.as_deref(),
+                _ => None,
+            };
+            let text = text.filter(|text| !text.is_empty()).or_else(|| datapoint(timings, member));
+            text.and_then(stamp::read).map(|at| (at, Source::Report))
+        };
+        let (at, source) = precise.or_else(plain)?;
+        let name = name.to_owned();
+        Some(Told {
+            name,
+            kind: Kind::Boot,
+            start: at,
+            end: Some(at),
+            failed: false,
+            source,
+            message: String::new(),
+        })
+    };
+    INSTANTS.into_iter().filter_map(instant).collect()
+}
+
+fn is_midnight(stamp: Stamp) -> bool {
+    match stamp {
+        Stamp::Local(local) => local.time() == jiff::civil::Time::midnight(),
+        Stamp::At(at) => at.as_nanosecond() % 86_400_000_000_000 == 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_without_its_head_still_tells_its_times() {
+        let facts = read(br#"ror: x\n+ exit 50", "Error": "", "ExecDuration": "50", "CSEStartTime": "Tue May 23 08:35:29 UTC 2023" }"#);
+        let facts = facts.unwrap();
+        assert_eq!(facts.status.exit_code, "50");
+        assert_eq!(facts.seconds, Some(50));
+        assert!(facts.began.is_some());
+    }
+
+    #[test]
+    fn midnight_means_that_nobody_knew() {
+        let summary = serde_json::from_str(
+            r#"{"KernelStartTime":"2026-11-15 00:00:00.000","KubeletStartTime":"2026-11-15 02:00:47.250"}"#,
+        );
+        let told = boot(None, &summary.unwrap());
+        assert_eq!(
+            told.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+            ["kubelet started"]
+        );
+    }
+
+    #[test]
+    fn what_is_no_report_is_told_as_such() {
+        assert_eq!(read(b"{}").unwrap_err(), "it holds no report");
+        assert!(read(b"hello").unwrap_err().starts_with("it is no report: "));
+    }
+}

@@ -1,0 +1,110 @@
+//! The scripts' trace: what `bash -x` printed, in which each step says when it begins and when it ends.
+//!
+//! A step that ends the whole run from inside writes no event, but its beginning stands here.
+
+use super::{LONGEST_NAME, MOST, Told, kind_of};
+use crate::escape::tidy;
+use crate::stamp::{self, Stamp};
+use crate::timeline::Source;
+
+/// What a trace tells.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Traced {
+    /// Steps with a known beginning.
+    pub(crate) steps: Vec<Told>,
+    /// Steps that were begun and never ended, outermost first, with their beginnings if those are there.
+    pub(crate) open: Vec<(String, Option<Stamp>)>,
+}
+
+/// Steps inside steps inside steps are not deeper than this.
+const DEEPEST: usize = 32;
+
+/// Reads a trace, whole or only its end.
+pub(crate) fn read(text: &str) -> Traced {
+    let mut traced = Traced::default();
+    let mut stack: Vec<(String, Option<Stamp>)> = Vec::new();
+    for line in text.lines() {
+        let Some(command) =
+            line.strip_prefix('+').map(|rest| rest.trim_start_matches('+').trim_start())
+        else {
+            continue;
+        };
+        if let Some(rest) = command.strip_prefix("logs_to_events ") {
+            let name = rest.trim_start_matches(['\'', '"']);
+            let name = name.split([' ', '\'', '"']).next().unwrap_or_default();
+            if name.starts_with("AKS.") && stack.len() < DEEPEST {
+                stack.push((tidy(name, LONGEST_NAME), None));
+            }
+        } else if let Some(at) = assigned(command, "startTime=") {
+            if let Some((_, start @ None)) = stack.last_mut() {
+                *start = Some(at);
+            }
+        } else if let Some(at) = assigned(command, "endTime=")
+            && let Some((name, start)) = stack.pop()
+            && let Some(start) = start
+            && traced.steps.len() < MOST
+        {
+            traced.steps.push(step(name, start, Some(at)));
+        }
+    }
+    for (name, start) in &stack {
+        if let Some(start) = start {
+            traced.steps.push(step(name.clone(), *start, None));
+        }
+    }
+    traced.open = stack;
+    traced
+}
+
+fn step(name: String, start: Stamp, end: Option<Stamp>) -> Told {
+    let kind = kind_of(&name);
+    Told { name, kind, start, end, failed: false, source: Source::Trace, message: String::new() }
+}
+
+/// The time behind `startTime=`, whether or not bash quoted the whole word.
+fn assigned(command: &str, name: &str) -> Option<Stamp> {
+    let command = command.strip_prefix("local ").unwrap_or(command);
+    let command = command.trim_start_matches(['\'', '"']);
+    let value = command.strip_prefix(name)?;
+    stamp::read(value.trim_matches(['\'', '"', ' ']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
++ logs_to_events AKS.CSE.outer outer
++ local task=AKS.CSE.outer
+++ date '+%F %T.%3N'
++ local 'startTime=2026-11-15 02:15:28.100'
++ outer
+++ logs_to_events AKS.CSE.outer.inner 'inner --x'
+++ startTime='2026-11-15 02:15:28.200'
+++ endTime='2026-11-15 02:15:28.900'
++ local 'endTime=2026-11-15 02:15:29.000'
+not a trace: startTime=2026-11-15 02:15:00.000
++ logs_to_events AKS.CSE.last last
++ local 'startTime=2026-11-15 02:15:30.000'
++ exit 50
+";
+
+    #[test]
+    fn steps_are_paired_inside_out_and_the_last_stays_open() {
+        let traced = read(TEXT);
+        let names: Vec<_> =
+            traced.steps.iter().map(|step| (step.name.as_str(), step.end.is_some())).collect();
+        assert_eq!(
+            names,
+            [("AKS.CSE.outer.inner", true), ("AKS.CSE.outer", true), ("AKS.CSE.last", false)]
+        );
+        assert_eq!(traced.open.len(), 1);
+    }
+
+    #[test]
+    fn the_end_of_a_trace_names_its_step_even_without_a_time() {
+        let traced = read("ime=2026\n+ logs_to_events AKS.CSE.apiserverCurl curl\n+ exit 51");
+        assert_eq!(traced.open, [("AKS.CSE.apiserverCurl".to_owned(), None)]);
+        assert_eq!(traced.steps, []);
+    }
+}

@@ -1,0 +1,140 @@
+//! The order of the scripts' steps, and which exit codes are whose.
+//!
+//! A step that ends the run writes no event. Where no trace shows it, this table does: the failing step comes after the
+//! last event, and the exit code is one of its own. (AgentBaker, `parts/linux/cloud-init/artifacts`, August 2026.)
+
+/// A step, without `AKS.CSE.`, and the codes that it ends the run with.
+struct Step(&'static str, &'static [i64]);
+
+/// The names in words are steps that never write an event.
+const ORDER: &[Step] = &[
+    Step("enableAKSLocalDNSHostsSetup", &[]),
+    Step("holdWALinuxAgent", &[7]),
+    Step("configureAdminUser", &[]),
+    Step("setPackagesBaseURL", &[]),
+    Step("fetch_and_cache_imds_instance_metadata", &[234]),
+    Step("installSecureTLSBootstrapClient", &[169]),
+    Step("disableSSH", &[172]),
+    Step("disableSSHPubkeyAuth", &[178]),
+    Step("configureCustomCaCertificate", &[161]),
+    Step("setCPUArch", &[]),
+    Step("removeManDbAutoUpdateFlagFile", &[]),
+    Step("orasLogin.oras_login_with_kubelet_identity", &[210, 211, 212]),
+    Step("disableSystemdResolved", &[]),
+    Step("cleanUpContainerImages", &[65, 214]),
+    Step("installDeps", &[42, 43, 99, 9, 2]),
+    Step("installContainerRuntime", &[28, 25, 26, 99, 70, 39]),
+    Step("installNetworkPlugin", &[41, 206, 39]),
+    Step("configureKubeletAndKubectl", &[31, 204, 121, 122, 9, 99, 207]),
+    Step("the custom search domain's script", &[80]),
+    Step("configureCNI", &[49]),
+    Step("ensureDHCPv6", &[4, 49]),
+    Step("configureSystemdUseDomains", &[]),
+    Step("setContainerdUlimits", &[]),
+    Step("ensureContainerd", &[6, 103, 34, 4]),
+    Step("configPrivateClusterHosts", &[4]),
+    Step("configureTransparentHugePage", &[103, 4]),
+    Step("configureSwapFile", &[130, 131, 4]),
+    Step("ensureSysctl", &[103]),
+    Step("ensureContainerd.ensureArtifactStreaming", &[153]),
+    Step("enableLocalDNS", &[216]),
+    Step("configureAzureJson", &[]),
+    Step("ensureKubeCACert", &[]),
+    Step("configureKubeletServing", &[213]),
+    Step("configureK8s", &[]),
+    Step("configureAndEnableSecureTLSBootstrapping", &[220]),
+    Step("the outbound probe of mcr.microsoft.com", &[50]),
+    Step("ensureAzureNetworkConfig", &[]),
+    Step("configureSecondaryNICs", &[243]),
+    Step("ensureGPUDrivers", &[84, 85, 87, 10, 9, 4, 1, 231, 232, 224]),
+    Step("installNvidiaFabricManager", &[84, 9]),
+    Step("ensureMigPartition", &[]),
+    Step("configureManagedGPUExperience", &[230, 123, 235, 227, 86, 229, 9]),
+    Step("setupAmdAma", &[95, 96]),
+    Step("apiserverNslookup", &[52, 53]),
+    Step("apiserverCurl", &[51]),
+    Step("apiserverNC", &[51]),
+    Step("containerd's health check", &[4]),
+    Step("ensureKubelet", &[34, 205, 208, 233]),
+    Step("configureLocalDNSExporterSocket", &[]),
+    Step("ensureNoDupOnPromiscuBridge", &[4]),
+    Step("configureNodeExporter", &[]),
+    Step("cleanUpGPUDrivers", &[]),
+    Step("kubelet's health check", &[1]),
+    Step("startNvidiaManagedExpServices", &[129]),
+    Step("ubuntuSnapshotUpdate", &[202]),
+];
+
+/// Which step must have been running, and how that is known.
+pub(crate) fn conclude(last_done: Option<&str>, code: Option<i64>) -> Option<(String, String)> {
+    let last_known = last_done.and_then(position);
+    let after = last_known.map_or(0, |at| at + 1);
+    let own = |step: &&Step| code.is_some_and(|code| step.1.contains(&code));
+    let place = match last_done {
+        Some(last) => format!("the last event is that of {}", bare(last)),
+        None => "no step has left an event".to_owned(),
+    };
+    if let Some(Step(name, _)) = ORDER[after..].iter().find(own) {
+        let code = code.unwrap_or_default();
+        let full = if name.contains(' ') { (*name).to_owned() } else { format!("AKS.CSE.{name}") };
+        return Some((
+            full,
+            format!(
+                "concluded: {place}, and exit code {code} is the next that this step ends with"
+            ),
+        ));
+    }
+    let last = last_done?;
+    Some((
+        format!("what came after {}", bare(last)),
+        format!("concluded: {place}, and nothing names the next step"),
+    ))
+}
+
+/// Where a step stands in the order; a part of a step counts as the step.
+fn position(name: &str) -> Option<usize> {
+    let name = bare(name);
+    let is_it = |step: &Step| {
+        name == step.0 || name.strip_prefix(step.0).is_some_and(|rest| rest.starts_with('.'))
+    };
+    ORDER.iter().rposition(is_it)
+}
+
+fn bare(name: &str) -> &str {
+    name.strip_prefix("AKS.CSE.").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_and_the_last_event_name_the_step() {
+        let name = |last, code| conclude(last, code).map(|(name, _)| name);
+        assert_eq!(
+            name(Some("AKS.CSE.configureK8s"), Some(50)).as_deref(),
+            Some("the outbound probe of mcr.microsoft.com")
+        );
+        assert_eq!(
+            name(Some("AKS.CSE.setCPUArch"), Some(211)).as_deref(),
+            Some("AKS.CSE.orasLogin.oras_login_with_kubelet_identity")
+        );
+        // The same code is another step's later on.
+        assert_eq!(
+            name(Some("AKS.CSE.setCPUArch"), Some(4)).as_deref(),
+            Some("AKS.CSE.ensureDHCPv6")
+        );
+        assert_eq!(
+            name(Some("AKS.CSE.ensureSysctl"), Some(4)).as_deref(),
+            Some("AKS.CSE.ensureGPUDrivers")
+        );
+    }
+
+    #[test]
+    fn what_nothing_names_is_not_guessed() {
+        let (name, how) = conclude(Some("AKS.CSE.ensureSysctl"), Some(124)).unwrap();
+        assert_eq!(name, "what came after ensureSysctl");
+        assert!(how.ends_with("nothing names the next step"));
+        assert_eq!(conclude(None, Some(240)), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! A timeline for a terminal.
+
+use std::fmt::Write as _;
+
+use crate::bars::span_of_time;
+use crate::chain::{links, own_seconds};
+use crate::field::{Pace, SOURCE};
+use crate::timeline::{Extent, Kind, Outcome, Span, Status, Timeline};
+
+/// Characters of the picture.
+const PICTURE: usize = 28;
+/// Characters of a name, indented.
+const NAME: usize = 46;
+/// How many links of the longest chain, and how many silences, are listed.
+const LISTED: usize = 5;
+
+/// The text.
+#[must_use]
+pub fn table(timelines: &[Timeline]) -> String {
+    if timelines.is_empty() {
+        return "There is nothing of a node's bootstrap in this.\n".to_owned();
+    }
+    timelines.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn one(timeline: &Timeline) -> String {
+    let mut text = headline(timeline);
+    let Some(extent) = timeline.extent else {
+        text.push_str("  times       no file tells any\n");
+        left_out(timeline, &mut text);
+        return text;
+    };
+    let begin = extent.begin.strftime("%F %T%.3f UTC");
+    let _ = writeln!(text, "  times       {} from {begin}", span_of_time(extent.seconds()));
+    let _ = writeln!(
+        text,
+        "\n  {:<NAME$} {:>10} {:>10} {:>16}  {:<PICTURE$}",
+        "span", "began", "took", "field p50 / p95", "when"
+    );
+    for (index, span) in timeline.spans.iter().enumerate() {
+        row(timeline, index, span, &extent, &mut text);
+    }
+    chain(timeline, &mut text);
+    silences(timeline, &extent, &mut text);
+    left_out(timeline, &mut text);
+    let _ = writeln!(
+        text,
+        "\n  * on the longest chain   ! slower than the field's p95 or the limit   ✗ failed or never ended\n  \
+         Figures: {}, {SOURCE}",
+        timeline.system.as_str()
+    );
+    text
+}
+
+fn headline(timeline: &Timeline) -> String {
+    let code = timeline.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
+    let mut text = match timeline.outcome {
+        Outcome::Succeeded => format!("{}: the bootstrap succeeded{code}\n", timeline.node),
+        Outcome::Failed => format!("{}: the bootstrap failed{code}\n", timeline.node),
+        Outcome::Unknown => format!("{}: there is no report of how it ended\n", timeline.node),
+    };
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:<11} {value}");
+    };
+    if let Some(diagnosis) = &timeline.diagnosis {
+        row("cause", &diagnosis.summary);
+        let name = diagnosis.effective.name.as_deref().unwrap_or(&diagnosis.reason);
+        row("name", &format!("{name} ({} confidence)", diagnosis.confidence));
+        row("owner", diagnosis.owner.as_str());
+        for evidence in diagnosis.evidence.iter().take(2) {
+            row("seen", &evidence.line);
+        }
+        if let Some(first) = diagnosis.actions.first() {
+            row("do first", first);
+        }
+    }
+    if let Some(running) = &timeline.running {
+        row("running", &running.name);
+        row("known by", &running.evidence);
+    }
+    text
+}
+
+fn row(timeline: &Timeline, index: usize, span: &Span, extent: &Extent, text: &mut String) {
+    let from = extent.seconds_to(span.start);
+    let name = format!("{}{}", "  ".repeat(span.depth.min(5)), span.short_name());
+    let mark = match (span.status, span.comparison.map(|one| one.pace)) {
+        (Status::Unfinished | Status::Failed, _) => '✗',
+        (_, Some(Pace::Slow | Pace::VerySlow)) => '!',
+        _ if timeline.chain.binary_search(&index).is_ok() && span.kind == Kind::Step => '*',
+        _ => ' ',
+    };
+    let took = match span.status {
+        Status::Instant => String::new(),
+        _ => span_of_time(span.seconds()),
+    };
+    let figures = span.comparison.and_then(|one| one.figures);
+    let figures = figures.map(|one| format!("{} / {} s", one.p50, one.p95)).unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "{mark} {:<NAME$} {:>10} {took:>10} {figures:>16}  {}",
+        crate::escape::tidy(&name, NAME),
+        format!("+{}", span_of_time(from)),
+        picture(from, span.seconds(), extent.seconds(), span.status)
+    );
+}
+
+/// Where in the whole a span lies.
+fn picture(from: f64, seconds: f64, whole: f64, status: Status) -> String {
+    let cell = |at: f64| {
+        let part = (at / whole.max(0.001)).clamp(0.0, 1.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "between 0 and the picture's width"
+        )]
+        let cell = (part * PICTURE as f64) as usize;
+        cell.min(PICTURE - 1)
+    };
+    let (first, last) = (cell(from), cell(from + seconds));
+    let bar = match status {
+        Status::Instant => "◆".to_owned(),
+        Status::Unfinished => "▒".repeat(last - first + 1),
+        Status::Done | Status::Failed => "█".repeat(last - first + 1),
+    };
+    format!("{}{bar}", "·".repeat(first))
+}
+
+fn chain(timeline: &Timeline, text: &mut String) {
+    let links = links(timeline);
+    if links.is_empty() {
+        return;
+    }
+    text.push_str("\n  longest chain, by what each link takes by itself\n");
+    for index in links.into_iter().take(LISTED) {
+        let own = own_seconds(&timeline.spans, &timeline.chain, index);
+        let _ =
+            writeln!(text, "    {:>10}  {}", span_of_time(own), timeline.spans[index].short_name());
+    }
+}
+
+fn silences(timeline: &Timeline, extent: &Extent, text: &mut String) {
+    if timeline.gaps.is_empty() {
+        return;
+    }
+    let mut gaps: Vec<_> = timeline.gaps.iter().collect();
+    gaps.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    text.push_str("\n  longest silences, of which no file tells\n");
+    for gap in gaps.into_iter().take(LISTED) {
+        let from = span_of_time(extent.seconds_to(gap.start));
+        let length = span_of_time(gap.seconds());
+        let _ = writeln!(
+            text,
+            "    {length:>10}  from +{from}, after {}, before {}",
+            gap.after, gap.before
+        );
+    }
+}
+
+fn left_out(timeline: &Timeline, text: &mut String) {
+    if timeline.skipped.is_empty() {
+        return;
+    }
+    text.push_str("\n  left out\n");
+    for one in timeline.skipped.iter().take(20) {
+        let _ = writeln!(text, "    {}: {}", one.path, one.why);
+    }
+    if timeline.skipped.len() > 20 {
+        let _ = writeln!(text, "    and {} more", timeline.skipped.len() - 20);
+    }
+}

@@ -1,0 +1,255 @@
+//! What happened on one node, and when.
+
+use jiff::Timestamp;
+use mooring_diagnosis::Diagnosis;
+
+use crate::field::Comparison;
+
+/// One node's bootstrap.
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    /// What the node is called: its host name if a log tells it, else the folder that it was found in.
+    pub node: String,
+    /// What became of the bootstrap.
+    pub outcome: Outcome,
+    /// The exit code that the node reports.
+    pub exit_code: Option<i64>,
+    /// The first and the last instant that is known; none if nothing has a time.
+    pub extent: Option<Extent>,
+    /// By start; parents before their children.
+    pub spans: Vec<Span>,
+    /// What was running when the bootstrap ended badly: the failing step writes no event.
+    pub running: Option<Running>,
+    /// The longest chain: what would have to be shorter for the whole to be shorter. Indices into `spans`, by start.
+    pub chain: Vec<usize>,
+    /// Stretches of which nothing tells.
+    pub gaps: Vec<Gap>,
+    /// Why it failed.
+    pub diagnosis: Option<Diagnosis>,
+    /// The system whose figures the steps are compared with.
+    pub system: crate::field::System,
+    /// Files that could not be used, and why.
+    pub skipped: Vec<Skipped>,
+}
+
+/// From when to when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The first instant.
+    pub begin: Timestamp,
+    /// The last instant.
+    pub end: Timestamp,
+}
+
+impl Extent {
+    /// Seconds from the beginning to an instant.
+    #[must_use]
+    pub fn seconds_to(&self, at: Timestamp) -> f64 {
+        at.duration_since(self.begin).as_secs_f64()
+    }
+
+    /// How long all of it took.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.seconds_to(self.end)
+    }
+}
+
+/// What became of a bootstrap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The node says that it is well.
+    Succeeded,
+    /// The node says that it failed.
+    Failed,
+    /// There is no report, or none that says.
+    Unknown,
+}
+
+impl Outcome {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Something that took time, or an instant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    /// What the node calls it.
+    pub name: String,
+    /// What sort of thing it is.
+    pub kind: Kind,
+    /// When it began.
+    pub start: Timestamp,
+    /// When it ended; the end of the bootstrap if it never did.
+    pub end: Timestamp,
+    /// How it ended.
+    pub status: Status,
+    /// Where it was read; several if they agree.
+    pub sources: Vec<Source>,
+    /// The span around it.
+    pub parent: Option<usize>,
+    /// How many spans are around it.
+    pub depth: usize,
+    /// A track of its own kind on which spans only follow or hold each other.
+    pub lane: usize,
+    /// What it says of itself, if that is more than its name; without secrets.
+    pub message: String,
+    /// How it compares with the field's figures.
+    pub comparison: Option<Comparison>,
+}
+
+impl Span {
+    /// How long it took.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.end.duration_since(self.start).as_secs_f64()
+    }
+
+    /// The name without the family's prefix that all have.
+    #[must_use]
+    pub fn short_name(&self) -> &str {
+        let name = self.name.as_str();
+        ["AKS.CSE.", "AKS.AKSNodeController.", "AKS."]
+            .iter()
+            .find_map(|family| name.strip_prefix(family))
+            .unwrap_or(name)
+    }
+}
+
+/// What sort of thing a span is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// The system's own way up: kernel, cloud-init, network, guest agent, kubelet.
+    Boot,
+    /// The node agent.
+    Agent,
+    /// The scripts as a whole.
+    Run,
+    /// A step of the scripts.
+    Step,
+    /// Somebody who only waits, or watches from beside.
+    Beside,
+}
+
+impl Kind {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Boot => "boot",
+            Self::Agent => "agent",
+            Self::Run => "run",
+            Self::Step => "step",
+            Self::Beside => "beside",
+        }
+    }
+}
+
+/// How a span ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It came to its end. (A step that returns an error looks the same: the scripts do not tell.)
+    Done,
+    /// It says that it failed.
+    Failed,
+    /// It was begun and has no end.
+    Unfinished,
+    /// It has no length.
+    Instant,
+}
+
+impl Status {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Unfinished => "unfinished",
+            Self::Instant => "instant",
+        }
+    }
+}
+
+/// Where a span was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// An event file for the guest agent.
+    Event,
+    /// The scripts' trace, `cluster-provision.log`.
+    Trace,
+    /// The report, `provision.json`.
+    Report,
+    /// The agent's own log.
+    AgentLog,
+    /// cloud-init's log.
+    CloudInit,
+    /// The extension handler's log.
+    Handler,
+    /// Nowhere: concluded from the order of the steps and the exit code.
+    Concluded,
+}
+
+impl Source {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Trace => "trace",
+            Self::Report => "report",
+            Self::AgentLog => "agent-log",
+            Self::CloudInit => "cloud-init",
+            Self::Handler => "handler",
+            Self::Concluded => "concluded",
+        }
+    }
+}
+
+/// The step that was running at the end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Running {
+    /// Its name.
+    pub name: String,
+    /// Its span, if it is known when it began.
+    pub span: Option<usize>,
+    /// How that is known, in words.
+    pub evidence: String,
+}
+
+/// A stretch of which nothing tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gap {
+    /// When the silence began.
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// What had happened last.
+    pub after: String,
+    /// What happened next.
+    pub before: String,
+}
+
+impl Gap {
+    /// How long it was.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.end.duration_since(self.start).as_secs_f64()
+    }
+}
+
+/// A file that could not be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Which.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}

@@ -1,0 +1,128 @@
+//! Which span holds which, and on which track each is drawn.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::timeline::{Kind, Span, Status};
+
+/// Stamps are cut to milliseconds, so a part may seem to end after its whole.
+const ROUNDING: SignedDuration = SignedDuration::from_millis(2);
+
+/// Sorts spans, parents before their children, and gives them parents, depths and lanes.
+pub(crate) fn build(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_by(|a, b| {
+        (a.start, std::cmp::Reverse(a.end), a.kind, a.name.len(), &a.name).cmp(&(
+            b.start,
+            std::cmp::Reverse(b.end),
+            b.kind,
+            b.name.len(),
+            &b.name,
+        ))
+    });
+    for index in 0..spans.len() {
+        let parent = parent(&spans, index);
+        spans[index].parent = parent;
+        spans[index].depth = parent.map_or(0, |parent| spans[parent].depth + 1);
+    }
+    assign_lanes(&mut spans);
+    spans
+}
+
+/// The smallest span that holds this one. Who only watches holds nothing.
+fn parent(spans: &[Span], index: usize) -> Option<usize> {
+    let inner = &spans[index];
+    let may_hold = |outer: &Span| match inner.kind {
+        Kind::Step => matches!(outer.kind, Kind::Step | Kind::Run | Kind::Agent),
+        Kind::Run => outer.kind == Kind::Agent,
+        _ => false,
+    };
+    let holds = |outer: &Span| {
+        outer.start <= inner.start
+            && inner.start < outer.end
+            && inner.end.duration_since(outer.end) <= ROUNDING
+    };
+    let candidates =
+        spans[..index].iter().enumerate().filter(|(_, outer)| may_hold(outer) && holds(outer));
+    // Of two of the same length the later one is inside the other.
+    candidates
+        .min_by_key(|(at, outer)| (outer.end.duration_since(outer.start), std::cmp::Reverse(*at)))
+        .map(|(at, _)| at)
+}
+
+/// On a lane, spans only follow or hold each other. The system's way up, the bootstrap and what runs beside it have
+/// lanes of their own.
+fn assign_lanes(spans: &mut [Span]) {
+    let mut first = 0;
+    for group in [&[Kind::Boot][..], &[Kind::Agent, Kind::Run, Kind::Step], &[Kind::Beside]] {
+        // The ends of what is open, on each lane.
+        let mut lanes: Vec<Vec<Timestamp>> = Vec::new();
+        for span in spans.iter_mut().filter(|span| group.contains(&span.kind)) {
+            if span.status == Status::Instant {
+                span.lane = first;
+                continue;
+            }
+            let fits = lanes.iter_mut().position(|open| {
+                while open.last().is_some_and(|end| *end <= span.start) {
+                    open.pop();
+                }
+                open.last().is_none_or(|end| span.end <= *end)
+            });
+            let lane = fits.unwrap_or_else(|| {
+                lanes.push(Vec::new());
+                lanes.len() - 1
+            });
+            lanes[lane].push(span.end);
+            span.lane = first + lane;
+        }
+        first += lanes.len().max(1);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::timeline::Source;
+
+    /// A span from second to second.
+    pub(crate) fn span(name: &str, kind: Kind, from: i64, to: i64) -> Span {
+        let at = |second| Timestamp::from_second(1_700_000_000 + second).unwrap();
+        let status = if from == to && kind == Kind::Boot { Status::Instant } else { Status::Done };
+        Span {
+            name: name.to_owned(),
+            kind,
+            start: at(from),
+            end: at(to),
+            status,
+            sources: vec![Source::Event],
+            parent: None,
+            depth: 0,
+            lane: 0,
+            message: String::new(),
+            comparison: None,
+        }
+    }
+
+    #[test]
+    fn the_smallest_span_around_is_the_parent_and_watchers_are_none() {
+        let spans = build(vec![
+            span("inner", Kind::Step, 4, 6),
+            span("outer", Kind::Step, 3, 8),
+            span("run", Kind::Run, 2, 20),
+            span("agent", Kind::Agent, 1, 21),
+            span("wait", Kind::Beside, 0, 22),
+            span("across", Kind::Step, 7, 12),
+        ]);
+        let parent = |name: &str| {
+            let one = spans.iter().find(|span| span.name == name).unwrap();
+            one.parent.map(|at| spans[at].name.as_str())
+        };
+        assert_eq!(parent("inner"), Some("outer"));
+        assert_eq!(parent("outer"), Some("run"));
+        assert_eq!(parent("run"), Some("agent"));
+        assert_eq!(parent("across"), Some("run"));
+        assert_eq!((parent("agent"), parent("wait")), (None, None));
+        let lane = |name: &str| spans.iter().find(|span| span.name == name).unwrap().lane;
+        assert_eq!(lane("inner"), lane("agent"));
+        assert_ne!(lane("across"), lane("outer"), "they overlap");
+        assert_ne!(lane("wait"), lane("across"));
+    }
+}

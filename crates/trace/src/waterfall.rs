@@ -1,0 +1,132 @@
+//! A timeline as a picture: a row for each span, from top to bottom in the order of time.
+
+use crate::bars::{self, Bar, Chart, Row, Tone, span_of_time};
+use crate::field::Pace;
+use crate::timeline::{Gap, Kind, Outcome, Span, Status, Timeline};
+
+/// A silence is drawn if it takes at least this part of the whole.
+const DRAWN_GAP: f64 = 0.03;
+
+/// The picture, as a fragment for a [`crate::page::Page`], with a legend below it.
+#[must_use]
+pub fn svg(timeline: &Timeline) -> String {
+    format!("{}{}", bars::svg(&chart(timeline)), LEGEND)
+}
+
+const LEGEND: &str = r#"<ul class="legend chart-legend">
+<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>as usual</li>
+<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar slow" x="1" y="1" width="24" height="10" rx="1.5"/></svg>slower than 95 of 100 (its note says so)</li>
+<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar open" x="1" y="1" width="24" height="10" rx="1.5"/></svg>begun, never ended</li>
+<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain chain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>on the longest chain</li>
+<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><path class="bar calm" d="M13 1l5 5l-5 5l-5 -5z"/></svg>an instant</li>
+<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar empty" x="1" y="1" width="24" height="10" rx="1.5"/></svg>nothing was recorded</li>
+</ul>
+"#;
+
+/// The rows of a timeline.
+#[must_use]
+pub fn chart(timeline: &Timeline) -> Chart {
+    let Some(extent) = timeline.extent else {
+        return Chart {
+            label: format!("Nothing is known of when {} did what.", timeline.node),
+            ..Chart::default()
+        };
+    };
+    let seconds = extent.seconds();
+    let gap_is_drawn = |gap: &&Gap| gap.seconds() >= seconds * DRAWN_GAP;
+    let mut gaps = timeline.gaps.iter().filter(gap_is_drawn).peekable();
+    let mut rows = Vec::with_capacity(timeline.spans.len());
+    for (index, span) in timeline.spans.iter().enumerate() {
+        while let Some(gap) = gaps.next_if(|gap| gap.end <= span.start) {
+            rows.push(silence(timeline, gap));
+        }
+        rows.push(row(timeline, index, span));
+    }
+    rows.extend(gaps.map(|gap| silence(timeline, gap)));
+    Chart { label: label(timeline, seconds), seconds, rows }
+}
+
+/// The picture in a sentence.
+fn label(timeline: &Timeline, seconds: f64) -> String {
+    let outcome = match timeline.outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::Failed => "failed",
+        Outcome::Unknown => "has no known end",
+    };
+    let running = timeline
+        .running
+        .as_ref()
+        .map(|running| format!(" At the end, {} was running.", running.name));
+    format!(
+        "Waterfall of {} spans over {}: the bootstrap of {} {outcome}.{} The table below has the same facts.",
+        timeline.spans.len(),
+        span_of_time(seconds),
+        timeline.node,
+        running.unwrap_or_default()
+    )
+}
+
+fn row(timeline: &Timeline, index: usize, span: &Span) -> Row {
+    let from = timeline.extent.map_or(0.0, |extent| extent.seconds_to(span.start));
+    let on_chain = timeline.chain.binary_search(&index).is_ok();
+    let is_instant = span.status == Status::Instant;
+    let bar = Bar {
+        from,
+        to: if is_instant { from } else { from + span.seconds().max(0.001) },
+        tone: tone(span),
+        outlined: on_chain,
+    };
+    let note = note(span);
+    let tip = format!("{}: {note}, {} after the beginning", span.name, span_of_time(from));
+    Row {
+        label: span.short_name().to_owned(),
+        indent: span.depth,
+        strong: matches!(span.kind, Kind::Agent | Kind::Run) || span.status == Status::Unfinished,
+        bars: vec![bar],
+        note: if is_instant { format!("at {}", span_of_time(from)) } else { note },
+        tip,
+    }
+}
+
+fn tone(span: &Span) -> Tone {
+    match (span.status, span.kind) {
+        (Status::Unfinished, _) => Tone::Open,
+        (Status::Failed, _) => Tone::Failed,
+        (_, Kind::Boot | Kind::Agent | Kind::Run | Kind::Beside) => Tone::Calm,
+        (_, Kind::Step) if span.comparison.is_some_and(|one| one.pace != Pace::Usual) => Tone::Slow,
+        _ => Tone::Plain,
+    }
+}
+
+/// How long, how that compares, and how it ended: everything that a colour says, in words.
+pub(crate) fn note(span: &Span) -> String {
+    let mut note = match span.status {
+        Status::Instant => return "an instant".to_owned(),
+        Status::Unfinished => format!("✗ never ended, {}", span_of_time(span.seconds())),
+        Status::Failed => format!("✗ failed after {}", span_of_time(span.seconds())),
+        Status::Done => span_of_time(span.seconds()),
+    };
+    if let Some(comparison) = span.comparison.filter(|one| one.pace != Pace::Usual) {
+        let limit = if comparison.figures.is_some() { "p95" } else { "limit" };
+        note.push_str(&format!(", slow: {limit} is {}", span_of_time(comparison.limit)));
+    }
+    note
+}
+
+fn silence(timeline: &Timeline, gap: &Gap) -> Row {
+    let second = |at| timeline.extent.map_or(0.0, |extent| extent.seconds_to(at));
+    let bar =
+        Bar { from: second(gap.start), to: second(gap.end), tone: Tone::Empty, outlined: false };
+    let length = span_of_time(gap.seconds());
+    Row {
+        label: "(nothing recorded)".to_owned(),
+        indent: 0,
+        strong: false,
+        bars: vec![bar],
+        tip: format!(
+            "Nothing was recorded for {length} after {} and before {}",
+            gap.after, gap.before
+        ),
+        note: length,
+    }
+}
