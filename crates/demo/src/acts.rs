@@ -18,8 +18,8 @@ impl Stage<'_> {
             Act::Why(why) => self.why(why).await,
             Act::Fleet(fleet) => self.fleet(fleet).await,
             Act::Wedge(wedge) => self.wedge(wedge),
-            Act::Fault(rule) => {
-                self.fault(rule);
+            Act::Fault(fault) => {
+                self.fault(fault);
                 Ok(())
             }
             Act::Delete(delete) => self.delete(delete).await,

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::place::Place;
 use crate::scenario::{Chapter, Scenario};
 use crate::stage::{Setting, Stage};
 use crate::story::{ChapterTold, NodeEnd};
 use crate::trouble::Trouble;
 use crate::voice::{Mark, Voice, seconds};
-use crate::place::Place;
 use crate::{files, processes, report};
 
 /// What to play, and how.
@@ -155,6 +155,7 @@ fn end(stage: &mut Stage<'_>, place: &Place, took: Duration, options: &Options) 
     let chapters = stage.story.chapters.clone();
     let lines = stage.story.summary();
     let failed = stage.story.last(NodeEnd::Failed).cloned();
+    let joined = stage.story.last(NodeEnd::Joined).cloned();
     let booted = stage.story.nodes.iter().rev().find_map(|node| node.root.clone());
     let voice = &mut *stage.voice;
     voice.heading(chapters.len() + 1, "What happened");
@@ -178,7 +179,9 @@ fn end(stage: &mut Stage<'_>, place: &Place, took: Duration, options: &Options) 
             "  kubectl --kubeconfig {} describe nodepool default",
             azure.join("kubeconfig").display()
         ));
-        voice.plain("  kubectl get nodeclaims,nodes");
+        if let Some(node) = &joined {
+            voice.plain(&format!("  kubectl describe nodeclaim {}", node.claim));
+        }
         if let Some(node) = &failed {
             voice.plain(&format!("  mooring why {}", node.claim));
         }

@@ -1,5 +1,7 @@
 //! The story as one self-contained page: the fleet, the boots, the repair. No I/O.
 
+use std::time::Duration;
+
 use mooring_trace::bars::{self, Bar, Chart, Row, Tone};
 use mooring_trace::escape::escape;
 use mooring_trace::page::{Cell, Mood, Page, facts, notice, table};
@@ -131,7 +133,11 @@ fn repair(moments: &[Moment]) -> String {
             label: moment.what.clone(),
             strong: moment.kind != MomentKind::Step,
             bars: vec![Bar { from, to: at, tone, outlined: false }],
-            note: seconds(std::time::Duration::from_secs_f64((at - from).max(0.0))),
+            note: if at > from {
+                seconds(Duration::from_secs_f64(at - from))
+            } else {
+                String::new()
+            },
             tip: moment.detail.clone(),
             ..Row::default()
         });
@@ -157,8 +163,6 @@ fn repair(moments: &[Moment]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use serde_json::json;
 
     use super::*;

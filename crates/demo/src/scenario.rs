@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use mooring_simulator::scenario as cluster;
 use serde::Deserialize;
 
-pub use acts::{Act, Apply, Boot, Delete, Describe, Detect, Fleet, Of, Plan, Resume, Wedge, Why};
+pub use acts::{
+    Act, Apply, Boot, Delete, Describe, Detect, Fault, Fleet, Of, Plan, Resume, Wedge, Why,
+};
 
 /// A story to play.
 #[derive(Debug, Clone, Deserialize)]

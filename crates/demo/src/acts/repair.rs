@@ -23,8 +23,6 @@ impl Stage<'_> {
         self.voice.command("mooring repair detect");
         for guard in report["guards"].as_array().into_iter().flatten() {
             let word = |name: &str| guard[name].as_str().unwrap_or_default();
-            // A guard passes if it speaks for a repair: of a healthy pool none needs to.
-            let mark = if word("outcome") == "pass" { Mark::Struck } else { Mark::Note };
             let evidence = shortened(guard["evidence"][0].as_str().unwrap_or_default());
             self.voice
                 .say(mark, &format!("{:<4} {:<14} {evidence}", word("outcome"), word("name")));
@@ -99,7 +97,7 @@ impl Stage<'_> {
         self.keep(LOG, &format!("$ {shown}\n"));
         let struck = self.struck;
         let (voice, story) = (&mut *self.voice, &mut self.story);
-        let mut killed = false;
+        let (mut killed, mut stopped, mut under_way) = (false, false, 0);
         let answer = self
             .mooring
             .follow(words, |line| {
@@ -109,20 +107,24 @@ impl Stage<'_> {
                     story.repair.push(Moment { at, what, detail, kind });
                 };
                 let Some(told) = Told::read(line) else { return false };
+                let place = format!("{:>2}/16 {:<16}", told.number, told.step);
                 if let Some(proof) = told.done {
-                    let proof = shortened(proof);
-                    voice.say(
-                        Mark::Good,
-                        &format!("{:>2}/16 {:<16} {proof}", told.number, told.step),
-                    );
-                    remember(told.step, &proof, MomentKind::Step);
+                    voice.say(Mark::Good, &format!("{place} {}", shortened(proof)));
+                    remember(told.step, proof, MomentKind::Step);
+                    under_way = 0;
+                } else if let Some(why) = told.what.strip_prefix("stopping: ") {
+                    voice.say(Mark::Note, &format!("{place} {why}"));
+                    remember("stopped", why, MomentKind::Trouble);
+                    stopped = true;
                 } else {
-                    voice.now(&format!("{:>2}/16 {:<16} {}", told.number, told.step, told.what));
+                    voice.now(&format!("{place} {}", told.what));
+                    under_way += 1;
                 }
-                // In the middle: its effect is under way, and its end is not known.
+                // In the middle: an effect of the step is under way, and its end is not known.
+                let middle = told.what.starts_with("waiting") || under_way > 1;
                 killed = kill_at.is_some_and(|step| step.name() == told.step)
                     && told.done.is_none()
-                    && told.what.starts_with("waiting");
+                    && middle;
                 if killed {
                     let text = format!("kill -9 in the middle of {}", told.step);
                     voice.say(Mark::Struck, &text);
@@ -144,7 +146,8 @@ impl Stage<'_> {
             }
             (false, None) => {
                 let mut lines = answer.stderr.lines();
-                if let Some(why) = lines.find_map(|line| line.strip_prefix("mooring: ")) {
+                let why = lines.find_map(|line| line.strip_prefix("mooring: "));
+                if let Some(why) = why.filter(|_| !stopped) {
                     self.voice.say(Mark::Note, &format!("exit {}: {why}", words_of(answer.code)));
                     self.remember("stopped", why, MomentKind::Trouble);
                 }

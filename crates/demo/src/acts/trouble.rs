@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use http::Request;
-use mooring_simulator::faults::Rule;
 use mooring_simulator::scenario;
 use tokio::time::Instant;
 
-use crate::scenario::{Delete, Wedge};
+use crate::scenario::{Delete, Fault, Wedge};
 use crate::stage::Stage;
 use crate::story::{Moment, MomentKind};
 use crate::trouble::Trouble;
@@ -45,14 +44,14 @@ impl Stage<'_> {
         Ok(())
     }
 
-    pub(super) fn fault(&mut self, rule: &Rule) {
+    pub(super) fn fault(&mut self, fault: &Fault) {
+        let Fault { says, rule } = fault;
         self.simulation.shell().world().with(|world, now| {
             world.kubernetes_mut().add_fault(rule.clone());
             world.azure_mut().add_fault(rule.clone(), now);
         });
-        let text = serde_json::to_string(rule).unwrap_or_default();
-        self.remember("fault rule", &text, MomentKind::Trouble);
-        self.voice.say(Mark::Struck, &format!("from here on: {text}"));
+        self.remember("fault", says, MomentKind::Trouble);
+        self.voice.say(Mark::Struck, &format!("from here on {says}"));
     }
 
     pub(super) async fn delete(&mut self, delete: &Delete) -> Result<(), Trouble> {

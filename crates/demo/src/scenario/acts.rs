@@ -21,7 +21,7 @@ pub enum Act {
     /// A pool's scale set is wedged.
     Wedge(Wedge),
     /// Something goes wrong from here on, by rule.
-    Fault(Rule),
+    Fault(Fault),
     /// An object of the cluster is deleted, as by `kubectl delete`.
     Delete(Delete),
     /// `mooring repair detect`.
@@ -108,6 +108,16 @@ pub struct Wedge {
     /// For how many minutes an update of the cluster has been hanging; without it there is none.
     #[serde(default)]
     pub update_minutes: Option<u32>,
+}
+
+/// See [`Act::Fault`].
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Fault {
+    /// What goes wrong, in words.
+    pub says: String,
+    /// The same as a rule of the simulator.
+    pub rule: Rule,
 }
 
 /// See [`Act::Delete`].
