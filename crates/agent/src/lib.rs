@@ -12,7 +12,7 @@
 //! | `render` | showing what would be handed over |
 //! | `registry` | logging in to the bootstrap registry |
 //! | [`environment`] | the variables for the scripts, without I/O |
-//! | [`redact`], `secrets` | what never leaves the node |
+//! | [`redact`], [`secrets`] | what never leaves the node |
 //! | [`nbc`], [`compare`] | a ready command, and how it differs from the config |
 //! | `cause` | the cause in a sentence, in every report of a failure |
 //! | `machine` | what the machine says of itself |
@@ -38,7 +38,7 @@ mod registry;
 mod render;
 mod report;
 mod running;
-mod secrets;
+pub mod secrets;
 mod time;
 mod wait;
 pub mod world;

@@ -34,6 +34,19 @@ pub(crate) fn of_node(
     Redactor::new(values_of_node(world, layout, typed_config, typed_nbc_command))
 }
 
+/// Every secret in the text of a node config, for a [`Redactor`].
+#[must_use]
+pub fn in_config(text: &[u8]) -> Vec<Vec<u8>> {
+    let Ok(parsed) = node_config::parse(text) else { return Vec::new() };
+    parsed.config.expose_secrets().into_iter().map(Vec::from).collect()
+}
+
+/// Every secret in the text of an NBC command, for a [`Redactor`].
+#[must_use]
+pub fn in_nbc_command(text: &[u8]) -> Vec<Vec<u8>> {
+    nbc::assignments(text).expose_secrets().map(Vec::from).collect()
+}
+
 /// The secrets themselves, for a redactor that must know others, too.
 pub(crate) fn values_of_node(
     world: &mut dyn World,
@@ -46,13 +59,11 @@ pub(crate) fn values_of_node(
     let mut secrets: Vec<Vec<u8>> = Vec::new();
     for path in [Some(left_config.as_path()), typed_config].into_iter().flatten() {
         let text = world.read(path, MAX_FILE_BYTES).unwrap_or_default();
-        if let Ok(parsed) = node_config::parse(&text) {
-            secrets.extend(parsed.config.expose_secrets().into_iter().map(Vec::from));
-        }
+        secrets.extend(in_config(&text));
     }
     for path in [Some(left_nbc_command.as_path()), typed_nbc_command].into_iter().flatten() {
         let text = world.read(path, MAX_FILE_BYTES).unwrap_or_default();
-        secrets.extend(nbc::assignments(&text).expose_secrets().map(Vec::from));
+        secrets.extend(in_nbc_command(&text));
     }
     secrets
 }

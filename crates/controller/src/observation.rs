@@ -94,6 +94,18 @@ impl Observation {
         Self::answered(status, retry_after, || MachineSeen::parse(body).map(Self::Machine))
     }
 
+    /// What the bootstrap's extension says in its own words; empty where it says nothing.
+    #[must_use]
+    pub fn said(&self) -> String {
+        match self {
+            Self::Vm(vm) => match vm.cse() {
+                Cse::Succeeded { text, .. } | Cse::Failed { text, .. } => text,
+                Cse::NotYet | Cse::Absent | Cse::Running => String::new(),
+            },
+            _ => String::new(),
+        }
+    }
+
     fn answered(
         status: u16,
         retry_after: Option<Duration>,

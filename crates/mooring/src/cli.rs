@@ -53,6 +53,12 @@ pub(crate) enum Command {
     /// Watch the whole story: failing nodes, the cause, the fleet verdict, a pool that is rebuilt
     #[command(after_help = crate::demo::DEMO_HELP)]
     Demo(crate::demo::DemoArguments),
+    /// Turn a node's report, event files and logs into one timeline
+    #[command(after_help = crate::trace::HELP)]
+    Trace(crate::trace::TraceArguments),
+    /// Collect what support asks for, without secrets, in one archive
+    #[command(after_help = crate::bundle::HELP)]
+    Bundle(crate::bundle::BundleArguments),
     /// Serve a simulated Azure on loopback, over TLS
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArguments),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::Command;
-use crate::{codes, controller, demo, documents, explain, repair, sim, why};
+use crate::{bundle, codes, controller, demo, documents, explain, repair, sim, trace, why};
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> ExitCode {
@@ -12,6 +12,8 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Codes(arguments) => codes::codes(&arguments),
         Command::Fleet(arguments) => why::fleet(&arguments),
         Command::Controller(arguments) => controller::controller(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
+        Command::Bundle(arguments) => bundle::bundle(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
         Command::Completions { shell } => documents::completions(shell),
         Command::Man => documents::manual(),

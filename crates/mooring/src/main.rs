@@ -1,5 +1,6 @@
 //! The operator's command line: wiring.
 
+mod bundle;
 mod cli;
 mod cluster_cli;
 mod codes;
@@ -10,11 +11,13 @@ mod dispatch;
 mod documents;
 mod explain;
 mod failure;
+mod outfile;
 mod repair;
 mod show;
 mod show_fleet;
 mod show_why;
 mod sim;
+mod trace;
 mod why;
 
 use std::process::ExitCode;

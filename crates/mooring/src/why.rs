@@ -36,11 +36,11 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), Failure> {
     })
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }
 
-async fn looker(
+pub(crate) async fn looker(
     arguments: &ClusterArguments,
     run_command: bool,
     needs_azure: bool,
@@ -70,7 +70,7 @@ async fn looker(
     })
 }
 
-fn of(failed: &Failed) -> Failure {
+pub(crate) fn of(failed: &Failed) -> Failure {
     match failed {
         Failed::Azure(error) => Failure::azure(error),
         Failed::NotFound(_) => Failure::usage(failed.to_string()),

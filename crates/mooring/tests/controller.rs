@@ -84,6 +84,19 @@ fn page(address: &str, path: &str) -> String {
 }
 
 #[test]
+fn a_bundle_of_a_node_that_nobody_can_log_in_to_holds_what_azure_shows() {
+    let state = tempfile::tempdir().unwrap();
+    let _sim = simulate(state.path());
+    let out = state.path().join("node.tar.gz");
+    let done = run(state.path(), &["bundle", "aks-default-bad1", "--out", out.to_str().unwrap()]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let traced = run(state.path(), &["trace", out.to_str().unwrap(), "-o", "json"]);
+    let told: Value = serde_json::from_slice(&traced.stdout).expect(&text(&traced.stderr));
+    assert_eq!(told["nodes"][0]["node"], "aks-default-bad1");
+    assert_eq!(told["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
+}
+
+#[test]
 fn why_answers_for_claims_nodes_pools_and_instances() {
     let state = tempfile::tempdir().unwrap();
     let _sim = simulate(state.path());

@@ -4,9 +4,10 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_contract::catalogue::Os;
 use mooring_diagnosis::{Hints, diagnose};
 
+use crate::escape::tidy;
 use crate::files::{self, File};
 use crate::gather::{Gathered, gather};
-use crate::read::exit_code;
+use crate::read::{LONGEST_NAME, MOST, exit_code};
 use crate::timeline::{Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline};
 use crate::{chain, field, gaps, steps, tree};
 
@@ -61,7 +62,7 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
     };
     let system = gathered.system.unwrap_or_default();
     let mut skipped = gathered.skipped.clone();
-    let mut found = merged(of_one_boot(begun(&gathered), &mut skipped));
+    let mut found = bounded(merged(of_one_boot(begun(&gathered), &mut skipped)), &mut skipped);
     add_run(&gathered, outcome, &mut found);
     let running = running(&gathered, outcome, exit_code, &mut found);
     let spans = finished(found, outcome, system);
@@ -71,10 +72,7 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
     });
     let extent = extent(&spans);
     Timeline {
-        node: gathered
-            .host
-            .clone()
-            .unwrap_or_else(|| if node.is_empty() { "node".into() } else { node.into() }),
+        node: gathered.host.clone().unwrap_or_else(|| named(node)),
         outcome,
         exit_code,
         extent,
@@ -86,6 +84,11 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
         system,
         skipped,
     }
+}
+
+/// A folder's name is foreign text, too.
+fn named(node: &str) -> String {
+    if node.is_empty() { "node".to_owned() } else { tidy(node, LONGEST_NAME) }
 }
 
 fn exit_code_of(gathered: &Gathered) -> Option<i64> {
@@ -182,6 +185,17 @@ fn merged(mut found: Vec<Found>) -> Vec<Found> {
         }
     }
     merged
+}
+
+/// Not more than any node has: whatever is done with spans may compare each with each.
+fn bounded(mut found: Vec<Found>, skipped: &mut Vec<Skipped>) -> Vec<Found> {
+    if found.len() > MOST {
+        let path = format!("{} times", found.len() - MOST);
+        skipped.push(Skipped { path, why: format!("left out: more than {MOST} are told") });
+        found.sort_by_key(|one| (one.kind == Kind::Step, one.start));
+        found.truncate(MOST);
+    }
+    found
 }
 
 /// The scripts as a whole, from the report, where their last event is gone.

@@ -102,7 +102,7 @@ pub fn svg(chart: &Chart) -> String {
     let bottom = TOP + ROW * count(rows.len());
     let height = bottom + if left_out > 0 { 22.0 } else { 6.0 };
     let mut out = format!(
-        "<div class=\"chart\" tabindex=\"0\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n",
+        "<div class=\"chart\" role=\"group\" aria-label=\"Chart\" tabindex=\"0\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n",
         escape(&chart.label)
     );
     for row in (1..rows.len()).step_by(2) {

@@ -33,23 +33,26 @@ pub(crate) fn longest(spans: &[Span]) -> Vec<usize> {
     chain
 }
 
-/// The time that a span of the chain takes by itself, without what the chain has inside of it.
-pub(crate) fn own_seconds(spans: &[Span], chain: &[usize], index: usize) -> f64 {
-    let inside: f64 = chain
-        .iter()
-        .filter(|&&other| spans[other].parent == Some(index))
-        .map(|&other| spans[other].seconds())
-        .sum();
-    (spans[index].seconds() - inside).max(0.0)
+/// The time that each span takes by itself, without what the chain has inside of it.
+pub(crate) fn own_seconds(spans: &[Span], chain: &[usize]) -> Vec<f64> {
+    let mut own: Vec<f64> = spans.iter().map(Span::seconds).collect();
+    for &index in chain {
+        if let Some(parent) = spans[index].parent {
+            own[parent] = (own[parent] - spans[index].seconds()).max(0.0);
+        }
+    }
+    own
 }
 
-/// The links of a timeline's chain, those first that take longest by themselves. The agent and the scripts as a whole
-/// are no links.
-pub(crate) fn links(timeline: &Timeline) -> Vec<usize> {
+/// The links of a timeline's chain with the seconds that each takes by itself, the longest first. The agent and the
+/// scripts as a whole are no links.
+pub(crate) fn links(timeline: &Timeline) -> Vec<(usize, f64)> {
     let Timeline { spans, chain, .. } = timeline;
+    let own = own_seconds(spans, chain);
     let is_link = |index: &usize| !matches!(spans[*index].kind, Kind::Agent | Kind::Run);
-    let mut links: Vec<usize> = chain.iter().copied().filter(is_link).collect();
-    links.sort_by(|&a, &b| own_seconds(spans, chain, b).total_cmp(&own_seconds(spans, chain, a)));
+    let links = chain.iter().copied().filter(is_link);
+    let mut links: Vec<(usize, f64)> = links.map(|index| (index, own[index])).collect();
+    links.sort_by(|a, b| b.1.total_cmp(&a.1));
     links
 }
 
@@ -72,10 +75,9 @@ mod tests {
         let chain = longest(&spans);
         let names: Vec<_> = chain.iter().map(|&index| spans[index].name.as_str()).collect();
         assert_eq!(names, ["run", "first", "beside-first", "second", "part", "short"]);
-        let own = |name: &str| {
-            let at = spans.iter().position(|span| span.name == name).unwrap();
-            own_seconds(&spans, &chain, at)
-        };
+        let own_seconds = own_seconds(&spans, &chain);
+        let own =
+            |name: &str| own_seconds[spans.iter().position(|span| span.name == name).unwrap()];
         assert!((own("run") - 5.0).abs() < 1e-9);
         assert!((own("second") - 6.0).abs() < 1e-9);
     }

@@ -46,6 +46,12 @@ const ANCHORS: [&str; 6] = [
     "etc/os-release",
 ];
 
+/// Whether a file of this path may tell something of a node; others need not be read.
+#[must_use]
+pub fn is_wanted(path: &str) -> bool {
+    content(&File { path: path.to_owned(), bytes: Vec::new() }, false) != Content::Other
+}
+
 /// By path, and by content only if that is all there is.
 pub(crate) fn content(file: &File, is_alone: bool) -> Content {
     let path = file.path.as_str();
@@ -103,6 +109,10 @@ pub(crate) fn by_node(files: &[File]) -> BTreeMap<String, Vec<&File>> {
 
 fn root(path: &str) -> &str {
     let path = path.trim_start_matches("./");
+    // In a bundle of what Azure shows, a folder is a node.
+    if let Some(folder) = path.strip_suffix("/extension.txt") {
+        return folder;
+    }
     ANCHORS
         .iter()
         .filter_map(|anchor| {

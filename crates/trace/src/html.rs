@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use mooring_diagnosis::Diagnosis;
+
 use crate::bars::span_of_time;
-use crate::chain::{links, own_seconds};
+use crate::chain::links;
 use crate::escape::escape;
 use crate::field::{Pace, SOURCE};
 use crate::page::{Cell, Mood, Page, facts, notice, table};
@@ -55,13 +57,12 @@ pub fn summary(timeline: &Timeline) -> String {
         cards.push((
             "Scripts",
             span_of_time(run.seconds()),
-            "limit of 15 min; tests allow 60 s".to_owned(),
+            "time-out 15 min; test limit 60 s".to_owned(),
         ));
     }
-    if let Some(&longest) = links(timeline).first() {
-        let span = &timeline.spans[longest];
-        let own = own_seconds(&timeline.spans, &timeline.chain, longest);
-        cards.push(("Longest link", span_of_time(own), span.short_name().to_owned()));
+    if let Some(&(longest, own)) = links(timeline).first() {
+        let name = timeline.spans[longest].short_name().to_owned();
+        cards.push(("Longest link", span_of_time(own), name));
     }
     if let Some(gap) = timeline.gaps.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds())) {
         let around = format!("{} → {}", gap.after, gap.before);
@@ -97,8 +98,8 @@ fn headline(timeline: &Timeline) -> String {
             row("Cause", &format!("{name} ({} confidence)", diagnosis.confidence));
             row("Reported", &code);
             row("Owner", diagnosis.owner.as_str());
-            for evidence in diagnosis.evidence.iter().take(3) {
-                row("Seen", &evidence.line);
+            for evidence in told_lines(diagnosis) {
+                row("Seen", evidence);
             }
             for (number, action) in diagnosis.actions.iter().take(3).enumerate() {
                 row(if number == 0 { "Do first" } else { "Then" }, action);
@@ -113,6 +114,12 @@ fn headline(timeline: &Timeline) -> String {
     };
     let details = if rows.is_empty() { String::new() } else { format!("<dl>{rows}</dl>") };
     notice(mood, &text, &details)
+}
+
+/// The lines that show the cause; that the report begins with its code is no news.
+fn told_lines(diagnosis: &Diagnosis) -> impl Iterator<Item = &str> {
+    let lines = diagnosis.evidence.iter().map(|evidence| evidence.line.as_str());
+    lines.filter(|line| !line.starts_with("{\"ExitCode\"")).take(3)
 }
 
 fn is_slow(span: &Span) -> bool {
@@ -149,8 +156,7 @@ fn chain_table(timeline: &Timeline) -> String {
     let rows: Vec<Vec<Cell>> = links(timeline)
         .into_iter()
         .take(LONGEST_LINKS)
-        .map(|index| {
-            let own = own_seconds(&timeline.spans, &timeline.chain, index);
+        .map(|(index, own)| {
             vec![
                 Cell::Code(timeline.spans[index].short_name().to_owned()),
                 Cell::Number(span_of_time(own)),

@@ -34,9 +34,9 @@ fn node(timeline: &Timeline) -> Value {
     let running = running.map(
         |running| json!({"name": running.name, "span": running.span, "evidence": running.evidence}),
     );
-    let chain = timeline.chain.iter().map(|&index| {
-        json!({"span": index, "ownSeconds": rounded(own_seconds(&timeline.spans, &timeline.chain, index))})
-    });
+    let own = own_seconds(&timeline.spans, &timeline.chain);
+    let chain = timeline.chain.iter();
+    let chain = chain.map(|&index| json!({"span": index, "ownSeconds": rounded(own[index])}));
     let gaps = timeline.gaps.iter().map(|gap| {
         json!({
             "start": gap.start.to_string(), "end": gap.end.to_string(), "seconds": rounded(gap.seconds()),

@@ -48,5 +48,5 @@ mod tree;
 pub mod waterfall;
 
 pub use assemble::read;
-pub use files::File;
+pub use files::{File, is_wanted};
 pub use timeline::{Extent, Gap, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline};

@@ -147,8 +147,11 @@ pub fn table(caption: &str, headings: &[&str], rows: &[Vec<Cell>]) -> String {
         "<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",
         escape(caption)
     );
-    for heading in headings {
-        let _ = write!(html, "<th scope=\"col\">{}</th>", escape(heading));
+    for (column, heading) in headings.iter().enumerate() {
+        let is_number =
+            rows.first().is_some_and(|row| matches!(row.get(column), Some(Cell::Number(_))));
+        let class = if is_number { " class=\"number\"" } else { "" };
+        let _ = write!(html, "<th scope=\"col\"{class}>{}</th>", escape(heading));
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {

@@ -4,6 +4,9 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::Offset;
 
+/// Seconds since 1970.
+const YEAR_2200: i64 = 7_258_118_400;
+
 /// A moment as a text has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stamp {
@@ -16,10 +19,12 @@ pub(crate) enum Stamp {
 impl Stamp {
     /// The moment, if the machine's time is this far from UTC.
     pub(crate) fn at(self, offset: Offset) -> Option<Timestamp> {
-        match self {
-            Self::At(at) => Some(at),
-            Self::Local(local) => offset.to_timestamp(local).ok(),
-        }
+        let at = match self {
+            Self::At(at) => at,
+            Self::Local(local) => offset.to_timestamp(local).ok()?,
+        };
+        // No node boots before 1970, and the formats that count nanoseconds end within the centuries to come.
+        (0..YEAR_2200).contains(&at.as_second()).then_some(at)
     }
 }
 

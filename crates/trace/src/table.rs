@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::bars::span_of_time;
-use crate::chain::{links, own_seconds};
+use crate::chain::links;
 use crate::field::{Pace, SOURCE};
 use crate::timeline::{Extent, Kind, Outcome, Span, Status, Timeline};
 
@@ -67,7 +67,7 @@ fn headline(timeline: &Timeline) -> String {
         let name = diagnosis.effective.name.as_deref().unwrap_or(&diagnosis.reason);
         row("name", &format!("{name} ({} confidence)", diagnosis.confidence));
         row("owner", diagnosis.owner.as_str());
-        for evidence in diagnosis.evidence.iter().take(2) {
+        if let Some(evidence) = diagnosis.evidence.first() {
             row("seen", &evidence.line);
         }
         if let Some(first) = diagnosis.actions.first() {
@@ -133,10 +133,9 @@ fn chain(timeline: &Timeline, text: &mut String) {
         return;
     }
     text.push_str("\n  longest chain, by what each link takes by itself\n");
-    for index in links.into_iter().take(LISTED) {
-        let own = own_seconds(&timeline.spans, &timeline.chain, index);
-        let _ =
-            writeln!(text, "    {:>10}  {}", span_of_time(own), timeline.spans[index].short_name());
+    for (index, own) in links.into_iter().take(LISTED) {
+        let name = timeline.spans[index].short_name();
+        let _ = writeln!(text, "    {:>10}  {name}", span_of_time(own));
     }
 }
 

@@ -1,11 +1,10 @@
 //! A timeline as a picture: a row for each span, from top to bottom in the order of time.
 
+use std::fmt::Write as _;
+
 use crate::bars::{self, Bar, Chart, Row, Tone, span_of_time};
 use crate::field::Pace;
-use crate::timeline::{Gap, Kind, Outcome, Span, Status, Timeline};
-
-/// A silence is drawn if it takes at least this part of the whole.
-const DRAWN_GAP: f64 = 0.03;
+use crate::timeline::{Extent, Gap, Kind, Outcome, Span, Status, Timeline};
 
 /// The picture, as a fragment for a [`crate::page::Page`], with a legend below it.
 #[must_use]
@@ -13,13 +12,13 @@ pub fn svg(timeline: &Timeline) -> String {
     format!("{}{}", bars::svg(&chart(timeline)), LEGEND)
 }
 
-const LEGEND: &str = r#"<ul class="legend chart-legend">
-<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>as usual</li>
-<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar slow" x="1" y="1" width="24" height="10" rx="1.5"/></svg>slower than 95 of 100 (its note says so)</li>
-<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar open" x="1" y="1" width="24" height="10" rx="1.5"/></svg>begun, never ended</li>
-<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain chain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>on the longest chain</li>
-<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><path class="bar calm" d="M13 1l5 5l-5 5l-5 -5z"/></svg>an instant</li>
-<li><svg class="chart" viewBox="0 0 26 12" aria-hidden="true"><rect class="bar empty" x="1" y="1" width="24" height="10" rx="1.5"/></svg>nothing was recorded</li>
+const LEGEND: &str = r#"<ul class="legend">
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>as usual</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar slow" x="1" y="1" width="24" height="10" rx="1.5"/></svg>slower than 95 of 100 (its note says so)</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar open" x="1" y="1" width="24" height="10" rx="1.5"/></svg>begun, never ended</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain chain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>on the longest chain</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><path class="bar calm" d="M13 1l5 5l-5 5l-5 -5z"/></svg>an instant</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar empty" x="1" y="1" width="24" height="10" rx="1.5"/></svg>nothing was recorded</li>
 </ul>
 "#;
 
@@ -32,18 +31,17 @@ pub fn chart(timeline: &Timeline) -> Chart {
             ..Chart::default()
         };
     };
-    let seconds = extent.seconds();
-    let gap_is_drawn = |gap: &&Gap| gap.seconds() >= seconds * DRAWN_GAP;
-    let mut gaps = timeline.gaps.iter().filter(gap_is_drawn).peekable();
-    let mut rows = Vec::with_capacity(timeline.spans.len());
-    for (index, span) in timeline.spans.iter().enumerate() {
-        while let Some(gap) = gaps.next_if(|gap| gap.end <= span.start) {
-            rows.push(silence(timeline, gap));
-        }
-        rows.push(row(timeline, index, span));
-    }
-    rows.extend(gaps.map(|gap| silence(timeline, gap)));
-    Chart { label: label(timeline, seconds), seconds, rows }
+    // The system's way up, then the bootstrap, then what ran beside it; each in the order of time.
+    let mut order: Vec<usize> = (0..timeline.spans.len()).collect();
+    order.sort_by_key(|&index| match timeline.spans[index].kind {
+        Kind::Boot => 0,
+        Kind::Agent | Kind::Run | Kind::Step => 1,
+        Kind::Beside => 2,
+    });
+    let mut rows: Vec<Row> =
+        order.into_iter().map(|index| row(timeline, index, &timeline.spans[index])).collect();
+    rows.extend(silence(timeline, extent));
+    Chart { label: label(timeline, extent.seconds()), seconds: extent.seconds(), rows }
 }
 
 /// The picture in a sentence.
@@ -108,25 +106,33 @@ pub(crate) fn note(span: &Span) -> String {
     };
     if let Some(comparison) = span.comparison.filter(|one| one.pace != Pace::Usual) {
         let limit = if comparison.figures.is_some() { "p95" } else { "limit" };
-        note.push_str(&format!(", slow: {limit} is {}", span_of_time(comparison.limit)));
+        let _ = write!(note, ", slow: {limit} is {}", span_of_time(comparison.limit));
     }
     note
 }
 
-fn silence(timeline: &Timeline, gap: &Gap) -> Row {
-    let second = |at| timeline.extent.map_or(0.0, |extent| extent.seconds_to(at));
-    let bar =
-        Bar { from: second(gap.start), to: second(gap.end), tone: Tone::Empty, outlined: false };
-    let length = span_of_time(gap.seconds());
-    Row {
-        label: "(nothing recorded)".to_owned(),
+/// All silences in one row.
+fn silence(timeline: &Timeline, extent: Extent) -> Option<Row> {
+    let longest = timeline.gaps.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+    let bar = |gap: &Gap| Bar {
+        from: extent.seconds_to(gap.start),
+        to: extent.seconds_to(gap.end),
+        tone: Tone::Empty,
+        outlined: false,
+    };
+    let total: f64 = timeline.gaps.iter().map(Gap::seconds).sum();
+    Some(Row {
+        label: "nothing recorded".to_owned(),
         indent: 0,
         strong: false,
-        bars: vec![bar],
+        bars: timeline.gaps.iter().map(bar).collect(),
+        note: format!("{} in all", span_of_time(total)),
         tip: format!(
-            "Nothing was recorded for {length} after {} and before {}",
-            gap.after, gap.before
+            "Nothing was recorded for {} in all; the longest silence, {}, is after {} and before {}",
+            span_of_time(total),
+            span_of_time(longest.seconds()),
+            longest.after,
+            longest.before
         ),
-        note: length,
-    }
+    })
 }

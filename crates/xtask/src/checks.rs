@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use crate::step::{Failed, root, run, say};
-use crate::{oracles, packaging, python};
+use crate::{browser, oracles, packaging, python};
 
 /// What `deny.toml` says. (Advisories need a database that is fetched, so they are left to others.)
 pub(crate) fn audit() -> Result<(), Failed> {
@@ -21,6 +21,7 @@ pub(crate) fn test() -> Result<(), Failed> {
     let mut notes = Vec::new();
     let assets = kube_assets(&mut notes)?;
     let clients = clients(&mut notes)?;
+    browser::install(&mut notes);
     let summary = root().join("target/test-summary.txt");
     let _ = fs::remove_file(&summary);
 

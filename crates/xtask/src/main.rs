@@ -2,6 +2,7 @@
 
 mod bench_agent;
 mod bench_controller;
+mod browser;
 mod checks;
 mod codes;
 mod fuzz;

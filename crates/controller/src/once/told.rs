@@ -43,6 +43,8 @@ pub struct NodeTold {
     pub verdict: Verdict,
     /// Where it was read.
     pub from: From,
+    /// What the extension, or the node itself, says in its own words; may hold secrets. Empty from the record.
+    pub said: String,
 }
 
 impl NodeTold {
@@ -71,6 +73,7 @@ impl NodeTold {
             joined: Some(false),
             verdict: Verdict { reason, message: entry.message.clone(), failure: Some(failure) },
             from: From::Record,
+            said: String::new(),
         }
     }
 

@@ -258,7 +258,7 @@ impl Looker {
                 Verdict::plain(Reason::CseRunning, "The VM is not ready for its bootstrap yet.")
             }
         };
-        Ok(of(claim, verdict, From::Azure))
+        Ok(NodeTold { said: seen.said(), ..of(claim, verdict, From::Azure) })
     }
 
     /// Where Azure has nothing to show, and it is allowed: the node's own report, by a command that runs on it.
@@ -291,6 +291,7 @@ impl Looker {
                 ));
             }
         };
+        told.said.clone_from(&printed.stdout);
         let hints = hints(claim, None);
         let found =
             mooring_diagnosis::diagnose(printed.stdout.as_bytes(), hints).into_iter().next();
@@ -319,5 +320,6 @@ fn of(claim: &Claim, verdict: Verdict, from: From) -> NodeTold {
         joined: real.then_some(claim.registered.is_some()),
         verdict,
         from,
+        said: String::new(),
     }
 }

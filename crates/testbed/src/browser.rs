@@ -1,0 +1,161 @@
+//! Opens a page in Debian's Chromium, without a screen and without a network.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Where distributions have it. `MOORING_BROWSER` names another.
+const PROGRAMS: [&str; 3] =
+    ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/// It takes seconds; on a busy machine, longer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Whom the browser itself would ask (time, updates, accounts) if it had a network.
+const ITS_OWN: [&str; 3] = [".google.com", ".googleapis.com", ".gvt1.com"];
+
+/// Which colours the reader prefers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+}
+
+/// A page as the browser saw it.
+#[derive(Debug)]
+pub struct Page {
+    /// The document after it was loaded, as HTML.
+    pub dom: String,
+    /// A picture of it, a PNG.
+    pub screenshot: Vec<u8>,
+    /// What the page asked the network for. (It got nothing: no name is resolved.)
+    pub requests: BTreeSet<String>,
+}
+
+/// What a picture shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// How many colours there are.
+    pub colours: usize,
+    /// Which part of it, from 0 to 1, has the most frequent colour.
+    pub ground: f64,
+    /// How bright it is on the whole, from 0 to 1.
+    pub brightness: f64,
+}
+
+/// Opens a file. None where there is no Chromium.
+pub fn open(page: &Path, scheme: Scheme) -> io::Result<Option<Page>> {
+    let Some(program) = program() else { return Ok(None) };
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    let mut command = Command::new(program);
+    command
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--disable-default-apps", "--disable-extensions", "--window-size=1200,1600"])
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+        .arg(with("--user-data-dir=", &at("profile")))
+        .arg(with("--log-net-log=", &at("net.json")))
+        .arg(with("--screenshot=", &at("page.png")))
+        .arg("--dump-dom");
+    if scheme == Scheme::Dark {
+        command.args(["--force-dark-mode", "--blink-settings=preferredColorScheme=0"]);
+    }
+    let url = format!("file://{}", page.canonicalize()?.display());
+    let dom = fs::File::options().create(true).append(true).open(at("dom.html"))?;
+    let errors = fs::File::options().create(true).append(true).open(at("errors"))?;
+    command.arg(url).stdin(Stdio::null()).stdout(dom).stderr(errors);
+    run(command, &at("errors"))?;
+    let log = fs::read_to_string(at("net.json")).unwrap_or_default();
+    Ok(Some(Page {
+        dom: String::from_utf8_lossy(&fs::read(at("dom.html"))?).into_owned(),
+        screenshot: fs::read(at("page.png"))?,
+        requests: requests(&log)?,
+    }))
+}
+
+fn with(flag: &str, path: &Path) -> String {
+    format!("{flag}{}", path.display())
+}
+
+fn program() -> Option<PathBuf> {
+    let named = std::env::var_os("MOORING_BROWSER").map(PathBuf::from);
+    named.into_iter().chain(PROGRAMS.map(PathBuf::from)).find(|program| program.is_file())
+}
+
+/// Runs to the end, within bounds.
+#[expect(clippy::disallowed_methods, reason = "a real program is waited for, in real time")]
+fn run(mut command: Command, errors: &Path) -> io::Result<()> {
+    let mut child = command.spawn()?;
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let said = fs::read_to_string(errors).unwrap_or_default();
+            let failed = || io::Error::other(format!("the browser ended with {status}: {said}"));
+            return if status.success() { Ok(()) } else { Err(failed()) };
+        }
+        if start.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Err(io::Error::other("the browser did not come to an end"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What was asked for, by the browser's own log: an event a line. Its own errands are left out.
+fn requests(log: &str) -> io::Result<BTreeSet<String>> {
+    // The constants come first, on one line; without them nothing was logged.
+    if !log.contains("URL_REQUEST_START_JOB") {
+        return Err(io::Error::other("the browser left no log of its requests"));
+    }
+    let mut urls = BTreeSet::new();
+    for line in log.lines().filter(|line| line.contains("\"url\":")) {
+        let Ok(event) = serde_json::from_str::<Value>(line.trim_end_matches(['\r', ',', ']', '}']))
+            .or_else(|_| serde_json::from_str(line.trim_end_matches(['\r', ','])))
+        else {
+            continue;
+        };
+        let Some(url) = event["params"]["url"].as_str() else { continue };
+        let host = url
+            .split("://")
+            .nth(1)
+            .and_then(|rest| rest.split(['/', '?', '#']).next())
+            .unwrap_or(url);
+        let host = format!(".{}", host.split(':').next().unwrap_or(host));
+        if !ITS_OWN.iter().any(|own| host.ends_with(own)) {
+            urls.insert(url.to_owned());
+        }
+    }
+    Ok(urls)
+}
+
+/// What is in a picture.
+pub fn look(png: &[u8]) -> io::Result<Look> {
+    let mut decoder = png::Decoder::new(io::Cursor::new(png));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info()?;
+    let size =
+        reader.output_buffer_size().ok_or_else(|| io::Error::other("the picture is too large"))?;
+    let mut pixels = vec![0; size];
+    let info = reader.next_frame(&mut pixels)?;
+    let samples = info.color_type.samples();
+    let mut counts = std::collections::HashMap::<&[u8], usize>::new();
+    let mut light = 0_u64;
+    for pixel in pixels[..info.buffer_size()].chunks_exact(samples) {
+        *counts.entry(pixel).or_default() += 1;
+        light += u64::from(pixel[0]);
+    }
+    let total = counts.values().sum::<usize>().max(1);
+    let most = counts.values().max().copied().unwrap_or_default();
+    #[expect(clippy::cast_precision_loss, reason = "a part of a few million")]
+    let (ground, brightness) = (most as f64 / total as f64, light as f64 / 255.0 / total as f64);
+    Ok(Look { colours: counts.len(), ground, brightness })
+}

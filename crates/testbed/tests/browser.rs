@@ -1,0 +1,33 @@
+//! The browser tells what a page shows and what it asks for.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking"
+)]
+
+use mooring_testbed::browser::{Scheme, look, open};
+
+const PAGE: &str = "<!DOCTYPE html><html><head><title>t</title><style>
+body { background: #fff } p { color: #123 } @media (prefers-color-scheme: dark) { body { background: #000 } }</style></head>
+<body><p>Hello</p><img src=\"http://nowhere.invalid/picture.png\"><script>document.title = 'ran'</script></body></html>";
+
+#[test]
+fn a_page_that_asks_the_network_is_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.html");
+    std::fs::write(&path, PAGE).unwrap();
+    let Some(light) = open(&path, Scheme::Light).unwrap() else {
+        eprintln!("SKIPPED: there is no Chromium on this machine");
+        return;
+    };
+    assert!(
+        light.dom.contains("<p>Hello</p>") && light.dom.contains("<title>ran</title>"),
+        "{}",
+        light.dom
+    );
+    assert!(light.requests.contains("http://nowhere.invalid/picture.png"), "{:?}", light.requests);
+    let dark = open(&path, Scheme::Dark).unwrap().unwrap();
+    assert!(look(&light.screenshot).unwrap().brightness > 0.9);
+    assert!(look(&dark.screenshot).unwrap().brightness < 0.1, "the reader's colours count");
+}

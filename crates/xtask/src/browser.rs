@@ -1,0 +1,27 @@
+//! A browser for the tests that open our pages.
+
+use std::process::Command;
+
+use crate::step::{need, say};
+
+/// The names that the tests look for.
+const PROGRAMS: [&str; 2] = ["chromium", "chromium-browser"];
+
+/// Installs Debian's Chromium where it is missing and may be installed. Without one the tests go on, and the last lines
+/// say so.
+pub(crate) fn install(notes: &mut Vec<String>) {
+    let is_there = |program: &&str| Command::new(program).arg("--version").output().is_ok();
+    if PROGRAMS.iter().any(|program| is_there(program)) {
+        return;
+    }
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|told| told.stdout == b"0\n");
+    let has_apt = Command::new("apt-get").arg("--version").output().is_ok();
+    let installed = is_root && has_apt && need("chromium", "chromium").is_ok();
+    if !installed {
+        say("xtask: WARNING: there is no Chromium: no page will be opened in a browser\n");
+        notes.push(
+            "NOT RUN: pages in a browser, since there is no Chromium (`apt-get install chromium` as root, then again)"
+                .to_owned(),
+        );
+    }
+}
