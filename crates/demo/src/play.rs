@@ -48,16 +48,18 @@ pub async fn play(
             () = &mut stop => Err(Trouble::Interrupted),
         }
     };
-    // The stage is gone and with it its processes; nodes may have left some in groups of their own.
     let ended = match told {
-        Ok(stage) if options.keep => {
-            let held = hold(stage, stop).await;
-            processes::sweep(&place.folder);
-            held
+        Ok(stage) => {
+            if options.keep {
+                stop.await;
+            }
+            // With the stage go the clouds and the controller.
+            drop(stage);
+            Ok(())
         }
-        Ok(_) => Ok(()),
         Err(trouble) => Err(trouble),
     };
+    // Nodes may have left processes in groups of their own.
     processes::sweep(&place.folder);
     if let Err(Trouble::Unmet(_) | Trouble::Broken(_)) = &ended {
         place.keep();
@@ -196,11 +198,4 @@ fn end(stage: &mut Stage<'_>, place: &Place, took: Duration, options: &Options) 
     if let Some(root) = booted.filter(|_| stays) {
         voice.plain(&format!("  mooring trace {}", root.display()));
     }
-}
-
-/// Holds everything open until it is told to end.
-async fn hold(stage: Stage<'_>, stop: impl Future<Output = ()>) -> Result<(), Trouble> {
-    stop.await;
-    stage.voice.plain("");
-    Ok(())
 }

@@ -194,7 +194,7 @@ fn what_does_not_come_true_is_exit_1_with_the_chapter_and_its_logs() {
 #[test]
 fn ctrl_c_ends_everything_that_was_started() {
     let stranger = Stranger::new();
-    let mut child = stranger.start(&["--speed", "0.2"]);
+    let mut child = stranger.start(&["--speed", "0.5"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // Machines are on their way, the controller runs.
     let chapter = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("pods wait")));
