@@ -68,6 +68,9 @@ pub(crate) enum Command {
     /// Put the cause of a failed bootstrap on its NodeClaim, in events, metrics and a record
     #[command(after_help = CONTROLLER_HELP)]
     Controller(ControllerArguments),
+    /// Watch the whole story: failing nodes, the cause, the fleet verdict, a pool that is rebuilt
+    #[command(after_help = crate::demo::DEMO_HELP)]
+    Demo(crate::demo::DemoArguments),
     /// Turn a node's report, event files and logs into one timeline
     #[command(after_help = crate::trace::HELP)]
     Trace(crate::trace::TraceArguments),
@@ -168,7 +171,7 @@ pub(crate) struct SimArguments {
     pub(crate) seed: u64,
 }
 
-fn speed(text: &str) -> Result<f64, String> {
+pub(crate) fn speed(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(speed),
         _ => Err("a speed is a number above 0, such as 1 or 60".to_owned()),

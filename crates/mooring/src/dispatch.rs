@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::Command;
-use crate::{bundle, codes, controller, documents, explain, repair, sim, trace, why};
+use crate::{bundle, codes, controller, demo, documents, explain, repair, sim, trace, why};
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> ExitCode {
@@ -19,6 +19,9 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Man(arguments) => documents::manual(&arguments),
         // These have more to say than that they are done.
         Command::Repair(arguments) => return repair::repair(&arguments),
+        Command::Demo(arguments) => {
+            return demo::demo(arguments).unwrap_or_else(|failure| failure.report());
+        }
         Command::Why(arguments) => {
             return why::why(&arguments).unwrap_or_else(|failure| failure.report());
         }

@@ -6,6 +6,7 @@ mod cluster_cli;
 mod codes;
 mod connect;
 mod controller;
+mod demo;
 mod dispatch;
 mod documents;
 mod explain;

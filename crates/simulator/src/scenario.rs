@@ -191,7 +191,7 @@ impl Scenario {
     }
 
     /// What the form alone does not say.
-    fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let pools = self.pools_or_usual();
         if let Some(wedge) = &self.wedge {
             let pool = pools.iter().find(|pool| pool.name == wedge.pool);

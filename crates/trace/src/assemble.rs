@@ -251,6 +251,8 @@ fn running(
             "the scripts' trace begins it and does not end it; it has left no event".to_owned(),
         ),
         // Without a report, and without a trace, nothing says that anything failed.
+        // The agent's own findings come before any script, and its codes are those of later steps, too.
+        None if last_done.is_none() && is_agents_own(gathered) => return None,
         None if outcome == Outcome::Failed => {
             steps::conclude(last_done.map(|one| one.name.as_str()), code)?
         }
@@ -273,6 +275,11 @@ fn running(
         }
     }
     Some((name, evidence))
+}
+
+/// Only the agent fills a report's error; a code's name before it says that it ran no script.
+fn is_agents_own(gathered: &Gathered) -> bool {
+    gathered.report.as_ref().is_some_and(|report| report.status.error.starts_with("ERR_"))
 }
 
 /// Ends, comparisons, order and nesting.

@@ -182,3 +182,15 @@ fn a_page_says_in_words_what_it_draws() {
         std::fs::write(folder.join("healthy.html"), html::page(&[timeline("healthy")])).unwrap();
     }
 }
+
+#[test]
+fn a_node_whose_agent_refused_ran_no_step() {
+    let report = r#"{"ExitCode":"232","Error":"ERR_ORAS_BINARY_NOT_FOUND: oras is missing on this image"}"#;
+    let file = mooring_trace::File {
+        path: "var/log/azure/aks/provision.json".to_owned(),
+        bytes: report.into(),
+    };
+    let timeline = mooring_trace::Timeline::of("aks-default-1", &[file]);
+    assert_eq!(timeline.exit_code, Some(232));
+    assert!(timeline.running.is_none(), "{:?}", timeline.running);
+}

@@ -58,10 +58,13 @@ impl State {
         self.reconcile(&uid, now, actions);
     }
 
-    /// What follows from a claim by itself: a success is counted, a deletion is a trigger.
+    /// What follows from a claim by itself: a node that came up is counted, a deletion is a trigger. A registered
+    /// node came up, whether its bootstrap has been read by then or not.
     fn notice(&mut self, uid: &Arc<str>) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        if tracked.reason() == Some(Reason::CseSucceeded) && !tracked.counted {
+        let came_up = tracked.reason() == Some(Reason::CseSucceeded)
+            || (tracked.claim.registered.is_some() && tracked.held.is_none());
+        if came_up && !tracked.counted {
             tracked.counted = true;
             if let Some(image) = tracked.claim.image_version() {
                 self.fleet.count(image, None);

@@ -92,6 +92,11 @@ impl Azure {
         id
     }
 
+    /// From now on, things happen so much faster than in Azure; what is under way keeps its time.
+    pub(crate) fn set_speed(&mut self, speed: f64) {
+        self.world.options.speed = speed;
+    }
+
     /// Takes a VM away at once.
     pub fn delete_vm(&mut self, id: &str) {
         self.world.remove_machine(id);
@@ -256,6 +261,19 @@ impl Azure {
         if life == Life::Grown {
             self.world.write_vmss(&vmss, created);
         }
+    }
+
+    /// The newest machines of a pool are gone, and others in their place never came up.
+    pub(crate) fn lose_nodes(&mut self, pool: &str, count: u16, since: Timestamp) {
+        let Some(vmss) = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
+            return;
+        };
+        let machines = self.world.store.list(&format!("{vmss}/virtualMachines"));
+        let mut machines: Vec<String> = machines.map(|body| text(body, "/id").to_owned()).collect();
+        for machine in machines.drain(machines.len().saturating_sub(count.into())..) {
+            self.world.remove_machine(&machine);
+        }
+        self.add_nodes(pool, count, since, Life::NoNetwork);
     }
 
     /// A failed write of a pool's scale set in the past, which the log already shows.

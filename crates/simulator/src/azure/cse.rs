@@ -20,6 +20,31 @@ pub struct Cse {
     pub handler: String,
     /// Whether the node registers afterwards; a failed bootstrap's never does.
     pub registers: bool,
+    /// What the command really printed, where one ran; otherwise its streams are made of the above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub printed: Option<Printed>,
+}
+
+/// The streams of a bootstrap's command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Printed {
+    /// Standard output: the node's report.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Printed {
+    /// What the extension's handler carries: the end of each stream.
+    fn carried(&self) -> String {
+        format!("\n[stdout]\n{}\n[stderr]\n{}", end_of(&self.stdout), end_of(&self.stderr))
+    }
+}
+
+/// The last bytes of a stream, as many as the handler keeps; a character is never cut in two here.
+fn end_of(stream: &str) -> &str {
+    &stream[stream.ceil_char_boundary(stream.len().saturating_sub(EXTENSION_WINDOW))..]
 }
 
 impl Default for Cse {
@@ -31,6 +56,7 @@ impl Default for Cse {
             error: String::new(),
             handler: "2.1.10".to_owned(),
             registers: true,
+            printed: None,
         }
     }
 }
@@ -51,15 +77,10 @@ impl Cse {
     /// The extension's message, once it has ended.
     #[must_use]
     pub fn message(&self) -> String {
-        let seconds = self.seconds.unwrap_or_default().to_string();
-        let report = CseStatus {
-            exit_code: self.exit_code.to_string(),
-            error: self.error.clone(),
-            output: self.output.clone(),
-            timings: Timings { exec_duration: Some(seconds), ..Timings::default() },
-            ..CseStatus::default()
+        let streams = match &self.printed {
+            Some(printed) => printed.carried(),
+            None => Printed { stdout: self.report(), stderr: String::new() }.carried(),
         };
-        let streams = format!("\n[stdout]\n{}\n[stderr]\n", report.fit(EXTENSION_WINDOW));
         if self.exit_code == 0 {
             return format!("Enable succeeded: {streams}");
         }
@@ -73,6 +94,19 @@ impl Cse {
         } else {
             format!("Enable failed: {what}{streams}")
         }
+    }
+
+    /// The report of a bootstrap that only this model knows.
+    fn report(&self) -> String {
+        let seconds = self.seconds.unwrap_or_default().to_string();
+        let report = CseStatus {
+            exit_code: self.exit_code.to_string(),
+            error: self.error.clone(),
+            output: self.output.clone(),
+            timings: Timings { exec_duration: Some(seconds), ..Timings::default() },
+            ..CseStatus::default()
+        };
+        report.fit(EXTENSION_WINDOW)
     }
 
     fn is_new_handler(&self) -> bool {
@@ -147,6 +181,18 @@ mod tests {
                 || old.message().contains(r#""ExitCode":"211""#)
         );
         assert!(old.message().contains("'oras': No such file or directory"));
+    }
+
+    #[test]
+    fn what_a_command_printed_is_carried_as_it_is_up_to_the_window() {
+        let stdout = format!("{}é{{\"ExitCode\":\"50\"}}\n", "x".repeat(EXTENSION_WINDOW));
+        let printed = Printed { stdout, stderr: "it failed\n".to_owned() };
+        let cse = Cse { exit_code: 50, printed: Some(printed), ..Cse::default() };
+        let message = cse.message();
+        assert!(message.contains("é{\"ExitCode\":\"50\"}\n\n[stderr]\nit failed\n"), "{message}");
+        let streams = message.split_once("[stdout]\n").unwrap().1;
+        let stdout = streams.split_once("\n[stderr]").unwrap().0;
+        assert_eq!(stdout.len(), EXTENSION_WINDOW);
     }
 
     #[test]

@@ -19,6 +19,7 @@
 //! | `agenda`, `operations`, `progress` | what will happen, long-running operations, and time passing |
 //! | `clusters`, `pools`, `pool_rules`, `scale_sets` | AKS |
 //! | `compute`, `machines`, `cse`, `nodes` | machines, their bootstrap, and the nodes that they become |
+//! | `bootstraps` | the door for bootstraps that run outside the model |
 //! | `wedge` | the fault for which the repair exists |
 //! | `activity`, `graph`, `tags` | the log, the query, the tags |
 //! | `access`, `throttle`, `sign_in` | who may, how often, and who is it |
@@ -28,6 +29,7 @@ mod access;
 mod activity;
 mod admin;
 mod agenda;
+mod bootstraps;
 mod call;
 mod changes;
 mod clusters;
@@ -63,7 +65,7 @@ pub use activity::Entry;
 pub use admin::NewVm;
 pub use changes::{Change, Node, Vm};
 pub use clusters::AKS_SERVER;
-pub use cse::Cse;
+pub use cse::{Cse, Printed};
 pub use options::{KubernetesAccess, Options};
 pub use throttle::{Limit, Limits};
 

@@ -125,6 +125,16 @@ impl Karpenter {
         self.fates.insert(claim.to_owned(), cse);
     }
 
+    /// New machines get this image from now on.
+    pub fn roll_image(&mut self, image_version: &str) {
+        image_version.clone_into(&mut self.options.image_version);
+    }
+
+    /// From now on, things happen so much faster than in Azure.
+    pub(crate) fn set_speed(&mut self, speed: f64) {
+        self.speed = speed.max(f64::MIN_POSITIVE);
+    }
+
     /// It restarts: nobody waits any more for bootstraps that are under way.
     pub fn restart(&mut self, now: Timestamp) {
         self.started = now;

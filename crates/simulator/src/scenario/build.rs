@@ -139,11 +139,28 @@ impl Azure {
         self.add_nodes(&pool.name, pool.nodes - unregistered, earlier(start, OLD), Life::Grown);
         self.add_nodes(&pool.name, unregistered, earlier(start, UNREGISTERED), Life::NoNetwork);
         if let Some(wedge) = wedge {
-            for number in (0..i64::from(wedge.failed_writes)).rev() {
-                self.fail_write(&pool.name, earlier(start, LAST_FAILURE + number * CYCLE), start);
-            }
-            self.wedge(&pool.name, wedge.quiet, start);
+            self.begin_wedge(wedge, start);
         }
+    }
+
+    /// A wedge with the failures of its past.
+    fn begin_wedge(&mut self, wedge: &Wedge, now: Timestamp) {
+        for number in (0..i64::from(wedge.failed_writes)).rev() {
+            self.fail_write(&wedge.pool, earlier(now, LAST_FAILURE + number * CYCLE), now);
+        }
+        self.wedge(&wedge.pool, wedge.quiet, now);
+    }
+
+    /// A wedge strikes a world that runs already: as if it had been there for as long as its past says. False if
+    /// there is no such pool.
+    pub fn strike(&mut self, wedge: &Wedge, now: Timestamp) -> bool {
+        let id = format!("{}/agentPools/{}", self.options().cluster_id(), wedge.pool);
+        if !self.set_state(&id, "Failed") {
+            return false;
+        }
+        self.lose_nodes(&wedge.pool, wedge.unregistered_nodes, earlier(now, UNREGISTERED));
+        self.begin_wedge(wedge, now);
+        true
     }
 
     fn add_vms(&mut self, vms: &Vms, start: Timestamp) {

@@ -184,6 +184,14 @@ impl World {
         claims::create(&mut self.kubernetes, name, now)
     }
 
+    /// From now on, things happen so much faster than in Azure; what is under way keeps its time.
+    pub fn set_speed(&mut self, speed: f64) {
+        self.azure.set_speed(speed);
+        if let Some(karpenter) = &mut self.karpenter {
+            karpenter.set_speed(speed);
+        }
+    }
+
     /// Starts a Karpenter, in place of one that may run already.
     pub fn start_karpenter(&mut self, options: karpenter::Options, now: Timestamp) {
         let karpenter = Karpenter::new(options, self.seed, now, &mut self.kubernetes, &self.azure);

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod doors;
 mod karpenter;
 mod scenarios;
 mod shell;

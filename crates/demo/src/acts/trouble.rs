@@ -1,0 +1,79 @@
+//! What strikes a cluster.
+
+use std::time::Duration;
+
+use http::Request;
+use mooring_simulator::scenario;
+use tokio::time::Instant;
+
+use crate::scenario::{Delete, Fault, Wedge};
+use crate::stage::Stage;
+use crate::story::{Moment, MomentKind};
+use crate::trouble::Trouble;
+use crate::voice::Mark;
+
+impl Stage<'_> {
+    pub(super) fn wedge(&mut self, wedge: &Wedge) -> Result<(), Trouble> {
+        let struck = scenario::Wedge {
+            pool: wedge.pool.clone(),
+            failed_writes: wedge.failed_writes,
+            unregistered_nodes: wedge.unregistered_nodes,
+            quiet: false,
+        };
+        let is_there = self.simulation.shell().world().with(|world, now| {
+            let is_there = world.azure_mut().strike(&struck, now);
+            if let Some(minutes) = wedge.update_minutes {
+                let since = now - Duration::from_secs(u64::from(minutes) * 60);
+                world.azure_mut().begin_stuck_update(since);
+            }
+            is_there
+        });
+        if !is_there {
+            return Err(Trouble::Broken(format!("there is no pool {} to wedge", wedge.pool)));
+        }
+        self.struck = Some(Instant::now());
+        let update = wedge.update_minutes.map_or_else(String::new, |minutes| {
+            format!("; a cluster update has been running for {minutes} minutes")
+        });
+        let text = format!(
+            "the network provider lost its entry of pool {}: {} writes have failed, {} node never came up{update}",
+            wedge.pool, wedge.failed_writes, wedge.unregistered_nodes
+        );
+        self.remember("wedged", &text, MomentKind::Trouble);
+        self.voice.say(Mark::Struck, &text);
+        Ok(())
+    }
+
+    pub(super) fn fault(&mut self, fault: &Fault) {
+        let Fault { says, rule } = fault;
+        self.simulation.shell().world().with(|world, now| {
+            world.kubernetes_mut().add_fault(rule.clone());
+            world.azure_mut().add_fault(rule.clone(), now);
+        });
+        self.remember("fault", says, MomentKind::Trouble);
+        self.voice.say(Mark::Struck, &format!("from here on {says}"));
+    }
+
+    pub(super) async fn delete(&mut self, delete: &Delete) -> Result<(), Trouble> {
+        let failed = |error: String| Trouble::broken(&format!("DELETE {}", delete.path), error);
+        let request = Request::delete(&delete.path).body(Vec::new());
+        let request = request.map_err(|error| failed(error.to_string()))?;
+        let answer = self.kube.request_text(request).await;
+        answer.map_err(|error| failed(error.to_string()))?;
+        self.remember("deleted", &delete.path, MomentKind::Trouble);
+        let text = format!("DELETE {}: {}", delete.path, delete.because);
+        self.voice.say(Mark::Note, &text);
+        Ok(())
+    }
+
+    /// Puts a moment on the repair's time-line.
+    pub(super) fn remember(&mut self, what: &str, detail: &str, kind: MomentKind) {
+        let at = self.struck.map_or(Duration::ZERO, |struck| struck.elapsed());
+        self.story.repair.push(Moment {
+            at,
+            what: what.to_owned(),
+            detail: detail.to_owned(),
+            kind,
+        });
+    }
+}

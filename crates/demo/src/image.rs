@@ -1,0 +1,143 @@
+//! What a node image holds, as far as a bootstrap looks at it. No I/O.
+
+use crate::scenario::Image;
+
+/// The steps of the scripts and their seconds: what half of the nodes in the field take at most.
+pub(crate) const STEPS: &[(&str, f64)] = &[
+    ("holdWALinuxAgent", 0.5),
+    ("fetch_and_cache_imds_instance_metadata", 0.3),
+    ("orasLogin.oras_login_with_kubelet_identity", 1.8),
+    ("installNetworkPlugin", 1.2),
+    ("configureKubeletAndKubectl", 4.6),
+    ("configureCNI", 0.4),
+    ("ensureContainerd", 0.8),
+    ("enableLocalDNS", 2.0),
+    ("configureK8s", 0.5),
+    ("outboundProbe", 0.6),
+    ("ensureKubelet", 2.5),
+    ("ensureNoDupOnPromiscuBridge", 0.7),
+    ("configureNodeExporter", 1.6),
+];
+
+/// Programs that every good image has, and what they say when they are run.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("oras", "echo 'Version: 1.2.0'"),
+    ("containerd", "echo 'containerd github.com/containerd/containerd/v2 2.0.0 simulated'"),
+    ("kubelet", "echo 'Kubernetes v1.33.6'"),
+    ("jq", "exit 0"),
+    ("systemctl", "exit 0"),
+    ("curl", "exit 0"),
+    ("logger", r#"echo "$(date -Ins) $*" >>"$AKS_NODE_ROOT/var/log/messages""#),
+    ("hostname", r#"cat "$AKS_NODE_ROOT/etc/hostname""#),
+];
+
+/// Programs of this machine that the scripts need; nothing else of it is to be seen on a node.
+pub(crate) const BORROWED: &[&str] = &[
+    "base64", "basename", "bash", "cat", "chmod", "date", "dirname", "mkdir", "nohup", "sed",
+    "sleep", "tail", "tee", "timeout", "touch", "tr",
+];
+
+/// A file of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct File {
+    /// Where, from the root.
+    pub(crate) path: String,
+    pub(crate) mode: u32,
+    pub(crate) text: String,
+}
+
+impl File {
+    fn program(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), mode: 0o755, text: text.into() }
+    }
+
+    pub(crate) fn plain(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), mode: 0o644, text: text.into() }
+    }
+}
+
+/// The files of an image whose nodes live so much faster than in Azure.
+pub(crate) fn files(version: &str, image: &Image, speed: f64) -> Vec<File> {
+    let containers = |name: &str| format!("opt/azure/containers/{name}");
+    let mut files: Vec<File> = PROGRAMS
+        .iter()
+        .filter(|(name, _)| !image.lacks.iter().any(|lacking| lacking == name))
+        .map(|(name, says)| {
+            File::program(format!("usr/bin/{name}"), format!("#!/bin/bash\n{says}\n"))
+        })
+        .collect();
+    files.extend([
+        File::plain("etc/os-release", os_release(version)),
+        File::plain("opt/azure/components.json", "{\"GPUContainerImages\": []}\n"),
+        File::program(
+            containers("aks-node-controller"),
+            "#!/bin/bash\nexec \"$MOORING\" agent \"$@\"\n",
+        ),
+        File::program(
+            containers("aks-node-controller-launcher.sh"),
+            include_str!("../../../packaging/aks-node-controller-launcher.sh"),
+        ),
+        File::program(containers("provision_preload.sh"), "#!/bin/bash\n"),
+        File::program(
+            containers("provision_start.sh"),
+            include_str!("../image/provision_start.sh"),
+        ),
+        File::program(containers("provision.sh"), include_str!("../image/provision.sh")),
+        File::plain(containers("steps"), steps(image, speed)),
+    ]);
+    files
+}
+
+fn os_release(version: &str) -> String {
+    format!(
+        "NAME=\"Microsoft Azure Linux\"\nVERSION_ID=\"3.0\"\nPRETTY_NAME=\"Microsoft Azure Linux 3.0, image {version}\"\n"
+    )
+}
+
+/// The steps as the scripts read them, with the time that they take here.
+fn steps(image: &Image, speed: f64) -> String {
+    let mut lines = Vec::new();
+    for (name, seconds) in STEPS {
+        let seconds = seconds * image.slow.get(*name).copied().unwrap_or(1.0) / speed;
+        let fails = image.fails.as_ref().filter(|fails| fails.step == *name);
+        let end = fails.map(|fails| format!(" {} {}", fails.code, fails.says.replace('\n', " ")));
+        lines.push(format!("{name} {seconds:.3}{}\n", end.as_deref().unwrap_or_default()));
+        if end.is_some() {
+            break;
+        }
+    }
+    lines.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Failing;
+
+    #[test]
+    fn an_image_lacks_what_it_is_said_to_lack_and_nothing_else() {
+        let paths = |image: &Image| -> Vec<String> {
+            files("202601.13.0", image, 20.0).into_iter().map(|file| file.path).collect()
+        };
+        let (good, bad) = (
+            paths(&Image::default()),
+            paths(&Image { lacks: vec!["oras".into()], ..Image::default() }),
+        );
+        assert!(good.contains(&"usr/bin/oras".to_owned()));
+        assert_eq!(good.len(), bad.len() + 1);
+        assert!(!bad.contains(&"usr/bin/oras".to_owned()));
+    }
+
+    #[test]
+    fn steps_are_as_fast_as_the_world_and_end_where_they_fail() {
+        let fails = Failing { step: "outboundProbe".into(), code: 50, says: "no\nway".into() };
+        let image = Image {
+            fails: Some(fails),
+            slow: [("installNetworkPlugin".to_owned(), 2.0)].into(),
+            ..Image::default()
+        };
+        let steps = steps(&image, 10.0);
+        assert!(steps.contains("installNetworkPlugin 0.240\n"), "{steps}");
+        assert!(steps.ends_with("outboundProbe 0.060 50 no way\n"), "{steps}");
+    }
+}

@@ -1,0 +1,161 @@
+//! A machine that boots in a folder: the image's files, the custom data, the agent, and the extension that waits for it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::process::Command;
+use tokio::time::Instant;
+
+use crate::cloud_init::{self, NotCustomData};
+use crate::image::{BORROWED, File};
+use crate::{files, processes};
+
+/// Longer than any bootstrap of a simulated image.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A machine in a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    /// The machine's root.
+    pub(crate) root: PathBuf,
+    /// The program that is the agent.
+    pub(crate) mooring: PathBuf,
+}
+
+/// What the extension's command ended with.
+#[derive(Debug, Clone)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+/// A machine that did not get as far as a result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BootError {
+    #[error("{0}: {1}")]
+    Io(PathBuf, io::Error),
+    #[error("the custom data cannot be used: {0}")]
+    CustomData(#[from] NotCustomData),
+    #[error("no result after {} s", PATIENCE.as_secs())]
+    Late,
+}
+
+impl Node {
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Lays the image's files down, with the machine's name and the time of its start.
+    pub(crate) fn install(
+        &self,
+        image: &[File],
+        name: &str,
+        now: Timestamp,
+    ) -> Result<(), BootError> {
+        let failed = |path: PathBuf| move |error| BootError::Io(path, error);
+        let own = [
+            File::plain("etc/hostname", format!("{name}\n")),
+            File::plain("run/boot-times", boot_times(now)),
+            File::plain("var/log/messages", ""),
+        ];
+        for file in image.iter().chain(&own) {
+            let path = self.at(&file.path);
+            files::put(&path, file.mode, &file.text).map_err(failed(path))?;
+        }
+        for program in BORROWED {
+            let Some(host) = find(program) else { continue };
+            let path = self.at(&format!("usr/bin/{program}"));
+            std::os::unix::fs::symlink(host, &path).map_err(failed(path))?;
+        }
+        Ok(())
+    }
+
+    /// Boots: cloud-init runs the boothook, which starts the agent; the extension waits for its result.
+    pub(crate) async fn boot(&self, custom_data: &str) -> Result<Ended, BootError> {
+        let script = cloud_init::below_root(&cloud_init::boothook(custom_data)?);
+        let hook = self.at("var/lib/cloud/instance/boothooks/part-001");
+        files::put(&hook, 0o700, &script).map_err(|error| BootError::Io(hook.clone(), error))?;
+        let began = Instant::now();
+        let failed = |error| BootError::Io(hook.clone(), error);
+        let mut boothook = self.command(Path::new("/bin/bash"));
+        let boothook = boothook.arg(&hook).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut boothook = boothook.spawn().map_err(failed)?;
+        let _group = processes::Group::of(&boothook);
+        boothook.wait().await.map_err(failed)?;
+        // The very command that the extension is given, below the root.
+        let agent = self.at("opt/azure/containers/aks-node-controller");
+        let mut wait = self.command(&agent);
+        wait.arg("provision-wait").stdout(Stdio::piped()).stderr(Stdio::piped());
+        let wait = wait.spawn().map_err(|error| BootError::Io(agent.clone(), error))?;
+        let _waiting = processes::Group::of(&wait);
+        let output = tokio::time::timeout(PATIENCE, wait.wait_with_output())
+            .await
+            .map_err(|_| BootError::Late)?
+            .map_err(|error| BootError::Io(agent, error))?;
+        self.agent_ended().await;
+        Ok(Ended {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            took: began.elapsed(),
+        })
+    }
+
+    /// Waits until the agent's `provision` has said its last word, which is a moment after its result.
+    async fn agent_ended(&self) {
+        let lock = self.at("run/aks-node-controller/provision.lock");
+        for _ in 0..400 {
+            // It holds the lock for as long as it lives.
+            match std::fs::File::open(&lock).map(|file| file.try_lock()) {
+                Ok(Err(std::fs::TryLockError::WouldBlock)) => {}
+                _ => return,
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// A process of this machine: it sees the machine's folder, its programs, and nothing else.
+    fn command(&self, program: &Path) -> Command {
+        let containers = self.at("opt/azure/containers");
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", self.at("usr/bin"))
+            .env("LC_ALL", "C")
+            .env(processes::MARK, &self.root)
+            .env("MOORING", &self.mooring)
+            .env("BIN_PATH", containers.join("aks-node-controller"))
+            .env("CONFIG_PATH", containers.join("aks-node-controller-config.json"))
+            .env("NBC_CMD_PATH", containers.join("aks-node-controller-nbc-cmd.sh"))
+            .env("HOTFIX_JSON", containers.join("aks-node-controller-hotfix.json"))
+            .env("FEATURES_PATH", containers.join("enabled_features.sh"))
+            .env("HOSTNAME_PATH", self.at("etc/hostname"))
+            .current_dir(&self.root)
+            .stdin(Stdio::null())
+            .process_group(0);
+        command
+    }
+}
+
+/// When what started, for the scripts' report. All of it at once: only what follows is played.
+fn boot_times(now: Timestamp) -> String {
+    let stamp = now.strftime("%a %F %T UTC");
+    ["KERNEL", "CLOUD_INIT_LOCAL", "CLOUD_INIT", "CLOUD_FINAL", "NETWORKD", "GUEST_AGENT"]
+        .map(|name| format!("{name}='{stamp}'\n"))
+        .concat()
+}
+
+/// A program of this machine.
+fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/bin", "/bin"].map(PathBuf::from);
+    std::env::split_paths(&path)
+        .chain(usual)
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file())
+}

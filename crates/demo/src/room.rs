@@ -1,0 +1,146 @@
+//! The machine room: every machine that the simulated Azure starts is booted in a folder, and what its extension's
+//! command printed becomes the extension's status in Azure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mooring_contract::CseStatus;
+use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
+use mooring_simulator::azure::{Cse, Printed, Vm};
+use mooring_simulator::random::Random;
+use mooring_simulator::world::Shell;
+use serde_json::json;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+
+use crate::image;
+use crate::node::{Ended, Node};
+use crate::scenario::Image;
+
+/// How often Azure is asked for machines that have started.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What happens in the machine room.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// A machine runs, and its agent starts.
+    Boots(Vm),
+    /// Its bootstrap is over.
+    Ended(Machine),
+    /// It did not get as far as a result, and why.
+    Broken { vm: String, why: String },
+}
+
+/// A machine whose bootstrap is over.
+#[derive(Debug, Clone)]
+pub(crate) struct Machine {
+    pub(crate) vm: Vm,
+    pub(crate) root: PathBuf,
+    pub(crate) code: i32,
+    /// What the node says of the cause.
+    pub(crate) cause: String,
+    /// No node will ever come of it.
+    pub(crate) silent: bool,
+    pub(crate) took: Duration,
+}
+
+/// What machines are made of.
+#[derive(Debug, Clone)]
+pub(crate) struct Room {
+    pub(crate) images: BTreeMap<String, Image>,
+    pub(crate) registry: Option<String>,
+    /// The folder of all machines.
+    pub(crate) nodes: PathBuf,
+    /// This program.
+    pub(crate) mooring: PathBuf,
+    pub(crate) seed: u64,
+}
+
+impl Room {
+    /// Boots whatever starts, until it is dropped.
+    pub(crate) async fn run(self, world: Shell, news: UnboundedSender<News>) {
+        let mut started: BTreeSet<String> = BTreeSet::new();
+        let mut boots = JoinSet::new();
+        loop {
+            let (waiting, speed) = world.with(|world, _| {
+                (world.azure().waiting_bootstraps(), world.azure().options().speed)
+            });
+            for vm in waiting {
+                if started.insert(vm.name.clone()) {
+                    let _ = news.send(News::Boots(vm.clone()));
+                    boots.spawn(self.clone().boot(vm, speed, world.clone(), news.clone()));
+                }
+            }
+            while boots.try_join_next().is_some() {}
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn boot(self, vm: Vm, speed: f64, world: Shell, news: UnboundedSender<News>) {
+        let image = self.images.get(&vm.image_version).cloned().unwrap_or_default();
+        let node = Node { root: self.nodes.join(&vm.name), mooring: self.mooring.clone() };
+        let files = image::files(&vm.image_version, &image, speed);
+        let custom_data = match self.custom_data(&vm.name) {
+            Ok(custom_data) => custom_data,
+            Err(why) => return drop(news.send(News::Broken { vm: vm.name, why })),
+        };
+        let ended = match node.install(&files, &vm.name, world.now()) {
+            Ok(()) => node.boot(&custom_data.expose_base64()).await,
+            Err(error) => Err(error),
+        };
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(error) => {
+                let why = error.to_string();
+                return drop(news.send(News::Broken { vm: vm.name, why }));
+            }
+        };
+        let cse = extension(&ended, speed, &image);
+        world.with(|world, now| world.azure_mut().end_bootstrap(&vm.name, cse, now));
+        let report = CseStatus::read(ended.stdout.trim_end().as_bytes()).unwrap_or_default();
+        let cause = if report.error.is_empty() { report.diagnosis } else { report.error };
+        let (code, took) = (ended.code, ended.took);
+        let _ = news.send(News::Ended(Machine {
+            vm,
+            root: node.root,
+            code,
+            cause,
+            silent: image.silent,
+            took,
+        }));
+    }
+
+    /// What the control plane hands a new machine.
+    fn custom_data(&self, vm: &str) -> Result<CustomData, String> {
+        let mut random = Random::new(self.seed).fork(vm);
+        let mut bytes = [0; 30];
+        bytes.fill_with(|| random.draw().to_le_bytes()[0]);
+        let config = node_config(self.registry.as_deref()).to_string();
+        let boundary = Boundary::from_random(bytes);
+        CustomData::render(Format::Boothook, config.as_bytes(), &Features::none(), &boundary)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// A node config as small as one can be that still boots a node.
+fn node_config(registry: Option<&str>) -> serde_json::Value {
+    json!({
+        "version": "v1",
+        "kubernetes_version": "1.33.6",
+        "cluster_config": {"location": "westeurope", "resource_group": "MC_rg-demo_demo_westeurope"},
+        "api_server_config": {"api_server_name": "demo-abcd1234.hcp.westeurope.azmk8s.io"},
+        "bootstrap_profile_container_registry_server": registry.unwrap_or_default(),
+    })
+}
+
+/// How the extension ended, as its handler tells Azure.
+fn extension(ended: &Ended, speed: f64, image: &Image) -> Cse {
+    Cse {
+        exit_code: ended.code,
+        seconds: Some(ended.took.mul_f64(speed).as_secs()),
+        registers: !image.silent,
+        printed: Some(Printed { stdout: ended.stdout.clone(), stderr: ended.stderr.clone() }),
+        ..Cse::default()
+    }
+}

@@ -1,0 +1,21 @@
+//! The scenarios that are compiled in.
+
+macro_rules! scenarios {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../scenarios/", $name, ".yaml")))),*]
+    };
+}
+
+/// Names and texts; the first is played when none is named.
+pub(super) const ALL: &[(&str, &str)] = scenarios![
+    "first-five-minutes",
+    "healthy-boot",
+    "oras-missing",
+    "old-agent",
+    "blocked-outbound",
+    "slow-network",
+    "never-registers",
+    "budget-blocks",
+    "young-operation",
+    "api-server-restarts",
+];

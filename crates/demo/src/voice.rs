@@ -1,0 +1,181 @@
+//! How the story is told: lines that stay, and on a terminal one line that changes.
+
+use std::io::{IsTerminal as _, Write};
+use std::time::Duration;
+
+use crate::wrap::wrapped;
+
+/// How lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Somebody watches: a line may change under their eyes.
+    pub terminal: bool,
+    /// Colours may be used. They never carry a meaning alone.
+    pub colour: bool,
+}
+
+impl Style {
+    /// As standard output is, and as `NO_COLOR` asks for.
+    #[must_use]
+    pub fn of_stdout() -> Self {
+        let terminal = std::io::stdout().is_terminal();
+        let asked = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        Self { terminal: terminal && !dumb, colour: terminal && !asked && !dumb }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Good,
+    Bad,
+    Note,
+    Struck,
+}
+
+/// A line of a chapter.
+pub(crate) fn line(style: Style, mark: Mark, text: &str) -> String {
+    let sign = match mark {
+        Mark::Good => style.paint("32", "✓"),
+        Mark::Bad => style.paint("31", "✗"),
+        Mark::Note => style.paint("2", "·"),
+        Mark::Struck => style.paint("33", "!"),
+    };
+    let lines = wrapped(text, WIDTH, 5);
+    format!("   {sign} {}\n", lines.join("\n"))
+}
+
+/// A chapter's lines are no wider, so that they fit beside each other on most screens.
+const WIDTH: usize = 112;
+
+/// A chapter's heading.
+pub(crate) fn heading(style: Style, number: usize, title: &str) -> String {
+    format!("\n{}\n", style.paint("1", &format!("{number}  {title}")))
+}
+
+/// What a command printed, set off from the story.
+pub(crate) fn quote(style: Style, text: &str) -> String {
+    let bar = style.paint("2", "│");
+    let lines = text.trim_end().lines().map(|line| format!("   {bar} {line}\n"));
+    lines.collect::<Vec<_>>().concat()
+}
+
+/// A command as a person would type it.
+pub(crate) fn command(style: Style, text: &str) -> String {
+    format!("   {}\n", style.paint("36", &format!("$ {text}")))
+}
+
+/// `0.4 s`, `12.3 s`, `1 min 5 s`.
+pub(crate) fn seconds(duration: Duration) -> String {
+    match duration.as_secs() {
+        0..60 => format!("{:.1} s", duration.as_secs_f64()),
+        whole => format!("{} min {} s", whole / 60, whole % 60),
+    }
+}
+
+/// Where the story is told.
+pub struct Voice {
+    out: Box<dyn Write + Send>,
+    style: Style,
+    /// A line stands there that is to change.
+    changing: bool,
+}
+
+impl Voice {
+    /// A voice that speaks to `out`.
+    #[must_use]
+    pub fn new(out: Box<dyn Write + Send>, style: Style) -> Self {
+        Self { out, style, changing: false }
+    }
+
+    /// A reader who has gone away is no reason to stop.
+    fn write(&mut self, text: &str) {
+        let clear = if std::mem::take(&mut self.changing) { "\r\x1b[K" } else { "" };
+        let _ = write!(self.out, "{clear}{text}").and_then(|()| self.out.flush());
+    }
+
+    /// A text of its own.
+    pub(crate) fn plain(&mut self, text: &str) {
+        self.write(&format!("{}\n", wrapped(text, WIDTH, 0).join("\n")));
+    }
+
+    pub(crate) fn heading(&mut self, number: usize, title: &str) {
+        self.write(&heading(self.style, number, title));
+    }
+
+    pub(crate) fn say(&mut self, mark: Mark, text: &str) {
+        self.write(&line(self.style, mark, text));
+    }
+
+    pub(crate) fn command(&mut self, text: &str) {
+        self.write(&command(self.style, text));
+    }
+
+    pub(crate) fn quote(&mut self, text: &str) {
+        self.write(&quote(self.style, text));
+    }
+
+    /// What is going on right now; only for those who watch.
+    pub(crate) fn now(&mut self, text: &str) {
+        if !self.style.terminal {
+            return;
+        }
+        let text: String = text.chars().take(100).collect();
+        let text = self.style.paint("2", &format!("   … {text}"));
+        self.write(&text);
+        self.changing = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Heard(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Heard {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn told(style: Style) -> String {
+        let heard = Heard::default();
+        let mut voice = Voice::new(Box::new(heard.clone()), style);
+        voice.heading(1, "A");
+        voice.now("soon");
+        voice.say(Mark::Good, "done");
+        let bytes = heard.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_pipe_gets_plain_lines_and_nothing_that_changes() {
+        assert_eq!(told(Style { terminal: false, colour: false }), "\n1  A\n   ✓ done\n");
+    }
+
+    #[test]
+    fn a_changing_line_is_cleared_before_the_next_one() {
+        let told = told(Style { terminal: true, colour: false });
+        assert_eq!(told, "\n1  A\n   … soon\r\x1b[K   ✓ done\n");
+    }
+
+    #[test]
+    fn durations_read_as_people_say_them() {
+        assert_eq!(seconds(Duration::from_millis(440)), "0.4 s");
+        assert_eq!(seconds(Duration::from_secs(65)), "1 min 5 s");
+    }
+}

@@ -1,0 +1,49 @@
+//! Long lines, for people.
+
+/// A line in lines of at most `width` characters, the later ones set in.
+pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    // What stands before the first word of the line, and wide gaps in it, stay.
+    let mut rest = line;
+    while !rest.is_empty() {
+        let gap = rest.len() - rest.trim_start_matches(' ').len();
+        let word_end = rest[gap..].find(' ').map_or(rest.len(), |at| gap + at);
+        let (piece, behind) = rest.split_at(word_end);
+        let at = lines.len() - 1;
+        let full = lines[at].chars().count() + piece.chars().count() > width;
+        if full && !lines[at].trim().is_empty() {
+            lines.push(format!("{}{}", " ".repeat(indent), piece.trim_start()));
+        } else {
+            lines[at].push_str(piece);
+        }
+        rest = behind;
+    }
+    lines
+}
+
+/// A text without line ends, in at most so many characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match flat.char_indices().nth(most) {
+        None => flat,
+        Some((at, _)) => format!("{}…", &flat[..at]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_wrapped_at_words_and_set_in() {
+        assert_eq!(wrapped("  a   bb ccc dddd", 11, 3), ["  a   bb", "   ccc dddd"]);
+        assert_eq!(wrapped("short", 10, 2), ["short"]);
+        assert_eq!(wrapped("", 10, 2), [""]);
+    }
+
+    #[test]
+    fn a_cut_text_is_one_line_and_says_that_it_is_cut() {
+        assert_eq!(cut("a\n  b", 10), "a b");
+        assert_eq!(cut("äöü", 2), "äö…");
+    }
+}
