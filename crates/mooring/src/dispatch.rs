@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::Command;
-use crate::{codes, controller, documents, explain, repair, sim, why};
+use crate::{codes, controller, documents, explain, finalizers, repair, sim, why};
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> ExitCode {
@@ -17,6 +17,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Man => documents::manual(),
         // These have more to say than that they are done.
         Command::Repair(arguments) => return repair::repair(&arguments),
+        Command::Finalizers(arguments) => return finalizers::finalizers(&arguments),
         Command::Why(arguments) => {
             return why::why(&arguments).unwrap_or_else(|failure| failure.report());
         }

@@ -9,6 +9,7 @@ mod dispatch;
 mod documents;
 mod explain;
 mod failure;
+mod finalizers;
 mod repair;
 mod show;
 mod show_fleet;
