@@ -43,6 +43,8 @@ mod time;
 mod wait;
 pub mod world;
 
+pub use time::parse_duration;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 

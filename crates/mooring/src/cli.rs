@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Codes(CodesArguments),
     /// Prove that a node pool is wedged, and rebuild it so that a kill at any instant loses nothing
     Repair(crate::repair::RepairArguments),
+    /// Remove what a retired operator left: stuck finalizers, custom resources, definitions, release, namespace
+    Finalizers(crate::finalizers::FinalizersArguments),
     /// Say why a node did not join, from Azure, the cluster and the record
     #[command(after_help = WHY_HELP)]
     Why(WhyArguments),
@@ -140,7 +142,8 @@ Examples:
   kubectl --kubeconfig demo/kubeconfig get nodes,nodeclaims
 
 Prints `ready https://127.0.0.1:N` once the files are written and every port answers.
-Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled, slow-boot, young-operation.
+Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled, slow-boot, young-operation,
+retired-operator (for `mooring finalizers`).
 GET /admin/ on the same port lists what can be broken and looked at.";
 
 #[derive(Debug, Args)]

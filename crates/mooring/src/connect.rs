@@ -1,5 +1,6 @@
 //! The ways to Azure and to the cluster, from flags and the environment.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use mooring_arm::identity::Settings as Identity;
@@ -34,13 +35,18 @@ pub(crate) fn azure(endpoint: Option<&String>, limits: Limits) -> Result<Client,
 
 /// A client of the cluster's API that repeats nothing by itself.
 pub(crate) async fn kubernetes(arguments: &ClusterArguments) -> Result<kube::Client, Failure> {
+    kubernetes_by(arguments.kubeconfig.as_deref()).await
+}
+
+/// The same by a kubeconfig, else by the usual rules.
+pub(crate) async fn kubernetes_by(kubeconfig: Option<&Path>) -> Result<kube::Client, Failure> {
     use kube::config::{KubeConfigOptions, Kubeconfig};
     let failed = |error: String| {
         Failure::unreadable(format!(
             "no way to the cluster's API: {error}\nhint: `--kubeconfig FILE` or KUBECONFIG names a kubeconfig; `az aks get-credentials` writes one"
         ))
     };
-    let config = match &arguments.kubeconfig {
+    let config = match kubeconfig {
         Some(path) => {
             let read = Kubeconfig::read_from(path).map_err(|error| failed(error.to_string()))?;
             kube::Config::from_custom_kubeconfig(read, &KubeConfigOptions::default())

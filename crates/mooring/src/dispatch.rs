@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use crate::cli::Command;
-use crate::{bundle, codes, controller, demo, documents, explain, repair, sim, trace, why};
+use crate::{
+    bundle, codes, controller, demo, documents, explain, finalizers, repair, sim, trace, why,
+};
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> ExitCode {
@@ -22,6 +24,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Demo(arguments) => {
             return demo::demo(arguments).unwrap_or_else(|failure| failure.report());
         }
+        Command::Finalizers(arguments) => return finalizers::finalizers(&arguments),
         Command::Why(arguments) => {
             return why::why(&arguments).unwrap_or_else(|failure| failure.report());
         }

@@ -11,6 +11,7 @@ mod dispatch;
 mod documents;
 mod explain;
 mod failure;
+mod finalizers;
 mod outfile;
 mod repair;
 mod show;

@@ -13,12 +13,14 @@
 //! | [`effects`], [`world`], [`run`] | changes as data, the seam to the outside, and the loop between |
 //! | [`shell`] | the real outside: Azure, Kubernetes, the journal's stores, and what an operator asks for |
 //! | [`report`] | what was done, for people and programs |
+//! | [`finalizers`] | the same for what a retired operator left behind |
 //!
-//! Decisions are pure; only [`shell`] and [`journal::RealDisk`] touch anything.
+//! Decisions are pure; only [`shell`], [`finalizers::shell`] and [`journal::RealDisk`] touch anything.
 
 pub mod begin;
 pub mod canonical;
 pub mod effects;
+pub mod finalizers;
 pub mod guards;
 pub mod journal;
 pub mod machine;

@@ -15,8 +15,8 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::guards::{Guard, Outcome, Scope};
 use mooring_repair::journal::{
-    Disk, Entry, FileError, FileJournal, Finish, JournalError, Owner, RealDisk, Record, Tail,
-    Workload, breaker, decode, encode, follow, join, retained, split, summaries, verify,
+    Disk, Entry, FileError, FileJournal, Finish, JournalError, Owner, RealDisk, Record, SCHEMA,
+    Tail, Workload, breaker, decode, encode, follow, join, retained, split, summaries, verify,
 };
 use mooring_repair::machine::{Phase, State};
 use mooring_repair::plan::Step;
@@ -190,7 +190,7 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
     let newer = text(&records).replacen("journal/v1", "journal/v2", 1);
     assert_eq!(
         decode(&newer, Tail::Whole),
-        Err(JournalError::Schema(0, "mooring.repair.journal/v2".into()))
+        Err(JournalError::Schema(0, "mooring.repair.journal/v2".into(), SCHEMA))
     );
     let mut gap = records.clone();
     gap.remove(2);

@@ -127,7 +127,7 @@ async fn of_two_writers_only_one_succeeds() {
 async fn a_file_has_one_owner_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("journal");
-    let (mut one, mut two) =
+    let (mut one, mut two): (Store, Store) =
         (Store::File(FileStore::new(&file)), Store::File(FileStore::new(&file)));
     one.load().await.unwrap();
     two.load().await.unwrap();

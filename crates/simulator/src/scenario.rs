@@ -157,13 +157,14 @@ pub enum ScenarioError {
 }
 
 /// The built-in scenarios.
-const BUILT_IN: [(&str, &str); 6] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("healthy", include_str!("../scenarios/healthy.yaml")),
     ("oras-missing", include_str!("../scenarios/oras-missing.yaml")),
     ("wedged-system-pool", include_str!("../scenarios/wedged-system-pool.yaml")),
     ("throttled", include_str!("../scenarios/throttled.yaml")),
     ("slow-boot", include_str!("../scenarios/slow-boot.yaml")),
     ("young-operation", include_str!("../scenarios/young-operation.yaml")),
+    ("retired-operator", include_str!("../scenarios/retired-operator.yaml")),
 ];
 
 impl Scenario {

@@ -2,11 +2,11 @@
 
 mod arguments;
 mod end;
-mod outside;
+pub(crate) mod outside;
 mod pipeline;
-mod progress;
-mod settings;
-mod show;
+pub(crate) mod progress;
+pub(crate) mod settings;
+pub(crate) mod show;
 
 use std::io::BufRead as _;
 use std::process::ExitCode;
@@ -117,12 +117,16 @@ async fn apply(
     let plan = examined.plan.map_err(|error| no_plan(&error))?;
     if approved.is_none() {
         write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
-        confirm(&plan.pool, "rebuild")?;
+        ask(&plan.pool, "rebuild")?;
     }
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
-    let ending =
-        signals.during(operator.apply(&plan, &report.detection.guards, approved, watcher)).await;
+    let ending = signals
+        .during(
+            operator.apply(&plan, &report.detection.guards, approved, watcher),
+            Ending::Resumable,
+        )
+        .await;
     progress.end();
     end::end(operator, ending, output).await
 }
@@ -150,7 +154,7 @@ fn again(
     let pool = settings.target.pool.clone();
     on(target, settings, async |operator, signals| {
         if !yes {
-            confirm(&pool, what)?;
+            ask(&pool, what)?;
         }
         let mut progress = Progress::new();
         let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
@@ -161,27 +165,33 @@ fn again(
             }
         };
         let ending = if forward {
-            signals.during(Box::pin(operator.resume(watcher, &mut say))).await
+            signals.during(Box::pin(operator.resume(watcher, &mut say)), Ending::Resumable).await
         } else {
-            signals.during(Box::pin(operator.abort(watcher, &mut say))).await
+            signals.during(Box::pin(operator.abort(watcher, &mut say)), Ending::Resumable).await
         };
         progress.end();
         end::end(operator, ending, output).await
     })
 }
 
-/// Destructive steps need the pool's name, typed.
-fn confirm(pool: &str, what: &str) -> Result<(), Failure> {
-    write(&format!("Type the pool's name to {what} pool {pool}: "));
+fn ask(pool: &str, what: &str) -> Result<(), Failure> {
+    confirm(
+        pool,
+        &format!("Type the pool's name to {what} pool {pool}: "),
+        "unattended, use `apply --yes --plan-hash HASH` or `resume --yes`",
+    )
+}
+
+/// Destructive steps need a name, typed.
+pub(crate) fn confirm(name: &str, question: &str, hint: &str) -> Result<(), Failure> {
+    write(question);
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
-    if line.trim() == pool {
+    if line.trim() == name {
         return Ok(());
     }
     let typed = if line.is_empty() { "nothing was typed" } else { "that is not its name" };
-    Err(Failure::refused(format!(
-        "{typed}; nothing was changed\nhint: unattended, use `apply --yes --plan-hash HASH` or `resume --yes`"
-    )))
+    Err(Failure::refused(format!("{typed}; nothing was changed\nhint: {hint}")))
 }
 
 fn no_plan(error: &PlanError) -> Failure {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use mooring_arm::Limits;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{Access, Ending, Operator};
+use mooring_repair::shell::{Access, Operator};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -30,10 +30,16 @@ pub(crate) fn operator(
 ) -> Result<(Operator, Signals), Failure> {
     let client = connect::azure(None, Limits::default())?;
     let access = kubeconfig.map_or(Access::Azure, |path| Access::File(path.to_owned()));
-    let (stop, stopped) = watch::channel(false);
+    let (signals, stopped) = signals();
     let operator = Operator::new(&client, access, settings, Rc::new(Timestamp::now), stopped)
         .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok((operator, Signals { stop }))
+    Ok((operator, signals))
+}
+
+/// What stops a run, and how the run is told.
+pub(crate) fn signals() -> (Signals, watch::Receiver<bool>) {
+    let (stop, stopped) = watch::channel(false);
+    (Signals { stop }, stopped)
 }
 
 /// Ctrl-C and SIGTERM.
@@ -43,8 +49,12 @@ pub(crate) struct Signals {
 
 impl Signals {
     /// Lets a run go on until it rests. The first signal asks it to stop at the next safe point; the second
-    /// one leaves it as a kill would, which the journal bears as well.
-    pub(crate) async fn during(self, run: impl Future<Output = Ending>) -> Ending {
+    /// one leaves it as a kill would, which the journal bears as well; `left` makes an end of that.
+    pub(crate) async fn during<T>(
+        self,
+        run: impl Future<Output = T>,
+        left: impl FnOnce(String) -> T,
+    ) -> T {
         let (Ok(interrupts), Ok(terms)) =
             (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
         else {
@@ -53,7 +63,7 @@ impl Signals {
         tokio::select! {
             ending = run => ending,
             () = self.watch(interrupts, terms) => {
-                Ending::Resumable("stopped at once by a second signal".to_owned())
+                left("stopped at once by a second signal".to_owned())
             }
         }
     }

@@ -59,7 +59,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
             }
             write(&format!("run {run} is not over and is continued\n"));
             let mut say = |text: &str| write(&format!("{text}\n"));
-            Box::pin(signals.during(operator.resume(watcher, &mut say))).await
+            Box::pin(signals.during(operator.resume(watcher, &mut say), Ending::Resumable)).await
         }
         (None, plan) => {
             let guards = &report.detection.guards;
@@ -74,7 +74,8 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
                 show::plan(plan, Drawn::Table)?;
                 return Ok(0);
             }
-            Box::pin(signals.during(operator.apply(plan, guards, Some(&plan.hash), watcher))).await
+            let run = operator.apply(plan, guards, Some(&plan.hash), watcher);
+            Box::pin(signals.during(run, Ending::Resumable)).await
         }
     };
     progress.end();

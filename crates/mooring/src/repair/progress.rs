@@ -20,16 +20,20 @@ impl Progress {
     /// Tells what comes next.
     pub(crate) fn tell(&mut self, state: &State, action: &Action, now: Timestamp) {
         let Some(what) = what(action) else { return };
-        let step = place(state);
+        let age = clock(now.duration_since(state.step_since()));
+        let expected = state.step().map_or(0, Step::expected_seconds);
+        let expected = clock(SignedDuration::from_secs(expected.into()));
+        let timed = format!(" {age} of about {expected}");
+        self.show(&place(state), &timed, &what, matches!(action, Action::Wait { .. }));
+    }
+
+    /// Shows what is done at which step; on a terminal with its time, and over the line before if that was a wait.
+    pub(crate) fn show(&mut self, step: &str, timed: &str, what: &str, waits: bool) {
         let change = format!("{step}: {what}");
         if self.terminal {
-            let age = clock(now.duration_since(state.step_since()));
-            let expected = state.step().map_or(0, Step::expected_seconds);
-            let expected = clock(SignedDuration::from_secs(expected.into()));
-            let line: String =
-                format!("{step} {age} of about {expected}: {what}").chars().take(160).collect();
+            let line: String = format!("{step}{timed}: {what}").chars().take(160).collect();
             write(&format!("\r\x1b[K{line}"));
-            if !matches!(action, Action::Wait { .. }) {
+            if !waits {
                 write("\n");
             }
         } else if change != self.last {

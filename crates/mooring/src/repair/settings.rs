@@ -62,7 +62,7 @@ pub(crate) fn settings(
 }
 
 /// A file's whole path, since the journal is found again by it from other folders.
-fn journal(text: &str) -> Result<JournalPlace, Failure> {
+pub(crate) fn journal(text: &str) -> Result<JournalPlace, Failure> {
     if text == "configmap" {
         return Ok(JournalPlace::ConfigMap);
     }

@@ -13,7 +13,7 @@ use super::arguments::{Drawn, Plain, Written};
 use crate::failure::Failure;
 use crate::show::print;
 
-fn json(value: &impl Serialize) -> Result<String, Failure> {
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::unreadable(error.to_string()))?;
     Ok(text + "\n")

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::record::{Entry, Record, SCHEMA};
+use super::record::{Content, Record};
 use crate::canonical;
 
 /// A journal that cannot be trusted.
@@ -14,8 +14,8 @@ pub enum JournalError {
     #[error("record {0} of the journal cannot be read: {1}")]
     Unreadable(u64, String),
     /// A record was written by a version that this one does not know.
-    #[error("record {0} of the journal has the schema '{1}'; this version reads {SCHEMA}")]
-    Schema(u64, String),
+    #[error("record {0} of the journal has the schema '{1}'; this version reads {2}")]
+    Schema(u64, String, &'static str),
     /// A record does not have the hash that it says.
     #[error("record {0} of the journal was changed after it was written")]
     Changed(u64),
@@ -38,9 +38,14 @@ pub enum Tail {
 
 /// The record that follows `last`.
 #[must_use]
-pub fn follow(last: Option<&Record>, run: &str, at: Timestamp, entry: Entry) -> Record {
+pub fn follow<E: Content>(
+    last: Option<&Record<E>>,
+    run: &str,
+    at: Timestamp,
+    entry: E,
+) -> Record<E> {
     let mut record = Record {
-        schema: SCHEMA.to_owned(),
+        schema: E::SCHEMA.to_owned(),
         seq: last.map_or(0, |last| last.seq + 1),
         run: run.to_owned(),
         at,
@@ -61,7 +66,7 @@ fn hash_of(mut record: Value) -> String {
 
 /// A record as a line, with its end.
 #[must_use]
-pub fn encode(record: &Record) -> String {
+pub fn encode<E: Content>(record: &Record<E>) -> String {
     let value = serde_json::to_value(record).unwrap_or_default();
     let mut line = canonical::canonical(&value);
     line.push('\n');
@@ -69,7 +74,7 @@ pub fn encode(record: &Record) -> String {
 }
 
 /// The records of a text. Each line is checked by itself; [`verify`] checks that they follow each other.
-pub fn decode(text: &str, tail: Tail) -> Result<Vec<Record>, JournalError> {
+pub fn decode<E: Content>(text: &str, tail: Tail) -> Result<Vec<Record<E>>, JournalError> {
     let mut records = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         if tail == Tail::MayBeTorn && !line.ends_with('\n') {
@@ -80,15 +85,15 @@ pub fn decode(text: &str, tail: Tail) -> Result<Vec<Record>, JournalError> {
     Ok(records)
 }
 
-fn decode_line(line: &str, at: u64) -> Result<Record, JournalError> {
+fn decode_line<E: Content>(line: &str, at: u64) -> Result<Record<E>, JournalError> {
     // Never the text itself in an error: a journal may be shown to people.
     let unreadable = |error: serde_json::Error| {
         JournalError::Unreadable(at, format!("{:?} at column {}", error.classify(), error.column()))
     };
     let value: Value = serde_json::from_str(line).map_err(unreadable)?;
     let schema = value.get("schema").and_then(Value::as_str).unwrap_or_default();
-    if schema != SCHEMA {
-        return Err(JournalError::Schema(at, mooring_contract::shown(schema)));
+    if schema != E::SCHEMA {
+        return Err(JournalError::Schema(at, mooring_contract::shown(schema), E::SCHEMA));
     }
     let said = value.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
     if hash_of(value.clone()) != said {
@@ -98,7 +103,7 @@ fn decode_line(line: &str, at: u64) -> Result<Record, JournalError> {
 }
 
 /// Checks that the records follow each other. The first may follow one that was archived.
-pub fn verify(records: &[Record]) -> Result<(), JournalError> {
+pub fn verify<E>(records: &[Record<E>]) -> Result<(), JournalError> {
     for pair in records.windows(2) {
         if pair[1].seq != pair[0].seq + 1 || pair[1].prev != pair[0].hash {
             return Err(JournalError::Broken(pair[1].seq));

@@ -1,7 +1,7 @@
 //! A journal in the target cluster, so that a pipeline host that dies is no loss.
 
 use super::chain::{JournalError, Tail, decode, encode, verify};
-use super::record::Record;
+use super::record::{Content, Record};
 
 /// How much goes into one object: 256 KiB. Every record rewrites the last object, so that it must stay small; a usual
 /// run has 100 KiB. The API server would refuse more than 1 MiB.
@@ -18,7 +18,7 @@ pub struct Segment {
 
 /// Cuts a journal into objects, between records and none above `limit` unless one record alone is.
 #[must_use]
-pub fn split(records: &[Record], limit: usize) -> Vec<Segment> {
+pub fn split<E: Content>(records: &[Record<E>], limit: usize) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for line in records.iter().map(encode) {
         match segments.last_mut() {
@@ -30,7 +30,7 @@ pub fn split(records: &[Record], limit: usize) -> Vec<Segment> {
 }
 
 /// Joins segments, in any order, to a checked journal.
-pub fn join(mut segments: Vec<Segment>) -> Result<Vec<Record>, JournalError> {
+pub fn join<E: Content>(mut segments: Vec<Segment>) -> Result<Vec<Record<E>>, JournalError> {
     segments.sort_by_key(|segment| segment.index);
     let text: String = segments.into_iter().map(|segment| segment.text).collect();
     let records = decode(&text, Tail::Whole)?;

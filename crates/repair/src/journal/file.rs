@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags, open};
 use thiserror::Error;
 
 use super::chain::{JournalError, Tail, decode, encode, follow, verify};
-use super::record::Record;
+use super::record::{Content, Entry, Record};
 
 /// What a journal needs of a disk, so that tests can tear writes and fill it.
 pub trait Disk {
@@ -40,13 +40,13 @@ pub enum FileError {
 
 /// Records in a file, one line each.
 #[derive(Debug)]
-pub struct FileJournal<D> {
+pub struct FileJournal<D, E = Entry> {
     disk: D,
     path: PathBuf,
-    records: Vec<Record>,
+    records: Vec<Record<E>>,
 }
 
-impl<D: Disk> FileJournal<D> {
+impl<D: Disk, E: Content> FileJournal<D, E> {
     /// Reads the file.
     pub fn open(disk: D, path: &Path) -> Result<Self, FileError> {
         let mut journal = Self { disk, path: path.to_owned(), records: Vec::new() };
@@ -55,7 +55,7 @@ impl<D: Disk> FileJournal<D> {
     }
 
     /// The records, and the length of the part that counts: a torn last line is overwritten.
-    fn load(&self) -> Result<(Vec<Record>, u64), FileError> {
+    fn load(&self) -> Result<(Vec<Record<E>>, u64), FileError> {
         let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
         let bytes = bytes.unwrap_or_default();
         // A torn line may end inside of a character, so it is cut off before the text is looked at.
@@ -69,12 +69,12 @@ impl<D: Disk> FileJournal<D> {
 
     /// The records.
     #[must_use]
-    pub fn records(&self) -> &[Record] {
+    pub fn records(&self) -> &[Record<E>] {
         &self.records
     }
 
     /// Appends a record, which must follow the last one, and returns when it is durable.
-    pub fn append(&mut self, record: &Record) -> Result<(), FileError> {
+    pub fn append(&mut self, record: &Record<E>) -> Result<(), FileError> {
         let expected = self.records.last();
         let follows = follow(expected, &record.run, record.at, record.entry.clone());
         let (found, length) = self.load()?;

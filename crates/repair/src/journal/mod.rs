@@ -1,7 +1,8 @@
 //! The durable, append-only record that makes a run resumable.
 //!
 //! Every intent is written before its effect and every result after it. Records are chained by their hashes,
-//! so that an edit or a gap shows. What a state is follows from the records alone (`machine::State`).
+//! so that an edit or a gap shows. What a state is follows from the records alone (`machine::State`). What the
+//! records say is a type of its own ([`Content`]): a pool's repair has [`Entry`], others have theirs.
 
 mod archive;
 mod chain;
@@ -15,4 +16,4 @@ pub use chain::{JournalError, Tail, decode, encode, follow, verify};
 pub use configmap::{SEGMENT_BYTES, Segment, join, split};
 pub use file::{Disk, FileError, FileJournal, RealDisk};
 pub use lock::{Liveness, Lock, Owner, TakeOver, may_take_over};
-pub use record::{Entry, Finish, Record, SCHEMA, Workload};
+pub use record::{Content, Entry, Finish, Record, SCHEMA, Workload};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,13 +13,23 @@ use crate::guards::Guard;
 use crate::plan::Step;
 use crate::settings::Settings;
 
-/// The schema of the records written by this version.
+/// The schema of the records of a pool's repair.
 pub const SCHEMA: &str = "mooring.repair.journal/v1";
 
-/// One record.
+/// What the records of one kind of journal say.
+pub trait Content: Clone + PartialEq + Serialize + DeserializeOwned {
+    /// The schema of the records that this version writes and reads.
+    const SCHEMA: &'static str;
+}
+
+impl Content for Entry {
+    const SCHEMA: &'static str = SCHEMA;
+}
+
+/// One record, of a pool's repair unless another content is named.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// See [`SCHEMA`].
+pub struct Record<E = Entry> {
+    /// See [`Content::SCHEMA`].
     pub schema: String,
     /// Its place in the journal, from 0.
     pub seq: u64,
@@ -30,7 +41,7 @@ pub struct Record {
     pub prev: String,
     /// What it says.
     #[serde(flatten)]
-    pub entry: Entry,
+    pub entry: E,
     /// SHA-256 over all of the above.
     pub hash: String,
 }

@@ -1,10 +1,9 @@
 //! What the Kubernetes API answers and does, in the words of the repair.
 
 use http::Method;
-use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use super::kube_api::{Answer, KubeApi, Lost};
+use super::kube_api::{Answer, KubeApi, Lost, judged};
 use crate::effects::EffectResult;
 use crate::observation::{Node, Pdb, Pod, Reading};
 
@@ -67,7 +66,7 @@ impl KubeApi {
         let body = json!({
             "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions(uid),
         });
-        gone_is_done(judged(self.send(Method::DELETE, &path, Some(&body)).await))
+        self.change(Method::DELETE, &path, &body).await
     }
 }
 
@@ -87,18 +86,6 @@ fn preconditions(uid: &str) -> Value {
 /// True if the server does not know this version of an eviction.
 fn is_unknown_version(answer: &Answer) -> bool {
     answer.status == 400 && answer.refusal().1.contains("no kind \"Eviction\" is registered")
-}
-
-fn judged(answer: Result<Answer, Lost>) -> EffectResult {
-    match answer {
-        Ok(answer) if answer.is_success() => EffectResult::Done,
-        Ok(answer) => {
-            let (code, message) = answer.refusal();
-            let retry_after = answer.retry_after.map(SignedDuration::from_secs);
-            EffectResult::Refused { status: answer.status, code, message, retry_after }
-        }
-        Err(Lost(why)) => EffectResult::Unknown { why },
-    }
 }
 
 /// A pod that is not there has left.

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::told;
+use crate::effects::EffectResult;
 use crate::observation::Reading;
 
 /// No request takes longer. A lock counts as silent after 30 s, so a heartbeat must fit in twice.
@@ -27,7 +29,13 @@ pub struct KubeApi {
     client: kube::Client,
     /// Gives a token for each request; none if the client signs by itself.
     signer: Option<mooring_arm::Client>,
+    /// Lists are asked for their objects' metadata alone.
+    metadata_only: bool,
 }
+
+/// A server that cannot leave the rest out answers with whole objects, which hold the same.
+const METADATA_ONLY: &str =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json";
 
 /// What came back.
 #[derive(Debug)]
@@ -45,13 +53,29 @@ impl KubeApi {
     /// An API whose client signs by itself.
     #[must_use]
     pub fn new(client: kube::Client) -> Self {
-        Self { client, signer: None }
+        Self { client, signer: None, metadata_only: false }
     }
 
     /// An API whose requests carry a token of Entra for AKS, asked anew when it gets old.
     #[must_use]
     pub fn signed(client: kube::Client, signer: mooring_arm::Client) -> Self {
-        Self { client, signer: Some(signer) }
+        Self { client, signer: Some(signer), metadata_only: false }
+    }
+
+    /// The same, but lists hold metadata only: what is not read cannot leak.
+    #[must_use]
+    pub(crate) fn metadata_only(&self) -> Self {
+        Self { metadata_only: true, ..self.clone() }
+    }
+
+    /// One change, once, for what it came to.
+    pub(crate) async fn change(&self, method: Method, path: &str, body: &Value) -> EffectResult {
+        let deletes = method == Method::DELETE;
+        match judged(self.send(method, path, Some(body)).await) {
+            // What is not there is deleted.
+            EffectResult::Refused { status: 404, .. } if deletes => EffectResult::AlreadyDone,
+            result => result,
+        }
     }
 
     /// One request, once.
@@ -69,6 +93,9 @@ impl KubeApi {
                 "application/json"
             };
             request = request.header("content-type", kind);
+        }
+        if self.metadata_only {
+            request = request.header("accept", METADATA_ONLY);
         }
         if let Some(signer) = &self.signer {
             let token = signer.token(&signer.cloud().aks_scope()).await;
@@ -124,8 +151,9 @@ impl KubeApi {
         let mut items = Vec::new();
         let mut follow = String::new();
         let mut restarted = false;
+        let joint = if path.contains('?') { '&' } else { '?' };
         for _ in 0..MOST_PAGES {
-            let answer = match self.get(&format!("{path}?limit={PAGE}{follow}")).await {
+            let answer = match self.get(&format!("{path}{joint}limit={PAGE}{follow}")).await {
                 Ok(answer) => answer,
                 Err(Lost(why)) => return Reading::Failed(why),
             };
@@ -175,6 +203,19 @@ impl Answer {
             401 | 403 => Reading::Denied(self.refusal().0),
             _ => Reading::Failed(self.refusal().0),
         }
+    }
+}
+
+/// What the answer to a change means.
+pub(crate) fn judged(answer: Result<Answer, Lost>) -> EffectResult {
+    match answer {
+        Ok(answer) if answer.is_success() => EffectResult::Done,
+        Ok(answer) => {
+            let (code, message) = answer.refusal();
+            let retry_after = answer.retry_after.map(SignedDuration::from_secs);
+            EffectResult::Refused { status: answer.status, code, message, retry_after }
+        }
+        Err(Lost(why)) => EffectResult::Unknown { why },
     }
 }
 

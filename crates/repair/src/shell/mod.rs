@@ -13,17 +13,17 @@ mod access;
 mod azure;
 mod capacity;
 mod cluster;
-mod kube_api;
+pub(crate) mod kube_api;
 mod operator;
 mod process;
 mod store;
-mod takeover;
-mod world;
+pub(crate) mod takeover;
+pub(crate) mod world;
 
 pub use access::Access;
 pub use kube_api::KubeApi;
 pub use operator::{Ending, Examined, Operator, Standing};
-pub use process::{liveness, this_process};
+pub use process::{liveness, random_id, this_process};
 pub use store::{ConfigMapStore, Contents, FileStore, Store, StoreError};
 pub use world::{Clock, Watcher};
 

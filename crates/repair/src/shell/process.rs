@@ -17,6 +17,16 @@ pub fn this_process(holder: String) -> Owner {
     }
 }
 
+/// A number that nobody else draws: of a run, or of who holds it.
+#[must_use]
+pub fn random_id() -> String {
+    use ring::rand::{SecureRandom as _, SystemRandom};
+    let mut bytes = [0; 16];
+    // Without chance the process still has its number and start, which tell it from others.
+    let _ = SystemRandom::new().fill(&mut bytes);
+    crate::canonical::hash_bytes(&bytes)[..32].to_owned()
+}
+
 /// The machine's name. Containers may share it and yet not see each other's processes, so that the space of
 /// process numbers belongs to it, too, unless it is the machine's first one.
 fn host() -> String {

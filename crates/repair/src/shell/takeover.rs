@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::process::liveness;
 use super::store::{Contents, Store, StoreError};
 use super::world::Clock;
-use crate::journal::{Lock, Owner, TakeOver, may_take_over};
+use crate::journal::{Content, Lock, Owner, TakeOver, may_take_over};
 
 /// Between two looks at somebody else's lock.
 const LOOK: Duration = Duration::from_secs(1);
@@ -34,14 +34,14 @@ pub(crate) enum NotHeld {
 }
 
 /// Takes the lock and gives what the journal holds.
-pub(crate) async fn acquire(
-    store: &mut Store,
+pub(crate) async fn acquire<E: Content>(
+    store: &mut Store<E>,
     me: &Owner,
     patience: Patience,
     clock: &Clock,
     stop: &mut watch::Receiver<bool>,
     say: &mut dyn FnMut(&str),
-) -> Result<Contents, NotHeld> {
+) -> Result<Contents<E>, NotHeld> {
     let began = clock();
     let mut seen: Option<(Lock, Timestamp)> = None;
     loop {

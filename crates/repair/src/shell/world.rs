@@ -10,7 +10,7 @@ use super::azure::Azure;
 use super::kube_api::KubeApi;
 use super::store::{Store, StoreError};
 use crate::effects::{Effect, EffectResult};
-use crate::journal::Record;
+use crate::journal::{Content, Record};
 use crate::machine::{Action, State};
 use crate::observation::{Answer, Query, Reading};
 use crate::world::{AppendError, World};
@@ -75,10 +75,7 @@ impl World for RealWorld<'_> {
 
     async fn append(&mut self, record: &Record) -> Result<(), AppendError> {
         let now = self.now();
-        self.store.lock().await.append(record, now).await.map_err(|error| match error {
-            StoreError::LostLock => AppendError::LostLock,
-            other => AppendError::Unavailable(other.to_string()),
-        })
+        self.store.lock().await.append(record, now).await.map_err(AppendError::from)
     }
 
     fn interrupted(&self) -> bool {
@@ -88,6 +85,15 @@ impl World for RealWorld<'_> {
     fn progress(&mut self, state: &State, action: &Action) {
         let now = (self.clock)();
         (self.watcher)(state, action, now);
+    }
+}
+
+impl From<StoreError> for AppendError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::LostLock => Self::LostLock,
+            other => Self::Unavailable(other.to_string()),
+        }
     }
 }
 
@@ -119,7 +125,7 @@ pub(crate) async fn observe(
 }
 
 /// Gives signs of life until the lock is lost.
-pub(crate) async fn beat(store: &Mutex<Store>, clock: &Clock) -> StoreError {
+pub(crate) async fn beat<E: Content>(store: &Mutex<Store<E>>, clock: &Clock) -> StoreError {
     loop {
         tokio::time::sleep(BEAT).await;
         match store.lock().await.beat(clock()).await {

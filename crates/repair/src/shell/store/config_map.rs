@@ -1,10 +1,11 @@
 //! A journal in the target cluster.
 //!
-//! The head object `mooring-repair-<pool>` holds the lock, the newest part of the journal and which full
-//! parts stand beside it as `mooring-repair-<pool>-<n>`. Every change is one write of the head that names the
+//! The head object (`mooring-repair-<pool>` for a pool) holds the lock, the newest part of the journal and which
+//! full parts stand beside it as `<head>-<n>`. Every change is one write of the head that names the
 //! version it was made from, so that two writers cannot both succeed. A full part is written before the head
 //! counts it; one that the head does not count was left by a crash and does not exist.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Contents, StoreError};
-use crate::journal::{Lock, Record, SEGMENT_BYTES, Segment, encode, join};
+use crate::journal::{Content, Entry, Lock, Record, SEGMENT_BYTES, Segment, encode, join};
 use crate::names::{NAMESPACE, config_map};
 use crate::shell::kube_api::{Answer, KubeApi, Lost};
 
@@ -38,9 +39,11 @@ struct Head {
 }
 
 /// See the module.
-pub struct ConfigMapStore {
+pub struct ConfigMapStore<E = Entry> {
     api: KubeApi,
     name: String,
+    /// For whoever finds the object.
+    about: &'static str,
     head: Head,
     /// The head's `resourceVersion`; none if there is no head.
     version: Option<String>,
@@ -48,19 +51,31 @@ pub struct ConfigMapStore {
     lost: bool,
     /// How many records the full parts hold, as they were loaded.
     counts: Vec<usize>,
+    content: PhantomData<E>,
 }
 
 impl ConfigMapStore {
     /// The store of a pool's journal.
     #[must_use]
     pub fn new(api: KubeApi, pool: &str) -> Self {
+        let about = "The journal of a repair of a node pool; `mooring repair status` reads it.";
+        Self::named(api, config_map(pool), about)
+    }
+}
+
+impl<E: Content> ConfigMapStore<E> {
+    /// The store with this head object; `about` says what it is to whoever finds it.
+    #[must_use]
+    pub fn named(api: KubeApi, name: String, about: &'static str) -> Self {
         Self {
             api,
-            name: config_map(pool),
+            name,
+            about,
             head: Head::default(),
             version: None,
             lost: false,
             counts: Vec::new(),
+            content: PhantomData,
         }
     }
 
@@ -68,7 +83,7 @@ impl ConfigMapStore {
         format!("ConfigMap {NAMESPACE}/{}", self.name)
     }
 
-    pub(super) async fn load(&mut self) -> Result<Contents, StoreError> {
+    pub(super) async fn load(&mut self) -> Result<Contents<E>, StoreError> {
         let found = self.read_head().await?;
         self.lost = false;
         (self.head, self.version) = found.map_or((Head::default(), None), |(h, v)| (h, Some(v)));
@@ -98,7 +113,7 @@ impl ConfigMapStore {
 
     pub(super) async fn append(
         &mut self,
-        record: &Record,
+        record: &Record<E>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let line = encode(record);
@@ -251,10 +266,7 @@ impl ConfigMapStore {
             "metadata": {
                 "name": name, "namespace": NAMESPACE,
                 "labels": {"app.kubernetes.io/managed-by": "mooring"},
-                "annotations": {"mooring/about": format!(
-                    "The journal of a repair of a node pool; `mooring repair status` reads it. Belongs to {}.",
-                    self.name
-                )},
+                "annotations": {"mooring/about": format!("{} Belongs to {}.", self.about, self.name)},
             },
             "data": data,
         });

@@ -11,16 +11,16 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 
 use super::{Contents, StoreError};
-use crate::journal::{FileError, FileJournal, Lock, RealDisk, Record};
+use crate::journal::{Content, Entry, FileError, FileJournal, Lock, RealDisk, Record};
 
 /// See the module.
-pub struct FileStore {
+pub struct FileStore<E = Entry> {
     path: PathBuf,
-    journal: Option<FileJournal<RealDisk>>,
+    journal: Option<FileJournal<RealDisk, E>>,
     held: Option<(File, Lock)>,
 }
 
-impl FileStore {
+impl<E: Content> FileStore<E> {
     /// The store at a path.
     #[must_use]
     pub fn new(path: &Path) -> Self {
@@ -31,7 +31,7 @@ impl FileStore {
         format!("file {}", self.path.display())
     }
 
-    pub(super) fn load(&mut self) -> Result<Contents, StoreError> {
+    pub(super) fn load(&mut self) -> Result<Contents<E>, StoreError> {
         let journal = FileJournal::open(RealDisk, &self.path).map_err(failed)?;
         let records = journal.records().to_vec();
         self.journal = Some(journal);
@@ -64,7 +64,7 @@ impl FileStore {
         Ok(())
     }
 
-    pub(super) fn append(&mut self, record: &Record) -> Result<(), StoreError> {
+    pub(super) fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
         if self.held.is_none() {
             return Err(StoreError::LostLock);
         }

@@ -6,7 +6,7 @@ mod file;
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::journal::{JournalError, Lock, Owner, Record};
+use crate::journal::{Content, Entry, JournalError, Lock, Owner, Record};
 
 pub use config_map::ConfigMapStore;
 pub use file::FileStore;
@@ -26,25 +26,25 @@ pub enum StoreError {
 }
 
 /// What a store holds.
-#[derive(Debug, Default)]
-pub struct Contents {
+#[derive(Debug)]
+pub struct Contents<E = Entry> {
     /// The journal.
-    pub records: Vec<Record>,
+    pub records: Vec<Record<E>>,
     /// The lock, if it is held.
     pub lock: Option<Lock>,
 }
 
 /// A journal's place.
-pub enum Store {
+pub enum Store<E = Entry> {
     /// In the target cluster.
-    ConfigMap(Box<ConfigMapStore>),
+    ConfigMap(Box<ConfigMapStore<E>>),
     /// In a file.
-    File(FileStore),
+    File(FileStore<E>),
 }
 
-impl Store {
+impl<E: Content> Store<E> {
     /// Reads everything.
-    pub async fn load(&mut self) -> Result<Contents, StoreError> {
+    pub async fn load(&mut self) -> Result<Contents<E>, StoreError> {
         match self {
             Self::ConfigMap(store) => store.load().await,
             Self::File(store) => store.load(),
@@ -77,7 +77,7 @@ impl Store {
     }
 
     /// Appends a record, durably, if the lock is still ours.
-    pub async fn append(&mut self, record: &Record, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn append(&mut self, record: &Record<E>, now: Timestamp) -> Result<(), StoreError> {
         match self {
             Self::ConfigMap(store) => store.append(record, now).await,
             Self::File(store) => store.append(record),

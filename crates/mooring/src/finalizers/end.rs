@@ -1,0 +1,117 @@
+//! How a run ended, for people, programs and exit codes.
+
+use std::fmt::Write as _;
+
+use mooring_repair::finalizers::report::{RunReport, Verdict};
+use mooring_repair::finalizers::run::Rest;
+use mooring_repair::finalizers::shell::{BeginError, Ending, Remover, Standing};
+
+use super::arguments::Written;
+use crate::failure::Failure;
+use crate::repair::progress::write;
+use crate::repair::show::json;
+use crate::show::print;
+
+pub(crate) const STILL_RUNS: &str = "hint: uninstall the operator first, or let `--scale-down` give it time for its own teardown and then stop it";
+const RESUME: &str = "hint: `mooring finalizers resume` continues";
+
+fn report(report: &RunReport, output: Written) -> Result<(), Failure> {
+    let text = match output {
+        Written::Table => report.table(),
+        Written::Json => json(report)?,
+    };
+    print(text.as_bytes())
+}
+
+/// The report of a command that began no run.
+pub(crate) fn without_run(
+    profile: &str,
+    plan_hash: &str,
+    result: Verdict,
+    why: Option<String>,
+    output: Written,
+) -> Result<(), Failure> {
+    report(&RunReport::without_run(profile, plan_hash, result, why), output)
+}
+
+/// Shows the report, and says what to do next.
+pub(crate) async fn end(
+    remover: &Remover,
+    profile: &str,
+    plan_hash: &str,
+    ending: Ending,
+    output: Written,
+) -> Result<u8, Failure> {
+    match &ending {
+        Ending::Rested(_) | Ending::Resumable(_) => {
+            if let Ok(standing) = remover.status().await
+                && let Ok(Some(found)) = RunReport::of(&standing.records)
+            {
+                report(&found, output)?;
+            }
+        }
+        Ending::Refused(error) => {
+            without_run(profile, plan_hash, Verdict::Refused, Some(error.to_string()), output)?;
+        }
+        Ending::Nothing(_) | Ending::Held(_) | Ending::Failed(_) => {}
+    }
+    match ending {
+        Ending::Rested(Rest::Finished(clean)) => Ok(u8::from(!clean)),
+        Ending::Rested(Rest::Resumable { message, .. }) | Ending::Resumable(message) => {
+            Err(Failure::resumable(format!("{message}\n{RESUME}")))
+        }
+        Ending::Nothing(text) => {
+            write(&format!("{text}; nothing to do\n"));
+            Ok(0)
+        }
+        Ending::Refused(error) => Err(refusal(&error)),
+        Ending::Held(lock) => Err(Failure::refused(format!(
+            "{} (process {}) works on this, heard of at {}\nhint: `mooring finalizers status` tells how far it is",
+            lock.owner.host, lock.owner.pid, lock.heartbeat
+        ))),
+        Ending::Failed(why) => Err(Failure::unreadable(format!(
+            "{why}\nhint: without rights on ConfigMaps in kube-system, `--journal FILE` keeps the journal here"
+        ))),
+    }
+}
+
+fn refusal(error: &BeginError) -> Failure {
+    match error {
+        BeginError::Journal(_) | BeginError::Unknown { .. } => {
+            Failure::unreadable(error.to_string())
+        }
+        BeginError::Unfinished(_) => Failure::refused(format!(
+            "{error}\nhint: `mooring finalizers status` tells how far it is"
+        )),
+        BeginError::PlanChanged { .. } => Failure::refused(format!(
+            "{error}\nhint: look at `mooring finalizers plan` again, and approve that"
+        )),
+        BeginError::Refused { .. } => Failure::refused(format!("{error}\n{STILL_RUNS}")),
+    }
+}
+
+/// What the journal says of the last run.
+pub(crate) fn standing(standing: &Standing, output: Written) -> Result<(), Failure> {
+    let found =
+        RunReport::of(&standing.records).map_err(|error| Failure::unreadable(error.to_string()))?;
+    if output == Written::Json {
+        let value = serde_json::json!({
+            "schema": "mooring.finalizers.status/v1", "journal": standing.place,
+            "run": found, "lock": standing.lock,
+        });
+        return print(json(&value)?.as_bytes());
+    }
+    let Some(found) = found else {
+        return print(format!("There is no run in {}.\n", standing.place).as_bytes());
+    };
+    let mut text = found.table();
+    if let Some(lock) = &standing.lock {
+        let owner = &lock.owner;
+        let _ = writeln!(
+            text,
+            "held     by {} (process {}), heard of at {}",
+            owner.host, owner.pid, lock.heartbeat
+        );
+    }
+    print(text.as_bytes())
+}

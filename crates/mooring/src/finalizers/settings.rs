@@ -1,0 +1,101 @@
+//! From flags and environment variables to settings.
+
+use jiff::SignedDuration;
+use mooring_repair::finalizers::profile::{Profile, Release, ReleaseResources};
+use mooring_repair::finalizers::settings::Settings;
+
+use super::arguments::{PolicyArguments, TargetArguments};
+use crate::failure::Failure;
+use crate::repair::progress::write;
+use crate::repair::settings::journal;
+
+/// What the pipelines of old set.
+const TIMEOUT: &str = "PKO_CLEANUP_TIMEOUT";
+
+pub(crate) fn settings(
+    target: &TargetArguments,
+    policy: Option<&PolicyArguments>,
+) -> Result<Settings, Failure> {
+    let mut settings = Settings::new(profile(target)?);
+    settings.journal = journal(&target.journal)?;
+    settings.scale_down = policy.is_some_and(|policy| policy.scale_down);
+    Ok(settings)
+}
+
+fn profile(target: &TargetArguments) -> Result<Profile, Failure> {
+    let Some(group) = &target.group else { return named(&target.profile) };
+    let mut profile = Profile::of_group(group);
+    profile.namespace.clone_from(&target.namespace);
+    profile.cluster_role_bindings.clone_from(&target.bindings);
+    profile.release = target.release.clone().map(|name| Release {
+        name,
+        namespace: None,
+        resources: ReleaseResources::Keep,
+    });
+    if !target.finalizers.is_empty() {
+        profile.finalizers = vec![format!("{group}/*")];
+        profile.finalizers.extend(target.finalizers.iter().cloned());
+    }
+    profile.checked().map_err(Failure::usage)
+}
+
+/// A built-in profile by its name; anything that looks like a path is a file.
+fn named(wanted: &str) -> Result<Profile, Failure> {
+    let read = if wanted.contains(['/', '.']) {
+        let text = std::fs::read_to_string(wanted)
+            .map_err(|error| Failure::unreadable(format!("cannot read {wanted}: {error}")))?;
+        Profile::parse(wanted, &text)
+    } else {
+        Profile::named(wanted)
+    };
+    read.map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// The run's time: the flag, else the variable, else what is usual. A variable that means nothing is told, and is no
+/// reason to stop a pipeline; a flag that means nothing is.
+pub(crate) fn timeout(
+    flag: Option<&str>,
+    environment: impl Fn(&str) -> Option<String>,
+    usual: SignedDuration,
+) -> Result<SignedDuration, Failure> {
+    let parse = |text: &str| {
+        mooring_agent::parse_duration(text.trim())
+            .and_then(|duration| SignedDuration::try_from(duration).ok())
+    };
+    if let Some(text) = flag {
+        return parse(text).ok_or_else(|| {
+            Failure::usage(format!("--timeout must be a duration such as 10m or 90s, not '{text}'"))
+        });
+    }
+    let Some(text) = environment(TIMEOUT).filter(|text| !text.is_empty()) else { return Ok(usual) };
+    Ok(parse(&text).unwrap_or_else(|| {
+        let text = mooring_contract::shown(&text);
+        write(&format!(
+            "mooring: {TIMEOUT} is not a duration: '{text}'; taking {} s\n",
+            usual.as_secs()
+        ));
+        usual
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_comes_from_the_flag_then_the_variable_then_what_is_usual() {
+        let usual = SignedDuration::from_mins(10);
+        let of = |flag: Option<&str>, variable: Option<&str>| {
+            timeout(flag, |_| variable.map(str::to_owned), usual).map(|time| time.as_secs()).ok()
+        };
+        assert_eq!(of(None, None), Some(600));
+        assert_eq!(of(None, Some("")), Some(600));
+        assert_eq!(of(None, Some("2m30s")), Some(150));
+        assert_eq!(of(Some("1h"), Some("2m")), Some(3600));
+        assert_eq!(of(None, Some("0")), Some(0));
+        // A pipeline goes on with what is usual; a person is told.
+        assert_eq!(of(None, Some("soon")), Some(600));
+        assert_eq!(of(None, Some("-5m")), Some(600));
+        assert_eq!(of(Some("soon"), None), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! A plan for people. All forms are made from the one list that is also executed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::build::Plan;
+use crate::guards::Outcome;
+
+/// Targets of a step that are shown by name.
+const SHOWN: usize = 20;
+
+/// Lines for a terminal.
+#[must_use]
+pub fn table(plan: &Plan) -> String {
+    let name = plan.profile["name"].as_str().unwrap_or_default();
+    let mut text = format!("plan {}\nremove {name} from cluster {}\n\n", plan.hash, plan.cluster);
+    if plan.nothing_to_do {
+        text.push_str("nothing to do: nothing of it is there\n");
+        return text;
+    }
+    for step in &plan.steps {
+        let _ = writeln!(text, "{:>2}  {:<18} {}", step.number, step.name.name(), step.what);
+        for target in step.targets.iter().take(SHOWN) {
+            let _ = writeln!(text, "      {target}");
+        }
+        if step.targets.len() > SHOWN {
+            let _ =
+                writeln!(text, "      and {} more (-o json has all)", step.targets.len() - SHOWN);
+        }
+    }
+    text.push('\n');
+    if !plan.cascade.is_empty() {
+        let _ = writeln!(text, "goes along, since it belongs to what is deleted:");
+        for (resource, count) in by_resource(plan) {
+            let _ = writeln!(text, "      {count} {resource}");
+        }
+        text.push('\n');
+    }
+    for object in plan.objects.iter().filter(|object| !object.keep.is_empty()).take(SHOWN) {
+        let _ = writeln!(text, "stays    {}: {}", object.object.target, object.keep.join(", "));
+    }
+    for guard in &plan.guards {
+        let word = match guard.outcome {
+            Outcome::Pass => "pass",
+            Outcome::Fail => "fail",
+            Outcome::Unknown => "unknown",
+        };
+        let _ = writeln!(text, "{word:<8} {:<14} {}", guard.name, guard.evidence.join("; "));
+    }
+    for note in &plan.notes {
+        let _ = writeln!(text, "note     {note}");
+    }
+    text
+}
+
+fn by_resource(plan: &Plan) -> BTreeMap<&str, usize> {
+    plan.cascade.iter().fold(BTreeMap::new(), |mut counts, one| {
+        *counts.entry(one.resource.as_str()).or_default() += 1;
+        counts
+    })
+}
+
+/// A diagram.
+#[must_use]
+pub fn mermaid(plan: &Plan) -> String {
+    let mut text = "flowchart TD\n".to_owned();
+    for step in &plan.steps {
+        let count = match step.targets.len() {
+            0 => String::new(),
+            count => format!("<br/>{count} targets"),
+        };
+        let _ = writeln!(
+            text,
+            "    s{}[\"{}. {}<br/>{}{count}\"]",
+            step.number,
+            step.number,
+            step.name.name(),
+            step.what.replace('"', "'")
+        );
+    }
+    for pair in plan.steps.windows(2) {
+        let _ = writeln!(text, "    s{} --> s{}", pair[0].number, pair[1].number);
+    }
+    for (at, (resource, count)) in by_resource(plan).into_iter().enumerate() {
+        let _ = writeln!(text, "    s1 -. goes along .-> c{at}([\"{count} {resource}\"])");
+    }
+    text
+}

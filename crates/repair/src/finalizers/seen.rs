@@ -1,0 +1,124 @@
+//! Questions to the cluster, and what was answered.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::helm::{Made, Revision};
+use super::observation::{Binding, Controller, Definition, Namespace, Object};
+use super::profile::Profile;
+use crate::observation::Reading;
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
+    /// All definitions of the cluster.
+    Definitions,
+    /// The objects of a definition.
+    Objects(Box<Definition>),
+    /// One object, whole, by its path.
+    Whole(String),
+    /// The workloads that may process finalizers.
+    Controllers,
+    /// A cluster role binding.
+    Binding(String),
+    /// The release's revisions.
+    Release,
+    /// What of the newest revision's manifest is there.
+    Made,
+    /// The operator's namespace.
+    Namespace,
+}
+
+/// What was answered.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "each answers the question of its name")]
+pub enum Answer {
+    Definitions(Reading<Vec<Definition>>),
+    Objects(String, Reading<Vec<Object>>),
+    Whole(String, Reading<Value>),
+    Controllers(Reading<Vec<Controller>>),
+    Binding(String, Reading<Binding>),
+    Release(Reading<Vec<Revision>>),
+    Made(Reading<Vec<Made>>),
+    Namespace(Reading<Namespace>),
+}
+
+/// What was seen since the last change that matters.
+#[derive(Debug, Default, Clone)]
+#[expect(missing_docs, reason = "each is the answer to the question of its name")]
+pub struct Seen {
+    /// How many records the journal had when the look began: effects since then are not in it.
+    pub since: u64,
+    pub definitions: Option<Reading<Vec<Definition>>>,
+    pub objects: BTreeMap<String, Reading<Vec<Object>>>,
+    pub whole: BTreeMap<String, Reading<Value>>,
+    pub controllers: Option<Reading<Vec<Controller>>>,
+    pub bindings: BTreeMap<String, Reading<Binding>>,
+    pub release: Option<Reading<Vec<Revision>>>,
+    pub made: Option<Reading<Vec<Made>>>,
+    pub namespace: Option<Reading<Namespace>>,
+}
+
+impl Seen {
+    /// Nothing yet, at a journal of this length.
+    #[must_use]
+    pub fn at(since: u64) -> Self {
+        Self { since, ..Self::default() }
+    }
+
+    /// Takes an answer in.
+    pub fn take(&mut self, answer: Answer) {
+        match answer {
+            Answer::Definitions(reading) => self.definitions = Some(reading),
+            Answer::Objects(name, reading) => {
+                self.objects.insert(name, reading);
+            }
+            Answer::Whole(path, reading) => {
+                self.whole.insert(path, reading);
+            }
+            Answer::Controllers(reading) => self.controllers = Some(reading),
+            Answer::Binding(name, reading) => {
+                self.bindings.insert(name, reading);
+            }
+            Answer::Release(reading) => self.release = Some(reading),
+            Answer::Made(reading) => self.made = Some(reading),
+            Answer::Namespace(reading) => self.namespace = Some(reading),
+        }
+    }
+
+    /// What must still be asked before everything is known that a profile speaks of; whole objects are not part of it.
+    #[must_use]
+    pub fn missing(&self, profile: &Profile) -> Option<Query> {
+        if !profile.groups.is_empty() {
+            let Some(definitions) = &self.definitions else { return Some(Query::Definitions) };
+            let ours = definitions.known().into_iter().flatten();
+            let unasked = ours
+                .filter(|one| profile.has_group(&one.group) && one.version.is_some())
+                .find(|one| !self.objects.contains_key(one.name()));
+            if let Some(definition) = unasked {
+                return Some(Query::Objects(Box::new(definition.clone())));
+            }
+        }
+        if self.controllers.is_none() {
+            return Some(Query::Controllers);
+        }
+        let unasked =
+            profile.cluster_role_bindings.iter().find(|name| !self.bindings.contains_key(*name));
+        if let Some(name) = unasked {
+            return Some(Query::Binding(name.clone()));
+        }
+        if profile.release.is_some() {
+            if self.release.is_none() {
+                return Some(Query::Release);
+            }
+            if self.made.is_none() {
+                return Some(Query::Made);
+            }
+        }
+        if profile.namespace.is_some() && self.namespace.is_none() {
+            return Some(Query::Namespace);
+        }
+        None
+    }
+}

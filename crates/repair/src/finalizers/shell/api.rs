@@ -1,0 +1,222 @@
+//! Questions and changes in the words of the removal, over raw requests.
+
+use std::collections::BTreeMap;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::effects::EffectResult;
+use crate::finalizers::effect::Effect;
+use crate::finalizers::helm::{Made, Resource, Revision};
+use crate::finalizers::observation::{
+    Binding, Controller, DEFINITIONS, Definition, EXTENSIONS, Namespace, Object,
+};
+use crate::finalizers::profile::{Profile, Release};
+use crate::finalizers::seen::{Answer, Query};
+use crate::finalizers::target::Target;
+use crate::observation::Reading;
+use crate::shell::kube_api::{KubeApi, Lost};
+
+/// The cluster's API, for one profile.
+#[derive(Clone)]
+pub(super) struct Cluster {
+    pub(super) api: KubeApi,
+    pub(super) profile: Profile,
+}
+
+impl Cluster {
+    pub(super) async fn observe(&self, query: &Query) -> Answer {
+        match query {
+            Query::Definitions => {
+                let path = format!("{EXTENSIONS}/{}", plural(DEFINITIONS));
+                Answer::Definitions(
+                    self.api.list(&path, |body| items(body, Definition::read)).await,
+                )
+            }
+            Query::Objects(definition) => {
+                let reading = match (definition.list(), definition.root()) {
+                    (Some(path), Some(root)) => {
+                        let read = |body: &Value| {
+                            items(body, |item| Object::read(definition.name(), &root, item))
+                        };
+                        // Their contents are nobody's business until one is backed up.
+                        self.api.metadata_only().list(&path, read).await
+                    }
+                    _ => Reading::Failed("no version is served".to_owned()),
+                };
+                Answer::Objects(definition.name().to_owned(), reading)
+            }
+            Query::Whole(path) => {
+                Answer::Whole(path.clone(), self.one(path, |body| Some(body.clone())).await)
+            }
+            Query::Controllers => Answer::Controllers(self.controllers().await),
+            Query::Binding(name) => {
+                let path = format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}");
+                Answer::Binding(name.clone(), self.one(&path, Binding::read).await)
+            }
+            Query::Release => Answer::Release(match &self.profile.release {
+                Some(release) => self.revisions(release).await,
+                None => Reading::NotFound,
+            }),
+            Query::Made => Answer::Made(match &self.profile.release {
+                Some(release) => self.made(release).await,
+                None => Reading::NotFound,
+            }),
+            Query::Namespace => {
+                let name = self.profile.namespace.as_deref().unwrap_or_default();
+                let path = format!("/api/v1/namespaces/{name}");
+                Answer::Namespace(self.one(&path, Namespace::read).await)
+            }
+        }
+    }
+
+    async fn one<T>(&self, path: &str, read: impl FnOnce(&Value) -> Option<T>) -> Reading<T> {
+        match self.api.get(path).await {
+            Ok(answer) => answer.reading(read),
+            Err(Lost(why)) => Reading::Failed(why),
+        }
+    }
+
+    /// Workloads of the operator's namespace. Without one, those of the cluster that are called after the group.
+    async fn controllers(&self) -> Reading<Vec<Controller>> {
+        let mut all = Vec::new();
+        for resource in ["deployments.apps", "statefulsets.apps"] {
+            let path = match &self.profile.namespace {
+                Some(namespace) => {
+                    format!("/apis/apps/v1/namespaces/{namespace}/{}", plural(resource))
+                }
+                None => format!("/apis/apps/v1/{}", plural(resource)),
+            };
+            let read = |body: &Value| items(body, |item| Controller::read(resource, item));
+            match self.api.list(&path, read).await {
+                Reading::Known(found) => all.extend(found),
+                Reading::NotFound => {}
+                missing => return missing,
+            }
+        }
+        if self.profile.namespace.is_none() {
+            let words: Vec<&str> =
+                self.profile.groups.iter().filter_map(|group| group.split('.').next()).collect();
+            all.retain(|one| words.iter().any(|word| one.target.name.contains(word)));
+        }
+        Reading::Known(all)
+    }
+
+    async fn revisions(&self, release: &Release) -> Reading<Vec<Revision>> {
+        let namespace = release.namespace.as_deref().unwrap_or_default();
+        let path = format!(
+            "/api/v1/namespaces/{namespace}/secrets?labelSelector=owner%3Dhelm%2Cname%3D{}",
+            release.name
+        );
+        self.api.list(&path, |body| items(body, Revision::read)).await
+    }
+
+    /// What the newest manifest names and is there.
+    async fn made(&self, release: &Release) -> Reading<Vec<Made>> {
+        let namespace = release.namespace.as_deref().unwrap_or_default();
+        let newest = match self.revisions(release).await {
+            Reading::Known(revisions) => {
+                revisions.into_iter().max_by_key(|revision| revision.revision)
+            }
+            Reading::NotFound => None,
+            Reading::Denied(code) => return Reading::Denied(code),
+            Reading::Failed(why) => return Reading::Failed(why),
+        };
+        let mut made = Vec::new();
+        let mut kinds = BTreeMap::new();
+        for resource in newest.iter().flat_map(|revision| &revision.resources) {
+            if !kinds.contains_key(&resource.api_version) {
+                let found = match self.kinds(&resource.api_version).await {
+                    Reading::Known(found) => found,
+                    // A kind that is not served any more has no objects.
+                    Reading::NotFound => BTreeMap::new(),
+                    Reading::Denied(code) => return Reading::Denied(code),
+                    Reading::Failed(why) => return Reading::Failed(why),
+                };
+                kinds.insert(resource.api_version.clone(), found);
+            }
+            let Some((name, namespaced)) = kinds[&resource.api_version].get(&resource.kind) else {
+                continue;
+            };
+            let target = place(resource, name, *namespaced, namespace);
+            let read = |body: &Value| {
+                let uid = body["metadata"]["uid"].as_str()?.to_owned();
+                Some(Made::read(Target { uid, ..target.clone() }, body, &release.name, namespace))
+            };
+            match self.one(&target.path, read).await {
+                Reading::Known(found) => made.push(found),
+                Reading::NotFound => {}
+                Reading::Denied(code) => return Reading::Denied(code),
+                Reading::Failed(why) => return Reading::Failed(why),
+            }
+        }
+        Reading::Known(made)
+    }
+
+    /// The kinds of a group version: the resource's plural, and whether it has namespaces.
+    async fn kinds(&self, api_version: &str) -> Reading<BTreeMap<String, (String, bool)>> {
+        self.one(&root_of(api_version), |body| {
+            let resources = body["resources"].as_array()?.iter();
+            let whole = resources.filter_map(|one| {
+                let name = one["name"].as_str().filter(|name| !name.contains('/'))?;
+                Some((
+                    one["kind"].as_str()?.to_owned(),
+                    (name.to_owned(), one["namespaced"] == true),
+                ))
+            });
+            Some(whole.collect())
+        })
+        .await
+    }
+
+    /// Makes a change, once.
+    pub(super) async fn perform(&self, effect: &Effect) -> EffectResult {
+        let path = &effect.target().path;
+        let uid = &effect.target().uid;
+        match effect {
+            Effect::Delete { .. } => {
+                let body = json!({
+                    "apiVersion": "v1", "kind": "DeleteOptions",
+                    "preconditions": {"uid": uid}, "propagationPolicy": "Background",
+                });
+                self.api.change(Method::DELETE, path, &body).await
+            }
+            // The server refuses the patch if the object is another one, or not as it was read.
+            Effect::Strip { version, kept, .. } => {
+                let body = json!({
+                    "metadata": {"uid": uid, "resourceVersion": version, "finalizers": kept},
+                });
+                self.api.change(Method::PATCH, path, &body).await
+            }
+            Effect::ScaleDown { .. } => {
+                let body = json!({"metadata": {"uid": uid}, "spec": {"replicas": 0}});
+                self.api.change(Method::PATCH, &format!("{path}/scale"), &body).await
+            }
+        }
+    }
+}
+
+fn place(resource: &Resource, plural: &str, namespaced: bool, release: &str) -> Target {
+    let group = resource.api_version.split_once('/').map(|(group, _)| group);
+    let qualified = group.map_or_else(|| plural.to_owned(), |group| format!("{plural}.{group}"));
+    let namespace = resource.namespace.as_deref().unwrap_or(release);
+    let root = root_of(&resource.api_version);
+    Target::new(&qualified, &root, namespaced.then_some(namespace), &resource.name, "")
+}
+
+pub(super) fn root_of(api_version: &str) -> String {
+    if api_version.contains('/') {
+        format!("/apis/{api_version}")
+    } else {
+        format!("/api/{api_version}")
+    }
+}
+
+pub(super) fn plural(resource: &str) -> &str {
+    resource.split('.').next().unwrap_or(resource)
+}
+
+/// The entries of a list. One that lacks what makes it an entry is skipped.
+pub(super) fn items<T>(body: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
+    Some(body["items"].as_array()?.iter().filter_map(read).collect())
+}

@@ -1,0 +1,186 @@
+//! What the journal says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::effect::Effect;
+use super::entry::{Entry, Leftover};
+use super::settings::Settings;
+use super::step::Step;
+use crate::effects::EffectResult;
+use crate::journal::{JournalError, Record, verify};
+
+/// What was tried for one effect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// Which.
+    pub effect: Effect,
+    /// How often.
+    pub count: u32,
+    /// When last.
+    pub at: Timestamp,
+    /// The record that said so last.
+    pub seq: u64,
+    /// What came of it; none if nobody lived to write it down.
+    pub result: Option<EffectResult>,
+}
+
+/// A run as its records tell it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// The run's id.
+    pub run: String,
+    /// The approved plan.
+    pub plan_hash: String,
+    /// What was asked for.
+    pub settings: Settings,
+    /// When it began.
+    pub started: Timestamp,
+    /// The number of the last record.
+    pub seq: u64,
+    /// Steps that came to their end, with how that was seen.
+    pub done: Vec<(Step, Vec<String>)>,
+    /// Effects, by key.
+    pub attempts: BTreeMap<String, Attempt>,
+    /// Objects that are left as they are, by path and identity, and why.
+    pub spared: BTreeMap<String, String>,
+    /// What is left; none if the run is not over.
+    pub finished: Option<Vec<Leftover>>,
+    step_since: Timestamp,
+    /// When this run, or its last resumption, began, and with which record.
+    session: (Timestamp, u64),
+    open: Option<String>,
+}
+
+impl State {
+    /// The last run of a journal; none if there is none.
+    pub fn replay(records: &[Record<Entry>]) -> Result<Option<Self>, JournalError> {
+        verify(records)?;
+        let mut state: Option<Self> = None;
+        for record in records {
+            if let Entry::RunStarted { plan_hash, settings, .. } = &record.entry {
+                if state.as_ref().is_some_and(|state| state.finished.is_none()) {
+                    return Err(JournalError::Senseless(record.seq, "a run begins inside another"));
+                }
+                state = Some(Self {
+                    run: record.run.clone(),
+                    plan_hash: plan_hash.clone(),
+                    settings: (**settings).clone(),
+                    started: record.at,
+                    seq: record.seq,
+                    done: Vec::new(),
+                    attempts: BTreeMap::new(),
+                    spared: BTreeMap::new(),
+                    finished: None,
+                    step_since: record.at,
+                    session: (record.at, record.seq),
+                    open: None,
+                });
+                continue;
+            }
+            match &mut state {
+                Some(state) if state.run == record.run => state.take(record)?,
+                Some(_) => return Err(JournalError::Senseless(record.seq, "it is of another run")),
+                // The beginning was archived: what is left of a run that is over.
+                None => {}
+            }
+        }
+        Ok(state)
+    }
+
+    /// Takes a further record in.
+    pub fn take(&mut self, record: &Record<Entry>) -> Result<(), JournalError> {
+        let senseless = |why| Err(JournalError::Senseless(record.seq, why));
+        if self.finished.is_some() {
+            return senseless("the run is over");
+        }
+        self.seq = record.seq;
+        match &record.entry {
+            Entry::RunStarted { .. } => return senseless("the run has begun"),
+            Entry::Resumed { .. } => {
+                self.step_since = record.at;
+                self.session = (record.at, record.seq);
+            }
+            Entry::Intent { effect, attempt, .. } => {
+                let key = effect.key();
+                let attempt = Attempt {
+                    effect: (**effect).clone(),
+                    count: *attempt,
+                    at: record.at,
+                    seq: record.seq,
+                    result: None,
+                };
+                self.attempts.insert(key.clone(), attempt);
+                self.open = Some(key);
+            }
+            Entry::Outcome { key, result } => {
+                if self.open.take().as_ref() != Some(key) {
+                    return senseless("it is the outcome of nothing");
+                }
+                if let Some(attempt) = self.attempts.get_mut(key) {
+                    attempt.at = record.at;
+                    attempt.seq = record.seq;
+                    attempt.result = Some(result.clone());
+                }
+            }
+            Entry::Spared { key, why } => {
+                self.spared.insert(key.clone(), why.clone());
+            }
+            Entry::StepDone { step, proof } => {
+                if self.step() != Some(*step) {
+                    return senseless("it is not this step's turn");
+                }
+                self.done.push((*step, proof.clone()));
+                self.step_since = record.at;
+            }
+            Entry::Finished { left } => self.finished = Some(left.clone()),
+            Entry::Stopped { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// The step that is worked on; none if all are done.
+    #[must_use]
+    pub fn step(&self) -> Option<Step> {
+        match self.done.last() {
+            None => Some(Step::DeleteObjects),
+            Some((last, _)) => last.following(),
+        }
+    }
+
+    /// Since when the step is worked on, by this or the last resumption.
+    #[must_use]
+    pub fn step_since(&self) -> Timestamp {
+        self.step_since
+    }
+
+    /// When the run, or its last resumption, must come to rest.
+    #[must_use]
+    pub fn deadline(&self) -> Timestamp {
+        self.session.0.checked_add(self.settings.limits.overall).unwrap_or(Timestamp::MAX)
+    }
+
+    /// True if a person asked for another try since: a refusal of before need not be one of now.
+    #[must_use]
+    pub fn asked_again_since(&self, attempt: &Attempt) -> bool {
+        self.session.1 > attempt.seq
+    }
+
+    /// How many objects with this name, one after the other, were deleted.
+    #[must_use]
+    pub fn deletions(&self, path: &str) -> usize {
+        let targets = self.attempts.values().map(|attempt| &attempt.effect);
+        let deleted = targets.filter_map(|effect| match effect {
+            Effect::Delete { target } if target.path == path => Some(&target.uid),
+            _ => None,
+        });
+        deleted.collect::<BTreeSet<_>>().len()
+    }
+
+    /// Whether anything was changed.
+    #[must_use]
+    pub fn acted(&self) -> bool {
+        self.attempts.values().any(|attempt| attempt.result == Some(EffectResult::Done))
+    }
+}

@@ -1,0 +1,58 @@
+//! One object of the cluster, by all that names it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where an object is, and which one it is: another of the same name has another uid.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Target {
+    /// The resource, as `clusterpackages.package-operator.run`.
+    pub resource: String,
+    /// The namespace; none for the cluster's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: String,
+    /// The identity.
+    pub uid: String,
+    /// Where the API has it.
+    pub path: String,
+}
+
+impl Target {
+    /// The object `name` of a resource; `root` is the resource's path without a namespace (`/apis/apps/v1`).
+    #[must_use]
+    pub fn new(resource: &str, root: &str, namespace: Option<&str>, name: &str, uid: &str) -> Self {
+        let plural = resource.split('.').next().unwrap_or(resource);
+        let path = match namespace {
+            Some(namespace) => format!("{root}/namespaces/{namespace}/{plural}/{name}"),
+            None => format!("{root}/{plural}/{name}"),
+        };
+        Self {
+            resource: resource.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+            path,
+        }
+    }
+
+    /// The same from an object's metadata.
+    #[must_use]
+    pub fn of(resource: &str, root: &str, object: &Value) -> Option<Self> {
+        let text = |name: &str| object["metadata"][name].as_str().filter(|text| !text.is_empty());
+        Some(Self::new(resource, root, text("namespace"), text("name")?, text("uid")?))
+    }
+}
+
+/// `clusterpackages.package-operator.run/name`, with the namespace before the name if there is one.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(f, "{} {namespace}/{}", self.resource, self.name),
+            None => write!(f, "{} {}", self.resource, self.name),
+        }
+    }
+}
