@@ -185,7 +185,8 @@ fn a_page_says_in_words_what_it_draws() {
 
 #[test]
 fn a_node_whose_agent_refused_ran_no_step() {
-    let report = r#"{"ExitCode":"232","Error":"ERR_ORAS_BINARY_NOT_FOUND: oras is missing on this image"}"#;
+    let report =
+        r#"{"ExitCode":"232","Error":"ERR_ORAS_BINARY_NOT_FOUND: oras is missing on this image"}"#;
     let file = mooring_trace::File {
         path: "var/log/azure/aks/provision.json".to_owned(),
         bytes: report.into(),
