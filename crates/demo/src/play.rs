@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::place::Place;
 use crate::scenario::{Chapter, Scenario};
-use crate::stage::{Setting, Stage};
+use crate::stage::{LOOK, Setting, Stage};
 use crate::story::{ChapterTold, NodeEnd};
 use crate::trouble::Trouble;
 use crate::voice::{Mark, Voice, seconds};
@@ -59,8 +59,13 @@ pub async fn play(
         }
         Err(trouble) => Err(trouble),
     };
-    // Nodes may have left processes in groups of their own.
-    processes::sweep(&place.folder);
+    // Nodes may have left processes in groups of their own, which write into the folder while they live.
+    for _ in 0..50 {
+        if processes::sweep(&place.folder) == 0 {
+            break;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
     if let Err(Trouble::Unmet(_) | Trouble::Broken(_)) = &ended {
         place.keep();
     }

@@ -36,7 +36,7 @@ pub(crate) fn page(name: &str, scenario: &Scenario, story: &Story, left: &[Left]
         page = page.section("", &boot(node, left, open));
     }
     let footer = format!(
-        "Made by mooring {}. Time ran {} times faster than in Azure; the boots show real seconds of this machine.",
+        "Made by mooring {}. Azure's time ran {} times faster, or as a chapter says; the boots show real seconds of this machine.",
         env!("CARGO_PKG_VERSION"),
         scenario.speed
     );

@@ -82,20 +82,20 @@ pub(crate) fn seconds(duration: Duration) -> String {
 pub struct Voice {
     out: Box<dyn Write + Send>,
     style: Style,
-    /// A line stands there that is to change.
-    changing: bool,
+    /// A line that stands there and is to change.
+    changing: Option<String>,
 }
 
 impl Voice {
     /// A voice that speaks to `out`.
     #[must_use]
     pub fn new(out: Box<dyn Write + Send>, style: Style) -> Self {
-        Self { out, style, changing: false }
+        Self { out, style, changing: None }
     }
 
     /// A reader who has gone away is no reason to stop.
     fn write(&mut self, text: &str) {
-        let clear = if std::mem::take(&mut self.changing) { "\r\x1b[K" } else { "" };
+        let clear = if self.changing.take().is_some() { "\r\x1b[K" } else { "" };
         let _ = write!(self.out, "{clear}{text}").and_then(|()| self.out.flush());
     }
 
@@ -125,10 +125,13 @@ impl Voice {
         if !self.style.terminal {
             return;
         }
-        let text: String = text.chars().take(100).collect();
+        // Narrower than any terminal: a line that wraps cannot be taken back.
+        let text: String = text.chars().take(72).collect();
         let text = self.style.paint("2", &format!("   … {text}"));
-        self.write(&text);
-        self.changing = true;
+        if self.changing.as_ref() != Some(&text) {
+            self.write(&text);
+            self.changing = Some(text);
+        }
     }
 }
 
@@ -156,6 +159,7 @@ mod tests {
         let heard = Heard::default();
         let mut voice = Voice::new(Box::new(heard.clone()), style);
         voice.heading(1, "A");
+        voice.now("soon");
         voice.now("soon");
         voice.say(Mark::Good, "done");
         let bytes = heard.0.lock().unwrap().clone();
