@@ -25,7 +25,7 @@ impl Stage<'_> {
             let word = |name: &str| guard[name].as_str().unwrap_or_default();
             let evidence = shortened(guard["evidence"][0].as_str().unwrap_or_default());
             self.voice
-                .say(mark, &format!("{:<4} {:<14} {evidence}", word("outcome"), word("name")));
+                .say(Mark::Note, &format!("{:<4} {:<14} {evidence}", word("outcome"), word("name")));
         }
         let pool = report["pool"].as_str().unwrap_or("system").to_owned();
         let healed = verdict == "healthy" && self.struck.is_some();
