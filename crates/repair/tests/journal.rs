@@ -25,6 +25,8 @@ use mooring_repair::settings::{Settings, Target};
 use proptest::prelude::*;
 use serde_json::json;
 
+type Repair = FileJournal<RealDisk>;
+
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_779_000_000 + second).unwrap()
 }
@@ -186,10 +188,10 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
     let records = chain(entries());
     let changed =
         text(&records).replacen("\"cluster_state\":\"Failed\"", "\"cluster_state\":\"Wailed\"", 1);
-    assert_eq!(decode(&changed, Tail::Whole), Err(JournalError::Changed(1)));
+    assert_eq!(decode::<Entry>(&changed, Tail::Whole), Err(JournalError::Changed(1)));
     let newer = text(&records).replacen("journal/v1", "journal/v2", 1);
     assert_eq!(
-        decode(&newer, Tail::Whole),
+        decode::<Entry>(&newer, Tail::Whole),
         Err(JournalError::Schema(0, "mooring.repair.journal/v2".into(), SCHEMA))
     );
     let mut gap = records.clone();
@@ -245,7 +247,7 @@ fn a_torn_last_line_never_counted() {
         let torn = &whole[..whole.len() - cut];
         assert_eq!(decode(torn, Tail::MayBeTorn).unwrap(), records[..records.len() - 1]);
     }
-    assert!(decode(&whole[..whole.len() - 5], Tail::Whole).is_err());
+    assert!(decode::<Entry>(&whole[..whole.len() - 5], Tail::Whole).is_err());
 }
 
 #[test]
@@ -266,7 +268,7 @@ fn a_journal_is_cut_into_objects_and_joined_again() {
     assert_eq!(split(&records, 1 << 20).len(), 1);
     let mut missing = split(&records, 1);
     missing.remove(4);
-    assert_eq!(join(missing), Err(JournalError::Broken(5)));
+    assert_eq!(join::<Entry>(missing), Err(JournalError::Broken(5)));
 }
 
 #[test]
@@ -414,7 +416,7 @@ fn old_records_go_and_the_last_ones_stay() {
 fn the_first_record_begins_or_follows_an_archived_one() {
     let records = chain(entries());
     let first = records[0].clone();
-    verify(&[]).unwrap();
+    verify::<Entry>(&[]).unwrap();
     verify(&records[..1]).unwrap();
     verify(&records[4..5]).unwrap();
     for (seq, prev) in [(0, "x"), (3, "")] {
@@ -437,10 +439,10 @@ fn a_journal_file_is_for_its_owner_and_never_behind_a_link() {
     assert_eq!(FileJournal::open(RealDisk, &path).unwrap().records(), records);
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    assert!(matches!(FileJournal::open(RealDisk, &link), Err(FileError::Disk { .. })));
+    assert!(matches!(Repair::open(RealDisk, &link), Err(FileError::Disk { .. })));
     std::fs::write(&path, b"\xff\xfe\n").unwrap();
     assert!(matches!(
-        FileJournal::open(RealDisk, &path),
+        Repair::open(RealDisk, &path),
         Err(FileError::Journal(JournalError::Unreadable(0, _)))
     ));
 }
