@@ -20,7 +20,10 @@ fn a_waterfall_opens_in_a_browser_in_both_schemes_without_a_network() {
             "healthy",
             ["How aks-default-2jf98 came up", "configureKubeletAndKubectl", "slow: p95 is 26 s"],
         ),
-        ("failed", ["How aks-default-7kq2c came up", "ERR_ORAS_BINARY_NOT_FOUND", "never ended"]),
+        (
+            "failed",
+            ["Why aks-default-7kq2c did not come up", "ERR_ORAS_BINARY_NOT_FOUND", "never ended"],
+        ),
     ] {
         let page = folder.path().join(format!("{node}.html"));
         let made = Command::new(env!("CARGO_BIN_EXE_mooring"))

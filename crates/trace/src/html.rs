@@ -19,6 +19,7 @@ const LONGEST_LINKS: usize = 8;
 #[must_use]
 pub fn page(timelines: &[Timeline]) -> String {
     let title = match timelines {
+        [one] if one.outcome == Outcome::Failed => format!("Why {} did not come up", one.node),
         [one] => format!("How {} came up", one.node),
         several => format!("How {} nodes came up", several.len()),
     };
@@ -173,9 +174,10 @@ fn chain_table(timeline: &Timeline) -> String {
 
 fn spans_table(timeline: &Timeline) -> String {
     let rows: Vec<Vec<Cell>> = timeline
-        .spans
-        .iter()
-        .map(|span| {
+        .shown()
+        .into_iter()
+        .map(|index| {
+            let span = &timeline.spans[index];
             let from = timeline.extent.map_or(0.0, |extent| extent.seconds_to(span.start));
             let figures = span.comparison.and_then(|one| one.figures);
             let figure =

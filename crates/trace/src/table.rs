@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::bars::span_of_time;
 use crate::chain::links;
 use crate::field::{Pace, SOURCE};
-use crate::timeline::{Extent, Kind, Outcome, Span, Status, Timeline};
+use crate::timeline::{Extent, Kind, Outcome, Status, Timeline};
 
 /// Characters of the picture.
 const PICTURE: usize = 28;
@@ -34,11 +34,11 @@ fn one(timeline: &Timeline) -> String {
     let _ = writeln!(text, "  times       {} from {begin}", span_of_time(extent.seconds()));
     let _ = writeln!(
         text,
-        "\n  {:<NAME$} {:>10} {:>10} {:>16}  {:<PICTURE$}",
-        "span", "began", "took", "field p50 / p95", "when"
+        "\n  {:<NAME$} {:>10} {:>10} {:>16}  when",
+        "span", "began", "took", "field p50 / p95"
     );
-    for (index, span) in timeline.spans.iter().enumerate() {
-        row(timeline, index, span, &extent, &mut text);
+    for index in timeline.shown() {
+        row(timeline, index, &extent, &mut text);
     }
     chain(timeline, &mut text);
     silences(timeline, &extent, &mut text);
@@ -81,9 +81,10 @@ fn headline(timeline: &Timeline) -> String {
     text
 }
 
-fn row(timeline: &Timeline, index: usize, span: &Span, extent: &Extent, text: &mut String) {
+fn row(timeline: &Timeline, index: usize, extent: &Extent, text: &mut String) {
+    let span = &timeline.spans[index];
     let from = extent.seconds_to(span.start);
-    let name = format!("{}{}", "  ".repeat(span.depth.min(5)), span.short_name());
+    let name = format!("{}{}", "  ".repeat(span.depth.min(5)), timeline.label(index));
     let mark = match (span.status, span.comparison.map(|one| one.pace)) {
         (Status::Unfinished | Status::Failed, _) => '✗',
         (_, Some(Pace::Slow | Pace::VerySlow)) => '!',

@@ -32,6 +32,31 @@ pub struct Timeline {
     pub skipped: Vec<Skipped>,
 }
 
+impl Timeline {
+    /// The spans as people read them: the system's way up, then the bootstrap, then what ran beside it, each in the
+    /// order of time. Indices into `spans`.
+    #[must_use]
+    pub fn shown(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.spans.len()).collect();
+        order.sort_by_key(|&index| match self.spans[index].kind {
+            Kind::Boot => 0,
+            Kind::Agent | Kind::Run | Kind::Step => 1,
+            Kind::Beside => 2,
+        });
+        order
+    }
+
+    /// What a span is called below its parent: a part of a step is named after it, and the rest is enough.
+    #[must_use]
+    pub fn label(&self, index: usize) -> &str {
+        let span = &self.spans[index];
+        let name = span.short_name();
+        let parent = span.parent.map(|parent| self.spans[parent].short_name());
+        let rest = parent.and_then(|parent| name.strip_prefix(parent));
+        rest.filter(|rest| rest.len() > 1 && rest.starts_with('.')).unwrap_or(name)
+    }
+}
+
 /// From when to when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {

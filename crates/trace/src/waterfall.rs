@@ -31,15 +31,9 @@ pub fn chart(timeline: &Timeline) -> Chart {
             ..Chart::default()
         };
     };
-    // The system's way up, then the bootstrap, then what ran beside it; each in the order of time.
-    let mut order: Vec<usize> = (0..timeline.spans.len()).collect();
-    order.sort_by_key(|&index| match timeline.spans[index].kind {
-        Kind::Boot => 0,
-        Kind::Agent | Kind::Run | Kind::Step => 1,
-        Kind::Beside => 2,
-    });
+    let shown = timeline.shown().into_iter();
     let mut rows: Vec<Row> =
-        order.into_iter().map(|index| row(timeline, index, &timeline.spans[index])).collect();
+        shown.map(|index| row(timeline, index, &timeline.spans[index])).collect();
     rows.extend(silence(timeline, extent));
     Chart { label: label(timeline, extent.seconds()), seconds: extent.seconds(), rows }
 }
@@ -77,7 +71,7 @@ fn row(timeline: &Timeline, index: usize, span: &Span) -> Row {
     let note = note(span);
     let tip = format!("{}: {note}, {} after the beginning", span.name, span_of_time(from));
     Row {
-        label: span.short_name().to_owned(),
+        label: timeline.label(index).to_owned(),
         indent: span.depth,
         strong: matches!(span.kind, Kind::Agent | Kind::Run) || span.status == Status::Unfinished,
         bars: vec![bar],
@@ -122,11 +116,11 @@ fn silence(timeline: &Timeline, extent: Extent) -> Option<Row> {
     };
     let total: f64 = timeline.gaps.iter().map(Gap::seconds).sum();
     Some(Row {
-        label: "nothing recorded".to_owned(),
+        label: format!("nothing recorded ({})", span_of_time(total)),
         indent: 0,
         strong: false,
         bars: timeline.gaps.iter().map(bar).collect(),
-        note: format!("{} in all", span_of_time(total)),
+        note: String::new(),
         tip: format!(
             "Nothing was recorded for {} in all; the longest silence, {}, is after {} and before {}",
             span_of_time(total),

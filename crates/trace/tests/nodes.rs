@@ -164,7 +164,7 @@ fn two_nodes_in_one_folder_are_two_timelines() {
 fn a_page_says_in_words_what_it_draws() {
     let page = html::page(&[timeline("failed")]);
     for promise in [
-        "How aks-default-7kq2c came up",
+        "Why aks-default-7kq2c did not come up",
         "ERR_ORAS_BINARY_NOT_FOUND",
         "✗ never ended",
         "oras_login_with_kubelet_identity",

@@ -2,8 +2,8 @@
 
 use mooring_agent::redact::Redactor;
 use mooring_contract::MASK;
+use mooring_contract::json::{Dialect, Escape, Kind, Layout, Reader, Writer};
 use mooring_diagnosis::masked;
-use serde_json::Value;
 
 /// A text without secrets.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) fn clean(redactor: &Redactor, bytes: &[u8]) -> Cleaned {
     let text = String::from_utf8_lossy(&known);
     let cleaned = match document(&text) {
         Some(cleaned) => cleaned,
-        None => text.split('\n').map(line).collect::<Vec<_>>().join("\n"),
+        None => lines(&text),
     };
     Cleaned { redactions: masks(&cleaned).saturating_sub(before), bytes: cleaned.into_bytes() }
 }
@@ -30,39 +30,75 @@ fn masks(text: &str) -> usize {
     text.matches(MASK).count()
 }
 
+fn lines(text: &str) -> String {
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// A line of a log, which may be JSON of its own.
 fn line(line: &str) -> String {
     document(line).unwrap_or_else(|| masked(line))
 }
 
-/// A text that is one JSON object or array.
+/// A text that is one JSON object or array: every string in it is cleaned, all else stays, in its order.
 fn document(text: &str) -> Option<String> {
-    let mut value: Value =
-        serde_json::from_str(text).ok().filter(|_| text.trim_start().starts_with(['{', '[']))?;
-    clean_value(&mut value);
+    if !text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let mut reader = Reader::new(text.as_bytes(), Dialect::Go);
+    let mut writer = Writer::new(Layout::Compact, Escape::Minimal);
+    copy(&mut reader, &mut writer, 0)?;
+    reader.end().ok()?;
     let end = if text.ends_with('\n') { "\n" } else { "" };
-    Some(format!("{value}{end}"))
+    Some(writer.finish() + end)
 }
 
-fn clean_value(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = text.split('\n').map(line).collect::<Vec<_>>().join("\n"),
-        Value::Array(elements) => elements.iter_mut().for_each(clean_value),
-        Value::Object(members) => {
-            for (name, member) in members.iter_mut() {
-                if member.is_string() && masked(&format!("{name}=x")).contains(MASK) {
-                    *member = MASK.into();
+/// Files of a node are flat; what is deeper is cleaned as a text.
+const DEEPEST: usize = 32;
+
+fn copy(reader: &mut Reader<'_>, writer: &mut Writer, depth: usize) -> Option<()> {
+    match reader.peek().ok().filter(|_| depth < DEEPEST)? {
+        Kind::Object => {
+            let mut members = reader.object().ok()?;
+            writer.open_object();
+            while let Some(name) = members.next(reader).ok()? {
+                writer.name(&line(&name.text));
+                if reader.peek().ok()? == Kind::String && names_secret(&name.text) {
+                    reader.string().ok()?;
+                    writer.string(MASK);
                 } else {
-                    clean_value(member);
+                    copy(reader, writer, depth + 1)?;
                 }
             }
+            writer.close_object();
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Kind::Array => {
+            let mut elements = reader.array().ok()?;
+            writer.open_array();
+            while elements.next(reader).ok()? {
+                copy(reader, writer, depth + 1)?;
+            }
+            writer.close_array();
+        }
+        Kind::String => writer.string(&lines(&reader.string().ok()?)),
+        Kind::Number => writer.raw(reader.number().ok()?),
+        Kind::Bool => writer.boolean(reader.boolean().ok()?),
+        Kind::Null => {
+            reader.null().ok()?;
+            writer.raw("null");
+        }
     }
+    Some(())
+}
+
+/// Whether what stands behind this name is a secret.
+fn names_secret(name: &str) -> bool {
+    masked(&format!("{name}=x")).contains(MASK)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn cleaned(text: &str) -> (String, usize) {
@@ -86,6 +122,6 @@ mod tests {
         assert_eq!(value["Output"], "+ curl https://[secret]@proxy/\n+ TOKEN=[secret]");
         assert_eq!((value["ExitCode"].as_str(), count), (Some("50"), 2));
         let (text, _) = cleaned("{\"msg\":\"a\",\"access_token\":\"abc\"}\nplain\n");
-        assert_eq!(text, "{\"access_token\":\"[secret]\",\"msg\":\"a\"}\nplain\n");
+        assert_eq!(text, "{\"msg\":\"a\",\"access_token\":\"[secret]\"}\nplain\n");
     }
 }
