@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::dist::{output, place, write};
-use crate::step::{Failed, root};
+use crate::step::{Failed, output, place, root, write};
 
 /// Files of the project, their places on a node and their modes. The agent itself comes first.
 const FILES: [(&str, &str, u32); 4] = [

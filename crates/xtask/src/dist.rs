@@ -1,12 +1,11 @@
 //! `dist`: everything that is shipped, in `target/dist`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::deb;
-use crate::step::{Failed, root, say};
+use crate::step::{Failed, output, place, root, say, write};
 use crate::targets::{AGENT, MOORING, TARGETS, Tools};
 
 /// A binary's name among what is shipped.
@@ -92,29 +91,6 @@ fn krew(folder: &Path, url: &str) -> Result<(), Failed> {
     write(&folder.join("krew.yaml"), &manifest)
 }
 
-/// Copies a file and sets its mode.
-pub(crate) fn place(from: &Path, to: &Path, mode: u32) -> Result<(), Failed> {
-    fs::create_dir_all(to.parent().unwrap_or(to))?;
-    fs::copy(from, to).map_err(|error| Failed(format!("{}: {error}", from.display())))?;
-    fs::set_permissions(to, fs::Permissions::from_mode(mode))?;
-    Ok(())
-}
-
-/// What a command printed.
-pub(crate) fn output(command: &mut Command) -> Result<String, Failed> {
-    let output = command.output().map_err(|error| Failed(format!("{command:?}: {error}")))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(Failed(format!("{command:?} ended with {}: {said}", output.status)));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-#[expect(clippy::disallowed_methods, reason = "nobody reads this file while it is written")]
-pub(crate) fn write(file: &PathBuf, text: &str) -> Result<(), Failed> {
-    Ok(fs::write(file, text)?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +132,7 @@ mod tests {
         let manifest = fs::read_to_string(root().join("packaging/krew.yaml")).unwrap();
         for target in TARGETS {
             let archive = shipped("kubectl-mooring", target.architecture);
-            assert!(manifest.contains(&format!("uri: @URL@/{archive}.tar.gz")), "{archive}");
+            assert!(manifest.contains(&format!("uri: \"@URL@/{archive}.tar.gz\"")), "{archive}");
             assert!(manifest.contains(&format!("@SHA256-{}@", target.architecture)));
         }
         assert_eq!(manifest.matches("bin: kubectl-mooring").count(), TARGETS.len());

@@ -1,10 +1,9 @@
 //! What lies under `packaging/` keeps its promises.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use crate::step::{Failed, need, root, say};
+use crate::step::{Failed, need, place, root, say};
 
 /// Stages the unit as an image has it, and lets systemd judge it. Any word of it is a failure.
 pub(crate) fn verify_unit() -> Result<(), Failed> {
@@ -15,15 +14,9 @@ pub(crate) fn verify_unit() -> Result<(), Failed> {
         fs::remove_dir_all(&stage)?;
     }
     let packaging = root().join("packaging");
-    let place = |from: &Path, to: &str| -> Result<(), Failed> {
-        let to = stage.join(to);
-        fs::create_dir_all(to.parent().unwrap_or(&stage))?;
-        fs::copy(from, to)?;
-        Ok(())
-    };
-    place(&packaging.join(UNIT), &format!("etc/systemd/system/{UNIT}"))?;
+    place(&packaging.join(UNIT), &stage.join("etc/systemd/system").join(UNIT), 0o644)?;
     let launcher = "aks-node-controller-launcher.sh";
-    place(&packaging.join(launcher), &format!("opt/azure/containers/{launcher}"))?;
+    place(&packaging.join(launcher), &stage.join("opt/azure/containers").join(launcher), 0o755)?;
     let verdict = Command::new("systemd-analyze")
         .arg("verify")
         .arg("--root")

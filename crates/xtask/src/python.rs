@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::step::{Failed, root, run, say};
+use crate::step::{Failed, root, run, say, write};
 
 /// An environment with exactly what a requirements file names, made once for each content of that file.
 pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<PathBuf, Failed> {
@@ -24,7 +24,7 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
     let pip = environment.join("bin/pip").display().to_string();
     let requirements = requirements.display().to_string();
     run(&pip, &["install", "--quiet", "--disable-pip-version-check", "-r", &requirements])?;
-    mark(&ready)?;
+    write(&ready, "")?;
     Ok(environment)
 }
 
@@ -38,11 +38,6 @@ fn with_packages(environment: &str) -> Result<(), Failed> {
 /// Whether there is a Python at all.
 pub(crate) fn is_there() -> bool {
     Command::new("python3").arg("--version").output().is_ok_and(|told| told.status.success())
-}
-
-#[expect(clippy::disallowed_methods, reason = "an empty file cannot be half written")]
-fn mark(ready: &Path) -> Result<(), Failed> {
-    Ok(fs::write(ready, "")?)
 }
 
 /// FNV-1a.

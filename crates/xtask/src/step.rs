@@ -1,5 +1,7 @@
 //! Steps of a chore: commands whose output is the user's to see.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -53,6 +55,30 @@ pub(crate) fn need(program: &str, package: &str) -> Result<(), Failed> {
             "{program} is needed and could not be installed\nhint: install the package that has it ({package} on Debian), then try again"
         ))),
     }
+}
+
+/// Copies a file and sets its mode.
+pub(crate) fn place(from: &Path, to: &Path, mode: u32) -> Result<(), Failed> {
+    fs::create_dir_all(to.parent().unwrap_or(to))?;
+    fs::copy(from, to).map_err(|error| Failed(format!("{}: {error}", from.display())))?;
+    fs::set_permissions(to, fs::Permissions::from_mode(mode))?;
+    Ok(())
+}
+
+/// What a command printed.
+pub(crate) fn output(command: &mut Command) -> Result<String, Failed> {
+    let output = command.output().map_err(|error| Failed(format!("{command:?}: {error}")))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(Failed(format!("{command:?} ended with {}: {said}", output.status)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Writes a file that nobody reads meanwhile.
+#[expect(clippy::disallowed_methods, reason = "nobody reads this file while it is written")]
+pub(crate) fn write(file: &Path, text: &str) -> Result<(), Failed> {
+    Ok(fs::write(file, text)?)
 }
 
 #[expect(clippy::print_stdout, reason = "a chore talks to the person who started it")]
