@@ -389,6 +389,7 @@ fn who_lost_the_journal_cannot_write_any_more() {
 
 #[test]
 fn old_records_go_and_the_last_ones_stay() {
+    use std::os::unix::fs::PermissionsExt as _;
     let records = chain(entries());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
@@ -404,7 +405,6 @@ fn old_records_go_and_the_last_ones_stay() {
     assert_eq!(journal.records(), &records[2..4]);
     journal.append(&records[4]).unwrap();
     assert_eq!(FileJournal::open(RealDisk, &path).unwrap().records(), &records[2..5]);
-    use std::os::unix::fs::PermissionsExt as _;
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let nowhere = folder.path().join("none/journal");
     let error = FileJournal::open(RealDisk, &nowhere).unwrap().append(&records[0]).unwrap_err();

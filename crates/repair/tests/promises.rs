@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use fake::scenarios::{budget_that_never_clears, dead_node, old_operation, settings};
-use fake::{Cloud, End, Ended, Kill, node, pod, resume, run_to_rest};
+use fake::{Cloud, End, Ended, Kill, node, pod, recover, resume, run_to_rest};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::journal::{Entry, Finish, Owner, follow};
@@ -188,8 +188,8 @@ fn a_step_that_is_refused_stops_the_run_there_and_nowhere_later() {
         assert!(message.starts_with(forbidden), "{forbidden}: {message}");
         assert!(keys(&end.cloud.borrow()).last().unwrap().starts_with(forbidden), "{forbidden}");
         end.cloud.borrow_mut().forbidden = None;
-        let ended = resume(&end.cloud, &settings(), &Kill::default(), None);
-        assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)), "{forbidden}");
+        let end = recover(&end.cloud.borrow(), &settings(), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{forbidden}");
     }
 }
 

@@ -56,7 +56,8 @@ impl Body {
 /// An answer of JSON.
 #[must_use]
 pub fn json(status: http::StatusCode, value: &serde_json::Value) -> Response {
-    let mut response = Response::new(Body::Full(Bytes::from(value.to_string())));
+    let mut response =
+        Response::new(Body::Full(Bytes::from(serde_json::to_vec(value).unwrap_or_default())));
     *response.status_mut() = status;
     response.headers_mut().insert(
         http::header::CONTENT_TYPE,

@@ -24,8 +24,8 @@ const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000001";
 const NODE_GROUP: &str = "MC_rg-demo_demo_westeurope";
 
 /// Each scenario with each size of a page, built once: every schedule has a copy with a seed of its own.
-static WORLDS: LazyLock<Mutex<BTreeMap<(&'static str, usize), Arc<Azure>>>> =
-    LazyLock::new(Mutex::default);
+type Worlds = BTreeMap<(&'static str, usize), Arc<Azure>>;
+static WORLDS: LazyLock<Mutex<Worlds>> = LazyLock::new(Mutex::default);
 
 fn world_of(plan: &Plan, start: Timestamp) -> Azure {
     let mut worlds = WORLDS.lock().unwrap();

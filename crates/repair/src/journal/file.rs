@@ -142,7 +142,9 @@ impl Disk for RealDisk {
         use std::io::Write as _;
         let mut beside = path.as_os_str().to_owned();
         beside.push(".new");
-        let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE).union(OFlags::TRUNC);
+        // A file of our own making, with our own rights: never one that lies there already.
+        let _ = std::fs::remove_file(&beside);
+        let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE).union(OFlags::EXCL);
         let mut file = std::fs::File::from(open(&beside, flags, OWNER_ONLY)?);
         file.write_all(bytes)?;
         file.sync_all()?;
