@@ -104,7 +104,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
     let mut handled = false;
     for object in objects.known.iter().filter(|object| object.deleting) {
         match removal(cx, object)? {
-            Removal::Wanted(effect) => attempt(vec![effect])?,
+            Removal::Wanted(effect) => attempt(vec![*effect])?,
             Removal::Handled => handled = true,
             Removal::None => {}
         }
@@ -130,7 +130,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
 
 /// What can be done about an object's finalizers.
 enum Removal {
-    Wanted(Effect),
+    Wanted(Box<Effect>),
     /// It was done since the look.
     Handled,
     None,
@@ -185,13 +185,13 @@ fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Action> {
         return Ok(Removal::None);
     }
     match Backup::of(whole, &cx.state.settings.journal) {
-        Ok(backup) => Ok(Removal::Wanted(Effect::Strip {
+        Ok(backup) => Ok(Removal::Wanted(Box::new(Effect::Strip {
             target: now.target,
             version: now.version,
             removed,
             kept,
             backup: Box::new(backup),
-        })),
+        }))),
         Err(bytes) => Err(spare(
             object,
             format!(
