@@ -8,6 +8,7 @@ use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::observation::DEFINITIONS;
 use super::target::Target;
 
 /// The type of Helm's secrets.
@@ -64,6 +65,12 @@ impl Made {
             && annotation("meta.helm.sh/release-namespace") == Some(namespace)
             && annotation("helm.sh/resource-policy") != Some("keep");
         Self { target, deleting: super::observation::is_deleting(value), ours }
+    }
+
+    /// Whether it goes with the release: namespaces and definitions have steps of their own, which look first.
+    #[must_use]
+    pub fn goes(&self) -> bool {
+        self.ours && !matches!(self.target.resource.as_str(), "namespaces" | DEFINITIONS)
     }
 }
 

@@ -96,6 +96,7 @@ impl Profile {
     }
 
     /// A profile of an API group alone, for whoever has no file.
+    #[must_use]
     pub fn of_group(group: &str) -> Self {
         Self {
             name: group.replace('.', "-"),

@@ -102,7 +102,7 @@ pub async fn run(
             Action::Effect { step, effect } => {
                 let key = effect.key();
                 let attempt = state.attempts.get(&key).map_or(1, |attempt| attempt.count + 1);
-                let intent = Entry::Intent { step, effect: Box::new(effect.clone()), attempt };
+                let intent = Entry::Intent { step, effect: effect.clone(), attempt };
                 write(world, &mut records, &mut state, intent).await?;
                 let result = world.perform(&effect).await;
                 write(world, &mut records, &mut state, Entry::Outcome { key, result }).await?;

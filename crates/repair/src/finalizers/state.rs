@@ -167,15 +167,16 @@ impl State {
         self.session.1 > attempt.seq
     }
 
-    /// How many objects with this name, one after the other, were deleted.
+    /// What was deleted: for each path the objects that were there, one after the other.
     #[must_use]
-    pub fn deletions(&self, path: &str) -> usize {
-        let targets = self.attempts.values().map(|attempt| &attempt.effect);
-        let deleted = targets.filter_map(|effect| match effect {
-            Effect::Delete { target } if target.path == path => Some(&target.uid),
-            _ => None,
-        });
-        deleted.collect::<BTreeSet<_>>().len()
+    pub fn deleted(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut deleted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for attempt in self.attempts.values() {
+            if let Effect::Delete { target } = &attempt.effect {
+                deleted.entry(&target.path).or_default().insert(&target.uid);
+            }
+        }
+        deleted
     }
 
     /// Whether anything was changed.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{Mutex, watch};
 
 use super::azure::Azure;
@@ -39,13 +39,7 @@ impl World for RealWorld<'_> {
     }
 
     async fn sleep_until(&mut self, until: Timestamp) {
-        let pause = Duration::try_from(until.duration_since(self.now())).unwrap_or_default();
-        let mut stop = self.stop.clone();
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            // A sender that is gone asks for nothing.
-            true = async { stop.wait_for(|stop| *stop).await.is_ok() } => {}
-        }
+        pause(until.duration_since(self.now()), &self.stop).await;
     }
 
     async fn observe(&mut self, query: &Query) -> Answer {
@@ -121,6 +115,16 @@ pub(crate) async fn observe(
         Query::Pods => Answer::Pods(kube.pods().await),
         Query::Pdbs => Answer::Pdbs(kube.pdbs().await),
         _ => Answer::Nodes(kube.nodes().await),
+    }
+}
+
+/// Waits, unless somebody asks to stop meanwhile.
+pub(crate) async fn pause(time: SignedDuration, stop: &watch::Receiver<bool>) {
+    let mut stop = stop.clone();
+    tokio::select! {
+        () = tokio::time::sleep(Duration::try_from(time).unwrap_or_default()) => {}
+        // A sender that is gone asks for nothing.
+        true = async { stop.wait_for(|stop| *stop).await.is_ok() } => {}
     }
 }
 

@@ -29,7 +29,16 @@ pub(crate) struct Bench {
     pub(crate) model: Option<Shell>,
     _running: Option<Running>,
     clients: std::collections::BTreeMap<String, Client>,
-    _player: Option<tokio::task::JoinHandle<()>>,
+    _player: Option<Ends>,
+}
+
+/// Ends a task with whoever holds it.
+pub(crate) struct Ends(pub(crate) tokio::task::JoinHandle<()>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 fn profile(group: &str, namespace: &str) -> Profile {
@@ -78,8 +87,7 @@ impl Bench {
         bench.settings.limits.overall = SignedDuration::from_secs(20);
         bench.settings.limits.poll = SignedDuration::from_millis(100);
         let player = crate::players::Player::new(bench.client("admin"), bench.namespace.clone());
-        bench._player = Some(tokio::spawn(player.run()));
-        bench
+        Self { _player: Some(Ends(tokio::spawn(player.run()))), ..bench }
     }
 
     fn new(case: &str, clients: std::collections::BTreeMap<String, Client>) -> Self {

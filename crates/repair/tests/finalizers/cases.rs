@@ -1,7 +1,7 @@
 //! Cases that hold on the model and on a real server.
 
 use mooring_repair::finalizers::effect::Effect;
-use mooring_repair::finalizers::entry::{Entry, Reason};
+use mooring_repair::finalizers::entry::Entry;
 use mooring_repair::finalizers::report::{RunReport, Verdict};
 use mooring_repair::finalizers::run::Rest;
 use mooring_repair::finalizers::shell::{BeginError, Ending};
@@ -295,7 +295,7 @@ pub(crate) async fn a_webhook_that_refuses_is_named(bench: Bench) {
     assert!(found["metadata"]["deletionTimestamp"].is_null());
     assert!(bench.is_gone(&objects[2]).await, "others are not kept waiting");
     bench.call("DELETE", &format!("{path}/{hook}"), Value::Null).await;
-    drop(served.map(|task| task.abort()));
+    drop(served);
 }
 
 async fn deployment(bench: &Bench) -> String {
@@ -407,7 +407,8 @@ pub(crate) async fn a_run_that_is_killed_is_continued(bench: Bench) {
             assert!(bench.is_gone(path).await, "kill {kill}: {path}");
         }
         assert!(bench.remover().plan().await.nothing_to_do, "kill {kill}");
-        for name in [bench.name("foreign")] {
+        {
+            let name = bench.name("foreign");
             bench
                 .call(
                     "DELETE",
@@ -425,8 +426,6 @@ pub(crate) async fn a_run_that_is_killed_is_continued(bench: Bench) {
         }
         bench.until(&other, |status, _| status == 404).await;
     }
-    // A run whose time is up says so, and can be continued.
-    let _ = Reason::Deadline;
 }
 
 /// As if the process had been on this machine and were gone: it is, but the test that played it lives.

@@ -7,6 +7,9 @@
     clippy::print_stderr,
     clippy::disallowed_methods,
     clippy::large_futures,
+    clippy::needless_pass_by_value,
+    clippy::similar_names,
+    clippy::too_many_lines,
     reason = "a test may fail loudly"
 )]
 

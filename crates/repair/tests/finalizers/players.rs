@@ -15,7 +15,7 @@ use mooring_simulator::exchange::{Outcome, Request, json as answer};
 use mooring_simulator::serve::{Authority, Service, listen, serve};
 use serde_json::{Value, json};
 
-use crate::bench::call;
+use crate::bench::{Ends, call};
 
 /// As Helm keeps a release, and as the API shows it.
 pub(crate) fn packed(payload: &Value) -> String {
@@ -131,7 +131,7 @@ impl Service for Refuses {
 }
 
 /// Serves one on loopback; its address and authority.
-pub(crate) async fn webhook() -> (String, String, tokio::task::JoinHandle<()>) {
+pub(crate) async fn webhook() -> (String, String, Ends) {
     let authority = Authority::new().unwrap();
     let tls = authority.server(&["127.0.0.1", "localhost"], &["http/1.1"]).unwrap();
     let listener = listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
@@ -139,5 +139,5 @@ pub(crate) async fn webhook() -> (String, String, tokio::task::JoinHandle<()>) {
     let served = tokio::spawn(async move {
         serve(listener, tls, Arc::new(Refuses)).await;
     });
-    (url, BASE64_STANDARD.encode(authority.pem()), served)
+    (url, BASE64_STANDARD.encode(authority.pem()), Ends(served))
 }

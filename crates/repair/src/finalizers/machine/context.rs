@@ -131,7 +131,9 @@ impl<'a> Context<'a> {
         let mut never = Vec::new();
         for effect in effects {
             match self.standing(&effect) {
-                Standing::Act => return Err(Action::Effect { step, effect }),
+                Standing::Act => {
+                    return Err(Action::Effect { step, effect: Box::new(effect) });
+                }
                 Standing::Handled => handled = true,
                 Standing::Later(until) => {
                     if soonest.as_ref().is_none_or(|(first, _)| until < *first) {

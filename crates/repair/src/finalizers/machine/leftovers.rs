@@ -122,11 +122,15 @@ fn whole(target: &Target, why: String) -> Leftover {
 }
 
 fn of_target(cx: &Context<'_>, target: &Target) -> Leftover {
-    let why = refusal(cx, target).unwrap_or_else(|| match cx.state.deletions(&target.path) {
+    let why = refusal(cx, target).unwrap_or_else(|| match times_deleted(cx, target) {
         0 | 1 => "it is being deleted, and is not gone".to_owned(),
         times => came_back(times),
     });
     whole(target, why)
+}
+
+fn times_deleted(cx: &Context<'_>, target: &Target) -> usize {
+    cx.state.deleted().get(target.path.as_str()).map_or(0, std::collections::BTreeSet::len)
 }
 
 fn came_back(times: usize) -> String {
@@ -136,7 +140,7 @@ fn came_back(times: usize) -> String {
 fn of_object(cx: &Context<'_>, object: &Object) -> Leftover {
     let (listed, foreign): (Vec<&String>, Vec<&String>) =
         object.finalizers.iter().partition(|finalizer| cx.profile().lists(finalizer));
-    let times = cx.state.deletions(&object.target.path);
+    let times = times_deleted(cx, &object.target);
     let why = if let Some(why) = cx.state.spared.get(&spared_key(object)) {
         why.clone()
     } else if let Some(why) = refusal(cx, &object.target) {

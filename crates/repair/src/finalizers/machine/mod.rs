@@ -32,7 +32,7 @@ pub enum Action {
         /// For which step.
         step: Step,
         /// What.
-        effect: Effect,
+        effect: Box<Effect>,
     },
     /// Nothing before this instant.
     Wait {

@@ -12,9 +12,19 @@ use crate::finalizers::seen::Query;
 use crate::finalizers::step::Step;
 use crate::observation::Reading;
 
-fn deletions<'a>(objects: &'a Objects<'_>) -> impl Iterator<Item = Effect> + 'a {
-    let living = objects.known.iter().filter(|object| !object.deleting);
-    living.map(|object| Effect::Delete { target: object.target.clone() })
+/// How often an object may come back before it is left to whoever makes it.
+const MOST_RETURNS: usize = 3;
+
+/// Deletes what is not being deleted, unless it came back more often than this: whoever makes an object again does so
+/// at once, and for ever.
+fn deletions(cx: &Context<'_>, objects: &Objects<'_>, most: usize) -> Vec<Effect> {
+    let deleted = cx.state.deleted();
+    let returns = |object: &Object| {
+        let uids = deleted.get(object.target.path.as_str());
+        uids.map_or(0, |uids| uids.iter().filter(|uid| **uid != object.target.uid).count())
+    };
+    let living = objects.known.iter().filter(|object| !object.deleting && returns(object) <= most);
+    living.map(|object| Effect::Delete { target: object.target.clone() }).collect()
 }
 
 fn told(what: &str, count: usize, stays: usize) -> Vec<String> {
@@ -27,7 +37,7 @@ fn told(what: &str, count: usize, stays: usize) -> Vec<String> {
 
 pub(super) fn delete(cx: &Context<'_>) -> Progress {
     let objects = cx.objects()?;
-    let never = cx.work(Step::DeleteObjects, deletions(&objects))?;
+    let never = cx.work(Step::DeleteObjects, deletions(cx, &objects, 0))?;
     Ok(told("objects are gone or being deleted", deleted(cx), never.len()))
 }
 
@@ -46,10 +56,11 @@ pub(super) fn await_teardown(cx: &Context<'_>) -> Progress {
     if objects.known.is_empty() {
         return Ok(vec!["the operator has removed all objects by itself".to_owned()]);
     }
-    if cx.lasted(cx.state.settings.limits.teardown()) {
+    // What it makes again is deleted once it does not run any more.
+    let going = objects.known.iter().any(|object| object.deleting);
+    if !going || cx.lasted(cx.state.settings.limits.teardown()) {
         return Ok(vec![format!("the operator left {} objects", objects.known.len())]);
     }
-    cx.work(Step::AwaitTeardown, deletions(&objects))?;
     Err(cx.wait(format!("for the operator's own teardown of {} objects", objects.known.len())))
 }
 
@@ -86,11 +97,14 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
             Ok(())
         }
     };
-    attempt(deletions(&objects).collect())?;
+    let again = deletions(cx, &objects, MOST_RETURNS);
+    let deletable: BTreeSet<String> =
+        again.iter().map(|effect| effect.target().uid.clone()).collect();
+    attempt(again)?;
     let mut handled = false;
     for object in objects.known.iter().filter(|object| object.deleting) {
         match removal(cx, object)? {
-            Removal::Wanted(effect) => attempt(vec![effect])?,
+            Removal::Wanted(effect) => attempt(vec![*effect])?,
             Removal::Handled => handled = true,
             Removal::None => {}
         }
@@ -102,7 +116,8 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
         return Err(action);
     }
     let hopeless = |object: &&&Object| {
-        stuck.contains(&object.target.uid)
+        (!object.deleting && !deletable.contains(&object.target.uid))
+            || stuck.contains(&object.target.uid)
             || cx.state.spared.contains_key(&spared_key(object))
             || refused_for_good(cx, object)
     };
@@ -115,7 +130,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
 
 /// What can be done about an object's finalizers.
 enum Removal {
-    Wanted(Effect),
+    Wanted(Box<Effect>),
     /// It was done since the look.
     Handled,
     None,
@@ -170,13 +185,13 @@ fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Action> {
         return Ok(Removal::None);
     }
     match Backup::of(whole, &cx.state.settings.journal) {
-        Ok(backup) => Ok(Removal::Wanted(Effect::Strip {
+        Ok(backup) => Ok(Removal::Wanted(Box::new(Effect::Strip {
             target: now.target,
             version: now.version,
             removed,
             kept,
             backup: Box::new(backup),
-        })),
+        }))),
         Err(bytes) => Err(spare(
             object,
             format!(

@@ -5,7 +5,6 @@ use super::context::{Context, Progress};
 use crate::finalizers::effect::Effect;
 use crate::finalizers::entry::Reason;
 use crate::finalizers::helm::{Made, Revision};
-use crate::finalizers::observation::DEFINITIONS;
 use crate::finalizers::profile::ReleaseResources;
 use crate::finalizers::seen::Query;
 use crate::finalizers::step::Step;
@@ -60,16 +59,14 @@ pub(super) fn bindings(cx: &Context<'_>) -> Progress {
     }])
 }
 
-/// What the release made and may go: not its namespace and not definitions, which have steps of their own.
+/// What the release made and is to go.
 pub(super) fn removable<'a>(
     cx: &Context<'_>,
     made: &'a [Made],
 ) -> impl Iterator<Item = &'a Made> + use<'a> {
     let release = cx.profile().release.as_ref();
     let wanted = release.is_some_and(|release| release.resources == ReleaseResources::Delete);
-    made.iter().filter(move |one| {
-        wanted && one.ours && !matches!(one.target.resource.as_str(), "namespaces" | DEFINITIONS)
-    })
+    made.iter().filter(move |one| wanted && one.goes())
 }
 
 pub(super) fn release(cx: &Context<'_>) -> Progress {

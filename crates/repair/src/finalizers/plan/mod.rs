@@ -2,7 +2,9 @@
 
 mod around;
 mod build;
+mod guards;
 mod render;
+mod targets;
 
 pub use around::{Around, Dependent};
 pub(crate) use around::{api_service_note, webhook_note};

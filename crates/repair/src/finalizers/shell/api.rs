@@ -216,7 +216,37 @@ pub(super) fn plural(resource: &str) -> &str {
     resource.split('.').next().unwrap_or(resource)
 }
 
-/// The entries of a list. One that lacks what makes it an entry is skipped.
+/// The entries of a list. One that lacks what makes it an entry is skipped. An empty list of metadata has `null` for its
+/// items, on servers of 1.20 at least.
 pub(super) fn items<T>(body: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
-    Some(body["items"].as_array()?.iter().filter_map(read).collect())
+    match &body["items"] {
+        Value::Array(items) => Some(items.iter().filter_map(read).collect()),
+        Value::Null if body["kind"].as_str()?.ends_with("List") => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_without_items_is_empty_and_anything_else_is_unreadable() {
+        let names = |body: &Value| items(body, |item| item.as_str().map(str::to_owned));
+        assert_eq!(
+            names(&json!({"kind": "PartialObjectMetadataList", "items": ["a", 1]})).unwrap(),
+            ["a"]
+        );
+        for empty in [json!({"kind": "ThingList", "items": null}), json!({"kind": "ThingList"})] {
+            assert_eq!(names(&empty), Some(Vec::new()));
+        }
+        for other in [
+            json!({"kind": "Status"}),
+            json!(null),
+            json!({"items": null}),
+            json!({"kind": "ThingList", "items": 1}),
+        ] {
+            assert_eq!(names(&other), None, "{other}");
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{Mutex, watch};
@@ -22,7 +21,7 @@ use crate::journal::{Lock, Owner, Record, follow};
 use crate::run::RunError;
 use crate::settings::JournalPlace;
 use crate::shell::takeover::{NotHeld, Patience, acquire};
-use crate::shell::world::beat;
+use crate::shell::world::{beat, pause};
 use crate::shell::{
     Clock, ConfigMapStore, FileStore, KubeApi, Store, StoreError, random_id, this_process,
 };
@@ -249,13 +248,7 @@ impl World for RealWorld<'_> {
     }
 
     async fn sleep_until(&mut self, until: Timestamp) {
-        let pause = Duration::try_from(until.duration_since(self.now())).unwrap_or_default();
-        let mut stop = self.stop.clone();
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            // A sender that is gone asks for nothing.
-            true = async { stop.wait_for(|stop| *stop).await.is_ok() } => {}
-        }
+        pause(until.duration_since(self.now()), &self.stop).await;
     }
 
     async fn observe(&mut self, query: &Query) -> Answer {
