@@ -24,8 +24,10 @@ impl Stage<'_> {
         for guard in report["guards"].as_array().into_iter().flatten() {
             let word = |name: &str| guard[name].as_str().unwrap_or_default();
             let evidence = shortened(guard["evidence"][0].as_str().unwrap_or_default());
-            self.voice
-                .say(Mark::Note, &format!("{:<4} {:<14} {evidence}", word("outcome"), word("name")));
+            self.voice.say(
+                Mark::Note,
+                &format!("{:<4} {:<14} {evidence}", word("outcome"), word("name")),
+            );
         }
         let pool = report["pool"].as_str().unwrap_or("system").to_owned();
         let healed = verdict == "healthy" && self.struck.is_some();
