@@ -7,7 +7,7 @@ use mooring_diagnosis::Diagnosis;
 use crate::bars::span_of_time;
 use crate::chain::links;
 use crate::escape::escape;
-use crate::field::{Pace, SOURCE};
+use crate::field::{Pace, SOURCE, System};
 use crate::page::{Cell, Mood, Page, facts, notice, table};
 use crate::timeline::{Kind, Outcome, Source, Span, Status, Timeline};
 use crate::waterfall;
@@ -207,10 +207,11 @@ fn spans_table(timeline: &Timeline) -> String {
             ]
         })
         .collect();
-    let caption = format!(
-        "The same facts in words; p50 and p95 of the field are those of {}.",
-        timeline.system.as_str()
-    );
+    let system = timeline.system.as_str();
+    let other = System::default().as_str();
+    let others = if system == other { String::new() } else { format!(", else of {other}") };
+    let caption =
+        format!("The same facts in words; p50 and p95 of the field are of {system}{others}.");
     table(&caption, &["Span", "Began", "Took", "p50", "p95", "Remark", "Read from"], &rows)
 }
 

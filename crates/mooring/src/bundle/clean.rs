@@ -19,10 +19,9 @@ pub(crate) fn clean(redactor: &Redactor, bytes: &[u8]) -> Cleaned {
     let before = masks(&String::from_utf8_lossy(bytes));
     let known = redactor.redact_bytes(bytes);
     let text = String::from_utf8_lossy(&known);
-    let cleaned = match document(&text) {
-        Some(cleaned) => cleaned,
-        None => lines(&text),
-    };
+    let cleaned = document(&text).unwrap_or_else(|| lines(&text));
+    // Rewritten JSON has lost its escapes, behind which a secret may have stood.
+    let cleaned = redactor.redact(&cleaned).into_owned();
     Cleaned { redactions: masks(&cleaned).saturating_sub(before), bytes: cleaned.into_bytes() }
 }
 
@@ -121,6 +120,8 @@ mod tests {
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["Output"], "+ curl https://[secret]@proxy/\n+ TOKEN=[secret]");
         assert_eq!((value["ExitCode"].as_str(), count), (Some("50"), 2));
+        let (text, _) = cleaned(r#"{"Output":"hunter2\u002dis-known"}"#);
+        assert_eq!(text, r#"{"Output":"[secret]"}"#, "an escape hides nothing");
         let (text, _) = cleaned("{\"msg\":\"a\",\"access_token\":\"abc\"}\nplain\n");
         assert_eq!(text, "{\"msg\":\"a\",\"access_token\":\"[secret]\"}\nplain\n");
     }
