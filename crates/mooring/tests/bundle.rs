@@ -3,6 +3,8 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::format_collect,
+    clippy::format_push_string,
     reason = "a test fails by panicking"
 )]
 

@@ -118,11 +118,8 @@ fn requests(log: &str) -> io::Result<BTreeSet<String>> {
     }
     let mut urls = BTreeSet::new();
     for line in log.lines().filter(|line| line.contains("\"url\":")) {
-        let Ok(event) = serde_json::from_str::<Value>(line.trim_end_matches(['\r', ',', ']', '}']))
-            .or_else(|_| serde_json::from_str(line.trim_end_matches(['\r', ','])))
-        else {
-            continue;
-        };
+        let line = line.trim_end_matches(['\r', ',']);
+        let Ok(event) = serde_json::from_str::<Value>(line) else { continue };
         let Some(url) = event["params"]["url"].as_str() else { continue };
         let host = url
             .split("://")

@@ -50,7 +50,7 @@ pub(crate) fn gather(files: &[&File]) -> Gathered {
                     Content::CloudInit => gathered.told.extend(read::cloud_init(&text())),
                     Content::Handler => gathered.told.extend(read::handler(&text())),
                     Content::Wrapper => {
-                        gathered.host = gathered.host.take().or_else(|| host(&text()))
+                        gathered.host = gathered.host.take().or_else(|| host(&text()));
                     }
                     Content::Release => gathered.system = System::of_release(&text()),
                     _ => {}

@@ -31,11 +31,11 @@ pub fn page(timelines: &[Timeline]) -> String {
         }
     } else {
         for one in timelines {
-            let details: String = details(one)
-                .iter()
-                .map(|(heading, html)| format!("<h3>{}</h3>\n{html}", escape(heading)))
-                .collect();
-            page = page.section(&one.node, &format!("{}{details}", summary(one)));
+            let mut html = summary(one);
+            for (heading, content) in details(one) {
+                let _ = write!(html, "<h3>{}</h3>\n{content}", escape(heading));
+            }
+            page = page.section(&one.node, &html);
         }
     }
     page.footer(&format!(

@@ -28,7 +28,7 @@ fn assert_balanced(page: &str) {
     let mut rest = page;
     while let Some(at) = rest.find('<') {
         let tag = &rest[at + 1..];
-        let end = tag.find('>').unwrap_or_else(|| panic!("a tag without an end: {:.60}", tag));
+        let end = tag.find('>').unwrap_or_else(|| panic!("a tag without an end: {tag:.60}"));
         let (inside, behind) = (&tag[..end], &tag[end + 1..]);
         let name = inside.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
         assert!(name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!'), "<{inside}>");

@@ -10,13 +10,11 @@ const PROGRAMS: [&str; 2] = ["chromium", "chromium-browser"];
 /// Installs Debian's Chromium where it is missing and may be installed. Without one the tests go on, and the last lines
 /// say so.
 pub(crate) fn install(notes: &mut Vec<String>) {
-    let is_there = |program: &&str| Command::new(program).arg("--version").output().is_ok();
-    if PROGRAMS.iter().any(|program| is_there(program)) {
+    if PROGRAMS.into_iter().any(is_there) {
         return;
     }
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|told| told.stdout == b"0\n");
-    let has_apt = Command::new("apt-get").arg("--version").output().is_ok();
-    let installed = is_root && has_apt && need("chromium", "chromium").is_ok();
+    let installed = is_root && is_there("apt-get") && need("chromium", "chromium").is_ok();
     if !installed {
         say("xtask: WARNING: there is no Chromium: no page will be opened in a browser\n");
         notes.push(
@@ -24,4 +22,8 @@ pub(crate) fn install(notes: &mut Vec<String>) {
                 .to_owned(),
         );
     }
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
 }

@@ -102,7 +102,7 @@ fn default_name(what: &str) -> PathBuf {
 fn collect(root: &Root) -> Contents {
     let mut contents = Contents::default();
     let redactor = redactor(root, &mut contents);
-    let mut room = MOST_IN_ALL;
+    let mut free = MOST_IN_ALL;
     for allowed in ALLOWED {
         let paths = match root.matching(allowed.path, MOST_MATCHES) {
             Ok(paths) => paths,
@@ -114,9 +114,9 @@ fn collect(root: &Root) -> Contents {
         };
         for path in paths {
             match root.read(&path, MOST_READ) {
-                Ok(read) => match entry(&redactor, &path, allowed.why, &read, room) {
+                Ok(read) => match entry(&redactor, &path, allowed.why, &read, free) {
                     Ok(entry) => {
-                        room -= entry.bytes.len();
+                        free -= entry.bytes.len();
                         contents.entries.push(entry);
                     }
                     Err(why) => contents.left_out.push((path, why.to_owned())),
@@ -154,7 +154,7 @@ fn entry(
     path: &str,
     why: &str,
     read: &Read,
-    room: usize,
+    free: usize,
 ) -> Result<Entry, &'static str> {
     if read.bytes.contains(&0) {
         return Err("not a text");
@@ -163,7 +163,7 @@ fn entry(
     let was_cut = read.size > read.bytes.len() as u64;
     let whole = cleaned.bytes.len();
     let bytes = end_of(cleaned.bytes, was_cut);
-    if bytes.len() > room {
+    if bytes.len() > free {
         return Err("the bundle is full");
     }
     Ok(Entry {

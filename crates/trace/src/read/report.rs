@@ -33,7 +33,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Facts, String> {
     let began = began.and_then(stamp::read);
     let seconds = timings.exec_duration.as_deref().and_then(|text| text.trim().parse().ok());
     let seconds = seconds.filter(|seconds| (0..=86_400).contains(seconds));
-    Ok(Facts { began, seconds, status })
+    Ok(Facts { status, began, seconds })
 }
 
 /// The report inside another text. The code is found as a diagnosis finds it; times are looked for by their names.
