@@ -154,7 +154,7 @@ fn text(records: &[Record]) -> String {
 #[test]
 fn every_record_is_read_back_as_it_was_written() {
     let records = chain(entries());
-    assert_eq!(decode(&text(&records), Tail::Whole).unwrap(), records);
+    assert_eq!(decode::<Entry>(&text(&records), Tail::Whole).unwrap(), records);
     verify(&records).unwrap();
     let state = State::replay(&records).unwrap().unwrap();
     assert_eq!(state.phase, Phase::Finished(Finish::Aborted));
@@ -186,10 +186,10 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
     let records = chain(entries());
     let changed =
         text(&records).replacen("\"cluster_state\":\"Failed\"", "\"cluster_state\":\"Wailed\"", 1);
-    assert_eq!(decode(&changed, Tail::Whole), Err(JournalError::Changed(1)));
+    assert_eq!(decode::<Entry>(&changed, Tail::Whole), Err(JournalError::Changed(1)));
     let newer = text(&records).replacen("journal/v1", "journal/v2", 1);
     assert_eq!(
-        decode(&newer, Tail::Whole),
+        decode::<Entry>(&newer, Tail::Whole),
         Err(JournalError::Schema(0, "mooring.repair.journal/v2".into(), SCHEMA))
     );
     let mut gap = records.clone();
@@ -243,9 +243,9 @@ fn a_torn_last_line_never_counted() {
     let last = encode(records.last().unwrap()).len();
     for cut in 1..last {
         let torn = &whole[..whole.len() - cut];
-        assert_eq!(decode(torn, Tail::MayBeTorn).unwrap(), records[..records.len() - 1]);
+        assert_eq!(decode::<Entry>(torn, Tail::MayBeTorn).unwrap(), records[..records.len() - 1]);
     }
-    assert!(decode(&whole[..whole.len() - 5], Tail::Whole).is_err());
+    assert!(decode::<Entry>(&whole[..whole.len() - 5], Tail::Whole).is_err());
 }
 
 #[test]
@@ -257,13 +257,13 @@ fn a_journal_is_cut_into_objects_and_joined_again() {
         assert!(segments.iter().all(|segment| segment.text.len() <= limit.max(longest)));
         assert!(segments.iter().enumerate().all(|(index, segment)| segment.index == index));
         let reversed = segments.into_iter().rev().collect();
-        assert_eq!(join(reversed).unwrap(), records);
+        assert_eq!(join::<Entry>(reversed).unwrap(), records);
     }
     assert_eq!(split(&records, 1).len(), records.len());
     assert_eq!(split(&records, 1 << 20).len(), 1);
     let mut missing = split(&records, 1);
     missing.remove(4);
-    assert_eq!(join(missing), Err(JournalError::Broken(5)));
+    assert_eq!(join::<Entry>(missing), Err(JournalError::Broken(5)));
 }
 
 #[test]
@@ -329,14 +329,14 @@ fn a_write_torn_at_any_byte_leaves_the_journal_as_it_was() {
     for tear in 0..encode(&records[1]).len() - 1 {
         let disk = FakeDisk::default();
         let path = PathBuf::from("j");
-        FileJournal::open(disk.clone(), &path).unwrap().append(&records[0]).unwrap();
-        let mut journal = FileJournal::open(disk.clone(), &path).unwrap();
+        FileJournal::<_, Entry>::open(disk.clone(), &path).unwrap().append(&records[0]).unwrap();
+        let mut journal = FileJournal::<_, Entry>::open(disk.clone(), &path).unwrap();
         disk.0.borrow_mut().1 = Some(tear);
         assert!(matches!(journal.append(&records[1]), Err(FileError::Disk { .. })));
-        let mut journal = FileJournal::open(disk.clone(), &path).unwrap();
+        let mut journal = FileJournal::<_, Entry>::open(disk.clone(), &path).unwrap();
         assert_eq!(journal.records(), &records[..1]);
         journal.append(&records[1]).unwrap();
-        assert_eq!(FileJournal::open(disk, &path).unwrap().records(), &records[..2]);
+        assert_eq!(FileJournal::<_, Entry>::open(disk, &path).unwrap().records(), &records[..2]);
     }
 }
 
@@ -344,8 +344,8 @@ fn a_write_torn_at_any_byte_leaves_the_journal_as_it_was() {
 fn who_lost_the_journal_cannot_write_any_more() {
     let records = chain(entries());
     let disk = FakeDisk::default();
-    let mut one = FileJournal::open(disk.clone(), Path::new("j")).unwrap();
-    let mut two = FileJournal::open(disk, Path::new("j")).unwrap();
+    let mut one = FileJournal::<_, Entry>::open(disk.clone(), Path::new("j")).unwrap();
+    let mut two = FileJournal::<_, Entry>::open(disk, Path::new("j")).unwrap();
     one.append(&records[0]).unwrap();
     assert!(matches!(two.append(&records[0]), Err(FileError::Conflict)));
     assert!(matches!(one.append(&records[2]), Err(FileError::Conflict)));
@@ -357,18 +357,18 @@ fn a_journal_file_is_for_its_owner_and_never_behind_a_link() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let records = chain(entries());
-    let mut journal = FileJournal::open(RealDisk, &path).unwrap();
+    let mut journal = FileJournal::<_, Entry>::open(RealDisk, &path).unwrap();
     for record in &records {
         journal.append(record).unwrap();
     }
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(FileJournal::open(RealDisk, &path).unwrap().records(), records);
+    assert_eq!(FileJournal::<_, Entry>::open(RealDisk, &path).unwrap().records(), records);
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    assert!(matches!(FileJournal::open(RealDisk, &link), Err(FileError::Disk { .. })));
+    assert!(matches!(FileJournal::<_, Entry>::open(RealDisk, &link), Err(FileError::Disk { .. })));
     std::fs::write(&path, b"\xff\xfe\n").unwrap();
     assert!(matches!(
-        FileJournal::open(RealDisk, &path),
+        FileJournal::<_, Entry>::open(RealDisk, &path),
         Err(FileError::Journal(JournalError::Unreadable(0, _)))
     ));
 }
@@ -378,7 +378,7 @@ proptest! {
     fn hostile_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let text = String::from_utf8_lossy(&bytes);
         for tail in [Tail::Whole, Tail::MayBeTorn] {
-            if let Ok(records) = decode(&text, tail) {
+            if let Ok(records) = decode::<Entry>(&text, tail) {
                 let _ = State::replay(&records);
             }
         }
@@ -392,7 +392,7 @@ proptest! {
         prop_assume!(bytes[place] != byte);
         bytes[place] = byte;
         let Ok(changed) = String::from_utf8(bytes) else { return Ok(()) };
-        let read = decode(&changed, Tail::Whole).and_then(|records| verify(&records).map(|()| records));
+        let read = decode::<Entry>(&changed, Tail::Whole).and_then(|records| verify(&records).map(|()| records));
         // The last line's end may become a blank; nothing else may pass.
         if let Ok(read) = read {
             prop_assert_eq!(read, records);
