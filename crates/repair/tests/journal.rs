@@ -156,7 +156,7 @@ fn text(records: &[Record]) -> String {
 #[test]
 fn every_record_is_read_back_as_it_was_written() {
     let records = chain(entries());
-    assert_eq!(decode(&text(&records), Tail::Whole).unwrap(), records);
+    assert_eq!(decode::<Entry>(&text(&records), Tail::Whole).unwrap(), records);
     verify(&records).unwrap();
     let state = State::replay(&records).unwrap().unwrap();
     assert_eq!(state.phase, Phase::Finished(Finish::Aborted));
@@ -245,7 +245,7 @@ fn a_torn_last_line_never_counted() {
     let last = encode(records.last().unwrap()).len();
     for cut in 1..last {
         let torn = &whole[..whole.len() - cut];
-        assert_eq!(decode(torn, Tail::MayBeTorn).unwrap(), records[..records.len() - 1]);
+        assert_eq!(decode::<Entry>(torn, Tail::MayBeTorn).unwrap(), records[..records.len() - 1]);
     }
     assert!(decode::<Entry>(&whole[..whole.len() - 5], Tail::Whole).is_err());
 }
@@ -259,7 +259,7 @@ fn a_journal_is_cut_into_objects_and_joined_again() {
         assert!(segments.iter().all(|segment| segment.text.len() <= limit.max(longest)));
         assert!(segments.iter().enumerate().all(|(index, segment)| segment.index == index));
         let reversed = segments.into_iter().rev().collect();
-        assert_eq!(join(reversed).unwrap(), records);
+        assert_eq!(join::<Entry>(reversed).unwrap(), records);
     }
     assert_eq!(split(&records, 1).len(), records.len());
     let two = encode(&records[0]).len() + encode(&records[1]).len();
@@ -362,14 +362,14 @@ fn a_write_torn_at_any_byte_leaves_the_journal_as_it_was() {
     for tear in 0..encode(&records[1]).len() - 1 {
         let disk = FakeDisk::default();
         let path = PathBuf::from("j");
-        FileJournal::open(disk.clone(), &path).unwrap().append(&records[0]).unwrap();
-        let mut journal = FileJournal::open(disk.clone(), &path).unwrap();
+        FileJournal::<_, Entry>::open(disk.clone(), &path).unwrap().append(&records[0]).unwrap();
+        let mut journal = FileJournal::<_, Entry>::open(disk.clone(), &path).unwrap();
         disk.0.borrow_mut().1 = Some(tear);
         assert!(matches!(journal.append(&records[1]), Err(FileError::Disk { .. })));
-        let mut journal = FileJournal::open(disk.clone(), &path).unwrap();
+        let mut journal = FileJournal::<_, Entry>::open(disk.clone(), &path).unwrap();
         assert_eq!(journal.records(), &records[..1]);
         journal.append(&records[1]).unwrap();
-        assert_eq!(FileJournal::open(disk, &path).unwrap().records(), &records[..2]);
+        assert_eq!(FileJournal::<_, Entry>::open(disk, &path).unwrap().records(), &records[..2]);
     }
 }
 
@@ -377,8 +377,8 @@ fn a_write_torn_at_any_byte_leaves_the_journal_as_it_was() {
 fn who_lost_the_journal_cannot_write_any_more() {
     let records = chain(entries());
     let disk = FakeDisk::default();
-    let mut one = FileJournal::open(disk.clone(), Path::new("j")).unwrap();
-    let mut two = FileJournal::open(disk, Path::new("j")).unwrap();
+    let mut one = FileJournal::<_, Entry>::open(disk.clone(), Path::new("j")).unwrap();
+    let mut two = FileJournal::<_, Entry>::open(disk, Path::new("j")).unwrap();
     one.append(&records[0]).unwrap();
     assert!(matches!(two.append(&records[0]), Err(FileError::Conflict)));
     assert!(matches!(one.append(&records[2]), Err(FileError::Conflict)), "it does not follow");
@@ -431,12 +431,12 @@ fn a_journal_file_is_for_its_owner_and_never_behind_a_link() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let records = chain(entries());
-    let mut journal = FileJournal::open(RealDisk, &path).unwrap();
+    let mut journal = FileJournal::<_, Entry>::open(RealDisk, &path).unwrap();
     for record in &records {
         journal.append(record).unwrap();
     }
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(FileJournal::open(RealDisk, &path).unwrap().records(), records);
+    assert_eq!(FileJournal::<_, Entry>::open(RealDisk, &path).unwrap().records(), records);
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
     assert!(matches!(Repair::open(RealDisk, &link), Err(FileError::Disk { .. })));
@@ -452,7 +452,7 @@ proptest! {
     fn hostile_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let text = String::from_utf8_lossy(&bytes);
         for tail in [Tail::Whole, Tail::MayBeTorn] {
-            if let Ok(records) = decode(&text, tail) {
+            if let Ok(records) = decode::<Entry>(&text, tail) {
                 let _ = State::replay(&records);
             }
         }
@@ -466,7 +466,7 @@ proptest! {
         prop_assume!(bytes[place] != byte);
         bytes[place] = byte;
         let Ok(changed) = String::from_utf8(bytes) else { return Ok(()) };
-        let read = decode(&changed, Tail::Whole).and_then(|records| verify(&records).map(|()| records));
+        let read = decode::<Entry>(&changed, Tail::Whole).and_then(|records| verify(&records).map(|()| records));
         // The last line's end may become a blank; nothing else may pass.
         if let Ok(read) = read {
             prop_assert_eq!(read, records);

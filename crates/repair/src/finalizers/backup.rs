@@ -46,10 +46,10 @@ impl Backup {
         if text.len() <= PLAIN {
             return Ok(Self { object: Some(object), packed: None, stripped });
         }
-        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
         // A vector takes everything.
-        let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish());
-        let packed = BASE64_STANDARD.encode(packed.unwrap_or_default());
+        let bytes = gzip.write_all(text.as_bytes()).and_then(|()| gzip.finish());
+        let packed = BASE64_STANDARD.encode(bytes.unwrap_or_default());
         let most = match journal {
             JournalPlace::ConfigMap => MOST_IN_CONFIG_MAP,
             JournalPlace::File(_) => MOST_IN_FILE,

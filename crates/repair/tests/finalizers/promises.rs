@@ -314,6 +314,8 @@ async fn an_object_that_somebody_makes_again_is_told_and_not_deleted_for_ever() 
         "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {
             "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "example.invalid/c"}]}}},
     })).await;
+    // Keeps the definition, so that there is time for it to come back.
+    bench.object(&root, "things", Some("default"), "held", &["example.com/hold"]).await;
     let maker = format!("{elsewhere}/maker");
     let _maker = crate::bench::Ends(tokio::spawn(crate::players::recreate(
         bench.client("admin"),

@@ -52,11 +52,7 @@ impl<'a> Context<'a> {
 
     /// Look again soon.
     pub(super) fn wait(&self, why: String) -> Action {
-        Action::Wait { until: self.after(self.now, self.state.settings.limits.poll), why }
-    }
-
-    fn after(&self, from: Timestamp, pause: SignedDuration) -> Timestamp {
-        from.checked_add(pause).unwrap_or(Timestamp::MAX)
+        Action::Wait { until: after(self.now, self.state.settings.limits.poll), why }
     }
 
     /// Whether the step has waited long enough for what does not depend on us.
@@ -187,7 +183,7 @@ impl<'a> Context<'a> {
                     .min(LONGEST_PAUSE)
             }
         };
-        let ready = self.after(attempt.at, pause);
+        let ready = after(attempt.at, pause);
         if ready <= self.now {
             return Standing::Act;
         }
@@ -196,6 +192,10 @@ impl<'a> Context<'a> {
             _ => Standing::Later(ready),
         }
     }
+}
+
+fn after(from: Timestamp, pause: SignedDuration) -> Timestamp {
+    from.checked_add(pause).unwrap_or(Timestamp::MAX)
 }
 
 /// Why the objects of a definition cannot be reached.

@@ -48,7 +48,7 @@ pub(super) fn leftovers(cx: &Context<'_>) -> Result<Vec<Leftover>, Action> {
             Ok(None) => {}
             Ok(Some(binding)) => left.push(of_target(cx, &binding.target)),
             Err(why) => {
-                left.push(unknown("clusterrolebindings.rbac.authorization.k8s.io", name, why))
+                left.push(unknown("clusterrolebindings.rbac.authorization.k8s.io", name, why));
             }
         }
     }

@@ -46,7 +46,7 @@ impl Cluster {
             Reading::Known(notes) => around.notes.extend(notes),
             Reading::NotFound => {}
             missing => {
-                around.notes.push(format!("{resource}: {}", missing.missing().unwrap_or_default()))
+                around.notes.push(format!("{resource}: {}", missing.missing().unwrap_or_default()));
             }
         }
     }
