@@ -125,7 +125,8 @@ fn leaking_node(root: &Path) {
     );
     for path in FILES.into_iter().chain(FORBIDDEN) {
         let text = leaks() + "+ echo from-the-nbc-command\n";
-        let is_json = path.ends_with(".json") && !path.ends_with("2000.json");
+        let of_json = Path::new(path).extension().is_some_and(|extension| extension == "json");
+        let is_json = of_json && !path.ends_with("2000.json");
         let content = if is_json {
             json!({"ExitCode": "211", "Output": text, "x": [{"y": text}]}).to_string()
         } else {

@@ -91,7 +91,8 @@ fn a_bundle_of_a_node_that_nobody_can_log_in_to_holds_what_azure_shows() {
     let done = run(state.path(), &["bundle", "aks-default-bad1", "--out", out.to_str().unwrap()]);
     assert!(done.status.success(), "{}", text(&done.stderr));
     let traced = run(state.path(), &["trace", out.to_str().unwrap(), "-o", "json"]);
-    let told: Value = serde_json::from_slice(&traced.stdout).expect(&text(&traced.stderr));
+    let told: Value = serde_json::from_slice(&traced.stdout)
+        .unwrap_or_else(|_| panic!("{}", text(&traced.stderr)));
     assert_eq!(told["nodes"][0]["node"], "aks-default-bad1");
     assert_eq!(told["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
 }

@@ -14,7 +14,7 @@ const PROGRAMS: [&str; 3] =
     ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /// It takes seconds; on a busy machine, longer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Whom the browser itself would ask (time, updates, accounts) if it had a network.
 const ITS_OWN: [&str; 3] = [".google.com", ".googleapis.com", ".gvt1.com"];

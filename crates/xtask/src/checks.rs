@@ -26,7 +26,7 @@ pub(crate) fn test() -> Result<(), Failed> {
     let _ = fs::remove_file(&summary);
 
     let mut tests = Command::new("cargo");
-    tests.args(["test", "--workspace", "--locked"]).current_dir(root());
+    tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]).current_dir(root());
     tests.env("MOORING_TEST_SUMMARY", root().canonicalize()?.join("target/test-summary.txt"));
     if let Some(assets) = assets {
         tests.env("KUBEBUILDER_ASSETS", assets);

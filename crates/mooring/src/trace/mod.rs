@@ -49,7 +49,7 @@ pub(crate) enum TraceFormat {
     Json,
     /// A page with a waterfall, in one file
     Html,
-    /// Trace events for Perfetto and chrome://tracing
+    /// Trace events for Perfetto and Chrome
     Chrome,
     /// OTLP/JSON for an OpenTelemetry collector
     Otlp,

@@ -95,7 +95,7 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
         let bytes = bytes.unwrap_or_default();
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let lines = bytes[..whole].iter().filter(|byte| **byte == b'\n').count();
+        let lines = bytes[..whole].split(|byte| *byte == b'\n').skip(1).count();
         let last = self.records.last().map(encode).unwrap_or_default();
         let same = lines == self.records.len() && bytes[..whole].ends_with(last.as_bytes());
         Ok(same.then_some(whole as u64))

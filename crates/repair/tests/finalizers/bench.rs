@@ -273,10 +273,6 @@ impl Bench {
         format!("{}-{what}", self.namespace)
     }
 
-    pub(crate) fn definition(&self, resource: &str) -> String {
-        format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{resource}")
-    }
-
     pub(crate) async fn is_gone(&self, path: &str) -> bool {
         self.get(path).await.0 == 404
     }
@@ -384,4 +380,9 @@ impl Mortal {
             () = self.dead.notified() => None,
         }
     }
+}
+
+/// Where a definition is.
+pub(crate) fn definition(resource: &str) -> String {
+    format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{resource}")
 }

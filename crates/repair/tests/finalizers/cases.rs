@@ -8,7 +8,7 @@ use mooring_repair::finalizers::shell::{BeginError, Ending};
 use mooring_repair::finalizers::step::Step;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Mortal};
+use crate::bench::{Bench, Mortal, definition};
 use crate::players;
 
 pub(crate) fn why<'a>(report: &'a RunReport, resource: &str, name: &str) -> &'a str {
@@ -61,7 +61,7 @@ pub(crate) async fn a_retired_operator_is_removed_with_all_that_belongs_to_it(be
     for resource in
         [format!("clusterthings.{}", bench.group), format!("things.sub.{}", bench.group)]
     {
-        assert!(bench.is_gone(&bench.definition(&resource)).await, "{resource}");
+        assert!(bench.is_gone(&definition(&resource)).await, "{resource}");
     }
     let rbac = "/apis/rbac.authorization.k8s.io/v1";
     assert!(bench.is_gone(&format!("{rbac}/clusterrolebindings/{}", bench.namespace)).await);
@@ -121,7 +121,7 @@ pub(crate) async fn a_finalizer_that_is_not_listed_stays_and_is_told(bench: Benc
         "ours went, the other stays"
     );
     assert!(bench.is_gone(&objects[0]).await, "the others went");
-    assert!(bench.is_gone(&bench.definition(&format!("things.sub.{}", bench.group))).await);
+    assert!(bench.is_gone(&definition(&format!("things.sub.{}", bench.group))).await);
     // Once its owner has removed it, a second run finishes the work.
     bench.call("PATCH", &held, json!({"metadata": {"finalizers": null}})).await;
     let (ending, report) = bench.apply().await;
@@ -139,16 +139,16 @@ pub(crate) async fn objects_are_reached_by_whatever_version_is_served(bench: Ben
     let object = bench.object(&root, "things", Some("default"), "old", &[&bench.listed()]).await;
     let closed = bench.define(&bench.group, "closed", false, &[("v1", true, true)]).await;
     let inside = bench.object(&closed, "closed", None, "inside", &[&bench.listed()]).await;
-    let path = bench.definition(&format!("closed.{}", bench.group));
-    let (_, mut definition) = bench.get(&path).await;
-    definition["spec"]["versions"][0]["served"] = false.into();
-    assert_eq!(bench.call("PUT", &path, definition).await.0, 200);
+    let path = definition(&format!("closed.{}", bench.group));
+    let (_, mut served) = bench.get(&path).await;
+    served["spec"]["versions"][0]["served"] = false.into();
+    assert_eq!(bench.call("PUT", &path, served).await.0, 200);
     bench.until(&inside, |status, _| status == 404).await;
 
     let (ending, report) = bench.apply().await;
     assert!(matches!(ending, Ending::Rested(Rest::Finished(false))), "{ending:?}");
     assert!(bench.is_gone(&object).await);
-    assert!(bench.is_gone(&bench.definition(&format!("things.{}", bench.group))).await);
+    assert!(bench.is_gone(&definition(&format!("things.{}", bench.group))).await);
     // 404 is not "none": nobody can tell, so the definition stays.
     let told = why(&report, &format!("closed.{}", bench.group), "*");
     assert!(told.contains("no version of its definition is served"), "{told}");
@@ -190,7 +190,7 @@ pub(crate) async fn what_is_not_permitted_is_told_with_verb_and_resource(bench: 
     })).await;
     let ann = bench.client("ann");
     // The server learns of rights a moment later.
-    let path = bench.definition("");
+    let path = definition("");
     let path = path.trim_end_matches('/').to_owned();
     for _ in 0..200 {
         if crate::bench::call(&ann, "GET", &path, &Value::Null).await.0 == 200 {
@@ -218,7 +218,7 @@ pub(crate) async fn what_is_not_permitted_is_told_with_verb_and_resource(bench: 
     for path in &objects[1..] {
         assert!(bench.is_gone(path).await, "{path}");
     }
-    assert!(bench.is_gone(&bench.definition(&format!("things.{sub}"))).await);
+    assert!(bench.is_gone(&definition(&format!("things.{sub}"))).await);
     // Whoever may not even look is told what for, and nothing is begun.
     bench.call("DELETE", &format!("{rbac}/clusterrolebindings/{name}"), Value::Null).await;
     let blind = bench.remover_by(bench.client("ann"), bench.settings.clone());

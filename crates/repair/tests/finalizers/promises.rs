@@ -9,7 +9,7 @@ use mooring_repair::settings::JournalPlace;
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, definition};
 use crate::cases::why;
 
 fn fault(bench: &Bench, method: &str, path: &str, status: u16, times: Option<u32>) {
@@ -169,16 +169,16 @@ async fn objects_that_cannot_be_counted_are_never_none() {
         why(&report, &resource, "*"),
         format!("not permitted: needs the verb list on {resource}")
     );
-    assert!(!bench.is_gone(&bench.definition(&resource)).await, "its definition stays");
+    assert!(!bench.is_gone(&definition(&resource)).await, "its definition stays");
     assert!(bench.is_gone(&objects[2]).await, "what is unknown of one hides nothing of the others");
-    assert!(bench.is_gone(&bench.definition(&format!("things.sub.{}", bench.group))).await);
+    assert!(bench.is_gone(&definition(&format!("things.sub.{}", bench.group))).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_definition_that_is_gone_is_fine_and_one_that_cannot_go_is_told() {
     let bench = Bench::model("definition_404");
     bench.retired().await;
-    let path = bench.definition(&format!("clusterthings.{}", bench.group));
+    let path = definition(&format!("clusterthings.{}", bench.group));
     fault(&bench, "DELETE", &path, 409, None);
     let (ending, report) = bench.apply().await;
     finished(&ending, false);
