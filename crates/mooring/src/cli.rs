@@ -263,4 +263,16 @@ mod tests {
     fn the_definition_holds_together() {
         Cli::command().debug_assert();
     }
+
+    #[test]
+    fn what_stands_behind_a_help_fits_the_width_that_help_is_wrapped_at() {
+        fn check(command: &clap::Command) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines() {
+                assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
 }

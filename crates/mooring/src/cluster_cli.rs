@@ -6,16 +6,18 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 pub(crate) const CONTROLLER_HELP: &str = "\
-Writes the condition CSEProvisioned on NodeClaims whose bootstrap ended, events on the NodeClaim and its NodePool,
-and the last failures of each pool into the ConfigMap mooring-failures, before Karpenter deletes the NodeClaim.
-Reads Azure only for nodes that are on their way. Several replicas may run: one leads, by the Lease mooring.
+Writes the condition CSEProvisioned on NodeClaims whose bootstrap ended, events on the NodeClaim
+and its NodePool, and the last failures of each pool into the ConfigMap mooring-failures, before
+Karpenter deletes the NodeClaim. Reads Azure only for nodes that are on their way. Several
+replicas may run: one leads, by the Lease mooring.
 
 Examples:
   mooring controller --kubeconfig ~/.kube/config --resource-group rg --cluster prod
   mooring sim --scenario oras-missing --kube-port 0 --state demo & . demo/env.sh; mooring controller
 
-Logs are JSON lines on standard error. SIGTERM ends it: begun writes are finished, the lease is given back.
-Rights: charts/mooring/files/rules.yaml in the cluster; in Azure the role of docs/SECURITY.md.";
+Logs are JSON lines on standard error. SIGTERM ends it: begun writes are finished, the lease is
+given back. Rights: charts/mooring/files/rules.yaml in the cluster; in Azure the role of
+docs/SECURITY.md.";
 
 pub(crate) const WHY_HELP: &str = "\
 Examples:

@@ -18,9 +18,10 @@ Examples:
   mooring demo --show healthy-boot > mine.yaml; mooring demo --scenario ./mine.yaml
   mooring demo --keep                      hold everything open for kubectl and mooring
 
-Needs no Azure, no cluster and no root. Listens on free ports of loopback only; writes a temporary folder and
-mooring-demo.html in the current one. Exits with 0 if the story came true, with 1 if something else happened, and
-with 3 if something could not be started, read or written, or took too long.";
+Needs no Azure, no cluster and no root. Listens on free ports of loopback only; writes a temporary
+folder and mooring-demo.html in the current one. Exits with 0 if the story came true, with 1 if
+something else happened, and with 3 if something could not be started, read or written, or took
+too long.";
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {

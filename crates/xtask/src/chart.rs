@@ -1,10 +1,9 @@
 //! The chart, judged and rendered by the real Helm.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::python;
-use crate::step::{Failed, root, say};
+use crate::step::{Failed, command, say};
 
 /// What tells the tests where Helm is.
 pub(crate) const VARIABLE: &str = "MOORING_HELM_ENVIRONMENT";
@@ -16,11 +15,10 @@ pub(crate) fn helm() -> Result<PathBuf, Failed> {
 
 /// Writes anew what the chart rendered looks like.
 pub(crate) fn write() -> Result<(), Failed> {
-    let status = Command::new("cargo")
+    let status = command("cargo")
         .args(["test", "--locked", "-p", "mooring", "--test", "chart", "rendered"])
         .env("MOORING_WRITE_GOLDEN", "1")
         .env(VARIABLE, helm()?)
-        .current_dir(root())
         .status()?;
     if !status.success() {
         return Err(Failed(format!("the tests of the chart ended with {status}")));

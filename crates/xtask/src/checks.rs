@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use crate::step::{Failed, root, run, say};
+use crate::step::{Failed, command, root, run, say};
 use crate::{browser, chart, oracles, packaging, python};
 
 /// What `deny.toml` says. (Advisories need a database that is fetched, so they are left to others.)
@@ -25,8 +25,8 @@ pub(crate) fn test() -> Result<(), Failed> {
     let summary = root().join("target/test-summary.txt");
     let _ = fs::remove_file(&summary);
 
-    let mut tests = Command::new("cargo");
-    tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]).current_dir(root());
+    let mut tests = command("cargo");
+    tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
     tests.env("MOORING_TEST_SUMMARY", root().canonicalize()?.join("target/test-summary.txt"));
     if let Some(assets) = assets {
         tests.env("KUBEBUILDER_ASSETS", assets);

@@ -28,10 +28,24 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// A command in the workspace's root, without what Cargo tells programs about their own package: build scripts that
+/// look at it would take it for a change, and everything behind them would be built anew.
+pub(crate) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    for (name, _) in std::env::vars_os() {
+        let own = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+        if name.to_str().is_some_and(|name| own.iter().any(|prefix| name.starts_with(prefix))) {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
 /// Runs a command in the workspace's root.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), Failed> {
     let line = format!("`{program} {}`", arguments.join(" "));
-    match Command::new(program).args(arguments).current_dir(root()).status() {
+    match command(program).args(arguments).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failed(format!("{line} ended with {status}"))),
         Err(error) => Err(Failed(format!("cannot start {line}: {error}"))),

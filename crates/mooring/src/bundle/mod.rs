@@ -23,13 +23,15 @@ use clean::clean;
 use root::{Read, Refusal, Root};
 
 pub(crate) const HELP: &str = "\
-With a folder, the files of a list (report, event files, logs, versions) are taken from the node's root: `/` on the
-node itself, or wherever its disk is mounted. Whatever is not on the list is never opened. With a name, what Azure
-and the record show of the node is taken, as `mooring why` reads it.
+With a folder, the files of a list (report, event files, logs, versions) are taken from the node's
+root: `/` on the node itself, or wherever its disk is mounted. Whatever is not on the list is
+never opened. With a name, what Azure and the record show of the node is taken, as `mooring why`
+reads it.
 
-Every text is masked twice: the secrets of the node config, in any encoding, then whatever looks like one. The node
-config itself is not taken. manifest.json says what is in the archive, what was masked or cut, and what was left out
-and why. The same node gives the same bytes; only its owner may read the file.
+Every text is masked twice: the secrets of the node config, in any encoding, then whatever looks
+like one. The node config itself is not taken. manifest.json says what is in the archive, what was
+masked or cut, and what was left out and why. The same node gives the same bytes; only its owner
+may read the file.
 
 Examples:
   mooring bundle /

@@ -13,32 +13,35 @@ pub(crate) struct FinalizersArguments {
 }
 
 const HELP: &str = "\
-An operator was uninstalled; its custom resources keep finalizers that nobody processes any more, and block
-namespaces and the deletion of the cluster. This removes them, and what else belongs to the operator:
+An operator was uninstalled; its custom resources keep finalizers that nobody processes any more,
+and block namespaces and the deletion of the cluster. This removes them, and what else belongs to
+the operator:
 
-  mooring finalizers plan       what would be deleted, stripped, and go along, and the plan's hash; changes nothing
+  mooring finalizers plan       what would be deleted, stripped and go along; changes nothing
   mooring finalizers apply      ask for the profile's name, then do it, step by step, from a journal
   mooring finalizers resume     go on after a crash, a time-out or Ctrl-C, on any machine
   mooring finalizers status     where it stands, from the journal
 
-Finalizers are removed only if the profile lists them, only from objects that are being deleted, only while the
-operator does not run, and only if the object is still as it was read; a backup of each is in the journal first.
-A definition goes only if it is known that no object of it is left. Every deletion names the very object.
+Finalizers are removed only if the profile lists them, only from objects that are being deleted,
+only while the operator does not run, and only if the object is still as it was read; a backup of
+each is in the journal first. A definition goes only if it is known that no object of it is left.
+Every deletion names the very object.
 
 Examples:
-  mooring finalizers plan                                     the built-in profile package-operator
+  mooring finalizers plan                         the built-in profile package-operator
   mooring finalizers plan --profile my-operator.yaml -o json
-  mooring finalizers plan --group example.com --namespace example-system --binding example --release example
+  mooring finalizers plan --group example.com --namespace example-system --release example
   mooring finalizers apply --yes --plan-hash \"$(mooring finalizers plan -o json | jq -r .hash)\"
-  mooring finalizers apply --scale-down                       an operator that still runs: its own teardown first
-  mooring finalizers apply --best-effort                      one step of a pipeline: no questions, exit 0
-  mooring sim --scenario retired-operator --kube-port 0 --state demo & . demo/env.sh; mooring finalizers plan
+  mooring finalizers apply --scale-down           an operator that runs: its own teardown first
+  mooring finalizers apply --best-effort          one step of a pipeline: no questions, exit 0
+  mooring sim --scenario retired-operator --kube-port 0 --state demo &
+  . demo/env.sh; mooring finalizers plan
 
-A profile (YAML): name, groups, finalizers (NAME or GROUP/*), namespace, clusterRoleBindings, release: {name,
-namespace, resources: keep|delete}.
+A profile (YAML): name, groups, finalizers (NAME or GROUP/*), namespace, clusterRoleBindings,
+release: {name, namespace, resources: keep|delete}.
 
-Exit codes: 0 clean or removed (-o json says which); 1 something is left; 2 usage; 3 something could not be read;
-4 refused; 5 interrupted but resumable.";
+Exit codes: 0 clean or removed (-o json says which); 1 something is left; 2 usage; 3 something
+could not be read; 4 refused; 5 interrupted but resumable.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FinalizersCommand {

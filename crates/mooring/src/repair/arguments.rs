@@ -32,12 +32,12 @@ Unattended:
   mooring repair resume --yes
   CLUSTER_NAME=… RESOURCE_GROUP=… SUBSCRIPTION_ID=… mooring repair --pipeline
 
-A kill at any instant loses nothing: every intent is in the journal before its effect.
-Variables of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (10),
+A kill at any instant loses nothing: every intent is in the journal before its effect. Variables
+of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (10),
 NRP_FAIL_WINDOW_MIN (15), DRY_RUN (true, 1, yes: plan only).
 
-Exit codes: 0 done, healthy or nothing to do; 1 suspect or confirmed (detect); 2 usage;
-3 something could not be read; 4 a guard refused; 5 interrupted but resumable.";
+Exit codes: 0 done, healthy or nothing to do; 1 suspect or confirmed (detect); 2 usage; 3
+something could not be read; 4 a guard refused; 5 interrupted but resumable.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RepairCommand {

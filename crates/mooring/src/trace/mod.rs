@@ -12,21 +12,23 @@ use crate::failure::Failure;
 use crate::{outfile, show};
 
 pub(crate) const HELP: &str = "\
-PATH is a folder (a node's root, or one that holds several nodes), a .tar or .tar.gz of one, an archive of
-`mooring bundle`, or a single file: provision.json, cluster-provision.log, an event file, an extension's message.
-Broken files are named and left out.
+PATH is a folder (a node's root, or one that holds several nodes), a .tar or .tar.gz of one, an
+archive of `mooring bundle`, or a single file: provision.json, cluster-provision.log, an event
+file, an extension's message. Broken files are named and left out.
 
-A step that fails writes no event. It is named all the same: from the scripts' trace, or from the order of the steps
-and the exit code; the answer says which.
+A step that fails writes no event. It is named all the same: from the scripts' trace, or from the
+order of the steps and the exit code; the answer says which.
 
 Examples:
   mooring trace /                                   on the node itself
   mooring trace node.tar.gz -o html --out node.html
   mooring trace provision.json
   mooring trace bundle.tar.gz -o chrome --out node.json     open it in https://ui.perfetto.dev
-  mooring trace bundle.tar.gz -o otlp | curl -H 'content-type: application/json' --data @- http://collector:4318/v1/traces
+  mooring trace bundle.tar.gz -o otlp | curl -H 'content-type: application/json' \\
+    --data @- http://collector:4318/v1/traces
 
-Exits with 0 whenever it answered, also when the node failed; with 3 if PATH cannot be read or tells nothing.";
+Exits with 0 whenever it answered, also when the node failed; with 3 if PATH cannot be read or
+tells nothing.";
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArguments {
