@@ -11,6 +11,7 @@ use mooring_contract::catalogue::{self, Date};
 use crate::cluster_cli::{
     CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, WHY_HELP, WhyArguments,
 };
+use crate::speed::speed;
 use crate::version;
 
 /// Says why a node did not join its AKS cluster.
@@ -142,8 +143,8 @@ Examples:
   kubectl --kubeconfig demo/kubeconfig get nodes,nodeclaims
 
 Prints `ready https://127.0.0.1:N` once the files are written and every port answers.
-Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled, slow-boot, young-operation,
-retired-operator (for `mooring finalizers`).
+Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled, slow-boot,
+young-operation, retired-operator (for `mooring finalizers`).
 GET /admin/ on the same port lists what can be broken and looked at.";
 
 #[derive(Debug, Args)]
@@ -172,13 +173,6 @@ pub(crate) struct SimArguments {
     /// What chance is drawn from: the same seed gives the same run
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-}
-
-pub(crate) fn speed(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(speed),
-        _ => Err("a speed is a number above 0, such as 1 or 60".to_owned()),
-    }
 }
 
 #[derive(Debug, Args)]

@@ -30,7 +30,8 @@ Examples:
 Exits with 0 if all is well, with 1 if a node failed.";
 
 pub(crate) const FLEET_HELP: &str = "\
-Failures come from the record that `mooring controller` keeps, nodes that came up from the NodeClaims.
+Failures come from the record that `mooring controller` keeps,
+nodes that came up from the NodeClaims.
 
 Examples:
   mooring fleet

@@ -41,7 +41,7 @@ pub(crate) struct DemoArguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How much faster than the story says things happen: 2 is twice as fast
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::cli::speed)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::speed::speed)]
     speed: f64,
     /// What chance is drawn from: the same seed gives the same names
     #[arg(long, default_value_t = 1)]

@@ -18,6 +18,7 @@ mod show;
 mod show_fleet;
 mod show_why;
 mod sim;
+mod speed;
 mod trace;
 mod version;
 mod why;

@@ -7,12 +7,15 @@
     reason = "tests"
 )]
 
+mod common;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::{Sim, text};
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -27,40 +30,19 @@ impl Drop for Process {
     }
 }
 
-fn mooring() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_mooring"))
-}
-
-fn simulate(state: &Path) -> Process {
-    let mut child = mooring()
-        .args(["sim", "--scenario", "oras-missing", "--kube-port", "0", "--state"])
-        .arg(state)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.starts_with("ready "), "{line}");
-    Process(child)
+fn simulate(state: &Path) -> Sim {
+    Sim::start(state, &["--scenario", "oras-missing", "--kube-port", "0"])
 }
 
 /// A command with env.sh sourced and nothing else.
-fn sourced(state: &Path) -> Command {
-    let mut command = mooring();
-    command.env_clear();
-    for line in std::fs::read_to_string(state.join("env.sh")).unwrap().lines() {
-        let (name, value) = line.strip_prefix("export ").unwrap().split_once('=').unwrap();
-        command.env(name, value.trim_matches('\''));
-    }
+fn sourced(sim: &Sim) -> Command {
+    let mut command = common::mooring();
+    command.env_clear().envs(sim.environment());
     command
 }
 
-fn run(state: &Path, words: &[&str]) -> Output {
-    sourced(state).args(words).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+fn run(sim: &Sim, words: &[&str]) -> Output {
+    sourced(sim).args(words).output().unwrap()
 }
 
 fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
@@ -86,11 +68,11 @@ fn page(address: &str, path: &str) -> String {
 #[test]
 fn a_bundle_of_a_node_that_nobody_can_log_in_to_holds_what_azure_shows() {
     let state = tempfile::tempdir().unwrap();
-    let _sim = simulate(state.path());
+    let sim = simulate(state.path());
     let out = state.path().join("node.tar.gz");
-    let done = run(state.path(), &["bundle", "aks-default-bad1", "--out", out.to_str().unwrap()]);
+    let done = run(&sim, &["bundle", "aks-default-bad1", "--out", out.to_str().unwrap()]);
     assert!(done.status.success(), "{}", text(&done.stderr));
-    let traced = run(state.path(), &["trace", out.to_str().unwrap(), "-o", "json"]);
+    let traced = run(&sim, &["trace", out.to_str().unwrap(), "-o", "json"]);
     let told: Value = serde_json::from_slice(&traced.stdout)
         .unwrap_or_else(|_| panic!("{}", text(&traced.stderr)));
     assert_eq!(told["nodes"][0]["node"], "aks-default-bad1");
@@ -100,9 +82,9 @@ fn a_bundle_of_a_node_that_nobody_can_log_in_to_holds_what_azure_shows() {
 #[test]
 fn why_answers_for_claims_nodes_pools_and_instances() {
     let state = tempfile::tempdir().unwrap();
-    let _sim = simulate(state.path());
+    let sim = simulate(state.path());
     for what in ["default-bad1", "aks-default-bad1"] {
-        let answer = run(state.path(), &["why", what]);
+        let answer = run(&sim, &["why", what]);
         let told = text(&answer.stdout);
         assert_eq!(answer.status.code(), Some(1), "{what}: {told} {}", text(&answer.stderr));
         assert!(
@@ -114,7 +96,7 @@ fn why_answers_for_claims_nodes_pools_and_instances() {
         assert!(told.contains("mooring explain 232 --image") || what.starts_with("aks-"), "{told}");
     }
     for what in ["default-good1", "aks-default-good1", "system", "system/0"] {
-        let answer = run(state.path(), &["why", what, "-o", "json"]);
+        let answer = run(&sim, &["why", what, "-o", "json"]);
         let told: Value = serde_json::from_slice(&answer.stdout)
             .unwrap_or_else(|_| panic!("{what}: {}", text(&answer.stderr)));
         assert_eq!(answer.status.code(), Some(0), "{what}: {told}");
@@ -124,21 +106,21 @@ fn why_answers_for_claims_nodes_pools_and_instances() {
             "{told}"
         );
     }
-    let pool = run(state.path(), &["why", "default", "-o", "markdown"]);
+    let pool = run(&sim, &["why", "default", "-o", "markdown"]);
     assert_eq!((pool.status.code(), text(&pool.stdout).matches("- **aks-").count()), (Some(1), 10));
-    let nothing = run(state.path(), &["why", "no-such-thing"]);
+    let nothing = run(&sim, &["why", "no-such-thing"]);
     assert_eq!(nothing.status.code(), Some(2));
     assert!(text(&nothing.stderr).contains("hint:"), "{}", text(&nothing.stderr));
-    let empty = run(state.path(), &["fleet"]);
+    let empty = run(&sim, &["fleet"]);
     assert!(text(&empty.stdout).starts_with("No failures are on record."));
 }
 
 #[test]
 fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
     let state = tempfile::tempdir().unwrap();
-    let _sim = simulate(state.path());
+    let sim = simulate(state.path());
     let mut controller = Process(
-        sourced(state.path())
+        sourced(&sim)
             .args([
                 "controller",
                 "--metrics-address",
@@ -171,7 +153,7 @@ fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
     eventually("ready page", || page(health, "/readyz").starts_with("HTTP/1.1 200").then_some(()));
     assert!(page(health, "/healthz").ends_with("ok\n"));
     let table = eventually("table with five failures", || {
-        let fleet = run(state.path(), &["fleet", "-o", "json"]);
+        let fleet = run(&sim, &["fleet", "-o", "json"]);
         let table: Value = serde_json::from_slice(&fleet.stdout).ok()?;
         (table["rows"][0]["failed"] == 5).then_some(table)
     });

@@ -8,6 +8,8 @@
     reason = "tests"
 )]
 
+mod common;
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -16,34 +18,20 @@ use tempfile::TempDir;
 
 /// A simulation that ends with the test.
 struct Sim {
-    child: Child,
+    _running: common::Sim,
     folder: TempDir,
-}
-
-impl Drop for Sim {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Sim {
     fn start(scenario: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mooring"))
-            .args(["sim", "--kube-port", "0", "--scenario", scenario, "--state"])
-            .arg(folder.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("ready "), "{line}");
-        Self { child, folder }
+        let arguments = ["--kube-port", "0", "--scenario", scenario];
+        let running = common::Sim::start(folder.path(), &arguments);
+        Self { _running: running, folder }
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+        let mut command = common::mooring();
         command
             .arg("finalizers")
             .args(words)
@@ -55,18 +43,13 @@ impl Sim {
     }
 
     fn run(&self, words: &[&str]) -> (i32, String, String) {
-        told(&self.command(words).output().unwrap())
+        common::told(&self.command(words).output().unwrap())
     }
 
     fn json(&self, words: &[&str]) -> (i32, Value) {
         let (code, out, err) = self.run(words);
         (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}")))
     }
-}
-
-fn told(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]

@@ -8,6 +8,8 @@
     reason = "tests"
 )]
 
+mod common;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -22,34 +24,18 @@ const PATIENCE: Duration = Duration::from_mins(4);
 
 /// A simulation that ends with the test, and what its env.sh says.
 struct Sim {
-    child: Child,
+    _running: common::Sim,
     environment: Vec<(String, String)>,
     folder: TempDir,
-}
-
-impl Drop for Sim {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Sim {
     fn start(more: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("sim");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mooring"))
-            .args(["sim", "--speed", "600", "--state"])
-            .arg(&state)
-            .args(more)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("ready "), "{line}");
-        let environment = read_environment(&state.join("env.sh"));
-        Self { child, environment, folder }
+        let running = common::Sim::start(&state, &[&["--speed", "600"], more].concat());
+        let environment = running.environment();
+        Self { _running: running, environment, folder }
     }
 
     fn wedged() -> Self {
@@ -57,7 +43,7 @@ impl Sim {
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+        let mut command = common::mooring();
         command
             .arg("repair")
             .args(words)
@@ -86,38 +72,9 @@ impl Sim {
     }
 }
 
-fn read_environment(path: &Path) -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(path).unwrap();
-    let pair = |line: &str| {
-        let (name, value) = line.strip_prefix("export ")?.split_once('=')?;
-        Some((name.to_owned(), value.trim_matches('\'').to_owned()))
-    };
-    text.lines().filter_map(pair).collect()
-}
-
 /// Waits for a command, but not for ever: exit code (-1 if a signal ended it), standard output and error.
-fn ended(mut child: Child) -> (i32, String, String) {
-    let reader = |mut from: Box<dyn std::io::Read + Send>| {
-        std::thread::spawn(move || {
-            let mut text = String::new();
-            let _ = from.read_to_string(&mut text);
-            text
-        })
-    };
-    let out = reader(Box::new(child.stdout.take().unwrap()));
-    let err = reader(Box::new(child.stderr.take().unwrap()));
-    let began = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if began.elapsed() > PATIENCE {
-            let _ = child.kill();
-            panic!("it took too long: {}", err.join().unwrap());
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    (status.code().unwrap_or(-1), out.join().unwrap(), err.join().unwrap())
+fn ended(child: Child) -> (i32, String, String) {
+    common::told(&common::ended(child, PATIENCE))
 }
 
 #[test]

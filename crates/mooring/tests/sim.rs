@@ -7,6 +7,8 @@
     reason = "tests"
 )]
 
+mod common;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,42 +17,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::Sim;
 use rustls::pki_types::pem::PemObject as _;
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A running simulation; it ends with the test.
-struct Sim {
-    child: Child,
-    port: u16,
-}
-
-impl Drop for Sim {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn start(state: &Path, more: &[&str]) -> Sim {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mooring"))
-        .arg("sim")
-        .arg("--state")
-        .arg(state)
-        .args(more)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let port = line
-        .trim_end()
-        .strip_prefix("ready https://127.0.0.1:")
-        .expect("one line that says where")
-        .parse()
-        .unwrap();
-    Sim { child, port }
-}
 
 /// One request over TLS, trusting the simulation's own authority only.
 fn ask(sim: &Sim, state: &Path, head: &str, body: &str) -> String {
@@ -81,7 +51,7 @@ fn ask(sim: &Sim, state: &Path, head: &str, body: &str) -> String {
 fn it_serves_its_files_and_its_port_and_ends_when_told() {
     let state = tempfile::tempdir().unwrap();
     let state = state.path().join("new");
-    let mut sim = start(&state, &["--scenario", "oras-missing"]);
+    let mut sim = Sim::start(&state, &["--scenario", "oras-missing"]);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&state), mode(&state.join("env.sh"))), (0o700, 0o600));
     let environment = std::fs::read_to_string(state.join("env.sh")).unwrap();

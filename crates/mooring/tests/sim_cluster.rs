@@ -1,43 +1,19 @@
 //! `mooring sim --kube-port`: the cluster's API of the built binary, to a client that nobody here wrote.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use std::io::{BufRead as _, BufReader};
+mod common;
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use common::Sim;
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{Api, DynamicObject, ListParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, GroupVersionKind};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A running simulation; it ends with the test.
-struct Sim(Child);
-
-impl Drop for Sim {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn start(state: &Path, more: &[&str]) -> Sim {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mooring"))
-        .arg("sim")
-        .arg("--state")
-        .arg(state)
-        .args(more)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.starts_with("ready https://127.0.0.1:"), "{line}");
-    Sim(child)
-}
 
 async fn client(state: &Path) -> kube::Client {
     let config = Kubeconfig::read_from(state.join("kubeconfig")).unwrap();
@@ -49,7 +25,7 @@ async fn client(state: &Path) -> kube::Client {
 #[tokio::test]
 async fn a_client_finds_the_cluster_by_its_kubeconfig() {
     let state = tempfile::tempdir().unwrap();
-    let _sim = start(state.path(), &["--scenario", "oras-missing", "--kube-port", "0"]);
+    let _sim = Sim::start(state.path(), &["--scenario", "oras-missing", "--kube-port", "0"]);
     let file = state.path().join("kubeconfig");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let environment = std::fs::read_to_string(state.path().join("env.sh")).unwrap();
@@ -69,7 +45,7 @@ async fn a_client_finds_the_cluster_by_its_kubeconfig() {
 #[test]
 fn without_a_port_there_is_no_kubeconfig() {
     let state = tempfile::tempdir().unwrap();
-    let _sim = start(state.path(), &[]);
+    let _sim = Sim::start(state.path(), &[]);
     assert!(!state.path().join("kubeconfig").exists());
     let environment = std::fs::read_to_string(state.path().join("env.sh")).unwrap();
     assert!(!environment.contains("KUBECONFIG"), "{environment}");

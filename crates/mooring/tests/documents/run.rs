@@ -109,7 +109,8 @@ fn a_command_stands_nowhere_but_where_it_is_run_or_marked() {
                 continue;
             }
             for (index, line) in block.lines.iter().enumerate() {
-                let line = line.trim_start().trim_start_matches("$ ");
+                // Indented, it is what a program printed about a command.
+                let line = line.trim_start_matches("$ ");
                 let is_command = ["mooring ", "cargo ", "kubectl ", "aks-node-controller "]
                     .iter()
                     .any(|program| line.starts_with(program));
