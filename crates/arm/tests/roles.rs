@@ -57,6 +57,10 @@ async fn make(client: &Client, name: &str) {
         "machines" => drop(client.machines(&pool()).await),
         "machine" => drop(client.machine(&machine).await),
         "scale_set_nics" => drop(client.scale_set_nics(&set).await),
+        "subnet" => {
+            let net = ResourceId::of("s", "net", "Microsoft.Network", "virtualNetworks/n").unwrap();
+            drop(client.subnet(&net.child("subnets", "x").unwrap()).await);
+        }
         "run_script" => drop(client.run_script(&vm, &Script { lines: &["true"] }).await),
         "scale_sets" => drop(client.scale_sets("s", "MC_rg").await),
         "scale_set" => drop(client.scale_set(&set).await),
