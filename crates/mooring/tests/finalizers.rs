@@ -10,8 +10,8 @@
 
 mod common;
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, Command, Output, Stdio};
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -111,7 +111,7 @@ fn a_pipeline_asks_nothing_and_fails_only_without_a_way_to_the_cluster() {
     assert_eq!(code, 0);
     assert!(out.contains("nothing to do"), "{out}");
     let missing = |words: &[&str]| {
-        told(&sim.command(words).env("KUBECONFIG", "/nonexistent").output().unwrap()).0
+        common::told(&sim.command(words).env("KUBECONFIG", "/nonexistent").output().unwrap()).0
     };
     assert_eq!(missing(&["apply", "--best-effort"]), 1);
     assert_eq!(missing(&["plan"]), 3);
@@ -137,7 +137,7 @@ fn no_time_changes_nothing_and_leaves_a_run_to_resume() {
 #[test]
 fn the_help_teaches_and_nonsense_is_refused() {
     let run = |words: &[&str]| {
-        told(
+        common::told(
             &Command::new(env!("CARGO_BIN_EXE_mooring"))
                 .arg("finalizers")
                 .args(words)
