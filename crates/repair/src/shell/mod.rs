@@ -7,12 +7,14 @@
 //! | `store`, `process` | the journal with its lock, and who holds it |
 //! | `world` | all of it behind the seam that the loop drives |
 //! | `capacity` | what a temporary pool needs to be had |
+//! | `ending` | what commands over any journal share: lock, rest, standing |
 //! | `operator` | what a person asks for: detect, plan, apply, resume, status, abort |
 
 mod access;
 mod azure;
 mod capacity;
 mod cluster;
+pub(crate) mod ending;
 pub(crate) mod kube_api;
 mod operator;
 mod process;

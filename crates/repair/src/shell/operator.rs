@@ -10,19 +10,20 @@ use tokio::sync::{Mutex, watch};
 use super::access::{self, Access};
 use super::azure::Azure;
 use super::capacity;
+use super::ending::{self, release, take};
 use super::kube_api::KubeApi;
 use super::process::this_process;
-use super::store::{ConfigMapStore, FileStore, Store, StoreError};
-use super::takeover::{NotHeld, Patience, acquire};
+use super::store::{ConfigMapStore, FileStore, Store};
+use super::takeover::Patience;
 use super::world::{self, Clock, RealWorld, Watcher};
 use crate::begin::{BeginError, begin};
 use crate::guards::Guard;
-use crate::journal::{Entry, Lock, Owner, Record, follow, retained};
+use crate::journal::{Entry, Owner, Record, follow, retained};
 use crate::machine::{Phase, State};
 use crate::observation::{Query, Reading, Seen};
 use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
-use crate::run::{Rest, RunError, run};
+use crate::run::{Rest, run};
 use crate::settings::{JournalPlace, Settings};
 
 /// How long a living owner is waited for: one that goes on giving signs of life is at work.
@@ -48,31 +49,9 @@ pub struct Examined {
 }
 
 /// How a command came to its end.
-#[derive(Debug)]
-pub enum Ending {
-    /// A run came to rest.
-    Rested(Rest),
-    /// There is no run to continue, or nothing to do.
-    Nothing(String),
-    /// A run may not begin.
-    Refused(BeginError),
-    /// Somebody else holds the run.
-    Held(Lock),
-    /// The run stands where it was and can be resumed; the text says why it does not go on.
-    Resumable(String),
-    /// Something could not be read or written before anything was begun.
-    Failed(String),
-}
-
+pub type Ending = ending::Ending<Rest, BeginError>;
 /// What `status` tells.
-pub struct Standing {
-    /// Where the journal is.
-    pub place: String,
-    /// What it holds.
-    pub records: Vec<Record>,
-    /// Who holds the run.
-    pub lock: Option<Lock>,
-}
+pub type Standing = ending::Standing<Entry>;
 
 impl Operator {
     /// Prepares; nothing is asked yet. `stop` turns true when a run shall stop at the next safe point.
@@ -165,9 +144,7 @@ impl Operator {
 
     /// What the journal says, without its lock.
     pub async fn status(&mut self) -> Result<Standing, String> {
-        let mut store = self.store().await?;
-        let contents = store.load().await.map_err(|error| error.to_string())?;
-        Ok(Standing { place: store.place(), records: contents.records, lock: contents.lock })
+        Standing::of(self.store().await?).await
     }
 
     /// Begins a run and drives it until it rests. `approved` is the hash of the plan that was approved; none if
@@ -197,7 +174,7 @@ impl Operator {
         };
         let kept = retained(&records, now).len();
         if let Err(error) = store.keep(records.len(), kept).await {
-            return failed(&error);
+            return Ending::failed(&error);
         }
         let records = records[records.len() - kept..].to_vec();
         self.drive(store, records, first, watcher).await
@@ -228,10 +205,8 @@ impl Operator {
             Ok(Some(state)) if !matches!(state.phase, Phase::Finished(_)) => state,
             Ok(found) => {
                 release(&mut store).await;
-                return Ending::Nothing(match found {
-                    Some(state) => format!("run {} is over", state.run),
-                    None => format!("there is no run in {}", store.place()),
-                });
+                let run = found.as_ref().map(|state| state.run.as_str());
+                return Ending::over(run, &store.place());
             }
             Err(error) => {
                 release(&mut store).await;
@@ -248,16 +223,8 @@ impl Operator {
         patience: Patience,
         say: &mut dyn FnMut(&str),
     ) -> Result<(Store, Vec<Record>), Ending> {
-        let mut store = self.store().await.map_err(Ending::Failed)?;
-        let mut stop = self.stop.clone();
-        match acquire(&mut store, &self.owner, patience, &self.clock, &mut stop, say).await {
-            Ok(contents) => Ok((store, contents.records)),
-            Err(NotHeld::Busy(lock)) => Err(Ending::Held(lock)),
-            Err(NotHeld::Interrupted) => {
-                Err(Ending::Resumable("stopped while waiting for the lock".to_owned()))
-            }
-            Err(NotHeld::Store(error)) => Err(failed(&error)),
-        }
+        let store = self.store().await.map_err(Ending::Failed)?;
+        take(store, &self.owner, patience, &self.clock, &self.stop, say).await
     }
 
     /// Writes the first record and drives the run until it rests, giving signs of life meanwhile.
@@ -276,7 +243,7 @@ impl Operator {
             }
         };
         if let Err(error) = store.append(&first, first.at).await {
-            return failed(&error);
+            return Ending::failed(&error);
         }
         records.push(first);
         let store = Rc::new(Mutex::new(store));
@@ -295,19 +262,6 @@ impl Operator {
         };
         drop(real);
         release(&mut *store.lock().await).await;
-        match ended {
-            Ok(rest) => Ending::Rested(rest),
-            Err(RunError::Append(error)) => Ending::Resumable(error.to_string()),
-            Err(error) => Ending::Failed(error.to_string()),
-        }
+        Ending::driven(ended)
     }
-}
-
-/// Gives the lock back. If that fails, it falls silent by itself.
-async fn release(store: &mut Store) {
-    let _ = store.unlock().await;
-}
-
-fn failed(error: &StoreError) -> Ending {
-    Ending::Failed(error.to_string())
 }

@@ -17,14 +17,12 @@ use crate::finalizers::run::{Rest, World, run};
 use crate::finalizers::seen::{Answer, Query, Seen};
 use crate::finalizers::settings::Settings;
 use crate::finalizers::state::State;
-use crate::journal::{Lock, Owner, Record, follow};
-use crate::run::RunError;
+use crate::journal::{Owner, Record, follow};
 use crate::settings::JournalPlace;
-use crate::shell::takeover::{NotHeld, Patience, acquire};
+use crate::shell::ending::{self, release, take};
+use crate::shell::takeover::Patience;
 use crate::shell::world::{beat, pause};
-use crate::shell::{
-    Clock, ConfigMapStore, FileStore, KubeApi, Store, StoreError, random_id, this_process,
-};
+use crate::shell::{Clock, ConfigMapStore, FileStore, KubeApi, Store, random_id, this_process};
 use crate::world::AppendError;
 
 /// How long a living owner is waited for: one that goes on giving signs of life is at work.
@@ -46,31 +44,9 @@ pub struct Remover {
 }
 
 /// How a command came to its end.
-#[derive(Debug)]
-pub enum Ending {
-    /// A run came to rest.
-    Rested(Rest),
-    /// There is no run to continue.
-    Nothing(String),
-    /// A run may not begin.
-    Refused(BeginError),
-    /// Somebody else holds the run.
-    Held(Lock),
-    /// The run stands where it was and can be resumed; the text says why it does not go on.
-    Resumable(String),
-    /// Something could not be read or written before anything was begun.
-    Failed(String),
-}
-
+pub type Ending = ending::Ending<Rest, BeginError>;
 /// What `status` tells.
-pub struct Standing {
-    /// Where the journal is.
-    pub place: String,
-    /// What it holds.
-    pub records: Vec<Record<Entry>>,
-    /// Who holds the run.
-    pub lock: Option<Lock>,
-}
+pub type Standing = ending::Standing<Entry>;
 
 impl Remover {
     /// Prepares; nothing is asked yet. `stop` turns true when a run shall stop at the next safe point.
@@ -113,9 +89,7 @@ impl Remover {
 
     /// What the journal says, without its lock.
     pub async fn status(&self) -> Result<Standing, String> {
-        let mut store = self.store();
-        let contents = store.load().await.map_err(|error| error.to_string())?;
-        Ok(Standing { place: store.place(), records: contents.records, lock: contents.lock })
+        Standing::of(self.store()).await
     }
 
     /// Begins a run and drives it until it rests.
@@ -136,7 +110,7 @@ impl Remover {
         };
         let kept = retained(&records);
         if let Err(error) = store.keep(records.len(), kept).await {
-            return failed(&error);
+            return Ending::failed(&error);
         }
         let records = records[records.len() - kept..].to_vec();
         self.drive(store, records, first, watcher).await
@@ -152,10 +126,8 @@ impl Remover {
             Ok(Some(state)) if state.finished.is_none() => state,
             Ok(found) => {
                 release(&mut store).await;
-                return Ending::Nothing(match found {
-                    Some(state) => format!("run {} is over", state.run),
-                    None => format!("there is no run in {}", store.place()),
-                });
+                let run = found.as_ref().map(|state| state.run.as_str());
+                return Ending::over(run, &store.place());
             }
             Err(error) => {
                 release(&mut store).await;
@@ -172,16 +144,7 @@ impl Remover {
         patience: Patience,
         say: &mut dyn FnMut(&str),
     ) -> Result<(Store<Entry>, Vec<Record<Entry>>), Ending> {
-        let mut store = self.store();
-        let mut stop = self.stop.clone();
-        match acquire(&mut store, &self.owner, patience, &self.clock, &mut stop, say).await {
-            Ok(contents) => Ok((store, contents.records)),
-            Err(NotHeld::Busy(lock)) => Err(Ending::Held(lock)),
-            Err(NotHeld::Interrupted) => {
-                Err(Ending::Resumable("stopped while waiting for the lock".to_owned()))
-            }
-            Err(NotHeld::Store(error)) => Err(failed(&error)),
-        }
+        take(self.store(), &self.owner, patience, &self.clock, &self.stop, say).await
     }
 
     /// Writes the first record and drives the run until it rests, giving signs of life meanwhile.
@@ -193,7 +156,7 @@ impl Remover {
         watcher: Watcher<'_>,
     ) -> Ending {
         if let Err(error) = store.append(&first, first.at).await {
-            return failed(&error);
+            return Ending::failed(&error);
         }
         records.push(first);
         // A resumed run does what was approved, whatever is asked for now.
@@ -216,21 +179,8 @@ impl Remover {
         };
         drop(real);
         release(&mut *store.lock().await).await;
-        match ended {
-            Ok(rest) => Ending::Rested(rest),
-            Err(RunError::Append(error)) => Ending::Resumable(error.to_string()),
-            Err(error) => Ending::Failed(error.to_string()),
-        }
+        Ending::driven(ended)
     }
-}
-
-/// Gives the lock back. If that fails, it falls silent by itself.
-async fn release(store: &mut Store<Entry>) {
-    let _ = store.unlock().await;
-}
-
-fn failed(error: &StoreError) -> Ending {
-    Ending::Failed(error.to_string())
 }
 
 /// The cluster, the journal and the clock.
