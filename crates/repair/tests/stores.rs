@@ -185,3 +185,49 @@ async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
     append(&mut store, &mut records, stopped(1)).await;
     assert_eq!(server.store().load().await.unwrap().records.last(), records.last());
 }
+
+/// A process that slept while it put a full part aside wakes when its successor has put more there.
+#[tokio::test(start_paused = true)]
+async fn a_part_of_the_journal_is_never_overwritten_by_a_former_owner() {
+    let server = Server::with(Vec::new());
+    let mut former = server.store();
+    former.load().await.unwrap();
+    former.lock(&owner("a"), start()).await.unwrap();
+    let mut records = Vec::new();
+    append(&mut former, &mut records, begins()).await;
+    append(&mut former, &mut records, stopped(SEGMENT_BYTES / 2)).await;
+    let late = follow(records.last(), "run", start(), stopped(SEGMENT_BYTES / 2));
+
+    let mut successor = server.store();
+    successor.load().await.unwrap();
+    successor.lock(&owner("b"), start()).await.unwrap();
+    append(&mut successor, &mut records, stopped(1)).await;
+    append(&mut successor, &mut records, stopped(SEGMENT_BYTES / 2)).await;
+
+    let written = former.append(&late, start()).await;
+    assert!(matches!(written, Err(StoreError::LostLock)), "{written:?}");
+    assert_eq!(server.store().load().await.unwrap().records, records);
+    append(&mut successor, &mut records, stopped(1)).await;
+}
+
+/// A part that a crash left behind is in nobody's way.
+#[tokio::test(start_paused = true)]
+async fn a_part_that_the_head_does_not_count_is_written_again() {
+    let server = Server::with(Vec::new());
+    server.shell.with(|kubernetes, now| {
+        let part = serde_json::json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": "half"},
+            "metadata": {"name": "mooring-repair-system-0", "namespace": "kube-system"},
+        });
+        kubernetes.create(part, now).unwrap();
+    });
+    let mut store = server.store();
+    store.load().await.unwrap();
+    store.lock(&owner("a"), start()).await.unwrap();
+    let mut records = Vec::new();
+    append(&mut store, &mut records, begins()).await;
+    for _ in 0..3 {
+        append(&mut store, &mut records, stopped(SEGMENT_BYTES / 2)).await;
+    }
+    assert_eq!(server.store().load().await.unwrap().records, records);
+}

@@ -200,16 +200,26 @@ impl<E: Content> ConfigMapStore<E> {
         Err(StoreError::Unavailable(why))
     }
 
-    async fn put_part(&self, index: usize, text: &str) -> Result<(), StoreError> {
-        let name = self.part(index);
-        let body = self.object(&name, &json!({ "journal": text }), None);
+    /// Puts a full part beside the head. One of that name is there if a crash left it, and is replaced, or if
+    /// somebody who took the run over counts it by now, and then stays as it is.
+    async fn put_part(&mut self, index: usize, text: &str) -> Result<(), StoreError> {
+        let (name, data) = (self.part(index), json!({ "journal": text }));
         let mut why = String::new();
         for pause in PAUSES {
-            let sent = match self.api.send(Method::POST, &Self::path(""), Some(&body)).await {
-                Ok(answer) if answer.status == 409 => {
-                    self.api.send(Method::PUT, &Self::path(&name), Some(&body)).await
-                }
-                sent => sent,
+            let found = self.get(&name).await?;
+            if found.as_ref().and_then(|part| part.pointer("/data/journal"))
+                == Some(&data["journal"])
+            {
+                return Ok(());
+            }
+            let version = found.as_ref().and_then(version_of);
+            let body = self.object(&name, &data, version.as_deref());
+            let sent = if found.is_some() {
+                // The part was read before the head: whoever takes over from here on changes its version.
+                self.still_ours().await?;
+                self.api.send(Method::PUT, &Self::path(&name), Some(&body)).await
+            } else {
+                self.api.send(Method::POST, &Self::path(""), Some(&body)).await
             };
             match sent {
                 Ok(answer) if answer.is_success() => return Ok(()),
@@ -219,6 +229,16 @@ impl<E: Content> ConfigMapStore<E> {
             tokio::time::sleep(pause).await;
         }
         Err(StoreError::Unavailable(why))
+    }
+
+    /// Fails if somebody else wrote the head since it was loaded.
+    async fn still_ours(&mut self) -> Result<(), StoreError> {
+        let version = self.read_head().await?.map(|(_, version)| version);
+        if version == self.version {
+            return Ok(());
+        }
+        self.lost = true;
+        Err(StoreError::LostLock)
     }
 
     async fn read_head(&self) -> Result<Option<(Head, String)>, StoreError> {
