@@ -21,6 +21,7 @@
 mod fake;
 
 use std::cell::RefCell;
+use std::io::Write as _;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,6 +31,7 @@ use mooring_repair::journal::Finish;
 use mooring_repair::machine::Reason;
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
+use mooring_testbed::on_all_cores;
 use serde_json::Value;
 
 fn clean(make: fn() -> Cloud) -> Value {
@@ -58,25 +60,6 @@ fn assert_untouched(end: &End, what: &str) {
     assert_eq!(state["deletes"], serde_json::json!([]), "{what}");
     assert_eq!(state["cordoned"], 0, "{what}");
     assert!(state["pools"].get("systmp").is_none(), "{what}");
-}
-
-/// Does the numbers of a range on all cores. A panic on one of them fails the test.
-fn on_all_cores(numbers: std::ops::Range<u64>, act: impl Fn(u64) + Sync) {
-    let next = AtomicU64::new(numbers.start);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= numbers.end {
-                        break;
-                    }
-                    act(number);
-                }
-            });
-        }
-    });
 }
 
 #[test]
@@ -152,8 +135,13 @@ fn faults_from_any_seed_end_as_the_clean_run_does_or_before_anything_was_touched
     let number = |name: &str, default| std::env::var(name).map_or(default, |n| n.parse().unwrap());
     let (first, schedules) = (number("MOORING_SEED", 1), number("MOORING_SCHEDULES", 20_000));
     let wanted = CURABLE.map(|(_, make)| clean(make));
-    let refused = AtomicU64::new(0);
+    let (refused, begun) = (AtomicU64::new(0), AtomicU64::new(0));
     on_all_cores(first..first + schedules, |seed| {
+        let begun = begun.fetch_add(1, Ordering::Relaxed);
+        if begun > 0 && begun.is_multiple_of(50_000) {
+            // Past the capture of tests: a soak takes an hour, and says that it goes on.
+            writeln!(std::io::stderr(), "{begun} of {schedules} schedules").unwrap();
+        }
         let at = usize::try_from(seed).unwrap() % CURABLE.len();
         let (name, make) = CURABLE[at];
         let what = format!("MOORING_SEED={seed} MOORING_SCHEDULES=1 ({name})");

@@ -1,13 +1,18 @@
-//! Real programs for tests: a kube-apiserver with its etcd, and a browser.
+//! What the tests of several crates need: real programs (a kube-apiserver with its etcd, a browser), the way from the
+//! client of Azure to its model, and all cores.
 //!
 //! The etcd is the one that a crate carries; the kube-apiserver comes from `KUBEBUILDER_ASSETS`, or from the cache
 //! that `scripts/kube-assets` fills. Where there is none, [`RealCluster::start`] says so, and a test may go on
 //! without; the same with [`mod@browser`]. Nothing of this is ever shipped.
 
 mod assets;
+mod azure;
 pub mod browser;
 mod certificates;
+mod cores;
 mod process;
 mod real;
 
+pub use azure::InProcessAzure;
+pub use cores::on_all_cores;
 pub use real::{RealCluster, StartError, Users};

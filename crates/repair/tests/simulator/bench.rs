@@ -1,0 +1,259 @@
+//! A world with a repair in it that can be killed at any change.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use mooring_arm::identity::IdentityError;
+use mooring_arm::{Budget, Client, Cloud, Limits, Outside, Token, TransportError};
+use mooring_repair::settings::{Settings, Target};
+use mooring_repair::shell::{Access, Ending, KubeApi, Operator};
+use mooring_simulator::kubernetes::InProcess;
+use mooring_simulator::scenario::Scenario;
+use mooring_simulator::world::{Options, Running, Shell, World};
+use mooring_testbed::InProcessAzure;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
+
+use crate::rights::{self, Asked, TOKEN};
+
+pub(crate) const MEDDLED: &str = "another operation began";
+
+/// The world, and when a process in it dies.
+#[derive(Clone)]
+pub(crate) struct Bench {
+    pub(crate) shell: Shell,
+    /// Changes so far by the process that runs: of Azure, and of Kubernetes but for the journal.
+    pub(crate) changes: Arc<AtomicU64>,
+    /// Dies before (even) or after (odd) the change of half this number.
+    kill: Option<u64>,
+    dead: Arc<Notify>,
+    /// Every change that was sent, by anybody.
+    pub(crate) sent: Arc<Mutex<Vec<String>>>,
+    azure: Arc<InProcessAzure>,
+    /// What was asked of Kubernetes.
+    pub(crate) asked: Asked,
+    /// What `--override` says.
+    pub(crate) overridden: Option<&'static str>,
+    /// How often it was asked which operation is the latest, and before which time another one begins.
+    looks: Arc<AtomicU64>,
+    pub(crate) meddle: Option<u64>,
+}
+
+impl Bench {
+    pub(crate) fn new(scenario: &str) -> (Self, Running) {
+        let start: Timestamp = "2026-11-15T08:00:00Z".parse().unwrap();
+        let scenario = Scenario::named(scenario).unwrap();
+        let shell = Shell::new(World::new(&scenario, 7, start, Options::default()));
+        shell.with(|world, now| rights::grant(world.kubernetes_mut(), now));
+        let running = shell.start();
+        let bench = Self {
+            azure: Arc::new(InProcessAzure::of(&shell)),
+            shell,
+            changes: Arc::default(),
+            kill: None,
+            dead: Arc::default(),
+            sent: Arc::default(),
+            asked: Arc::default(),
+            overridden: None,
+            looks: Arc::default(),
+            meddle: None,
+        };
+        (bench, running)
+    }
+
+    /// The same world for a process that dies there.
+    pub(crate) fn process(&self, kill: Option<u64>) -> Self {
+        Self { changes: Arc::default(), kill, dead: Arc::default(), ..self.clone() }
+    }
+
+    /// Notes a change; the process dies around it if it is its time.
+    async fn around<T>(&self, what: Option<String>, act: impl Future<Output = T>) -> T {
+        let Some(what) = what else { return act.await };
+        let change = self.changes.fetch_add(1, Ordering::Relaxed);
+        if self.kill == Some(2 * change) {
+            self.die().await;
+        }
+        self.sent.lock().unwrap().push(what);
+        let answer = act.await;
+        if self.kill == Some(2 * change + 1) {
+            self.die().await;
+        }
+        answer
+    }
+
+    /// Somebody else's operation takes the place of the one that hung.
+    fn meddle(&self, path: &str) {
+        if path.ends_with("/operations/latest")
+            && Some(self.looks.fetch_add(1, Ordering::Relaxed)) == self.meddle
+        {
+            self.shell.with(|world, now| world.azure_mut().begin_stuck_update(now));
+            self.sent.lock().unwrap().push(MEDDLED.to_owned());
+        }
+    }
+
+    async fn die(&self) {
+        self.dead.notify_one();
+        std::future::pending::<()>().await;
+    }
+
+    pub(crate) fn operator(&self) -> Operator {
+        let (endpoint, target) = self.shell.with(|world, _| {
+            let options = world.azure().options();
+            let target = Target {
+                subscription: options.subscription.clone(),
+                resource_group: options.resource_group.clone(),
+                cluster: options.cluster.clone(),
+                pool: "system".into(),
+            };
+            (options.endpoint.clone(), target)
+        });
+        let cloud = Cloud::new(mooring_arm::Settings {
+            endpoint: Some(endpoint.clone()),
+            authority: Some(endpoint),
+            ..mooring_arm::Settings::default()
+        });
+        let mut settings = Settings::new(target);
+        if let Some(text) = self.overridden {
+            settings.add_override(text).unwrap();
+        }
+        let outside = Arc::new(Azure { bench: self.clone() });
+        let client = Client::new(cloud.unwrap(), outside, Budget::new(Limits::default()));
+        let kube = Access::Given(Box::new(self.kube()));
+        let shell = self.shell.clone();
+        let (_, stop) = watch::channel(false);
+        let clock = Rc::new(move || shell.now());
+        Operator::new(&client, kube, settings, clock, stop).unwrap()
+    }
+
+    /// The Kubernetes API, with the rights of a repair.
+    pub(crate) fn kube(&self) -> KubeApi {
+        let service = Kubernetes { bench: self.clone(), inner: self.shell.kube_service(TOKEN) };
+        KubeApi::new(kube::Client::new(service, "default"))
+    }
+
+    /// Begins or resumes, until it rests; none if it died.
+    pub(crate) async fn go(&self) -> Option<Ending> {
+        let mut operator = self.operator();
+        let begun = !operator.status().await.unwrap().records.is_empty();
+        let run = async {
+            if begun {
+                return operator.resume(Box::new(|_, _, _| {}), &mut |_| {}).await;
+            }
+            let examined = operator.examine().await;
+            let plan = examined.plan.unwrap();
+            let guards = &examined.report.detection.guards;
+            operator.apply(&plan, guards, Some(&plan.hash), Box::new(|_, _, _| {})).await
+        };
+        tokio::select! {
+            ending = run => Some(ending),
+            () = self.dead.notified() => None,
+        }
+    }
+
+    /// What is left, without what differs from run to run.
+    pub(crate) async fn end_state(&self) -> Value {
+        let report = self.operator().detect().await;
+        let (nodes, maps) = self.shell.with(|world, _| {
+            let nodes: Vec<(Value, bool)> = world
+                .kubernetes()
+                .objects("nodes", None)
+                .map(|node| {
+                    let cordoned = node["spec"]["unschedulable"] == true;
+                    (node["metadata"]["labels"]["agentpool"].clone(), cordoned)
+                })
+                .collect();
+            let maps = world
+                .kubernetes()
+                .objects("configmaps", Some("kube-system"))
+                .filter(|map| map["metadata"]["name"] == "mooring-repair-system")
+                .count();
+            (nodes, maps)
+        });
+        let mut pools: Vec<String> = nodes.iter().map(|(pool, _)| pool.to_string()).collect();
+        pools.sort();
+        json!({
+            "verdict": report.detection.verdict, "nodes": pools, "journals": maps,
+            "cordoned": nodes.iter().filter(|(_, cordoned)| *cordoned).count(),
+        })
+    }
+}
+
+/// The client's outside: the model, with deaths and somebody else in between.
+struct Azure {
+    bench: Bench,
+}
+
+impl Outside for Azure {
+    fn now(&self) -> Timestamp {
+        self.bench.azure.now()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.bench.azure.sleep(duration)
+    }
+
+    fn random(&self) -> u64 {
+        self.bench.azure.random()
+    }
+
+    fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
+        let path = request.uri().path().to_owned();
+        self.bench.meddle(&path);
+        let reads = request.method() == http::Method::GET || path.ends_with("Credential");
+        let what = (!reads).then(|| format!("{} {path}", request.method()));
+        self.bench.around(what, self.bench.azure.send(request)).boxed()
+    }
+
+    fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
+        self.bench.azure.token(scope)
+    }
+}
+
+/// The Kubernetes API of the world, with the same deaths.
+#[derive(Clone)]
+struct Kubernetes {
+    bench: Bench,
+    inner: InProcess,
+}
+
+impl tower::Service<http::Request<kube::client::Body>> for Kubernetes {
+    type Response = <InProcess as tower::Service<http::Request<kube::client::Body>>>::Response;
+    type Error = <InProcess as tower::Service<http::Request<kube::client::Body>>>::Error;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<kube::client::Body>) -> Self::Future {
+        let (bench, mut inner) = (self.bench.clone(), self.inner.clone());
+        let path = request.uri().path().to_owned();
+        // The journal itself is killed at every write in other tests.
+        let counts = request.method() != http::Method::GET && !path.contains("/configmaps");
+        let call = format!("{} {path}", request.method());
+        bench.asked.lock().unwrap().insert(rights::asked(request.method(), &path));
+        async move {
+            let answer = bench.around(counts.then(|| call.clone()), inner.call(request)).await;
+            let forbidden =
+                |answer: &http::Response<_>| answer.status() == http::StatusCode::FORBIDDEN;
+            assert!(!answer.as_ref().is_ok_and(forbidden), "the roles do not allow {call}");
+            answer
+        }
+        .boxed()
+    }
+}
+
+pub(crate) fn in_virtual_time<T>(act: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_time().start_paused(true).build().unwrap().block_on(act)
+}

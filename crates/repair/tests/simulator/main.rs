@@ -1,0 +1,129 @@
+//! The whole repair over the whole simulator: the real shell, the client for Azure, both models, one process,
+//! virtual time, and no more rights in the cluster than `packaging/roles` gives.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+
+mod bench;
+mod rights;
+
+use std::sync::atomic::Ordering;
+
+use bench::{Bench, MEDDLED, in_virtual_time};
+use mooring_repair::guards::{Outcome as Checked, Verdict};
+use mooring_repair::journal::Finish;
+use mooring_repair::run::Rest;
+use mooring_repair::shell::Ending;
+use mooring_simulator::azure::Denial;
+use mooring_testbed::on_all_cores;
+use serde_json::Value;
+
+#[tokio::test(start_paused = true)]
+async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    let report = bench.operator().detect().await;
+    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
+    assert!(bench.operator().examine().await.plan.is_ok());
+    assert_eq!(*bench.sent.lock().unwrap(), Vec::<String>::new());
+    let ending = bench.go().await.unwrap();
+    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    let state = bench.end_state().await;
+    assert_eq!(state["verdict"], "healthy", "{state}");
+    assert_eq!(state["cordoned"], 0);
+    // Scale sets are never written: a full PUT would need rights on the image.
+    let sent = bench.sent.lock().unwrap().clone();
+    assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
+    let again = bench.operator().resume(Box::new(|_, _, _| {}), &mut |_| {}).await;
+    assert!(matches!(again, Ending::Nothing(_)), "{again:?}");
+}
+
+/// The abort of Azure names no operation. Whenever another one begins before the last look, it is left alone.
+#[test]
+fn an_operation_that_replaced_the_old_one_is_never_aborted() {
+    let mut meddled = 0;
+    for look in 0..8 {
+        let sent = in_virtual_time(async {
+            let (mut bench, _running) = Bench::new("wedged-system-pool");
+            bench.meddle = Some(look);
+            bench.go().await;
+            let sent = bench.sent.lock().unwrap();
+            sent.clone()
+        });
+        let Some(at) = sent.iter().position(|sent| sent == MEDDLED) else { continue };
+        meddled += 1;
+        assert!(!sent[at..].iter().any(|sent| sent.ends_with("/abort")), "look {look}: {sent:?}");
+    }
+    assert!(meddled >= 2, "there is a look before the intent, and one right before the call");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
+    let subnet = async |bench: &Bench| {
+        let plan = bench.operator().examine().await.plan.unwrap();
+        let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
+        (found.outcome, found.detail)
+    };
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    let (outcome, detail) = subnet(&bench).await;
+    assert_eq!(outcome, Checked::Unknown, "AKS made the network: {detail}");
+    let id = bench.shell.with(|world, _| {
+        let azure = world.azure_mut();
+        let options = azure.options();
+        let group = format!(
+            "/subscriptions/{}/resourceGroups/{}",
+            options.subscription, options.node_resource_group
+        );
+        let id = format!(
+            "{group}/providers/Microsoft.Network/virtualNetworks/aks-vnet/subnets/aks-subnet"
+        );
+        let pool = format!("{}/agentPools/system", options.cluster_id());
+        let mut pool = azure.resource(&pool).unwrap().clone();
+        pool["properties"]["vnetSubnetID"] = id.clone().into();
+        azure.put_resource(pool);
+        id
+    });
+    // Three nodes of 111 addresses each; of the range five are Azure's, and four nodes have one.
+    let (outcome, detail) = subnet(&bench).await;
+    assert_eq!(outcome, Checked::Pass, "{detail}");
+    assert_eq!(detail, "333 addresses of aks-subnet needed, 65527 left");
+    bench.shell.with(|world, _| {
+        let mut small = world.azure().resource(&id).unwrap().clone();
+        small["properties"]["addressPrefix"] = "10.224.0.0/28".into();
+        world.azure_mut().put_resource(small);
+    });
+    assert_eq!(subnet(&bench).await.0, Checked::Fail);
+    bench.shell.with(|world, _| {
+        let action = "Microsoft.Network/*".to_owned();
+        world.azure_mut().deny(Denial { principal: None, action, scope: None });
+    });
+    let (outcome, detail) = subnet(&bench).await;
+    assert_eq!(outcome, Checked::Unknown);
+    assert!(detail.contains("AuthorizationFailed"), "{detail}");
+}
+
+#[test]
+fn a_kill_before_or_after_any_change_ends_as_the_clean_run_does() {
+    let (wanted, changes) = in_virtual_time(async {
+        let (clean, _running) = Bench::new("wedged-system-pool");
+        let ending = clean.go().await.unwrap();
+        assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+        (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
+    });
+    assert!(changes >= 10, "{changes}");
+    on_all_cores(0..2 * changes, |kill| in_virtual_time(killed(kill, &wanted)));
+}
+
+async fn killed(kill: u64, wanted: &Value) {
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    assert!(bench.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
+    let ending = bench.process(None).go().await.unwrap();
+    assert!(
+        matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))),
+        "kill {kill}: {ending:?}"
+    );
+    assert_eq!(bench.end_state().await, *wanted, "kill {kill}");
+}

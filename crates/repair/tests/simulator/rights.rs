@@ -1,0 +1,116 @@
+//! What the repair may do in the cluster: what `packaging/roles/mooring-repair-cluster.yaml` gives.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use jiff::Timestamp;
+use mooring_repair::journal::{Entry, Finish, Owner, SEGMENT_BYTES, follow};
+use mooring_repair::run::Rest;
+use mooring_repair::shell::{ConfigMapStore, Ending, Store};
+use mooring_simulator::kubernetes::{Key, Kubernetes, User};
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+
+const ROLES: &str = include_str!("../../../../packaging/roles/mooring-repair-cluster.yaml");
+const GROUP: &str = "rbac.authorization.k8s.io";
+pub(crate) const TOKEN: &str = "repair-token";
+
+/// What was asked for: verb, group and resource.
+pub(crate) type Asked = Arc<Mutex<BTreeSet<[String; 3]>>>;
+
+fn roles() -> Vec<Value> {
+    ROLES.split("\n---\n").map(|role| serde_saphyr::from_str(role).unwrap()).collect()
+}
+
+/// Lets a token do what the roles say, and nothing else.
+pub(crate) fn grant(kubernetes: &mut Kubernetes, now: Timestamp) {
+    let user = User::service_account("kube-system", "repair");
+    for role in roles() {
+        let (kind, metadata) = (role["kind"].as_str().unwrap(), role["metadata"].clone());
+        let binding = json!({
+            "apiVersion": format!("{GROUP}/v1"), "kind": format!("{kind}Binding"),
+            "roleRef": {"apiGroup": GROUP, "kind": kind, "name": metadata["name"]},
+            "subjects": [{"kind": "User", "apiGroup": GROUP, "name": user.name}],
+            "metadata": metadata,
+        });
+        kubernetes.create(role, now).unwrap();
+        kubernetes.create(binding, now).unwrap();
+    }
+    kubernetes.add_token(TOKEN, user);
+}
+
+/// A request as rules name it.
+pub(crate) fn asked(method: &http::Method, path: &str) -> [String; 3] {
+    let mut parts = path.trim_start_matches('/').split('/');
+    let group = if parts.next() == Some("apis") { parts.next().unwrap() } else { "" };
+    let parts: Vec<&str> = parts.skip(1).collect();
+    let place = match parts[..] {
+        ["namespaces", _, ref place @ ..] if !place.is_empty() => place,
+        ref place => place,
+    };
+    let resource = match place {
+        [resource, _, part] => format!("{resource}/{part}"),
+        [resource, ..] => (*resource).to_owned(),
+        [] => panic!("{path} is no resource"),
+    };
+    let verb = match method.as_str() {
+        "GET" if place.len() == 1 => "list",
+        "GET" => "get",
+        "POST" => "create",
+        "PUT" => "update",
+        "PATCH" => "patch",
+        "DELETE" => "delete",
+        other => panic!("{other} is not expected"),
+    };
+    [verb.to_owned(), group.to_owned(), resource]
+}
+
+fn granted() -> BTreeSet<[String; 3]> {
+    let mut granted = BTreeSet::new();
+    for rule in roles().iter().flat_map(|role| role["rules"].as_array().unwrap()) {
+        let words =
+            |name: &str| -> Vec<String> { serde_json::from_value(rule[name].clone()).unwrap() };
+        for (group, resource) in words("apiGroups").iter().zip(words("resources")) {
+            granted.extend(
+                words("verbs").into_iter().map(|verb| [verb, group.clone(), resource.clone()]),
+            );
+        }
+    }
+    granted
+}
+
+/// A journal that got so long that its beginning was forgotten.
+async fn forget(bench: &Bench) {
+    let now = bench.shell.now();
+    let mut store = Store::ConfigMap(Box::new(ConfigMapStore::new(bench.kube(), "other")));
+    store.load().await.unwrap();
+    let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "h".into() };
+    store.lock(&owner, now).await.unwrap();
+    let mut last = None;
+    for _ in 0..3 {
+        let message = "m".repeat(SEGMENT_BYTES / 2);
+        let entry = Entry::Stopped { reason: "Deadline".into(), message };
+        let record = follow(last.as_ref(), "run", now, entry);
+        store.append(&record, now).await.unwrap();
+        last = Some(record);
+    }
+    store.keep(3, 1).await.unwrap();
+    store.unlock().await.unwrap();
+}
+
+/// Every test of this program fails at a request that the roles do not allow. This one asks for all there is.
+#[tokio::test(start_paused = true)]
+async fn the_roles_in_the_cluster_give_what_is_asked_for_and_nothing_more() {
+    let (mut bench, _running) = Bench::new("wedged-system-pool");
+    bench.shell.with(|world, now| {
+        let key = Key { namespace: "kube-system".into(), name: "coredns-pdb".into() };
+        let rigid = json!({"spec": {"minAvailable": 2}});
+        world.kubernetes_mut().change("poddisruptionbudgets.policy", &key, &rigid, now).unwrap();
+    });
+    bench.overridden = Some("budgets=DNS may be away for a moment");
+    let ending = bench.go().await.unwrap();
+    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    forget(&bench).await;
+    assert_eq!(*bench.asked.lock().unwrap(), granted());
+}

@@ -1,0 +1,63 @@
+//! The model of Azure for the client of Azure, in one process and under one clock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use mooring_arm::identity::IdentityError;
+use mooring_arm::{Outside, Token, TransportError};
+use mooring_simulator::exchange::Outcome;
+use mooring_simulator::faults::Service;
+use mooring_simulator::world::Shell;
+
+/// What is outside of the client: the model, its clock, and chance that is the same in every run.
+pub struct InProcessAzure {
+    shell: Shell,
+    drawn: AtomicU64,
+}
+
+impl InProcessAzure {
+    /// The Azure of a world.
+    #[must_use]
+    pub fn of(shell: &Shell) -> Self {
+        Self { shell: shell.clone(), drawn: AtomicU64::new(0) }
+    }
+}
+
+impl Outside for InProcessAzure {
+    fn now(&self) -> Timestamp {
+        self.shell.now()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        tokio::time::sleep(duration).boxed()
+    }
+
+    fn random(&self) -> u64 {
+        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed);
+        drawn.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
+        async move {
+            match self.shell.call(Service::Arm, request).await {
+                Outcome::Answer(answer) => Ok(answer.map(|body| body.bytes())),
+                other => Err(TransportError::unknown(format!("{other:?}"))),
+            }
+        }
+        .boxed()
+    }
+
+    fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
+        let audience = scope.trim_end_matches("/.default");
+        let secret = self.shell.with(|world, now| world.azure().token(audience, now));
+        let expires = self.now() + Duration::from_mins(50);
+        std::future::ready(Ok(Token { secret: secret.into(), expires })).boxed()
+    }
+}
