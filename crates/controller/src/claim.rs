@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::condition::Status;
 use crate::intern::Interner;
 use crate::mode::Mode;
-use crate::verdict::Status;
 use crate::vm_id::{MachineId, VmId};
 
 pub(crate) mod object;

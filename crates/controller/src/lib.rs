@@ -11,7 +11,7 @@
 //! |---|---|
 //! | what is kept of a NodeClaim, in under 1 KiB? | [`claim`], [`vm_id`], [`intern`] |
 //! | what did one read of Azure show? | [`observation`], [`mode`], [`karpenter`] |
-//! | what is to be said of it? | [`verdict`], [`wording`], [`text`] |
+//! | what is to be said of it? | [`verdict`], [`condition`], [`failure`], [`wording`], [`text`] |
 //! | when is the next read? | [`schedule`], [`share`] |
 //! | what is written, and what if it was written before? | [`patch`], [`event`], [`record`] |
 //! | which image fails? | [`fleet`] |
@@ -25,7 +25,9 @@
 //! actions, and whoever runs it may be killed between any two of them.
 
 pub mod claim;
+pub mod condition;
 pub mod event;
+pub mod failure;
 pub mod fleet;
 pub mod hash;
 pub mod intern;
@@ -49,7 +51,8 @@ pub mod vm_id;
 pub mod wording;
 
 pub use claim::Claim;
+pub use condition::{Reason, Status};
 pub use observation::Observation;
 pub use settings::Settings;
 pub use state::{Action, Input, State};
-pub use verdict::{Reason, Status, Verdict};
+pub use verdict::Verdict;

@@ -6,7 +6,8 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::claim::Claim;
-use crate::verdict::{Reason, Status, Verdict};
+use crate::condition::{Reason, Status};
+use crate::verdict::Verdict;
 
 /// What a lease, a write or a read is logged with.
 pub use tracing::Level;
@@ -72,8 +73,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::failure::Source;
     use crate::intern::Interner;
-    use crate::verdict::{Source, Verdict};
+    use crate::verdict::Verdict;
 
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);

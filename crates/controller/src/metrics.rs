@@ -16,8 +16,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use crate::condition::Reason;
 use crate::patch::Kind;
-use crate::verdict::Reason;
 
 /// Pools, images and causes that have a label of their own.
 const MOST_VALUES: usize = 64;

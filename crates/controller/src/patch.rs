@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::claim::{Claim, Shape};
-use crate::verdict::Reason;
+use crate::condition::Reason;
 
 /// A change to make.
 #[derive(Clone, Debug, PartialEq)]

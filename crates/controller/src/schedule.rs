@@ -10,8 +10,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
+use crate::condition::Reason;
 use crate::hash::fraction;
-use crate::verdict::Reason;
 
 /// Which reads come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

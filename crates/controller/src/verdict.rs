@@ -1,43 +1,15 @@
 //! What is to be said of a claim, from what a read showed.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use mooring_contract::catalogue::{Os, image_date};
 use mooring_diagnosis::{Diagnosis, Hints, Outcome, Situation, diagnose};
 
 use crate::claim::Claim;
+use crate::condition::{Reason, Status};
+use crate::failure::{Failure, Source};
 use crate::karpenter::{About, ProvisioningError};
 use crate::observation::{Cse, MachineSeen, Observation, Progress, VmSeen};
 use crate::wording;
-
-/// A condition's status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// `True`
-    True,
-    /// `False`
-    False,
-    /// `Unknown`
-    Unknown,
-}
-
-/// The condition's reasons: few, since they become labels of metrics that Karpenter exports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// The bootstrap ended well.
-    CseSucceeded,
-    /// It ended with a code.
-    CseFailed,
-    /// It ran out of time.
-    CseTimedOut,
-    /// It is not over.
-    CseRunning,
-    /// The VM has no extension that would tell.
-    NoCseExtension,
-    /// Azure does not tell.
-    CseStatusUnavailable,
-}
 
 /// What is to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,44 +20,6 @@ pub struct Verdict {
     pub message: String,
     /// What failed, where something did.
     pub failure: Option<Failure>,
-}
-
-/// A failed bootstrap.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// The code as reported.
-    pub code: Option<i32>,
-    /// What it is called.
-    pub name: Option<String>,
-    /// The code that fits the cause, where that is another.
-    pub effective: Option<(i32, String)>,
-    /// The cause as a word: the diagnosis's reason.
-    pub cause: String,
-    /// The cause as a clause without its full stop.
-    pub sentence: String,
-    /// What to do first, without its full stop.
-    pub action: String,
-    /// Who acts first.
-    pub owner: &'static str,
-    /// How sure this is.
-    pub confidence: &'static str,
-    /// A quoted line that shows it, if there is one.
-    pub evidence: Option<String>,
-    /// Where it was read.
-    pub source: Source,
-}
-
-/// Where a failure was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The VM's instance view.
-    InstanceView,
-    /// The AKS machine.
-    Machine,
-    /// Karpenter's event, since the VM was gone.
-    KarpenterEvent,
-    /// Nobody said so: time had run out.
-    Clock,
 }
 
 /// What became of a look at a claim.
@@ -284,93 +218,5 @@ impl Verdict {
             .and_then(|failure| failure.code)
             .map_or_else(String::new, |code| code.to_string());
         format!("{}/{code}/{}", self.reason.as_str(), failure.map_or("", |failure| &failure.cause))
-    }
-}
-
-impl Status {
-    /// As Kubernetes writes it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::True => "True",
-            Self::False => "False",
-            Self::Unknown => "Unknown",
-        }
-    }
-
-    /// As Kubernetes writes it; anything else is unknown.
-    #[must_use]
-    pub fn parse(word: &str) -> Self {
-        match word {
-            "True" => Self::True,
-            "False" => Self::False,
-            _ => Self::Unknown,
-        }
-    }
-}
-
-impl Reason {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::CseSucceeded,
-        Self::CseFailed,
-        Self::CseTimedOut,
-        Self::CseRunning,
-        Self::NoCseExtension,
-        Self::CseStatusUnavailable,
-    ];
-
-    /// The word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::CseSucceeded => "CSESucceeded",
-            Self::CseFailed => "CSEFailed",
-            Self::CseTimedOut => "CSETimedOut",
-            Self::CseRunning => "CSERunning",
-            Self::NoCseExtension => "NoCSEExtension",
-            Self::CseStatusUnavailable => "CSEStatusUnavailable",
-        }
-    }
-
-    /// From the word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
-    }
-
-    /// The status that goes with it.
-    #[must_use]
-    pub const fn status(self) -> Status {
-        match self {
-            Self::CseSucceeded => Status::True,
-            Self::CseFailed | Self::CseTimedOut => Status::False,
-            Self::CseRunning | Self::NoCseExtension | Self::CseStatusUnavailable => Status::Unknown,
-        }
-    }
-
-    /// Whether the bootstrap has ended, so that there is nothing more to read.
-    #[must_use]
-    pub const fn is_terminal(self) -> bool {
-        !matches!(self.status(), Status::Unknown)
-    }
-}
-
-impl Source {
-    /// The stable word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::InstanceView => "instance-view",
-            Self::Machine => "aks-machine",
-            Self::KarpenterEvent => "karpenter-event",
-            Self::Clock => "clock",
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }

@@ -12,6 +12,7 @@ mod documents;
 mod explain;
 mod failure;
 mod finalizers;
+mod journaled;
 mod outfile;
 mod repair;
 mod show;

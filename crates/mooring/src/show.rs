@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 
 use mooring_diagnosis::Diagnosis;
+use serde::Serialize;
 
 use crate::failure::Failure;
 
@@ -13,6 +14,13 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }
+}
+
+/// Data for programs.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::unreadable(error.to_string()))?;
+    Ok(text + "\n")
 }
 
 const NOTHING: &str = "This is not about a node's bootstrap.\n\

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::{Claim, Condition, NotAClaim, Shape};
+use crate::condition::Status;
 use crate::intern::Interner;
-use crate::verdict::Status;
 use crate::vm_id::{MachineId, VmId};
 
 type Text = Option<String>;

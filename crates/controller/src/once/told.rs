@@ -1,7 +1,9 @@
 //! What is told of one node.
 
+use crate::condition::{Reason, Status};
+use crate::failure::{Failure, Source};
 use crate::record::Entry;
-use crate::verdict::{Failure, Reason, Source, Status, Verdict};
+use crate::verdict::Verdict;
 
 /// Where it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,13 +8,15 @@ use serde_json::Value;
 use super::fleet::Table;
 use super::told::{From, NodeTold};
 use crate::claim::Claim;
+use crate::condition::Reason;
+use crate::failure::Source;
 use crate::intern::Interner;
 use crate::observation::Observation;
 use crate::record::{self, Document, Unreadable};
 use crate::run::{Api, Refusal, observe};
 use crate::schedule::Priority;
 use crate::state::Target;
-use crate::verdict::{Finding, Reason, Source, Verdict, hints, judge};
+use crate::verdict::{Finding, Verdict, hints, judge};
 use crate::vm_id::VmId;
 use crate::wording;
 

@@ -96,7 +96,7 @@ fn an_ended_bootstrap_is_not_looked_at_and_an_old_one_neither() {
 fn a_success_without_a_node_is_looked_at_once_more() {
     let condition = Condition {
         index: 0,
-        status: crate::verdict::Status::True,
+        status: crate::condition::Status::True,
         reason: "CSESucceeded".into(),
         message: "".into(),
         since: at(120),

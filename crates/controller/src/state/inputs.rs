@@ -9,12 +9,12 @@ use super::reconcile::rank;
 use super::tracked::{Held, Recorded, Tracked};
 use super::{Action, State};
 use crate::claim::Claim;
+use crate::condition::Reason;
 use crate::event::Kind;
 use crate::intern::Interner;
 use crate::karpenter::{About, ProvisioningError};
 use crate::patch::{Wanted, is_there};
 use crate::record::{Document, Entry};
-use crate::verdict::Reason;
 use crate::vm_id::VmId;
 
 /// Claims that are gone but not explained. Each costs some reads within seconds, so more than this

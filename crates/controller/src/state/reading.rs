@@ -7,10 +7,11 @@ use jiff::Timestamp;
 use super::reconcile::ANSWERED_WITHIN;
 use super::{Action, Read, State, Target};
 use crate::claim::Claim;
+use crate::condition::Reason;
 use crate::observation::{Cse, Observation};
 use crate::schedule::Priority;
 use crate::share::KEPT_FOR_TRIGGERS;
-use crate::verdict::{Finding, Reason, judge};
+use crate::verdict::{Finding, judge};
 
 /// Looks for the output of a node that does not register; then it is told without.
 const LATE_LOOKS: u32 = 3;

@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::telling::failure_entry;
 use super::tracked::{Held, Tracked};
 use super::{Action, State, Told};
+use crate::condition::Reason;
 use crate::patch::{self, Answer, Kind, Wanted};
 use crate::schedule::{Next, Why, next};
-use crate::verdict::{Reason, Verdict, hints, judge_event, seconds};
+use crate::verdict::{Verdict, hints, judge_event, seconds};
 use crate::wording;
 
 /// An answer that did not come by then will not.

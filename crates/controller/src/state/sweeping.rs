@@ -7,10 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::{Action, State, Sweep, Swept};
+use crate::condition::Reason;
 use crate::mode::{Role, role};
 use crate::observation::Progress;
 use crate::share::KEPT_FOR_TRIGGERS;
-use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Reason, Verdict, seconds};
+use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, seconds};
 use crate::wording;
 
 /// How often lists are read.

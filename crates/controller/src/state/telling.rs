@@ -5,11 +5,13 @@ use mooring_diagnosis::decode;
 
 use super::{Action, State};
 use crate::claim::Claim;
+use crate::condition::Reason;
 use crate::event::{Event, Kind, Regarding};
+use crate::failure::Failure;
 use crate::observation::{Cse, Observation};
 use crate::record::Entry;
 use crate::text::{safe, safe_tail};
-use crate::verdict::{Failure, Reason, Verdict};
+use crate::verdict::Verdict;
 use crate::wording;
 
 /// The reason of the event about a node that does not register.

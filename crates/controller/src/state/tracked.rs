@@ -5,10 +5,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::claim::Claim;
+use crate::condition::Reason;
 use crate::karpenter::ProvisioningError;
 use crate::record::Entry;
 use crate::schedule::Looks;
-use crate::verdict::Reason;
 
 /// A claim and where it stands.
 #[derive(Debug)]

@@ -3,7 +3,8 @@ use mooring_diagnosis::{Hints, diagnose, diagnose_code};
 use proptest::prelude::*;
 
 use super::*;
-use crate::verdict::{Reason, Verdict};
+use crate::condition::Reason;
+use crate::verdict::Verdict;
 
 fn linux(code: i32, output: &str) -> String {
     format!(

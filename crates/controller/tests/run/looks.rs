@@ -1,8 +1,8 @@
 //! One look by a person, where Azure has nothing to show: the node is asked itself.
 
 use jiff::Timestamp;
+use mooring_controller::condition::Reason;
 use mooring_controller::once::{Failed, From, Looker, NodeTold};
-use mooring_controller::verdict::Reason;
 use mooring_simulator::azure::{Cse, NewVm};
 use serde_json::json;
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::journaled::{Approval, JournalArgument};
+
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct FinalizersArguments {
@@ -65,12 +67,8 @@ pub(crate) enum FinalizersCommand {
         target: TargetArguments,
         #[command(flatten)]
         policy: PolicyArguments,
-        /// Ask nothing; needs the hash of the plan that was approved
-        #[arg(long, requires = "plan_hash")]
-        yes: bool,
-        /// Refuse if the plan of now is not this one (`plan -o json` has it as `hash`)
-        #[arg(long, value_name = "HASH")]
-        plan_hash: Option<String>,
+        #[command(flatten)]
+        approval: Approval,
         /// Be one step of a pipeline: ask nothing, continue what an earlier run left, leave alone what cannot be read,
         /// and exit with 0 whatever is left, unless there is no way to the cluster (1)
         #[arg(long)]
@@ -132,9 +130,8 @@ pub(crate) struct TargetArguments {
     /// The kubeconfig; else KUBECONFIG, ~/.kube/config, or the pod's service account
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// Where the journal is: a ConfigMap in kube-system, or a file
-    #[arg(long, value_name = "configmap|FILE", default_value = "configmap")]
-    pub(crate) journal: String,
+    #[command(flatten)]
+    pub(crate) journal: JournalArgument,
 }
 
 /// How it is removed.

@@ -8,12 +8,10 @@ use mooring_repair::finalizers::shell::{BeginError, Ending, Remover, Standing};
 
 use super::arguments::Written;
 use crate::failure::Failure;
-use crate::repair::progress::write;
-use crate::repair::show::json;
-use crate::show::print;
+use crate::journaled::{code, held};
+use crate::show::{json, print};
 
 pub(crate) const STILL_RUNS: &str = "hint: uninstall the operator first, or let `--scale-down` give it time for its own teardown and then stop it";
-const RESUME: &str = "hint: `mooring finalizers resume` continues";
 
 fn report(report: &RunReport, output: Written) -> Result<(), Failure> {
     let text = match output {
@@ -55,24 +53,16 @@ pub(crate) async fn end(
         }
         Ending::Nothing(_) | Ending::Held(_) | Ending::Failed(_) => {}
     }
-    match ending {
-        Ending::Rested(Rest::Finished(clean)) => Ok(u8::from(!clean)),
-        Ending::Rested(Rest::Resumable { message, .. }) | Ending::Resumable(message) => {
-            Err(Failure::resumable(format!("{message}\n{RESUME}")))
-        }
-        Ending::Nothing(text) => {
-            write(&format!("{text}; nothing to do\n"));
-            Ok(0)
-        }
-        Ending::Refused(error) => Err(refusal(&error)),
-        Ending::Held(lock) => Err(Failure::refused(format!(
-            "{} (process {}) works on this, heard of at {}\nhint: `mooring finalizers status` tells how far it is",
-            lock.owner.host, lock.owner.pid, lock.heartbeat
-        ))),
-        Ending::Failed(why) => Err(Failure::unreadable(format!(
-            "{why}\nhint: without rights on ConfigMaps in kube-system, `--journal FILE` keeps the journal here"
-        ))),
-    }
+    code(
+        ending,
+        "finalizers",
+        "`mooring finalizers resume` continues",
+        |rest| match rest {
+            Rest::Finished(clean) => Ok(u8::from(!clean)),
+            Rest::Resumable { message, .. } => Err(message),
+        },
+        refusal,
+    )
 }
 
 fn refusal(error: &BeginError) -> Failure {
@@ -106,12 +96,7 @@ pub(crate) fn standing(standing: &Standing, output: Written) -> Result<(), Failu
     };
     let mut text = found.table();
     if let Some(lock) = &standing.lock {
-        let owner = &lock.owner;
-        let _ = writeln!(
-            text,
-            "held     by {} (process {}), heard of at {}",
-            owner.host, owner.pid, lock.heartbeat
-        );
+        let _ = writeln!(text, "held     {}", held(lock));
     }
     print(text.as_bytes())
 }

@@ -7,7 +7,7 @@ mod settings;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use mooring_repair::finalizers::machine::Action;
 use mooring_repair::finalizers::plan::{self, Plan};
 use mooring_repair::finalizers::report::Verdict;
@@ -23,11 +23,10 @@ use arguments::{Drawn, FinalizersCommand, TargetArguments, Written};
 
 use crate::connect;
 use crate::failure::Failure;
-use crate::repair::confirm;
-use crate::repair::outside::{Signals, environment, runtime, signals};
-use crate::repair::progress::{Progress, write};
-use crate::repair::show::json;
-use crate::show::print;
+use crate::journaled::{
+    Progress, Signals, confirm, environment, once, runtime, signals, unfinished, write,
+};
+use crate::show::{json, print};
 
 /// Runs the command.
 pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
@@ -40,27 +39,19 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
             let settings = settings::settings(target, Some(policy))?;
             on(target, settings, async |remover, _| show(&remover.plan().await, *output))
         }
-        FinalizersCommand::Apply {
-            target,
-            policy,
-            plan_hash,
-            best_effort,
-            timeout,
-            output,
-            yes,
-        } => {
+        FinalizersCommand::Apply { target, policy, approval, best_effort, timeout, output } => {
             let mut settings = settings::settings(target, Some(policy))?;
             let usual = settings.limits.overall;
             settings.limits.overall = settings::timeout(timeout.as_deref(), environment, usual)?;
             settings.best_effort = *best_effort;
-            let asks = !yes && !best_effort;
+            let asks = !approval.yes && !best_effort;
             let name = settings.profile.name.clone();
             let done = on(target, settings, async |remover, signals| {
                 let applied = Box::pin(apply(
                     &remover,
                     signals,
                     &name,
-                    plan_hash.as_deref(),
+                    approval.plan_hash.as_deref(),
                     asks,
                     *output,
                     *best_effort,
@@ -85,7 +76,6 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
                     confirm(
                         &name,
                         &format!("Type the profile's name to continue the removal of {name}: "),
-                        HINT,
                     )?;
                 }
                 resume(&remover, signals, *output).await
@@ -101,8 +91,6 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
         }
     }
 }
-
-const HINT: &str = "unattended, use `apply --yes --plan-hash HASH` or `resume --yes`";
 
 fn on(
     target: &TargetArguments,
@@ -158,11 +146,7 @@ async fn apply(
             write(&format!("run {} is not over and is continued\n", state.run));
             return resume(remover, signals, output).await;
         }
-        let alive = standing.lock.filter(|lock| {
-            Timestamp::now().duration_since(lock.heartbeat) < SignedDuration::from_secs(30)
-        });
-        let ending =
-            alive.map_or_else(|| Ending::Refused(BeginError::Unfinished(state.run)), Ending::Held);
+        let ending = unfinished(standing.lock, BeginError::Unfinished(state.run));
         return end::end(remover, name, "", ending, output).await;
     }
     let plan = remover.plan().await;
@@ -173,7 +157,7 @@ async fn apply(
     if asks {
         write(&format!("{}\n", plan::table(&plan)));
         if plan.guards.iter().all(mooring_repair::guards::Guard::lets_through) {
-            confirm(name, &format!("Type the profile's name to remove {name}: "), HINT)?;
+            confirm(name, &format!("Type the profile's name to remove {name}: "))?;
         }
     }
     let mut progress = Progress::new();
@@ -186,12 +170,7 @@ async fn apply(
 async fn resume(remover: &Remover, signals: Signals, output: Written) -> Result<u8, Failure> {
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, _| tell(&mut progress, state, action));
-    let mut said = false;
-    let mut say = |text: &str| {
-        if !std::mem::replace(&mut said, true) {
-            write(&format!("{text}\n"));
-        }
-    };
+    let mut say = once();
     let ending =
         signals.during(Box::pin(remover.resume(watcher, &mut say)), Ending::Resumable).await;
     progress.end();

@@ -6,8 +6,7 @@ use mooring_repair::finalizers::settings::Settings;
 
 use super::arguments::{PolicyArguments, TargetArguments};
 use crate::failure::Failure;
-use crate::repair::progress::write;
-use crate::repair::settings::journal;
+use crate::journaled::write;
 
 /// What the pipelines of old set.
 const TIMEOUT: &str = "PKO_CLEANUP_TIMEOUT";
@@ -17,7 +16,7 @@ pub(crate) fn settings(
     policy: Option<&PolicyArguments>,
 ) -> Result<Settings, Failure> {
     let mut settings = Settings::new(profile(target)?);
-    settings.journal = journal(&target.journal)?;
+    settings.journal = target.journal.place()?;
     settings.scale_down = policy.is_some_and(|policy| policy.scale_down);
     Ok(settings)
 }

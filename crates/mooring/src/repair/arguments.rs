@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::cluster_cli::ClusterName;
+use crate::journaled::{Approval, JournalArgument};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
@@ -76,12 +77,8 @@ pub(crate) enum RepairCommand {
         judging: JudgingArguments,
         #[command(flatten)]
         policies: PolicyArguments,
-        /// Ask nothing; needs the hash of the plan that was approved
-        #[arg(long, requires = "plan_hash")]
-        yes: bool,
-        /// Refuse if the plan of now is not this one (`plan -o json` has it as `hash`)
-        #[arg(long, value_name = "HASH")]
-        plan_hash: Option<String>,
+        #[command(flatten)]
+        approval: Approval,
         /// The same as `plan`
         #[arg(long)]
         dry_run: bool,
@@ -136,9 +133,8 @@ pub(crate) struct TargetArguments {
     /// whatever cluster was worked on last)
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// Where the journal is: a ConfigMap in the target cluster, or a file
-    #[arg(long, value_name = "configmap|FILE", default_value = "configmap")]
-    pub(crate) journal: String,
+    #[command(flatten)]
+    pub(crate) journal: JournalArgument,
 }
 
 /// What counts as wedged.

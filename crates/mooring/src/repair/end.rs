@@ -7,9 +7,9 @@ use mooring_repair::run::Rest;
 use mooring_repair::shell::{Ending, Operator};
 
 use super::arguments::Written;
-use super::progress::write;
 use super::show;
 use crate::failure::Failure;
+use crate::journaled::code;
 
 /// Shows the report of a run that was begun, and says what to do next.
 pub(crate) async fn end(
@@ -24,31 +24,17 @@ pub(crate) async fn end(
     {
         show::report(&report, output)?;
     }
-    code(ending)
-}
-
-fn code(ending: Ending) -> Result<u8, Failure> {
-    const RESUME: &str =
-        "hint: `mooring repair resume` continues, `mooring repair abort` undoes what can be undone";
-    match ending {
-        Ending::Rested(Rest::Finished(finish)) => Ok(match finish {
-            Finish::Repaired | Finish::NothingToDo | Finish::Aborted => 0,
-            Finish::Refused => 4,
-        }),
-        Ending::Rested(Rest::Resumable { message, .. }) | Ending::Resumable(message) => {
-            Err(Failure::resumable(format!("{message}\n{RESUME}")))
-        }
-        Ending::Nothing(text) => {
-            write(&format!("{text}; nothing to do\n"));
-            Ok(0)
-        }
-        Ending::Refused(error) => Err(refusal(&error)),
-        Ending::Held(lock) => Err(Failure::refused(format!(
-            "{} (process {}) works on this pool, heard of at {}\nhint: `mooring repair status` tells how far it is",
-            lock.owner.host, lock.owner.pid, lock.heartbeat
-        ))),
-        Ending::Failed(why) => Err(Failure::unreadable(why)),
-    }
+    code(
+        ending,
+        "repair",
+        "`mooring repair resume` continues, `mooring repair abort` undoes what can be undone",
+        |rest| match rest {
+            Rest::Finished(Finish::Repaired | Finish::NothingToDo | Finish::Aborted) => Ok(0),
+            Rest::Finished(Finish::Refused) => Ok(4),
+            Rest::Resumable { message, .. } => Err(message),
+        },
+        refusal,
+    )
 }
 
 fn refusal(error: &BeginError) -> Failure {

@@ -2,16 +2,14 @@
 
 mod arguments;
 mod end;
-pub(crate) mod outside;
+mod outside;
 mod pipeline;
-pub(crate) mod progress;
-pub(crate) mod settings;
-pub(crate) mod show;
+mod progress;
+mod settings;
+mod show;
 
-use std::io::BufRead as _;
 use std::process::ExitCode;
 
-use jiff::{SignedDuration, Timestamp};
 use mooring_repair::begin::BeginError;
 use mooring_repair::guards::Verdict;
 use mooring_repair::plan::PlanError;
@@ -20,10 +18,11 @@ use mooring_repair::shell::{Ending, Operator};
 
 pub(crate) use arguments::RepairArguments;
 use arguments::{Drawn, RepairCommand, TargetArguments, Written};
-use outside::{Signals, environment, operator, runtime};
-use progress::{Progress, write};
+use outside::operator;
+use progress::tell;
 
 use crate::failure::Failure;
+use crate::journaled::{Progress, Signals, confirm, environment, once, runtime, unfinished, write};
 
 /// Runs the command.
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
@@ -48,13 +47,13 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
             on(target, settings, async |operator, _| plan(operator, *output).await)
         }
-        RepairCommand::Apply { target, judging, policies, plan_hash, dry_run, output, .. } => {
+        RepairCommand::Apply { target, judging, policies, approval, dry_run, output } => {
             let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
             on(target, settings, async |operator, signals| {
                 if *dry_run {
                     return plan(operator, Drawn::from(*output)).await;
                 }
-                Box::pin(apply(operator, signals, plan_hash.as_deref(), *output)).await
+                Box::pin(apply(operator, signals, approval.plan_hash.as_deref(), *output)).await
             })
         }
         RepairCommand::Resume { target, yes, output } => {
@@ -120,7 +119,7 @@ async fn apply(
         ask(&plan.pool, "rebuild")?;
     }
     let mut progress = Progress::new();
-    let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
+    let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending = signals
         .during(
             operator.apply(&plan, &report.detection.guards, approved, watcher),
@@ -137,10 +136,7 @@ async fn left(operator: &mut Operator) -> Result<Option<Ending>, Failure> {
     // Without a journal to read, the guards say what is wrong.
     let Ok(standing) = operator.status().await else { return Ok(None) };
     let Some(run) = pipeline::unfinished(&standing.records)? else { return Ok(None) };
-    let alive = standing.lock.filter(|lock| {
-        Timestamp::now().duration_since(lock.heartbeat) < SignedDuration::from_secs(30)
-    });
-    Ok(Some(alive.map_or_else(|| Ending::Refused(BeginError::Unfinished(run)), Ending::Held)))
+    Ok(Some(unfinished(standing.lock, BeginError::Unfinished(run))))
 }
 
 fn again(
@@ -157,13 +153,9 @@ fn again(
             ask(&pool, what)?;
         }
         let mut progress = Progress::new();
-        let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
-        let mut said = false;
-        let mut say = |text: &str| {
-            if !std::mem::replace(&mut said, true) {
-                write(&format!("{text}\n"));
-            }
-        };
+        let watcher =
+            Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
+        let mut say = once();
         let ending = if forward {
             signals.during(Box::pin(operator.resume(watcher, &mut say)), Ending::Resumable).await
         } else {
@@ -175,23 +167,7 @@ fn again(
 }
 
 fn ask(pool: &str, what: &str) -> Result<(), Failure> {
-    confirm(
-        pool,
-        &format!("Type the pool's name to {what} pool {pool}: "),
-        "unattended, use `apply --yes --plan-hash HASH` or `resume --yes`",
-    )
-}
-
-/// Destructive steps need a name, typed.
-pub(crate) fn confirm(name: &str, question: &str, hint: &str) -> Result<(), Failure> {
-    write(question);
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
-    if line.trim() == name {
-        return Ok(());
-    }
-    let typed = if line.is_empty() { "nothing was typed" } else { "that is not its name" };
-    Err(Failure::refused(format!("{typed}; nothing was changed\nhint: {hint}")))
+    confirm(pool, &format!("Type the pool's name to {what} pool {pool}: "))
 }
 
 fn no_plan(error: &PlanError) -> Failure {

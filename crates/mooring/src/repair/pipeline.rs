@@ -10,11 +10,12 @@ use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator};
 
-use super::outside::{Signals, environment, operator, runtime};
-use super::progress::{Progress, write};
+use super::arguments::{Drawn, Written};
+use super::outside::operator;
+use super::progress::tell;
 use super::{settings, show};
 use crate::failure::Failure;
-use crate::repair::arguments::{Drawn, Written};
+use crate::journaled::{Progress, Signals, environment, held, runtime, write};
 
 /// The step's whole time, waiting for another run's lock included.
 const OVERALL: Duration = Duration::from_hours(1);
@@ -50,7 +51,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     let standing = operator.status().await.map_err(Failure::unreadable)?;
     let unfinished = unfinished(&standing.records)?;
     let mut progress = Progress::new();
-    let watcher = Box::new(|state: &_, action: &_, now| progress.tell(state, action, now));
+    let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending = match (unfinished, &examined.plan) {
         (Some(run), _) => {
             if dry_run {
@@ -102,9 +103,7 @@ fn verdict(ending: Ending) -> Result<u8, Failure> {
             format!("{message}\nhint: the next run of this step continues")
         }
         Ending::Refused(error) => error.to_string(),
-        Ending::Held(lock) => {
-            format!("{} (process {}) works on this pool", lock.owner.host, lock.owner.pid)
-        }
+        Ending::Held(lock) => held(&lock),
         Ending::Failed(why) => why,
     }))
 }

@@ -1,11 +1,7 @@
 //! From flags and environment variables to settings.
 
-use std::path::Path;
-
 use jiff::SignedDuration;
-use mooring_repair::settings::{
-    BudgetPolicy, JournalPlace, Settings, SettingsError, VersionPolicy,
-};
+use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError, VersionPolicy};
 
 use super::arguments::{
     Budgets, JudgingArguments, KubernetesVersion, PolicyArguments, TargetArguments,
@@ -36,7 +32,7 @@ pub(crate) fn settings(
         .map_err(|error| usage(&error))?;
     settings.dry_run = false;
     settings.target.pool.clone_from(&target.pool);
-    settings.journal = journal(&target.journal)?;
+    settings.journal = target.journal.place()?;
     if let Some(judging) = judging {
         for state in &judging.wedge_states {
             settings.add_wedge_state(state.trim()).map_err(|error| usage(&error))?;
@@ -59,18 +55,6 @@ pub(crate) fn settings(
         settings.add_override(text).map_err(|error| usage(&error))?;
     }
     Ok(settings)
-}
-
-/// A file's whole path, since the journal is found again by it from other folders.
-pub(crate) fn journal(text: &str) -> Result<JournalPlace, Failure> {
-    if text == "configmap" {
-        return Ok(JournalPlace::ConfigMap);
-    }
-    let path = std::path::absolute(Path::new(text))
-        .map_err(|error| Failure::usage(format!("--journal {text}: {error}")))?;
-    let path = path.into_os_string().into_string();
-    path.map(JournalPlace::File)
-        .map_err(|_| Failure::usage("--journal must be a path in UTF-8".to_owned()))
 }
 
 pub(crate) fn usage(error: &SettingsError) -> Failure {

@@ -7,17 +7,11 @@ use mooring_repair::journal::summaries;
 use mooring_repair::plan::{self, Plan};
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::shell::Standing;
-use serde::Serialize;
 
 use super::arguments::{Drawn, Plain, Written};
 use crate::failure::Failure;
-use crate::show::print;
-
-pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::unreadable(error.to_string()))?;
-    Ok(text + "\n")
-}
+use crate::journaled::held;
+use crate::show::{json, print};
 
 pub(crate) fn detection(report: &DetectionReport, output: Plain) -> Result<(), Failure> {
     let text = match output {
@@ -75,12 +69,7 @@ pub(crate) fn standing(standing: &Standing, all: bool, output: Written) -> Resul
         _ => found.table(),
     };
     if let Some(lock) = &standing.lock {
-        let owner = &lock.owner;
-        let _ = writeln!(
-            text,
-            "held       by {} (process {}), heard of at {}",
-            owner.host, owner.pid, lock.heartbeat
-        );
+        let _ = writeln!(text, "held       {}", held(lock));
     }
     for run in earlier {
         let end = run.finish.and_then(|finish| serde_json::to_value(finish).ok());

@@ -122,3 +122,8 @@ impl Seen {
         None
     }
 }
+
+/// The entries of a list that could be read.
+pub(crate) fn known<T>(reading: Option<&Reading<Vec<T>>>) -> &[T] {
+    reading.and_then(Reading::known).map(Vec::as_slice).unwrap_or_default()
+}

@@ -23,6 +23,7 @@ pub(crate) mod takeover;
 pub(crate) mod world;
 
 pub use access::Access;
+pub use ending::Ending as JournalEnding;
 pub use kube_api::KubeApi;
 pub use operator::{Ending, Examined, Operator, Standing};
 pub use process::{liveness, random_id, this_process};

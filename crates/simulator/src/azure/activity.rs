@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::call::{Answer, Call, Reply};
+use super::call::{Answer, Call};
 use super::error::ArmError;
 use super::path::encode;
+use super::reply::Reply;
 use super::world::{World, later, stamp};
 
 /// How many entries are kept: a wedge at full speed writes about 100 a minute, so hours of them.

@@ -4,10 +4,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::call::{Answer, Call, Reply};
+use super::call::{Answer, Call};
 use super::error::ArmError;
 use super::operations::{AKS, Work};
 use super::pools::check_tag;
+use super::reply::Reply;
 use super::store::{merge, text};
 use super::world::World;
 

@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::call::{Answer, Call, Reply};
+use super::call::{Answer, Call};
 use super::cse::Cse;
 use super::error::ArmError;
 use super::machines::unattended;
 use super::operations::{COMPUTE, Work};
+use super::reply::Reply;
 use super::store::{merge, text};
 use super::world::World;
 

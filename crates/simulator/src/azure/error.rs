@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::call::Reply;
+use super::reply::Reply;
 
 /// A refusal, in one of the two forms that clients have to read.
 #[derive(Debug, Clone)]

@@ -5,9 +5,10 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Azure;
-use super::call::{Call, Reply};
+use super::call::Call;
 use super::error::ArmError;
 use super::path::{ArmPath, query};
+use super::reply::Reply;
 use super::{sign_in, versions, world};
 use crate::exchange::{Body, Outcome, Request, Response, json};
 use crate::faults::{self, Fault, Service};

@@ -48,6 +48,7 @@ mod path;
 mod pool_rules;
 mod pools;
 mod progress;
+mod reply;
 mod route;
 mod scale_sets;
 mod sign_in;

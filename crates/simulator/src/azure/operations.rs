@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::agenda::Event;
-use super::call::{Answer, Call, Reply};
+use super::call::{Answer, Call};
 use super::error::ArmError;
+use super::reply::Reply;
 use super::world::{World, stamp};
 use crate::faults::OperationFault;
 

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::agenda::Event;
-use super::call::{Answer, Call, Reply};
+use super::call::{Answer, Call};
 use super::error::ArmError;
 use super::operations::{AKS, Operation, Work};
 use super::pool_rules::{check_counts, check_name, check_unchanged, cores, keep_immutable};
+use super::reply::Reply;
 use super::store::{last, number, set, text};
 use super::world::World;
 

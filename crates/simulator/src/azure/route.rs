@@ -3,8 +3,9 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::call::{Answer, Call, Reply};
+use super::call::{Answer, Call};
 use super::error::ArmError;
+use super::reply::Reply;
 use super::store::text;
 use super::world::World;
 

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Options;
-use super::call::Reply;
 use super::error::ArmError;
 use super::path::query;
+use super::reply::Reply;
 use crate::random::Random;
 
 /// Seconds for which a token is good.

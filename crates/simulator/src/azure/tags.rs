@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Answer, Call, Reply};
+use super::call::{Answer, Call};
 use super::error::ArmError;
+use super::reply::Reply;
 use super::store::text;
 use super::world::World;
 

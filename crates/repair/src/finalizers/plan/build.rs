@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::around::{Around, Dependent};
 use super::guards::{guards, unread};
+use super::planned::{PlannedObject, PlannedStep};
 use super::targets::targets;
 use crate::canonical;
-use crate::finalizers::observation::Object;
 use crate::finalizers::profile::Profile;
-use crate::finalizers::seen::Seen;
+use crate::finalizers::seen::{Seen, known};
 use crate::finalizers::settings::Settings;
 use crate::finalizers::step::Step;
 use crate::guards::{Guard, Outcome};
@@ -42,31 +42,6 @@ pub struct Plan {
     pub cascade: Vec<Dependent>,
     /// What a person should know.
     pub notes: Vec<String>,
-}
-
-/// One step.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlannedStep {
-    /// Its place, from 1.
-    pub number: usize,
-    /// Its name.
-    pub name: Step,
-    /// What it does.
-    pub what: &'static str,
-    /// What it is done to, as far as it is known now.
-    pub targets: Vec<String>,
-}
-
-/// One custom resource.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlannedObject {
-    /// The object.
-    #[serde(flatten)]
-    pub object: Object,
-    /// Finalizers that would be removed once it is being deleted.
-    pub strip: Vec<String>,
-    /// Finalizers that stay, and with them the object.
-    pub keep: Vec<String>,
 }
 
 /// The plan for what was seen; `seen` must have an answer to every question of the profile.
@@ -121,11 +96,6 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Around) -> Plan {
     };
     plan.hash = canonical::hash(&matters(&plan, profile, seen));
     plan
-}
-
-/// The entries of a list that could be read.
-pub(super) fn known<T>(reading: Option<&Reading<Vec<T>>>) -> &[T] {
-    reading.and_then(Reading::known).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// What an approval is given for: which objects, by identity, and what becomes of them. Not what changes by itself

@@ -1,8 +1,7 @@
 //! What must hold before anything is done, and what could not be read.
 
-use super::build::known;
 use crate::finalizers::machine::unreadable;
-use crate::finalizers::seen::{Query, Seen};
+use crate::finalizers::seen::{Query, Seen, known};
 use crate::finalizers::settings::Settings;
 use crate::guards::{Guard, Outcome};
 use crate::observation::Reading;

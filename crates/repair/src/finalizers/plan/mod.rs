@@ -3,10 +3,12 @@
 mod around;
 mod build;
 mod guards;
+mod planned;
 mod render;
 mod targets;
 
 pub use around::{Around, Dependent};
 pub(crate) use around::{api_service_note, webhook_note};
-pub use build::{Plan, PlannedObject, PlannedStep, build};
+pub use build::{Plan, build};
+pub use planned::{PlannedObject, PlannedStep};
 pub use render::{mermaid, table};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::build::{PlannedObject, known};
+use super::planned::PlannedObject;
 use crate::finalizers::machine::NOT_SERVED;
 use crate::finalizers::profile::{Profile, ReleaseResources};
-use crate::finalizers::seen::Seen;
+use crate::finalizers::seen::{Seen, known};
 use crate::finalizers::step::Step;
 use crate::observation::Reading;
 

@@ -1,0 +1,106 @@
+//! The words of a condition.
+
+use std::fmt;
+
+/// A condition's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// `True`
+    True,
+    /// `False`
+    False,
+    /// `Unknown`
+    Unknown,
+}
+
+/// The condition's reasons: few, since they become labels of metrics that Karpenter exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The bootstrap ended well.
+    CseSucceeded,
+    /// It ended with a code.
+    CseFailed,
+    /// It ran out of time.
+    CseTimedOut,
+    /// It is not over.
+    CseRunning,
+    /// The VM has no extension that would tell.
+    NoCseExtension,
+    /// Azure does not tell.
+    CseStatusUnavailable,
+}
+
+impl Status {
+    /// As Kubernetes writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::True => "True",
+            Self::False => "False",
+            Self::Unknown => "Unknown",
+        }
+    }
+
+    /// As Kubernetes writes it; anything else is unknown.
+    #[must_use]
+    pub fn parse(word: &str) -> Self {
+        match word {
+            "True" => Self::True,
+            "False" => Self::False,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::CseSucceeded,
+        Self::CseFailed,
+        Self::CseTimedOut,
+        Self::CseRunning,
+        Self::NoCseExtension,
+        Self::CseStatusUnavailable,
+    ];
+
+    /// The word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CseSucceeded => "CSESucceeded",
+            Self::CseFailed => "CSEFailed",
+            Self::CseTimedOut => "CSETimedOut",
+            Self::CseRunning => "CSERunning",
+            Self::NoCseExtension => "NoCSEExtension",
+            Self::CseStatusUnavailable => "CSEStatusUnavailable",
+        }
+    }
+
+    /// From the word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+
+    /// The status that goes with it.
+    #[must_use]
+    pub const fn status(self) -> Status {
+        match self {
+            Self::CseSucceeded => Status::True,
+            Self::CseFailed | Self::CseTimedOut => Status::False,
+            Self::CseRunning | Self::NoCseExtension | Self::CseStatusUnavailable => Status::Unknown,
+        }
+    }
+
+    /// Whether the bootstrap has ended, so that there is nothing more to read.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        !matches!(self.status(), Status::Unknown)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

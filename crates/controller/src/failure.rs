@@ -1,0 +1,52 @@
+//! What is known of a failed bootstrap.
+
+/// A failed bootstrap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The code as reported.
+    pub code: Option<i32>,
+    /// What it is called.
+    pub name: Option<String>,
+    /// The code that fits the cause, where that is another.
+    pub effective: Option<(i32, String)>,
+    /// The cause as a word: the diagnosis's reason.
+    pub cause: String,
+    /// The cause as a clause without its full stop.
+    pub sentence: String,
+    /// What to do first, without its full stop.
+    pub action: String,
+    /// Who acts first.
+    pub owner: &'static str,
+    /// How sure this is.
+    pub confidence: &'static str,
+    /// A quoted line that shows it, if there is one.
+    pub evidence: Option<String>,
+    /// Where it was read.
+    pub source: Source,
+}
+
+/// Where a failure was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The VM's instance view.
+    InstanceView,
+    /// The AKS machine.
+    Machine,
+    /// Karpenter's event, since the VM was gone.
+    KarpenterEvent,
+    /// Nobody said so: time had run out.
+    Clock,
+}
+
+impl Source {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InstanceView => "instance-view",
+            Self::Machine => "aks-machine",
+            Self::KarpenterEvent => "karpenter-event",
+            Self::Clock => "clock",
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Flags.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
+
+use std::path::Path;
+
+use clap::Args;
+use mooring_repair::settings::JournalPlace;
+
+use crate::failure::Failure;
+
+/// That somebody wants this, and has seen what it is.
+#[derive(Debug, Args)]
+pub(crate) struct Approval {
+    /// Ask nothing; needs the hash of the plan that was approved
+    #[arg(long, requires = "plan_hash")]
+    pub(crate) yes: bool,
+    /// Refuse if the plan of now is not this one (`plan -o json` has it as `hash`)
+    #[arg(long, value_name = "HASH")]
+    pub(crate) plan_hash: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JournalArgument {
+    /// Where the journal is: a ConfigMap in the cluster's kube-system, or a file
+    #[arg(long, value_name = "configmap|FILE", default_value = "configmap")]
+    journal: String,
+}
+
+impl JournalArgument {
+    /// A file by its whole path, since the journal is found again by it from other folders.
+    pub(crate) fn place(&self) -> Result<JournalPlace, Failure> {
+        if self.journal == "configmap" {
+            return Ok(JournalPlace::ConfigMap);
+        }
+        let path = std::path::absolute(Path::new(&self.journal))
+            .map_err(|error| Failure::usage(format!("--journal {}: {error}", self.journal)))?;
+        let path = path.into_os_string().into_string();
+        path.map(JournalPlace::File)
+            .map_err(|_| Failure::usage("--journal must be a path in UTF-8".to_owned()))
+    }
+}

@@ -1,0 +1,14 @@
+//! What commands over a journal share, whatever the journal is about: arguments, questions, signals, progress, and
+//! the words at their end.
+
+mod arguments;
+mod end;
+mod progress;
+mod question;
+mod signals;
+
+pub(crate) use arguments::{Approval, JournalArgument};
+pub(crate) use end::{code, held, unfinished};
+pub(crate) use progress::{Progress, once, write};
+pub(crate) use question::confirm;
+pub(crate) use signals::{Signals, environment, runtime, signals};

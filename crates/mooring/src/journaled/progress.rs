@@ -1,0 +1,52 @@
+//! What a person sees while a run goes on: one line that changes on a terminal, one line per change elsewhere.
+
+use std::io::{IsTerminal as _, Write as _};
+
+pub(crate) struct Progress {
+    terminal: bool,
+    last: String,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Self { terminal: std::io::stderr().is_terminal(), last: String::new() }
+    }
+
+    /// Shows what is done at which step; on a terminal with its time, and over the line before if that was a wait.
+    pub(crate) fn show(&mut self, step: &str, timed: &str, what: &str, waits: bool) {
+        let change = format!("{step}: {what}");
+        if self.terminal {
+            let line: String = format!("{step}{timed}: {what}").chars().take(160).collect();
+            write(&format!("\r\x1b[K{line}"));
+            if !waits {
+                write("\n");
+            }
+        } else if change != self.last {
+            write(&format!("{change}\n"));
+        }
+        self.last = change;
+    }
+
+    /// Ends the line that changes.
+    pub(crate) fn end(&self) {
+        if self.terminal && !self.last.is_empty() {
+            write("\n");
+        }
+    }
+}
+
+/// Says something the first time only.
+pub(crate) fn once() -> impl FnMut(&str) {
+    let mut said = false;
+    move |text| {
+        if !std::mem::replace(&mut said, true) {
+            write(&format!("{text}\n"));
+        }
+    }
+}
+
+/// To standard error. Nobody who reads it is no reason to stop a run.
+pub(crate) fn write(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}

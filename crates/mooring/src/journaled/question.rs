@@ -1,0 +1,20 @@
+//! Destructive steps need a name, typed.
+
+use std::io::BufRead as _;
+
+use super::progress::write;
+use crate::failure::Failure;
+
+const UNATTENDED: &str = "unattended, use `apply --yes --plan-hash HASH` or `resume --yes`";
+
+/// Asks for a name.
+pub(crate) fn confirm(name: &str, question: &str) -> Result<(), Failure> {
+    write(question);
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    if line.trim() == name {
+        return Ok(());
+    }
+    let typed = if line.is_empty() { "nothing was typed" } else { "that is not its name" };
+    Err(Failure::refused(format!("{typed}; nothing was changed\nhint: {UNATTENDED}")))
+}

@@ -1,0 +1,31 @@
+//! What comes back of a call.
+
+use serde_json::Value;
+
+/// What the model answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Option<Value>,
+    pub(crate) headers: Vec<(&'static str, String)>,
+}
+
+impl Reply {
+    pub(crate) fn new(status: u16) -> Self {
+        Self { status, body: None, headers: Vec::new() }
+    }
+
+    pub(crate) fn ok(body: Value) -> Self {
+        Self::new(200).json(body)
+    }
+
+    pub(crate) fn json(mut self, body: Value) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
