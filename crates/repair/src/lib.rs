@@ -9,6 +9,7 @@
 //! | [`plan`] | steps as data, with a hash over what matters |
 //! | [`journal`] | write-ahead records, chained by hashes; the lock's decision |
 //! | [`machine`] | state, what was seen and the time in; exactly one thing to do out |
+//! | `replay` | from a journal's records to where its last run stands |
 //! | [`begin`] | whether a run may begin at all |
 //! | [`effects`], [`world`], [`run`] | changes as data, the seam to the outside, and the loop between |
 //! | [`shell`] | the real outside: Azure, Kubernetes, the journal's stores, and what an operator asks for |
@@ -21,12 +22,14 @@ pub mod begin;
 pub mod canonical;
 pub mod effects;
 pub mod finalizers;
+mod flowchart;
 pub mod guards;
 pub mod journal;
 pub mod machine;
 pub mod names;
 pub mod observation;
 pub mod plan;
+mod replay;
 pub mod report;
 pub mod run;
 pub mod sanitise;

@@ -10,6 +10,7 @@ use super::entry::{Entry, Leftover};
 use super::state::State;
 use super::step::Step;
 use crate::journal::{JournalError, Record};
+use crate::report::StepReport;
 
 /// How things stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -45,24 +46,13 @@ pub struct RunReport {
     /// See `started`.
     pub last: Option<Timestamp>,
     /// Steps that came to their end.
-    pub steps: Vec<StepReport>,
+    pub steps: Vec<StepReport<Step>>,
     /// Changes that were made or tried, in order.
     pub effects: Vec<EffectReport>,
     /// What is left, and why.
     pub left: Vec<Leftover>,
     /// Why it stopped, or was not begun.
     pub stopped: Option<String>,
-}
-
-/// One step that came to its end.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StepReport {
-    /// Which.
-    pub step: Step,
-    /// When.
-    pub at: Timestamp,
-    /// How that was seen.
-    pub proof: Vec<String>,
 }
 
 /// One change.
@@ -168,10 +158,8 @@ impl RunReport {
         };
         let mut text = format!("{}: {word}\n", self.profile);
         for done in &self.steps {
-            let age = self.started.map_or(0, |started| done.at.duration_since(started).as_secs());
-            let (minutes, seconds) = (age / 60, age % 60);
-            let proof = done.proof.join("; ");
-            let _ = writeln!(text, "{minutes:>4}:{seconds:02}  {:<18} {proof}", done.step.name());
+            let started = self.started.unwrap_or(done.at);
+            text.push_str(&done.line(started, done.step.name()));
         }
         for left in &self.left {
             let place = left.namespace.as_ref().map(|one| format!("{one}/")).unwrap_or_default();

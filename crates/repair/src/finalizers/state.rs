@@ -9,7 +9,8 @@ use super::entry::{Entry, Leftover};
 use super::settings::Settings;
 use super::step::Step;
 use crate::effects::EffectResult;
-use crate::journal::{JournalError, Record, verify};
+use crate::journal::{JournalError, Record};
+use crate::replay::{Replayed, replay};
 
 /// What was tried for one effect.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,40 +54,44 @@ pub struct State {
     open: Option<String>,
 }
 
+impl Replayed for State {
+    type Entry = Entry;
+
+    fn begun_by(record: &Record<Entry>) -> Option<Self> {
+        let Entry::RunStarted { plan_hash, settings, .. } = &record.entry else { return None };
+        Some(Self {
+            run: record.run.clone(),
+            plan_hash: plan_hash.clone(),
+            settings: (**settings).clone(),
+            started: record.at,
+            seq: record.seq,
+            done: Vec::new(),
+            attempts: BTreeMap::new(),
+            spared: BTreeMap::new(),
+            finished: None,
+            step_since: record.at,
+            session: (record.at, record.seq),
+            open: None,
+        })
+    }
+
+    fn run(&self) -> &str {
+        &self.run
+    }
+
+    fn is_over(&self) -> bool {
+        self.finished.is_some()
+    }
+
+    fn take(&mut self, record: &Record<Entry>) -> Result<(), JournalError> {
+        self.take(record)
+    }
+}
+
 impl State {
     /// The last run of a journal; none if there is none.
     pub fn replay(records: &[Record<Entry>]) -> Result<Option<Self>, JournalError> {
-        verify(records)?;
-        let mut state: Option<Self> = None;
-        for record in records {
-            if let Entry::RunStarted { plan_hash, settings, .. } = &record.entry {
-                if state.as_ref().is_some_and(|state| state.finished.is_none()) {
-                    return Err(JournalError::Senseless(record.seq, "a run begins inside another"));
-                }
-                state = Some(Self {
-                    run: record.run.clone(),
-                    plan_hash: plan_hash.clone(),
-                    settings: (**settings).clone(),
-                    started: record.at,
-                    seq: record.seq,
-                    done: Vec::new(),
-                    attempts: BTreeMap::new(),
-                    spared: BTreeMap::new(),
-                    finished: None,
-                    step_since: record.at,
-                    session: (record.at, record.seq),
-                    open: None,
-                });
-                continue;
-            }
-            match &mut state {
-                Some(state) if state.run == record.run => state.take(record)?,
-                Some(_) => return Err(JournalError::Senseless(record.seq, "it is of another run")),
-                // The beginning was archived: what is left of a run that is over.
-                None => {}
-            }
-        }
-        Ok(state)
+        replay(records)
     }
 
     /// Takes a further record in.

@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::effects::{Effect, EffectResult};
-use crate::journal::{Entry, Finish, JournalError, Record, Workload, verify};
+use crate::journal::{Entry, Finish, JournalError, Record, Workload};
 use crate::names::temporary_pool;
 use crate::plan::Step;
+use crate::replay::{Replayed, replay};
 use crate::settings::Settings;
 
 /// Where a run stands.
@@ -81,44 +82,50 @@ pub struct State {
     open: Option<String>,
 }
 
+impl Replayed for State {
+    type Entry = Entry;
+
+    fn begun_by(record: &Record) -> Option<Self> {
+        let Entry::RunStarted { cluster, plan_hash, pool_hash, settings, .. } = &record.entry
+        else {
+            return None;
+        };
+        Some(Self {
+            run: record.run.clone(),
+            cluster: cluster.clone(),
+            plan_hash: plan_hash.clone(),
+            pool_hash: pool_hash.clone(),
+            settings: (**settings).clone(),
+            phase: Phase::Running,
+            snapshot: None,
+            done: Vec::new(),
+            attempts: BTreeMap::new(),
+            cordoned: BTreeSet::new(),
+            workloads: BTreeMap::new(),
+            losses: Vec::new(),
+            step_since: record.at,
+            session_since: record.at,
+            open: None,
+        })
+    }
+
+    fn run(&self) -> &str {
+        &self.run
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Finished(_))
+    }
+
+    fn take(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.take(record)
+    }
+}
+
 impl State {
     /// The last run of a journal; none if there is none.
     pub fn replay(records: &[Record]) -> Result<Option<Self>, JournalError> {
-        verify(records)?;
-        let mut state: Option<Self> = None;
-        for record in records {
-            if let Entry::RunStarted { cluster, plan_hash, pool_hash, settings, .. } = &record.entry
-            {
-                if state.as_ref().is_some_and(|state| !matches!(state.phase, Phase::Finished(_))) {
-                    return Err(JournalError::Senseless(record.seq, "a run begins inside another"));
-                }
-                state = Some(Self {
-                    run: record.run.clone(),
-                    cluster: cluster.clone(),
-                    plan_hash: plan_hash.clone(),
-                    pool_hash: pool_hash.clone(),
-                    settings: (**settings).clone(),
-                    phase: Phase::Running,
-                    snapshot: None,
-                    done: Vec::new(),
-                    attempts: BTreeMap::new(),
-                    cordoned: BTreeSet::new(),
-                    workloads: BTreeMap::new(),
-                    losses: Vec::new(),
-                    step_since: record.at,
-                    session_since: record.at,
-                    open: None,
-                });
-                continue;
-            }
-            match &mut state {
-                Some(state) if state.run == record.run => state.take(record)?,
-                Some(_) => return Err(JournalError::Senseless(record.seq, "it is of another run")),
-                // The beginning was archived: what is left of a run that is over.
-                None => {}
-            }
-        }
-        Ok(state)
+        replay(records)
     }
 
     /// Takes a further record in.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::build::Plan;
+use crate::flowchart::flowchart;
 use crate::guards::Outcome;
 
 /// Lines for a terminal.
@@ -72,21 +73,7 @@ pub fn markdown(plan: &Plan) -> String {
 /// A diagram.
 #[must_use]
 pub fn mermaid(plan: &Plan) -> String {
-    let mut text = "flowchart TD\n".to_owned();
-    for step in &plan.steps {
-        let _ = writeln!(
-            text,
-            "    s{}[\"{}. {}<br/>{}\"]",
-            step.number,
-            step.number,
-            step.name.name(),
-            step.what.replace('"', "'")
-        );
-    }
-    for pair in plan.steps.windows(2) {
-        let _ = writeln!(text, "    s{} --> s{}", pair[0].number, pair[1].number);
-    }
-    text
+    flowchart(plan.steps.iter().map(|step| format!("{}<br/>{}", step.name.name(), step.what)))
 }
 
 fn clock(seconds: u32) -> String {

@@ -2,6 +2,8 @@
 
 mod detection;
 mod outcome;
+mod step;
 
 pub use detection::{DetectionReport, detect};
-pub use outcome::{RunReport, StepReport};
+pub use outcome::RunReport;
+pub use step::StepReport;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::step::StepReport;
 use crate::journal::{Entry, Finish, JournalError, Record};
 use crate::machine::{Phase, State};
 use crate::plan::Step;
@@ -31,7 +32,7 @@ pub struct RunReport {
     /// The step that is worked on.
     pub step: Option<Step>,
     /// Steps that reached their goal.
-    pub steps: Vec<StepReport>,
+    pub steps: Vec<StepReport<Step>>,
     /// Changes that were made or tried, in order.
     pub effects: Vec<String>,
     /// Guards and proofs that were overridden.
@@ -40,17 +41,6 @@ pub struct RunReport {
     pub left: Vec<String>,
     /// Why it stopped last.
     pub stopped: Option<String>,
-}
-
-/// One step that reached its goal.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StepReport {
-    /// Which.
-    pub step: Step,
-    /// When.
-    pub at: Timestamp,
-    /// How that was seen.
-    pub proof: Vec<String>,
 }
 
 impl RunReport {
@@ -103,10 +93,7 @@ impl RunReport {
     pub fn table(&self) -> String {
         let mut text = format!("run {} of pool {}: {}\n", self.run, self.pool, self.word());
         for done in &self.steps {
-            let age = done.at.duration_since(self.started).as_secs();
-            let (minutes, seconds) = (age / 60, age % 60);
-            let proof = done.proof.join("; ");
-            let _ = writeln!(text, "{minutes:>4}:{seconds:02}  {:<17} {proof}", done.step.name());
+            text.push_str(&done.line(self.started, done.step.name()));
         }
         for (word, lines) in [("overridden", &self.overrides), ("left", &self.left)] {
             for line in lines {

@@ -6,6 +6,7 @@ use super::store::{Store, StoreError};
 use super::takeover::{NotHeld, Patience, acquire};
 use super::world::Clock;
 use crate::journal::{Content, Lock, Owner, Record};
+use crate::replay::{Replayed, replay};
 use crate::run::RunError;
 
 /// How a command came to its end: at rest (`R`), not begun (`B`), or otherwise.
@@ -41,7 +42,7 @@ impl<R, B> Ending<R, B> {
     }
 
     /// There is no run that could go on: the last one is over, or there never was one.
-    pub(crate) fn over(run: Option<&str>, place: &str) -> Self {
+    fn over(run: Option<&str>, place: &str) -> Self {
         Self::Nothing(match run {
             Some(run) => format!("run {run} is over"),
             None => format!("there is no run in {place}"),
@@ -85,6 +86,20 @@ pub(crate) async fn take<E: Content, R, B>(
         }
         Err(NotHeld::Store(error)) => Err(Ending::failed(&error)),
     }
+}
+
+/// The run that can go on; if there is none, the lock is given back.
+pub(crate) async fn unfinished<S: Replayed, R, B>(
+    store: &mut Store<S::Entry>,
+    records: &[Record<S::Entry>],
+) -> Result<S, Ending<R, B>> {
+    let ending = match replay::<S>(records) {
+        Ok(Some(state)) if !state.is_over() => return Ok(state),
+        Ok(found) => Ending::over(found.as_ref().map(S::run), &store.place()),
+        Err(error) => Ending::Failed(error.to_string()),
+    };
+    release(store).await;
+    Err(ending)
 }
 
 /// Gives the lock back. If that fails, it falls silent by itself.

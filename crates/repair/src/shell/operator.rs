@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, watch};
 use super::access::{self, Access};
 use super::azure::Azure;
 use super::capacity;
-use super::ending::{self, release, take};
+use super::ending::{self, release, take, unfinished};
 use super::kube_api::KubeApi;
 use super::process::this_process;
 use super::store::{ConfigMapStore, FileStore, Store};
@@ -19,7 +19,7 @@ use super::world::{self, Clock, RealWorld, Watcher};
 use crate::begin::{BeginError, begin};
 use crate::guards::Guard;
 use crate::journal::{Entry, Owner, Record, follow, retained};
-use crate::machine::{Phase, State};
+use crate::machine::State;
 use crate::observation::{Query, Reading, Seen};
 use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
@@ -201,17 +201,9 @@ impl Operator {
             Ok(held) => held,
             Err(ending) => return ending,
         };
-        let state = match State::replay(&records) {
-            Ok(Some(state)) if !matches!(state.phase, Phase::Finished(_)) => state,
-            Ok(found) => {
-                release(&mut store).await;
-                let run = found.as_ref().map(|state| state.run.as_str());
-                return Ending::over(run, &store.place());
-            }
-            Err(error) => {
-                release(&mut store).await;
-                return Ending::Failed(error.to_string());
-            }
+        let state: State = match unfinished(&mut store, &records).await {
+            Ok(state) => state,
+            Err(ending) => return ending,
         };
         let entry = entry(self.owner.clone());
         let first = follow(records.last(), &state.run, (self.clock)(), entry);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::build::Plan;
+use crate::flowchart::flowchart;
 use crate::guards::Outcome;
 
 /// Targets of a step that are shown by name.
@@ -63,24 +64,13 @@ fn by_resource(plan: &Plan) -> BTreeMap<&str, usize> {
 /// A diagram.
 #[must_use]
 pub fn mermaid(plan: &Plan) -> String {
-    let mut text = "flowchart TD\n".to_owned();
-    for step in &plan.steps {
-        let count = match step.targets.len() {
+    let mut text = flowchart(plan.steps.iter().map(|step| {
+        let targets = match step.targets.len() {
             0 => String::new(),
             count => format!("<br/>{count} targets"),
         };
-        let _ = writeln!(
-            text,
-            "    s{}[\"{}. {}<br/>{}{count}\"]",
-            step.number,
-            step.number,
-            step.name.name(),
-            step.what.replace('"', "'")
-        );
-    }
-    for pair in plan.steps.windows(2) {
-        let _ = writeln!(text, "    s{} --> s{}", pair[0].number, pair[1].number);
-    }
+        format!("{}<br/>{}{targets}", step.name.name(), step.what)
+    }));
     for (at, (resource, count)) in by_resource(plan).into_iter().enumerate() {
         let _ = writeln!(text, "    s1 -. goes along .-> c{at}([\"{count} {resource}\"])");
     }

@@ -19,7 +19,7 @@ use crate::finalizers::settings::Settings;
 use crate::finalizers::state::State;
 use crate::journal::{Owner, Record, follow};
 use crate::settings::JournalPlace;
-use crate::shell::ending::{self, release, take};
+use crate::shell::ending::{self, release, take, unfinished};
 use crate::shell::takeover::Patience;
 use crate::shell::world::{beat, pause};
 use crate::shell::{Clock, ConfigMapStore, FileStore, KubeApi, Store, random_id, this_process};
@@ -122,17 +122,9 @@ impl Remover {
             Ok(held) => held,
             Err(ending) => return ending,
         };
-        let state = match State::replay(&records) {
-            Ok(Some(state)) if state.finished.is_none() => state,
-            Ok(found) => {
-                release(&mut store).await;
-                let run = found.as_ref().map(|state| state.run.as_str());
-                return Ending::over(run, &store.place());
-            }
-            Err(error) => {
-                release(&mut store).await;
-                return Ending::Failed(error.to_string());
-            }
+        let state: State = match unfinished(&mut store, &records).await {
+            Ok(state) => state,
+            Err(ending) => return ending,
         };
         let entry = Entry::Resumed { owner: self.owner.clone() };
         let first = follow(records.last(), &state.run, (self.clock)(), entry);
