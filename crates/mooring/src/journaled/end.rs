@@ -1,14 +1,14 @@
 //! How a run ended, as an exit code and a sentence.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::journal::Lock;
-use mooring_repair::shell::JournalEnding as Ending;
+use mooring_repair::journal::{Liveness, Lock};
+use mooring_repair::shell::{JournalEnding as Ending, liveness, this_process};
 
 use super::progress::write;
 use crate::failure::Failure;
 
-/// An owner that was heard of within this time is at work.
-const ALIVE: SignedDuration = SignedDuration::from_secs(30);
+/// An owner that was not heard of for this long is not at work.
+const SILENCE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The exit code of an ending. `next` says what can be done with a run that can be resumed; `rested` tells the code of
 /// one that came to rest, or why it can be resumed.
@@ -33,19 +33,50 @@ pub(crate) fn code<R, B>(
             held(&lock)
         ))),
         Ending::Failed(why) => Err(Failure::unreadable(format!(
-            "{why}\nhint: without rights on ConfigMaps in kube-system, `--journal FILE` keeps the journal here"
+            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs rights on ConfigMaps in kube-system"
         ))),
     }
 }
 
-/// Who works on it.
+/// Who works on it, or worked.
 pub(crate) fn held(lock: &Lock) -> String {
     let owner = &lock.owner;
-    format!("{} (process {}) works on this, heard of at {}", owner.host, owner.pid, lock.heartbeat)
+    let state = if is_gone(lock) { "worked on this and is gone" } else { "works on this" };
+    format!("{} (process {}) {state}, heard of at {}", owner.host, owner.pid, lock.heartbeat)
 }
 
 /// What an earlier run that is not over means for one that should begin: somebody is at work, or `left`.
 pub(crate) fn unfinished<R, B>(lock: Option<Lock>, left: B) -> Ending<R, B> {
-    let alive = lock.filter(|lock| Timestamp::now().duration_since(lock.heartbeat) < ALIVE);
+    let silent = |lock: &Lock| Timestamp::now().duration_since(lock.heartbeat) >= SILENCE;
+    let alive = lock.filter(|lock| !silent(lock) && !is_gone(lock));
     alive.map_or_else(|| Ending::Refused(left), Ending::Held)
+}
+
+/// True if the owner was a process of this machine that runs no more.
+fn is_gone(lock: &Lock) -> bool {
+    liveness(&lock.owner, &this_process(String::new())) == Liveness::Gone
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_repair::journal::Owner;
+
+    use super::*;
+
+    #[test]
+    fn only_an_owner_that_lives_is_in_the_way() {
+        let me = this_process(String::new());
+        let of = |pid: u32, age: i64| {
+            let owner = Owner { pid, ..me.clone() };
+            let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);
+            Lock { owner, heartbeat }
+        };
+        let blocks = |lock| matches!(unfinished::<(), _>(lock, ()), Ending::Held(_));
+        assert!(blocks(Some(of(me.pid, 5))));
+        assert!(!blocks(Some(of(me.pid, 40))), "it is silent");
+        assert!(!blocks(Some(of(u32::MAX - 1, 5))), "its process is gone");
+        assert!(!blocks(None));
+        assert!(held(&of(me.pid, 5)).contains("works on this"));
+        assert!(held(&of(u32::MAX - 1, 5)).contains("is gone"));
+    }
 }

@@ -31,7 +31,7 @@ pub fn random_id() -> String {
 /// process numbers belongs to it, too, unless it is the machine's first one.
 fn host() -> String {
     const FIRST: &str = "pid:[4026531836]";
-    let name = read("/proc/sys/kernel/hostname").unwrap_or_else(|| "unknown".to_owned());
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     match space.to_str() {
         Some(space) if space != FIRST && !space.is_empty() => format!("{name} {space}"),
