@@ -16,7 +16,7 @@ use mooring_repair::sanitise::{
     SanitiseError, differences, intent_of, sanitise, temporary, temporary_count,
 };
 use mooring_repair::settings::VersionPolicy::{self, ControlPlane, Keep};
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::settings::{JournalPlace, Settings, Target};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -267,6 +267,10 @@ fn plan_of(pool: &Value) -> plan::Plan {
 }
 
 fn plan_with(pool: &Value, around: &Surroundings) -> plan::Plan {
+    planned(pool, around, |_| {})
+}
+
+fn planned(pool: &Value, around: &Surroundings, set: impl FnOnce(&mut Settings)) -> plan::Plan {
     let mut seen = Seen::default();
     let cluster: Value =
         serde_json::from_str(include_str!("fixtures/01_managed_cluster_get_succeeded.json"))
@@ -281,7 +285,28 @@ fn plan_with(pool: &Value, around: &Surroundings) -> plan::Plan {
         cluster: "c".into(),
         pool: "system".into(),
     };
-    plan::build(&seen, &Settings::new(target), around).unwrap()
+    let mut settings = Settings::new(target);
+    set(&mut settings);
+    plan::build(&seen, &settings, around).unwrap()
+}
+
+/// Approved without `--journal`, applied with it.
+#[test]
+fn an_approved_plan_applies_wherever_the_journal_is_kept() {
+    let behind = |pool: &mut Value| {
+        pool["properties"]["currentOrchestratorVersion"] = "1.30.0".into();
+    };
+    let (pool, around) = (with(behind), Surroundings::unread());
+    let plan = plan_of(&pool);
+    let elsewhere = planned(&pool, &around, |settings| {
+        settings.journal = JournalPlace::File("/tmp/journal".into());
+    });
+    assert_eq!(elsewhere.hash, plan.hash);
+    assert_ne!(elsewhere.steps, plan.steps, "the pool points at its journal");
+    let upgraded = planned(&pool, &around, |settings| {
+        settings.version = VersionPolicy::ControlPlane;
+    });
+    assert_ne!(upgraded.hash, plan.hash, "another version is another plan");
 }
 
 #[test]

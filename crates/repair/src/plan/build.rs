@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::prechecks::{Precheck, Surroundings, check};
 use super::step::Step;
 use crate::canonical;
-use crate::names::{RUN_TAG, temporary_pool};
+use crate::names::{JOURNAL_TAG, RUN_TAG, temporary_pool};
 use crate::observation::{Reading, Seen};
 use crate::sanitise::{self, SanitiseError};
 use crate::sensitive;
@@ -104,7 +104,7 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<
         .collect();
     let pool_hash = pool_hash(&pool.raw);
     let hashed: Vec<Value> =
-        steps.iter().map(|step| json!({ "name": step.name, "body": step.body })).collect();
+        steps.iter().map(|step| json!({ "name": step.name, "body": approved(step) })).collect();
     let hash = canonical::hash(&json!({
         "cluster": cluster.id.to_ascii_lowercase(),
         "pool": pool_hash,
@@ -123,6 +123,15 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<
         steps,
         pool_hash,
     })
+}
+
+/// A step's body as far as it is approved. Where the journal is kept changes nothing of what will be done.
+fn approved(step: &PlannedStep) -> Option<Value> {
+    let mut body = step.body.clone()?;
+    if let Some(tags) = body.pointer_mut("/properties/tags").and_then(Value::as_object_mut) {
+        tags.remove(JOURNAL_TAG);
+    }
+    Some(body)
 }
 
 /// The hash of a pool without what changes by itself.
