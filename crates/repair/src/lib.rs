@@ -6,6 +6,7 @@
 //! | [`observation`] | what was read at one instant; what could not be read is *unknown* |
 //! | [`guards`] | five preconditions with evidence, and the verdict that holds whatever is unknown |
 //! | [`sanitise`], [`sensitive`], [`names`] | from a live pool to a request body |
+//! | [`stand_in`] | a temporary pool that is there, and whose it is |
 //! | [`plan`] | steps as data, with a hash over what matters |
 //! | [`journal`] | write-ahead records, chained by hashes; the lock's decision |
 //! | [`machine`] | state, what was seen and the time in; exactly one thing to do out |
@@ -36,4 +37,5 @@ pub mod sanitise;
 pub mod sensitive;
 pub mod settings;
 pub mod shell;
+pub mod stand_in;
 pub mod world;

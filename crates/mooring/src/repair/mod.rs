@@ -67,6 +67,11 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             on(target, settings, async |operator, _| {
                 let standing = operator.status().await.map_err(Failure::unreadable)?;
                 show::standing(&standing, *all, *output)?;
+                if standing.records.is_empty()
+                    && let Some(left) = operator.stand_in().await
+                {
+                    write(&format!("But {left}.\nhint: `--journal` names it\n"));
+                }
                 Ok(0)
             })
         }
@@ -109,6 +114,7 @@ async fn apply(
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
     if report.greenfield || (report.detection.verdict == Verdict::Healthy && !overridden) {
         write(&report.table());
+        pipeline::nobody_stands_in(report)?;
         write("nothing to do\n");
         return Ok(0);
     }

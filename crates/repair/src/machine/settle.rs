@@ -9,6 +9,7 @@ use crate::names::RUN_TAG;
 use crate::observation::{Query, Reading};
 use crate::plan::{Step, pool_hash};
 use crate::sensitive;
+use crate::stand_in::StandIn;
 
 /// Writes the pool down, if it is still the one of the plan.
 pub(super) fn snapshot(context: &Context<'_>) -> Progress {
@@ -28,10 +29,13 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
     if let Some(taken) = context.pool(&context.state.temporary())?
         && !context.is_ours(taken)
     {
-        let message = format!(
-            "there is a pool {} that is not of this run; find out whose it is before it is deleted",
-            taken.name
-        );
+        let message = match StandIn::of(context.pools()?, name) {
+            Some(left) => format!("{left}; `resume` continues that one"),
+            None => format!(
+                "there is a pool {} that is not of this run; find out whose it is before it is deleted",
+                taken.name
+            ),
+        };
         return Err(Action::refused(Reason::NameTaken, message));
     }
     let scale_set = context.scale_set(name)?.map(|set| set.id.clone());

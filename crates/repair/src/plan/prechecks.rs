@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::guards::Outcome;
-use crate::names::{PURPOSE, PURPOSE_TAG};
 use crate::observation::{Cluster, Pool, Reading, Seen};
 use crate::sanitise::temporary_count;
 use crate::settings::Settings;
+use crate::stand_in::StandIn;
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -98,7 +98,7 @@ pub(super) fn check(
         Precheck { name: "size", outcome: size.0, detail: size.1 },
         addresses(&needs, &around.free_addresses),
         budgets(seen, &pool.name),
-        names(seen, temporary),
+        names(seen, &pool.name, temporary),
         limit(seen),
     ];
     let budget = settings.limits.overall.as_secs();
@@ -178,18 +178,14 @@ fn budgets(seen: &Seen, pool: &str) -> Precheck {
     }
 }
 
-fn names(seen: &Seen, temporary: &str) -> Precheck {
-    let pools = seen.pools.as_ref().and_then(Reading::known);
-    let taken = pools.into_iter().flatten().find(|pool| pool.name == temporary);
-    let (outcome, detail) = match taken {
+fn names(seen: &Seen, pool: &str, temporary: &str) -> Precheck {
+    let pools = seen.pools.as_ref().and_then(Reading::known).map(Vec::as_slice).unwrap_or_default();
+    let (outcome, detail) = match StandIn::of(pools, pool) {
+        Some(left) => (Outcome::Fail, format!("{left}; `resume` continues that one")),
+        None if pools.iter().any(|pool| pool.name == temporary) => {
+            (Outcome::Fail, format!("{temporary} is somebody else's pool"))
+        }
         None => (Outcome::Pass, format!("{temporary} is free")),
-        Some(pool) if pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE) => (
-            Outcome::Fail,
-            format!(
-                "{temporary} is left from an earlier run; `status --all` tells which, `resume` continues it"
-            ),
-        ),
-        Some(_) => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
     };
     Precheck { name: "name", outcome, detail }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::guards::{self, Detection, Outcome, Verdict};
 use crate::observation::{Query, Reading, Seen};
 use crate::settings::Settings;
+use crate::stand_in::StandIn;
 
 /// What `detect` found, as it is printed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,6 +26,9 @@ pub struct DetectionReport {
     /// The verdict, the guards and further evidence.
     #[serde(flatten)]
     pub detection: Detection,
+    /// The temporary pool of a run that is not over.
+    #[serde(rename = "temporaryPool", skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<StandIn>,
 }
 
 /// Judges what was seen, or says what else must be read first.
@@ -50,6 +54,11 @@ pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<Detect
         pool: settings.target.pool.clone(),
         greenfield,
         detection,
+        stand_in: seen
+            .pools
+            .as_ref()
+            .and_then(Reading::known)
+            .and_then(|pools| StandIn::of(pools, &settings.target.pool)),
     })
 }
 
@@ -105,7 +114,8 @@ impl DetectionReport {
             }
             text.push('\n');
         }
-        for sign in &self.detection.evidence {
+        let stand_in = self.stand_in.iter().map(ToString::to_string);
+        for sign in self.detection.evidence.iter().cloned().chain(stand_in) {
             let _ = writeln!(text, "{:<8} {:<15} {sign}", "also", "");
         }
         text

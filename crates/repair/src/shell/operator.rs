@@ -25,6 +25,7 @@ use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
 use crate::run::{Rest, run};
 use crate::settings::{JournalPlace, Settings};
+use crate::stand_in::StandIn;
 
 /// How long a living owner is waited for: one that goes on giving signs of life is at work.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -203,11 +204,27 @@ impl Operator {
         };
         let state: State = match unfinished(&mut store, &records).await {
             Ok(state) => state,
+            Err(Ending::Nothing(text)) => return self.nothing(text).await,
             Err(ending) => return ending,
         };
         let entry = entry(self.owner.clone());
         let first = follow(records.last(), &state.run, (self.clock)(), entry);
         self.drive(store, records, first, watcher).await
+    }
+
+    /// There is no run to continue here; if there is one elsewhere, that is said instead.
+    async fn nothing(&mut self, text: String) -> Ending {
+        match self.stand_in().await {
+            Some(left) => Ending::Failed(format!("{text}, but {left}")),
+            None => Ending::Nothing(text),
+        }
+    }
+
+    /// The temporary pool of a run that is not over, wherever its journal is.
+    pub async fn stand_in(&mut self) -> Option<StandIn> {
+        let mut seen = Seen::default();
+        self.look(&mut seen, &Query::Pools).await;
+        StandIn::of(seen.pools.as_ref()?.known()?, &self.settings.target.pool)
     }
 
     async fn take(

@@ -39,8 +39,8 @@ pub(crate) struct Bench {
     azure: Arc<InProcessAzure>,
     /// What was asked of Kubernetes.
     pub(crate) asked: Asked,
-    /// What `--override` says.
-    pub(crate) overridden: Option<&'static str>,
+    /// What flags change.
+    pub(crate) flags: Arc<dyn Fn(&mut Settings) + Send + Sync>,
     /// How often it was asked which operation is the latest, and before which time another one begins.
     looks: Arc<AtomicU64>,
     pub(crate) meddle: Option<u64>,
@@ -61,7 +61,7 @@ impl Bench {
             dead: Arc::default(),
             sent: Arc::default(),
             asked: Arc::default(),
-            overridden: None,
+            flags: Arc::new(|_| {}),
             looks: Arc::default(),
             meddle: None,
         };
@@ -120,9 +120,7 @@ impl Bench {
             ..mooring_arm::Settings::default()
         });
         let mut settings = Settings::new(target);
-        if let Some(text) = self.overridden {
-            settings.add_override(text).unwrap();
-        }
+        (self.flags)(&mut settings);
         let outside = Arc::new(Azure { bench: self.clone() });
         let client = Client::new(cloud.unwrap(), outside, Budget::new(Limits::default()));
         let kube = Access::Given(Box::new(self.kube()));

@@ -11,12 +11,14 @@
 mod bench;
 mod rights;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bench::{Bench, MEDDLED, in_virtual_time};
 use mooring_repair::guards::{Outcome as Checked, Verdict};
 use mooring_repair::journal::Finish;
 use mooring_repair::run::Rest;
+use mooring_repair::settings::JournalPlace;
 use mooring_repair::shell::Ending;
 use mooring_simulator::azure::Denial;
 use mooring_testbed::on_all_cores;
@@ -103,6 +105,31 @@ async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
     let (outcome, detail) = subnet(&bench).await;
     assert_eq!(outcome, Checked::Unknown);
     assert!(detail.contains("AuthorizationFailed"), "{detail}");
+}
+
+/// Begun with one journal and killed; asked for with another one, which knows nothing of it.
+#[tokio::test(start_paused = true)]
+async fn a_run_is_never_overlooked_because_its_journal_is_elsewhere() {
+    let (mut bench, _running) = Bench::new("wedged-system-pool");
+    let deletes = |sent: &String| sent.starts_with("DELETE") && sent.ends_with("/system");
+    let mut kill = 0;
+    while !bench.sent.lock().unwrap().iter().any(deletes) {
+        kill += 1;
+        assert!(bench.process(Some(kill)).go().await.is_none(), "never deleted");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal").to_str().unwrap().to_owned();
+    bench.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
+    let told = "whose journal is configmap/kube-system/mooring-repair-system";
+    let report = bench.operator().detect().await;
+    assert!(report.table().contains(told), "{}", report.table());
+    assert_eq!(bench.operator().stand_in().await.unwrap().pool, "systmp");
+    for ending in [
+        bench.operator().resume(Box::new(|_, _, _| {}), &mut |_| {}).await,
+        bench.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
+    ] {
+        assert!(matches!(&ending, Ending::Failed(why) if why.contains(told)), "{ending:?}");
+    }
 }
 
 #[test]

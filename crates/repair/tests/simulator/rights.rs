@@ -108,7 +108,9 @@ async fn the_roles_in_the_cluster_give_what_is_asked_for_and_nothing_more() {
         let rigid = json!({"spec": {"minAvailable": 2}});
         world.kubernetes_mut().change("poddisruptionbudgets.policy", &key, &rigid, now).unwrap();
     });
-    bench.overridden = Some("budgets=DNS may be away for a moment");
+    bench.flags = Arc::new(|settings| {
+        settings.add_override("budgets=DNS may be away for a moment").unwrap();
+    });
     let ending = bench.go().await.unwrap();
     assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
     forget(&bench).await;

@@ -1,0 +1,87 @@
+//! A temporary pool that is there, and what its tags tell of the run that made it.
+
+use std::fmt;
+
+use mooring_contract::shown;
+use serde::Serialize;
+
+use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, temporary_pool};
+use crate::observation::Pool;
+
+/// Where it stands, a run is not over, whoever knows of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StandIn {
+    /// The pool's name.
+    pub pool: String,
+    /// The run that made it.
+    pub run: Option<String>,
+    /// Where that run's journal is: `configmap/NAMESPACE/NAME` or `file/PATH`.
+    pub journal: Option<String>,
+}
+
+impl StandIn {
+    /// The one that stands in for the pool of this name.
+    #[must_use]
+    pub fn of(pools: &[Pool], source: &str) -> Option<Self> {
+        let name = temporary_pool(source);
+        let pool = pools.iter().find(|pool| pool.name == name)?;
+        if pool.tag(PURPOSE_TAG).as_deref() != Some(PURPOSE) {
+            return None;
+        }
+        // Whoever may write tags may write anything there.
+        let tag = |name| pool.tag(name).map(|text| shown(&text));
+        Some(Self { pool: name, run: tag(RUN_TAG), journal: tag(JOURNAL_TAG) })
+    }
+}
+
+impl fmt::Display for StandIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pool {} is the temporary one of ", self.pool)?;
+        match &self.run {
+            Some(run) => write!(f, "run {run}")?,
+            None => f.write_str("an unknown run")?,
+        }
+        match &self.journal {
+            Some(journal) => write!(f, ", whose journal is {journal}"),
+            None => f.write_str(", whose journal is not known"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn found(name: &str, tags: Value) -> Option<StandIn> {
+        let pool = json!({"name": name, "properties": {"tags": tags}});
+        StandIn::of(&[Pool::read(&pool).unwrap()], "system")
+    }
+
+    #[test]
+    fn a_temporary_pool_tells_its_run_and_journal() {
+        let tags = json!({PURPOSE_TAG: PURPOSE, RUN_TAG: "r1", JOURNAL_TAG: "file//tmp/j"});
+        assert_eq!(
+            found("systmp", tags).unwrap().to_string(),
+            "pool systmp is the temporary one of run r1, whose journal is file//tmp/j"
+        );
+        assert_eq!(
+            found("systmp", json!({PURPOSE_TAG: PURPOSE})).unwrap().to_string(),
+            "pool systmp is the temporary one of an unknown run, whose journal is not known"
+        );
+    }
+
+    #[test]
+    fn a_pool_of_somebody_else_is_none() {
+        assert_eq!(found("systmp", json!({RUN_TAG: "r1"})), None);
+        assert_eq!(found("system", json!({PURPOSE_TAG: PURPOSE})), None);
+    }
+
+    #[test]
+    fn a_tag_cannot_write_to_the_terminal() {
+        let tags = json!({PURPOSE_TAG: PURPOSE, JOURNAL_TAG: "file/\u{1b}[2J\n"});
+        let text = found("systmp", tags).unwrap().to_string();
+        assert!(!text.contains('\u{1b}') && !text.contains('\n'), "{text:?}");
+    }
+}
