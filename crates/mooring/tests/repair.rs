@@ -10,7 +10,7 @@
 
 mod common;
 
-use std::io::Write as _;
+use std::io::{BufRead as _, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -96,6 +96,38 @@ fn a_healthy_pool_is_left_alone() {
     assert_eq!(code, 0, "{out}{err}");
     let (code, _, err) = sim.run(&["apply"]);
     assert_eq!(code, 0, "{err}");
+    assert!(err.contains("nothing to do"), "{err}");
+}
+
+/// A host died after it deleted the pool, with its journal in a file. The next pipeline step sees no pool, and no run in
+/// the cluster's journal; saying *nothing to do* then would leave the cluster without its system pool.
+#[test]
+fn a_pipeline_says_so_when_somebody_elses_run_is_not_over() {
+    let sim = Sim::wedged();
+    let file = sim.folder.path().join("journal");
+    let file = file.to_str().unwrap();
+    let hash = sim.hash();
+    let words =
+        ["apply", "--poll", "1", "--yes", "--plan-hash", &hash, "--journal", file, "-o", "json"];
+    let mut child = sim.command(&words).spawn().unwrap();
+    let lines = std::io::BufReader::new(child.stderr.take().unwrap()).lines();
+    let gone = lines.map(Result::unwrap).find(|line| line.contains("delete-pool: done"));
+    assert!(gone.is_some(), "{:?}", ended(child));
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let (code, _, err) = sim.run(&["--pipeline"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("systmp is the temporary one of run"), "{err}");
+    assert!(err.contains(&format!("file/{file}")), "{err}");
+    let (code, _, err) = sim.run(&["resume", "--yes"]);
+    assert_eq!(code, 3, "{err}");
+    let (code, _, err) = sim.run(&["status"]);
+    assert!(code == 0 && err.contains("systmp"), "{code} {err}");
+    let (code, _, err) = sim.run(&["resume", "--yes", "--journal", file]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = sim.run(&["--pipeline"]);
+    assert_eq!(code, 0, "{out}{err}");
     assert!(err.contains("nothing to do"), "{err}");
 }
 
