@@ -50,21 +50,21 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     /// Reads the file.
     pub fn open(disk: D, path: &Path) -> Result<Self, FileError> {
         let mut journal = Self { disk, path: path.to_owned(), records: Vec::new() };
-        journal.records = journal.load()?.0;
+        let bytes = journal.whole_lines()?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|_| JournalError::Unreadable(0, "not UTF-8".to_owned()))?;
+        journal.records = decode(text, Tail::Whole)?;
+        verify(&journal.records)?;
         Ok(journal)
     }
 
-    /// The records, and the length of the part that counts: a torn last line is overwritten.
-    fn load(&self) -> Result<(Vec<Record<E>>, u64), FileError> {
+    /// The part of the file that counts: a torn last line is overwritten. It may end inside of a character, so it is
+    /// cut off before the text is looked at.
+    fn whole_lines(&self) -> Result<Vec<u8>, FileError> {
         let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
-        let bytes = bytes.unwrap_or_default();
-        // A torn line may end inside of a character, so it is cut off before the text is looked at.
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let text = std::str::from_utf8(&bytes[..whole])
-            .map_err(|_| JournalError::Unreadable(0, "not UTF-8".to_owned()))?;
-        let records = decode(text, Tail::Whole)?;
-        verify(&records)?;
-        Ok((records, whole as u64))
+        let mut bytes = bytes.unwrap_or_default();
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
+        Ok(bytes)
     }
 
     /// The records.
@@ -92,13 +92,11 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     /// The length of the part that counts, if it still is what we know: as many records, and our last one, whose hash
     /// stands for those before it. Not the whole chain again: thousands of records would be read thousands of times.
     fn length_if_as_it_was(&self) -> Result<Option<u64>, FileError> {
-        let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
-        let bytes = bytes.unwrap_or_default();
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let lines = bytes[..whole].split(|byte| *byte == b'\n').skip(1).count();
+        let bytes = self.whole_lines()?;
+        let lines = bytes.split(|byte| *byte == b'\n').skip(1).count();
         let last = self.records.last().map(encode).unwrap_or_default();
-        let same = lines == self.records.len() && bytes[..whole].ends_with(last.as_bytes());
-        Ok(same.then_some(whole as u64))
+        let same = lines == self.records.len() && bytes.ends_with(last.as_bytes());
+        Ok(same.then_some(bytes.len() as u64))
     }
 
     /// Forgets what was before these records, which must be the journal's last ones.
