@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    fn found(name: &str, tags: Value) -> Option<StandIn> {
+    fn found(name: &str, tags: &Value) -> Option<StandIn> {
         let pool = json!({"name": name, "properties": {"tags": tags}});
         StandIn::of(&[Pool::read(&pool).unwrap()], "system")
     }
@@ -63,25 +63,25 @@ mod tests {
     fn a_temporary_pool_tells_its_run_and_journal() {
         let tags = json!({PURPOSE_TAG: PURPOSE, RUN_TAG: "r1", JOURNAL_TAG: "file//tmp/j"});
         assert_eq!(
-            found("systmp", tags).unwrap().to_string(),
+            found("systmp", &tags).unwrap().to_string(),
             "pool systmp is the temporary one of run r1, whose journal is file//tmp/j"
         );
         assert_eq!(
-            found("systmp", json!({PURPOSE_TAG: PURPOSE})).unwrap().to_string(),
+            found("systmp", &json!({PURPOSE_TAG: PURPOSE})).unwrap().to_string(),
             "pool systmp is the temporary one of an unknown run, whose journal is not known"
         );
     }
 
     #[test]
     fn a_pool_of_somebody_else_is_none() {
-        assert_eq!(found("systmp", json!({RUN_TAG: "r1"})), None);
-        assert_eq!(found("system", json!({PURPOSE_TAG: PURPOSE})), None);
+        assert_eq!(found("systmp", &json!({RUN_TAG: "r1"})), None);
+        assert_eq!(found("system", &json!({PURPOSE_TAG: PURPOSE})), None);
     }
 
     #[test]
     fn a_tag_cannot_write_to_the_terminal() {
         let tags = json!({PURPOSE_TAG: PURPOSE, JOURNAL_TAG: "file/\u{1b}[2J\n"});
-        let text = found("systmp", tags).unwrap().to_string();
+        let text = found("systmp", &tags).unwrap().to_string();
         assert!(!text.contains('\u{1b}') && !text.contains('\n'), "{text:?}");
     }
 }

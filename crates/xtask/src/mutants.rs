@@ -1,19 +1,28 @@
-//! `mutants`: every small change of the repair's guards, journal and sanitiser must be noticed by a test.
+//! `mutants`: every small change of the repair's guards, journal, stores and sanitiser must be noticed by a test.
 
 use std::process::Command;
 
 use crate::step::{Failed, root, run, say};
 
 /// What is changed. `.cargo/mutants.toml` says what is left out, and why.
-const FILES: [&str; 4] = [
+const FILES: [&str; 7] = [
     "crates/repair/src/guards/**",
     "crates/repair/src/journal/**",
+    "crates/repair/src/shell/store/**",
+    "crates/repair/src/replay.rs",
     "crates/repair/src/sanitise.rs",
+    "crates/repair/src/stand_in.rs",
     "crates/repair/src/observation/error_codes.rs",
 ];
 /// The tests that must notice: those that take a second or two, since they run once for every change.
-const TESTS: [&str; 5] =
-    ["--lib", "--test=guards", "--test=bodies", "--test=journal", "--test=operations"];
+const TESTS: [&str; 6] = [
+    "--lib",
+    "--test=guards",
+    "--test=bodies",
+    "--test=journal",
+    "--test=stores",
+    "--test=operations",
+];
 /// A build for every change: what costs time and is not needed to notice is left out of it.
 const CONFIG: [&str; 2] =
     ["profile.dev.debug=false", "profile.dev.package.mooring-repair.opt-level=0"];
