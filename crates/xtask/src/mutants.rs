@@ -32,6 +32,8 @@ pub(crate) fn mutants(words: &[&str]) -> Result<(), Failed> {
     if run("cargo", &["mutants", "--version"]).is_err() {
         run("cargo", &["install", "--locked", "cargo-mutants"])?;
     }
+    // It makes its own folder, but not the one around it.
+    std::fs::create_dir_all(root().join("target"))?;
     let mut command = Command::new("nice");
     command.args(["-n", "19", "cargo", "mutants", "--package", "mooring-repair", "--jobs", "1"]);
     command.args(["--minimum-test-timeout", "60", "--output", "target/mutants"]);
