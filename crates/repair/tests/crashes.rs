@@ -21,7 +21,6 @@
 mod fake;
 
 use std::cell::RefCell;
-use std::io::Write as _;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -139,8 +138,7 @@ fn faults_from_any_seed_end_as_the_clean_run_does_or_before_anything_was_touched
     on_all_cores(first..first + schedules, |seed| {
         let begun = begun.fetch_add(1, Ordering::Relaxed);
         if begun > 0 && begun.is_multiple_of(50_000) {
-            // Past the capture of tests: a soak takes an hour, and says that it goes on.
-            writeln!(std::io::stderr(), "{begun} of {schedules} schedules").unwrap();
+            println!("{begun} of {schedules} schedules");
         }
         let at = usize::try_from(seed).unwrap() % CURABLE.len();
         let (name, make) = CURABLE[at];

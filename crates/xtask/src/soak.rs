@@ -15,6 +15,8 @@ pub(crate) fn soak(words: &[&str]) -> Result<(), Failed> {
     say(&format!("xtask: {seeds} fault schedules of the repair from seed {first}\n"));
     let done = Command::new("cargo")
         .args(["test", "--locked", "-p", "mooring-repair", "--test", "crashes", "faults_from_any"])
+        // It takes an hour, and says how far it is.
+        .args(["--", "--nocapture"])
         .env("MOORING_SCHEDULES", seeds.to_string())
         .env("MOORING_SEED", first.to_string())
         .current_dir(root())
