@@ -7,15 +7,22 @@
     reason = "a test may fail loudly"
 )]
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use mooring_repair::journal::{Entry, Owner, Record, SEGMENT_BYTES, follow};
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::shell::{ConfigMapStore, FileStore, KubeApi, Store, StoreError};
 use mooring_simulator::faults::{Condition, Fault, Rule};
-use mooring_simulator::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell};
+use mooring_simulator::kubernetes::{Clock, InProcess, Key, Kubernetes, Options, Running, Shell};
+use serde_json::Value;
 
 fn start() -> Timestamp {
     "2026-11-15T05:00:00Z".parse().unwrap()
+}
+
+fn later(seconds: u64) -> Timestamp {
+    start() + Duration::from_secs(seconds)
 }
 
 fn owner(name: &str) -> Owner {
@@ -34,6 +41,15 @@ impl Server {
         let shell = Shell::new(Kubernetes::new(options), Clock::starting_at(start()));
         let running = shell.start();
         Self { shell, _running: running }
+    }
+
+    /// The objects that hold the journal.
+    fn maps(&self) -> Vec<String> {
+        self.shell.with(|kubernetes, _| {
+            let maps = kubernetes.objects("configmaps", Some("kube-system"));
+            let names = maps.filter_map(|map| map["metadata"]["name"].as_str());
+            names.filter(|name| name.starts_with("mooring")).map(str::to_owned).collect()
+        })
     }
 
     fn store(&self) -> Store {
@@ -93,15 +109,34 @@ async fn what_was_appended_is_there_for_everybody() {
         let mut records = Vec::new();
         append(&mut store, &mut records, begins()).await;
         append(&mut store, &mut records, stopped(10)).await;
-        store.beat(start() + std::time::Duration::from_secs(5)).await.unwrap();
+        store.beat(later(5)).await.unwrap();
         let seen = make().load().await.unwrap();
         assert_eq!(seen.records, records);
         let lock = seen.lock.unwrap();
         assert_eq!(lock.owner, owner("a"));
-        assert_eq!(lock.heartbeat, start() + std::time::Duration::from_secs(5));
+        assert_eq!(lock.heartbeat, later(5));
         store.unlock().await.unwrap();
         assert!(make().load().await.unwrap().lock.is_none());
     }
+}
+
+/// A run that writes much and has no time for signs of life is alive.
+#[tokio::test(start_paused = true)]
+async fn a_record_in_the_cluster_is_a_sign_of_life() {
+    let server = Server::with(Vec::new());
+    let mut store = server.store();
+    store.load().await.unwrap();
+    store.lock(&owner("a"), start()).await.unwrap();
+    store.append(&follow(None, "run", later(20), begins()), later(20)).await.unwrap();
+    assert_eq!(server.store().load().await.unwrap().lock.unwrap().heartbeat, later(20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_says_where_it_is() {
+    let file: Store = Store::File(FileStore::new("/var/lib/journal".as_ref()));
+    assert_eq!(file.place(), "file /var/lib/journal");
+    let server = Server::with(Vec::new());
+    assert_eq!(server.store().place(), "ConfigMap kube-system/mooring-repair-system");
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,16 +209,60 @@ async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
     store.lock(&owner("a"), start()).await.unwrap();
     let mut records = Vec::new();
     append(&mut store, &mut records, begins()).await;
+    append(&mut store, &mut records, stopped(1)).await;
+    assert_eq!(server.maps().len(), 1, "there is room for more in the first one");
     for _ in 0..12 {
         append(&mut store, &mut records, stopped(SEGMENT_BYTES / 4)).await;
     }
     assert_eq!(server.store().load().await.unwrap().records, records);
+    // Three of these fit into one.
+    assert_eq!(server.maps().len(), 4);
     store.keep(records.len(), 2).await.unwrap();
+    assert_eq!(server.maps().len(), 1, "what is forgotten is deleted");
     let left = server.store().load().await.unwrap().records;
     assert!(left.len() >= 2 && left.len() < 8, "{}", left.len());
     assert_eq!(left[..], records[records.len() - left.len()..]);
     append(&mut store, &mut records, stopped(1)).await;
     assert_eq!(server.store().load().await.unwrap().records.last(), records.last());
+}
+
+/// Whatever is to be kept is kept, and every part of which nothing is to be kept is gone.
+#[tokio::test(start_paused = true)]
+async fn no_more_and_no_less_than_whole_parts_are_forgotten() {
+    for retained in 0..=14 {
+        let server = Server::with(Vec::new());
+        let mut store = server.store();
+        store.load().await.unwrap();
+        store.lock(&owner("a"), start()).await.unwrap();
+        let mut records = Vec::new();
+        append(&mut store, &mut records, begins()).await;
+        // Parts of different numbers of records.
+        for share in [4, 4, 2, 2, 2, 4, 4, 8, 8, 8, 2, 2, 2] {
+            append(&mut store, &mut records, stopped(SEGMENT_BYTES / share)).await;
+        }
+        let parts: Vec<usize> = server.shell.with(|kubernetes, _| {
+            let key = |index: usize| Key {
+                namespace: "kube-system".into(),
+                name: format!("mooring-repair-system-{index}"),
+            };
+            let part = |index| kubernetes.get("configmaps", &key(index));
+            let lines = |part: &Value| part["data"]["journal"].as_str().unwrap().lines().count();
+            (0..).map_while(part).map(lines).collect()
+        });
+        assert!(parts.len() > 3, "{parts:?}");
+        let (mut gone, all) = (0, records.len());
+        for part in parts {
+            if gone + part > all - retained {
+                break;
+            }
+            gone += part;
+        }
+        store.keep(all, retained).await.unwrap();
+        let left = server.store().load().await.unwrap().records;
+        assert_eq!(left, records[gone..], "{retained} of {all}");
+        append(&mut store, &mut records, stopped(1)).await;
+        assert_eq!(server.store().load().await.unwrap().records, records[gone..], "{retained}");
+    }
 }
 
 /// A process that slept while it put a full part aside wakes when its successor has put more there.

@@ -120,15 +120,17 @@ impl<E: Content> ConfigMapStore<E> {
         let mut head = self.head.clone();
         // A record is a sign of life as well.
         head.lock = head.lock.map(|lock| Lock { heartbeat: now, ..lock });
-        if !head.text.is_empty() && head.text.len() + line.len() > SEGMENT_BYTES {
+        let is_full = !head.text.is_empty() && head.text.len() + line.len() > SEGMENT_BYTES;
+        let full = is_full.then(|| head.text.lines().count());
+        if is_full {
             self.put_part(head.parts.end, &head.text).await?;
-            self.counts.push(head.text.lines().count());
             head.parts.end += 1;
-            head.text = line;
-        } else {
-            head.text.push_str(&line);
+            head.text.clear();
         }
-        self.write(head).await
+        head.text.push_str(&line);
+        self.write(head).await?;
+        self.counts.extend(full);
+        Ok(())
     }
 
     /// Forgets whole parts of which nothing is retained; the rest of a run in a part that stays does no harm.
@@ -136,7 +138,7 @@ impl<E: Content> ConfigMapStore<E> {
         let mut forgotten = all.saturating_sub(retained);
         let mut parts = self.head.parts.clone();
         for count in &self.counts {
-            if *count > forgotten || parts.is_empty() {
+            if *count > forgotten {
                 break;
             }
             forgotten -= count;
