@@ -202,6 +202,35 @@ async fn a_lost_answer_never_doubles_a_record_and_never_loses_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_write_that_is_refused_for_good_says_why_and_is_not_repeated() {
+    for status in [400, 403, 413, 422] {
+        let refuses = Fault::Status { status, code: None, retry_after: None };
+        let server = Server::with(vec![fault(refuses, 1.0)]);
+        let mut store = server.store();
+        store.load().await.unwrap();
+        let began = tokio::time::Instant::now();
+        let locked = store.lock(&owner("a"), start()).await;
+        assert!(matches!(&locked, Err(StoreError::Unavailable(_))), "{status}: {locked:?}");
+        assert_eq!(began.elapsed(), Duration::ZERO, "{status}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_stays_away_is_given_up() {
+    for status in [429, 500, 503] {
+        let away = Fault::Status { status, code: None, retry_after: None };
+        let server = Server::with(vec![fault(away, 1.0)]);
+        let mut store = server.store();
+        store.load().await.unwrap();
+        let began = tokio::time::Instant::now();
+        let locked = store.lock(&owner("a"), start()).await;
+        assert!(matches!(&locked, Err(StoreError::Unavailable(_))), "{status}: {locked:?}");
+        let seconds = began.elapsed().as_secs();
+        assert!((10..30).contains(&seconds), "{status}: given up after {seconds} s");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
     let server = Server::with(Vec::new());
     let mut store = server.store();
