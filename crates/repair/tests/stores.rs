@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_repair::journal::{Entry, Owner, Record, SEGMENT_BYTES, follow};
+use mooring_repair::journal::{Entry, Owner, Record, SEGMENT_BYTES, encode, follow};
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::shell::{ConfigMapStore, FileStore, KubeApi, Store, StoreError};
 use mooring_simulator::faults::{Condition, Fault, Rule};
@@ -193,7 +193,9 @@ async fn a_lost_answer_never_doubles_a_record_and_never_loses_one() {
         store.lock(&owner("a"), start()).await.unwrap();
         let mut records = Vec::new();
         append(&mut store, &mut records, begins()).await;
-        for length in 0..40 {
+        for number in 0..40 {
+            // Some of them fill a part.
+            let length = if number % 4 == 0 { SEGMENT_BYTES / 2 } else { number };
             append(&mut store, &mut records, stopped(length)).await;
             store.beat(start()).await.unwrap();
         }
@@ -212,6 +214,18 @@ async fn a_write_that_is_refused_for_good_says_why_and_is_not_repeated() {
         let locked = store.lock(&owner("a"), start()).await;
         assert!(matches!(&locked, Err(StoreError::Unavailable(_))), "{status}: {locked:?}");
         assert_eq!(began.elapsed(), Duration::ZERO, "{status}");
+    }
+}
+
+/// Taken for an empty one, a journal that may not be read would be begun anew.
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_may_not_be_read_is_not_an_empty_one() {
+    for status in [401, 403, 500] {
+        let refuses = Fault::Status { status, code: None, retry_after: None };
+        let when = Condition { writes: Some(false), ..Condition::default() };
+        let server = Server::with(vec![Rule { when, ..fault(refuses, 1.0) }]);
+        let loaded = server.store().load().await;
+        assert!(matches!(&loaded, Err(StoreError::Unavailable(_))), "{status}: {loaded:?}");
     }
 }
 
@@ -253,6 +267,28 @@ async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
     assert_eq!(left[..], records[records.len() - left.len()..]);
     append(&mut store, &mut records, stopped(1)).await;
     assert_eq!(server.store().load().await.unwrap().records.last(), records.last());
+}
+
+/// A part is put aside when the next record does not fit any more, and not earlier.
+#[tokio::test(start_paused = true)]
+async fn a_part_is_filled_to_its_last_byte() {
+    for (over, objects) in [(0, 1), (1, 2)] {
+        let server = Server::with(Vec::new());
+        let mut store = server.store();
+        store.load().await.unwrap();
+        store.lock(&owner("a"), start()).await.unwrap();
+        let mut records = Vec::new();
+        append(&mut store, &mut records, begins()).await;
+        let empty = follow(records.last(), "run", start(), stopped(0));
+        let taken = encode(&records[0]).len() + encode(&empty).len();
+        append(&mut store, &mut records, stopped(SEGMENT_BYTES - taken + over)).await;
+        assert_eq!(server.maps().len(), objects, "{over} bytes too much");
+        let began = tokio::time::Instant::now();
+        append(&mut store, &mut records, stopped(1)).await;
+        assert_eq!(server.maps().len(), 2);
+        assert_eq!(began.elapsed(), Duration::ZERO, "nothing was tried twice");
+        assert_eq!(server.store().load().await.unwrap().records, records);
+    }
 }
 
 /// Whatever is to be kept is kept, and every part of which nothing is to be kept is gone.
