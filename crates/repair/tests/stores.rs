@@ -212,7 +212,8 @@ async fn a_write_that_is_refused_for_good_says_why_and_is_not_repeated() {
         store.load().await.unwrap();
         let began = tokio::time::Instant::now();
         let locked = store.lock(&owner("a"), start()).await;
-        assert!(matches!(&locked, Err(StoreError::Unavailable(_))), "{status}: {locked:?}");
+        let Err(StoreError::Unavailable(why)) = locked else { panic!("{status}: {locked:?}") };
+        assert!(why.contains("by a fault rule"), "{status}: {why}");
         assert_eq!(began.elapsed(), Duration::ZERO, "{status}");
     }
 }
