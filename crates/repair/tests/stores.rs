@@ -178,6 +178,47 @@ async fn a_file_has_one_owner_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_lock_file_is_its_owners_alone_and_never_a_link() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let lock_file = folder.path().join("journal.lock");
+    let make = || -> Store { Store::File(FileStore::new(&folder.path().join("journal"))) };
+    let mut store = make();
+    store.load().await.unwrap();
+    store.lock(&owner("a"), start()).await.unwrap();
+    let mode = std::fs::metadata(&lock_file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    drop(store);
+    // Somebody else's file, which must not be written, and not be taken for a lock that is free.
+    let other = folder.path().join("other");
+    std::fs::write(&other, "theirs").unwrap();
+    std::fs::remove_file(&lock_file).unwrap();
+    symlink(&other, &lock_file).unwrap();
+    let loaded = make().load().await;
+    assert!(matches!(loaded, Err(StoreError::Unavailable(_))), "{loaded:?}");
+    let locked = make().lock(&owner("a"), start()).await;
+    assert!(matches!(locked, Err(StoreError::Unavailable(_))), "{locked:?}");
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "theirs");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_forgets_all_but_the_last_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = || -> Store { Store::File(FileStore::new(&folder.path().join("journal"))) };
+    let mut store = make();
+    store.load().await.unwrap();
+    store.lock(&owner("a"), start()).await.unwrap();
+    let mut records = Vec::new();
+    append(&mut store, &mut records, begins()).await;
+    for length in 0..4 {
+        append(&mut store, &mut records, stopped(length)).await;
+    }
+    store.keep(records.len(), 2).await.unwrap();
+    append(&mut store, &mut records, stopped(9)).await;
+    assert_eq!(make().load().await.unwrap().records, records[3..]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lost_answer_never_doubles_a_record_and_never_loses_one() {
     for then in [
         Fault::DropAfter,

@@ -116,8 +116,10 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     }
 }
 
-const NEVER_A_LINK: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
-const OWNER_ONLY: Mode = Mode::RUSR.union(Mode::WUSR);
+/// How a file of ours is opened.
+pub(crate) const NEVER_A_LINK: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+/// Who may read and write it.
+pub(crate) const OWNER_ONLY: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// The machine's disk: never through a link, for the owner only, and durable with its directory entry.
 #[derive(Debug, Clone, Copy, Default)]

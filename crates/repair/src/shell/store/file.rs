@@ -9,9 +9,12 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::Errno;
 
 use super::{Contents, StoreError};
-use crate::journal::{Content, Entry, FileError, FileJournal, Lock, RealDisk, Record};
+use crate::journal::{
+    Content, Entry, FileError, FileJournal, Lock, NEVER_A_LINK, OWNER_ONLY, RealDisk, Record,
+};
 
 /// See the module.
 pub struct FileStore<E = Entry> {
@@ -82,18 +85,19 @@ impl<E: Content> FileStore<E> {
     }
 
     fn open_lock(&self) -> io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(File::from(open(self.lock_path(), flags, Mode::RUSR | Mode::WUSR)?))
+        let flags = NEVER_A_LINK.union(OFlags::RDWR).union(OFlags::CREATE);
+        Ok(File::from(open(self.lock_path(), flags, OWNER_ONLY)?))
     }
 
     fn read_lock(&self) -> Result<Option<Lock>, StoreError> {
         let mut text = String::new();
-        match File::open(self.lock_path()) {
-            Ok(mut file) => {
-                file.read_to_string(&mut text).map_err(|error| self.unusable(&error))?;
+        match open(self.lock_path(), NEVER_A_LINK, Mode::empty()) {
+            Ok(file) => {
+                let read = File::from(file).read_to_string(&mut text);
+                read.map_err(|error| self.unusable(&error))?;
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(self.unusable(&error)),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(self.unusable(&error.into())),
         }
         // Half a line is of somebody who died while writing it, and whose lock is free.
         Ok(serde_json::from_str(&text).ok())
