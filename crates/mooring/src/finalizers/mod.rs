@@ -24,7 +24,7 @@ use arguments::{Drawn, FinalizersCommand, TargetArguments, Written};
 use crate::connect;
 use crate::failure::Failure;
 use crate::journaled::{
-    Progress, Signals, confirm, environment, once, runtime, signals, unfinished, write,
+    Progress, Signals, confirm, environment, in_the_way, once, runtime, signals, write,
 };
 use crate::show::{json, print};
 
@@ -146,7 +146,7 @@ async fn apply(
             write(&format!("run {} is not over and is continued\n", state.run));
             return resume(remover, signals, output).await;
         }
-        let ending = unfinished(standing.lock, BeginError::Unfinished(state.run));
+        let ending = in_the_way(standing.lock, BeginError::Unfinished(state.run));
         return end::end(remover, name, "", ending, output).await;
     }
     let plan = remover.plan().await;

@@ -46,7 +46,7 @@ pub(crate) fn held(lock: &Lock) -> String {
 }
 
 /// What an earlier run that is not over means for one that should begin: somebody is at work, or `left`.
-pub(crate) fn unfinished<R, B>(lock: Option<Lock>, left: B) -> Ending<R, B> {
+pub(crate) fn in_the_way<R, B>(lock: Option<Lock>, left: B) -> Ending<R, B> {
     let silent = |lock: &Lock| Timestamp::now().duration_since(lock.heartbeat) >= SILENCE;
     let alive = lock.filter(|lock| !silent(lock) && !is_gone(lock));
     alive.map_or_else(|| Ending::Refused(left), Ending::Held)
@@ -71,7 +71,7 @@ mod tests {
             let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);
             Lock { owner, heartbeat }
         };
-        let blocks = |lock| matches!(unfinished::<(), _>(lock, ()), Ending::Held(_));
+        let blocks = |lock| matches!(in_the_way::<(), _>(lock, ()), Ending::Held(_));
         assert!(blocks(Some(of(me.pid, 5))));
         assert!(!blocks(Some(of(me.pid, 40))), "it is silent");
         assert!(!blocks(Some(of(u32::MAX - 1, 5))), "its process is gone");

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod end;
+mod left;
 mod outside;
 mod pipeline;
 mod progress;
@@ -10,7 +11,6 @@ mod show;
 
 use std::process::ExitCode;
 
-use mooring_repair::begin::BeginError;
 use mooring_repair::guards::Verdict;
 use mooring_repair::plan::PlanError;
 use mooring_repair::settings::Settings;
@@ -18,11 +18,12 @@ use mooring_repair::shell::{Ending, Operator};
 
 pub(crate) use arguments::RepairArguments;
 use arguments::{Drawn, RepairCommand, TargetArguments, Written};
+use left::{left, nobody_stands_in};
 use outside::operator;
 use progress::tell;
 
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, confirm, environment, once, runtime, unfinished, write};
+use crate::journaled::{Progress, Signals, confirm, environment, once, runtime, write};
 
 /// Runs the command.
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
@@ -114,7 +115,7 @@ async fn apply(
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
     if report.greenfield || (report.detection.verdict == Verdict::Healthy && !overridden) {
         write(&report.table());
-        pipeline::nobody_stands_in(report)?;
+        nobody_stands_in(report)?;
         write("nothing to do\n");
         return Ok(0);
     }
@@ -134,15 +135,6 @@ async fn apply(
         .await;
     progress.end();
     end::end(operator, ending, output).await
-}
-
-/// What an earlier run left, before anything is judged: a pool that was deleted and not made again looks like no
-/// pool at all.
-async fn left(operator: &mut Operator) -> Result<Option<Ending>, Failure> {
-    // Without a journal to read, the guards say what is wrong.
-    let Ok(standing) = operator.status().await else { return Ok(None) };
-    let Some(run) = pipeline::unfinished(&standing.records)? else { return Ok(None) };
-    Ok(Some(unfinished(standing.lock, BeginError::Unfinished(run))))
 }
 
 fn again(

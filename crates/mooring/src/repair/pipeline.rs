@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use mooring_repair::guards::{Outcome, Verdict};
-use mooring_repair::journal::{Finish, Record};
-use mooring_repair::machine::{Phase, State};
-use mooring_repair::report::{DetectionReport, RunReport};
+use mooring_repair::journal::Finish;
+use mooring_repair::report::RunReport;
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator};
 
 use super::arguments::{Drawn, Written};
+use super::left::{nobody_stands_in, unfinished};
 use super::outside::operator;
 use super::progress::tell;
 use super::{settings, show};
@@ -86,22 +86,6 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
         show::report(&report, Written::Table)?;
     }
     verdict(ending)
-}
-
-/// Fails if a temporary pool is there although the journal knows of no run: somebody deleted a pool and did not make it
-/// again, and a guard that says *there is no such pool* must not hide that.
-pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> {
-    match &report.stand_in {
-        None => Ok(()),
-        Some(left) => Err(Failure::refused(format!(
-            "{left}; there is no run in this journal\nhint: `mooring repair resume --journal` with that one continues it"
-        ))),
-    }
-}
-
-pub(crate) fn unfinished(records: &[Record]) -> Result<Option<String>, Failure> {
-    let state = State::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
-    Ok(state.filter(|state| !matches!(state.phase, Phase::Finished(_))).map(|state| state.run))
 }
 
 fn verdict(ending: Ending) -> Result<u8, Failure> {

@@ -1,0 +1,36 @@
+//! What an earlier run left.
+
+use mooring_repair::begin::BeginError;
+use mooring_repair::journal::Record;
+use mooring_repair::machine::{Phase, State};
+use mooring_repair::report::DetectionReport;
+use mooring_repair::shell::{Ending, Operator};
+
+use crate::failure::Failure;
+use crate::journaled::in_the_way;
+
+/// What an earlier run left, before anything is judged: a pool that was deleted and not made again looks like no
+/// pool at all.
+pub(crate) async fn left(operator: &mut Operator) -> Result<Option<Ending>, Failure> {
+    // Without a journal to read, the guards say what is wrong.
+    let Ok(standing) = operator.status().await else { return Ok(None) };
+    let Some(run) = unfinished(&standing.records)? else { return Ok(None) };
+    Ok(Some(in_the_way(standing.lock, BeginError::Unfinished(run))))
+}
+
+/// Fails if a temporary pool is there although the journal knows of no run: somebody deleted a pool and did not make it
+/// again, and a guard that says *there is no such pool* must not hide that.
+pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> {
+    match &report.stand_in {
+        None => Ok(()),
+        Some(left) => Err(Failure::refused(format!(
+            "{left}; there is no run in this journal\nhint: `mooring repair resume --journal` with that one continues it"
+        ))),
+    }
+}
+
+/// The journal's last run, if it is not over.
+pub(crate) fn unfinished(records: &[Record]) -> Result<Option<String>, Failure> {
+    let state = State::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
+    Ok(state.filter(|state| !matches!(state.phase, Phase::Finished(_))).map(|state| state.run))
+}
