@@ -96,6 +96,15 @@ async fn append(store: &mut Store, records: &mut Vec<Record>, entry: Entry) {
     records.push(record);
 }
 
+/// The store with its lock taken, and a run begun in it.
+async fn begun(mut store: Store) -> (Store, Vec<Record>) {
+    store.load().await.unwrap();
+    store.lock(&owner("a"), start()).await.unwrap();
+    let mut records = Vec::new();
+    append(&mut store, &mut records, begins()).await;
+    (store, records)
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_was_appended_is_there_for_everybody() {
     let server = Server::with(Vec::new());
@@ -205,11 +214,7 @@ async fn a_lock_file_is_its_owners_alone_and_never_a_link() {
 async fn a_file_forgets_all_but_the_last_records() {
     let folder = tempfile::tempdir().unwrap();
     let make = || -> Store { Store::File(FileStore::new(&folder.path().join("journal"))) };
-    let mut store = make();
-    store.load().await.unwrap();
-    store.lock(&owner("a"), start()).await.unwrap();
-    let mut records = Vec::new();
-    append(&mut store, &mut records, begins()).await;
+    let (mut store, mut records) = begun(make()).await;
     for length in 0..4 {
         append(&mut store, &mut records, stopped(length)).await;
     }
@@ -229,11 +234,7 @@ async fn a_lost_answer_never_doubles_a_record_and_never_loses_one() {
         Fault::Status { status: 409, code: None, retry_after: None },
     ] {
         let server = Server::with(vec![fault(then.clone(), 0.3)]);
-        let mut store = server.store();
-        store.load().await.unwrap();
-        store.lock(&owner("a"), start()).await.unwrap();
-        let mut records = Vec::new();
-        append(&mut store, &mut records, begins()).await;
+        let (mut store, mut records) = begun(server.store()).await;
         for number in 0..40 {
             // Some of them fill a part.
             let length = if number % 4 == 0 { SEGMENT_BYTES / 2 } else { number };
@@ -289,11 +290,7 @@ async fn a_store_that_stays_away_is_given_up() {
 #[tokio::test(start_paused = true)]
 async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
     let server = Server::with(Vec::new());
-    let mut store = server.store();
-    store.load().await.unwrap();
-    store.lock(&owner("a"), start()).await.unwrap();
-    let mut records = Vec::new();
-    append(&mut store, &mut records, begins()).await;
+    let (mut store, mut records) = begun(server.store()).await;
     append(&mut store, &mut records, stopped(1)).await;
     assert_eq!(server.maps().len(), 1, "there is room for more in the first one");
     for _ in 0..12 {
@@ -316,11 +313,7 @@ async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
 async fn a_part_is_filled_to_its_last_byte() {
     for (over, objects) in [(0, 1), (1, 2)] {
         let server = Server::with(Vec::new());
-        let mut store = server.store();
-        store.load().await.unwrap();
-        store.lock(&owner("a"), start()).await.unwrap();
-        let mut records = Vec::new();
-        append(&mut store, &mut records, begins()).await;
+        let (mut store, mut records) = begun(server.store()).await;
         let empty = follow(records.last(), "run", start(), stopped(0));
         let taken = encode(&records[0]).len() + encode(&empty).len();
         append(&mut store, &mut records, stopped(SEGMENT_BYTES - taken + over)).await;
@@ -338,11 +331,7 @@ async fn a_part_is_filled_to_its_last_byte() {
 async fn no_more_and_no_less_than_whole_parts_are_forgotten() {
     for retained in 0..=14 {
         let server = Server::with(Vec::new());
-        let mut store = server.store();
-        store.load().await.unwrap();
-        store.lock(&owner("a"), start()).await.unwrap();
-        let mut records = Vec::new();
-        append(&mut store, &mut records, begins()).await;
+        let (mut store, mut records) = begun(server.store()).await;
         // Parts of different numbers of records.
         for share in [4, 4, 2, 2, 2, 4, 4, 8, 8, 8, 2, 2, 2] {
             append(&mut store, &mut records, stopped(SEGMENT_BYTES / share)).await;
@@ -376,11 +365,7 @@ async fn no_more_and_no_less_than_whole_parts_are_forgotten() {
 #[tokio::test(start_paused = true)]
 async fn a_part_of_the_journal_is_never_overwritten_by_a_former_owner() {
     let server = Server::with(Vec::new());
-    let mut former = server.store();
-    former.load().await.unwrap();
-    former.lock(&owner("a"), start()).await.unwrap();
-    let mut records = Vec::new();
-    append(&mut former, &mut records, begins()).await;
+    let (mut former, mut records) = begun(server.store()).await;
     append(&mut former, &mut records, stopped(SEGMENT_BYTES / 2)).await;
     let late = follow(records.last(), "run", start(), stopped(SEGMENT_BYTES / 2));
 
@@ -407,11 +392,7 @@ async fn a_part_that_the_head_does_not_count_is_written_again() {
         });
         kubernetes.create(part, now).unwrap();
     });
-    let mut store = server.store();
-    store.load().await.unwrap();
-    store.lock(&owner("a"), start()).await.unwrap();
-    let mut records = Vec::new();
-    append(&mut store, &mut records, begins()).await;
+    let (mut store, mut records) = begun(server.store()).await;
     for _ in 0..3 {
         append(&mut store, &mut records, stopped(SEGMENT_BYTES / 2)).await;
     }
