@@ -1,14 +1,11 @@
 //! How a run ended, as an exit code and a sentence.
 
-use jiff::{SignedDuration, Timestamp};
-use mooring_repair::journal::{Liveness, Lock};
+use jiff::Timestamp;
+use mooring_repair::journal::{Liveness, Lock, SILENCE};
 use mooring_repair::shell::{JournalEnding as Ending, liveness, this_process};
 
 use super::progress::write;
 use crate::failure::Failure;
-
-/// An owner that was not heard of for this long is not at work.
-const SILENCE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The exit code of an ending. `next` says what can be done with a run that can be resumed; `rested` tells the code of
 /// one that came to rest, or why it can be resumed.
@@ -59,6 +56,7 @@ fn is_gone(lock: &Lock) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
     use mooring_repair::journal::Owner;
 
     use super::*;

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// A lock whose owner was not heard of for this long is free.
-const SILENCE: SignedDuration = SignedDuration::from_secs(30);
+pub const SILENCE: SignedDuration = SignedDuration::from_secs(30);
 
 /// A process on a machine. All of it together is unique, also after a restart of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
