@@ -8,10 +8,12 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use mooring_agent::world::{
-    ChildEnd, ChildSpec, ChildStatus, Entry, FileKind, Host, HttpFailure, HttpRequest,
-    HttpResponse, OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch,
-    WatchFailure, World,
+    ChildEnd, ChildSpec, ChildStatus, Entry, FileKind, Host, HttpFailure, HttpFailureKind,
+    HttpRequest, HttpResponse, OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool,
+    ToolEnd, Watch, WatchFailure, World,
 };
+use proptest::prelude::Rng as _;
+use proptest::test_runner::{RngAlgorithm, TestRng};
 
 /// Decides, for an operation on a path, whether it fails, and with which error number.
 pub(crate) type Rule = Box<dyn FnMut(&str, &Path) -> Option<i32>>;
@@ -44,9 +46,10 @@ pub(crate) struct Faulty {
 pub(crate) type Answers =
     Box<dyn FnMut(&HttpRequest<'_>) -> (Duration, Result<HttpResponse, HttpFailure>)>;
 
-/// A network, and a clock that only moves when somebody waits.
+/// A network, a clock that only moves when somebody waits, and chance from a seed.
 pub(crate) struct Network {
-    pub(crate) answers: Answers,
+    answers: Answers,
+    chance: TestRng,
     pub(crate) now: Duration,
     /// How long was waited between attempts.
     pub(crate) pauses: Vec<Duration>,
@@ -56,10 +59,27 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(
+        seed: u8,
         answers: impl FnMut(&HttpRequest<'_>) -> (Duration, Result<HttpResponse, HttpFailure>) + 'static,
     ) -> Self {
-        let answers = Box::new(answers);
-        Self { answers, now: Duration::ZERO, pauses: Vec::new(), requests: Vec::new() }
+        Self {
+            answers: Box::new(answers),
+            chance: TestRng::from_seed(RngAlgorithm::XorShift, &[seed; 16]),
+            now: Duration::ZERO,
+            pauses: Vec::new(),
+            requests: Vec::new(),
+        }
+    }
+
+    /// The answer, or a time-out when it takes longer than the request was allowed to.
+    fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
+        self.requests.push((self.now, request.limit));
+        let (took, answer) = (self.answers)(request);
+        self.now += took.min(request.limit);
+        if took < request.limit {
+            return answer;
+        }
+        Err(HttpFailure { kind: HttpFailureKind::TimedOut, text: "timed out".to_owned() })
     }
 }
 
@@ -113,7 +133,13 @@ impl World for Faulty {
     }
 
     fn random(&mut self, bytes: &mut [u8]) -> io::Result<()> {
-        self.host.random(bytes)
+        match &mut self.network {
+            None => self.host.random(bytes),
+            Some(network) => {
+                network.chance.fill_bytes(bytes);
+                Ok(())
+            }
+        }
     }
 
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
@@ -258,11 +284,10 @@ impl World for Faulty {
     }
 
     fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
-        let Some(network) = &mut self.network else { return self.host.fetch(request) };
-        network.requests.push((network.now, request.limit));
-        let (took, answer) = (network.answers)(request);
-        network.now += took;
-        answer
+        match &mut self.network {
+            None => self.host.fetch(request),
+            Some(network) => network.fetch(request),
+        }
     }
 
     fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd> {
