@@ -9,7 +9,7 @@ use mooring_contract::Secret;
 use super::FindOras;
 use super::budget::{self, Budget};
 use super::proxy::Proxies;
-use super::trouble::{Again, Code, Party, Stop, Trouble};
+use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
 use crate::agent::Agent;
 use crate::cli::LoginFlags;
 use crate::environment::arm_endpoint_of;
@@ -130,17 +130,26 @@ impl<'s, 'w> Session<'s, 'w> {
         mut attempt: impl FnMut(&mut Self, Duration) -> (Option<u16>, Result<T, Trouble>),
     ) -> Result<T, Stop> {
         let first = self.agent.world.monotonic();
+        let mut last: Option<Trouble> = None;
         for number in 1.. {
             let began = self.agent.world.monotonic();
             let left = self.budget.left(began);
             if left.is_zero() {
-                break;
+                // Before the first attempt, or behind a pause that ended late.
+                let Some(last) = last else { break };
+                let why = self.out_of_time(number - 1, first);
+                return Err(stop(party, endpoint, &last, Some(why)));
             }
-            let (status, result) = attempt(self, left.min(self.flags.attempt_timeout));
+            let limit = left.min(self.flags.attempt_timeout);
+            let (status, result) = attempt(self, limit);
             let took = self.since(began);
             self.log_attempt(number, endpoint, status, took, result.as_ref().err());
             let trouble = match result {
                 Ok(value) => return Ok(value),
+                // What the budget alone cut short tells nothing of the other side.
+                Err(cut) if cut.kind == Kind::TimedOut && limit < self.flags.attempt_timeout => {
+                    last.unwrap_or(cut)
+                }
                 Err(trouble) => trouble,
             };
             let is_enough = match trouble.again {
@@ -156,6 +165,7 @@ impl<'s, 'w> Session<'s, 'w> {
                 return Err(stop(party, endpoint, &trouble, why));
             };
             self.agent.world.sleep(pause);
+            last = Some(trouble);
         }
         let text = format!("{endpoint} was not asked: nothing is left of {:?}", self.budget.total);
         Err(Stop::new(Code::TimeUp, text))

@@ -51,6 +51,8 @@ pub(crate) struct Network {
     answers: Answers,
     chance: TestRng,
     pub(crate) now: Duration,
+    /// How much longer than asked for every pause is.
+    pub(crate) oversleep: Duration,
     /// How long was waited between attempts.
     pub(crate) pauses: Vec<Duration>,
     /// When requests were sent, and how long each was allowed to take.
@@ -66,6 +68,7 @@ impl Network {
             answers: Box::new(answers),
             chance: TestRng::from_seed(RngAlgorithm::XorShift, &[seed; 16]),
             now: Duration::ZERO,
+            oversleep: Duration::ZERO,
             pauses: Vec::new(),
             requests: Vec::new(),
         }
@@ -269,7 +272,7 @@ impl World for Faulty {
         match &mut self.network {
             None => self.host.sleep(pause),
             Some(network) => {
-                network.now += pause;
+                network.now += pause + network.oversleep;
                 network.pauses.push(pause);
             }
         }

@@ -30,29 +30,23 @@ fn silence(_: &HttpRequest<'_>) -> (Duration, Answer) {
     (NEVER, status(200))
 }
 
-/// Runs a login in such a network.
+/// Runs a login in a network that answers so.
 fn run(
     variables: &[(&str, String)],
     words: &[&str],
     answers: impl FnMut(&HttpRequest<'_>) -> (Duration, Answer) + 'static,
 ) -> (u8, String, Network) {
-    run_with(1, variables, words, answers)
+    run_in(Network::new(1, answers), variables, words)
 }
 
-/// The same, with the pauses of `seed`.
-fn run_with(
-    seed: u8,
-    variables: &[(&str, String)],
-    words: &[&str],
-    answers: impl FnMut(&HttpRequest<'_>) -> (Duration, Answer) + 'static,
-) -> (u8, String, Network) {
+fn run_in(network: Network, variables: &[(&str, String)], words: &[&str]) -> (u8, String, Network) {
     let node = Node::new();
     let oras = node.write_typed("oras", "");
     std::fs::set_permissions(oras, Permissions::from_mode(0o755)).unwrap();
     let mut world = Faulty::new(&node.root(), |_, _| None);
     world.variables = vec![("PATH".into(), node.typed("").into())];
     world.variables.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
-    world.network = Some(Network::new(seed, answers));
+    world.network = Some(network);
     let usual = ["registry-login", "--registry=r.test", "--client-id=c", "--tenant-id=t"];
     let code = world.run(&[&usual[..], words].concat());
     (code, String::from_utf8(world.err).unwrap(), world.network.unwrap())
@@ -61,7 +55,7 @@ fn run_with(
 #[test]
 fn a_registry_that_stays_silent_costs_the_budget_and_not_a_second_more() {
     for seed in SEEDS {
-        let (code, told, network) = run_with(seed, &[], &[], silence);
+        let (code, told, network) = run_in(Network::new(seed, silence), &[], &[]);
         assert_eq!(code, 211, "{seed}: {told}");
         assert!(told.contains("timed out; gave up after "), "{seed}: {told}");
         assert!(network.now <= seconds(600), "{seed}: {:?}", network.now);
@@ -92,15 +86,45 @@ fn an_outage_is_asked_often_at_first_and_then_seldom() {
     assert!(distinct > attempts / 2, "nodes that fail together must not come back together");
 }
 
+/// A registry that fails after a second, each time.
+fn failing(_: &HttpRequest<'_>) -> (Duration, Answer) {
+    (seconds(1), status(500))
+}
+
 #[test]
 fn the_budget_is_a_flag() {
     for seed in SEEDS {
-        let answers = |_: &HttpRequest<'_>| (seconds(1), status(500));
-        let (code, _, network) = run_with(seed, &[], &["--budget=90s"], answers);
+        let (code, _, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
         assert_eq!(code, 211, "{seed}");
         let now = network.now;
         assert!(now <= seconds(90) && now >= seconds(60), "{seed}: {now:?}");
     }
+}
+
+#[test]
+fn an_attempt_that_the_budget_cuts_short_does_not_hide_the_cause() {
+    let mut cut_short = 0;
+    for seed in SEEDS {
+        let (code, told, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
+        assert_eq!(code, 211, "{seed}: {told}");
+        assert!(told.contains("server error 500; gave up after "), "{seed}: {told}");
+        cut_short += usize::from(network.requests.last().unwrap().1 < seconds(1));
+    }
+    assert!(cut_short > 0, "some seed must show it");
+}
+
+#[test]
+fn a_pause_that_ends_behind_the_budget_does_not_hide_the_cause() {
+    let mut late = 0;
+    for seed in SEEDS {
+        let mut network = Network::new(seed, failing);
+        network.oversleep = seconds(5);
+        let (code, told, network) = run_in(network, &[], &["--budget=90s"]);
+        assert_eq!(code, 211, "{seed}: {told}");
+        assert!(told.contains("server error 500; gave up after "), "{seed}: {told}");
+        late += usize::from(network.now > seconds(90));
+    }
+    assert!(late > 0, "some seed must show it");
 }
 
 #[test]
