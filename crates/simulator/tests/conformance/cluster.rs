@@ -1,6 +1,6 @@
 //! What a case sees of a cluster: requests as one user, under names that no other case uses.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -196,18 +196,24 @@ impl Cluster {
 
     /// Reads until the answer is as wanted, for what servers do behind a caller's back.
     pub(crate) async fn eventually(&self, path: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
-        let seen = async {
-            loop {
-                let answer = self.get(path).await;
-                if wanted(&answer) {
-                    return answer;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
+        self.until(|| self.get(path), wanted).await
+    }
+
+    /// Asks until the answer is as wanted.
+    pub(crate) async fn until<A: Future<Output = Answer>>(
+        &self,
+        ask: impl Fn() -> A,
+        wanted: impl Fn(&Answer) -> bool,
+    ) -> Answer {
+        let began = Instant::now();
+        loop {
+            let answer = ask().await;
+            if wanted(&answer) {
+                return answer;
             }
-        };
-        tokio::time::timeout(PATIENCE, seen)
-            .await
-            .unwrap_or_else(|_| panic!("GET {path}: not as wanted within {PATIENCE:?}"))
+            assert!(began.elapsed() < PATIENCE, "not as wanted within {PATIENCE:?}: {answer}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 }
 
