@@ -29,6 +29,9 @@ pub enum BeginError {
         /// What it is.
         current: String,
     },
+    /// A check of the plan says that it cannot succeed.
+    #[error("{0}")]
+    Hopeless(String),
     /// Guards do not let it through.
     #[error("refused by {}", .0.join(", "))]
     Refused(Vec<String>),
@@ -73,6 +76,15 @@ pub fn begin(
         .collect();
     if !refusing.is_empty() {
         return Err(BeginError::Refused(refusing));
+    }
+    let hopeless: Vec<String> = plan
+        .prechecks
+        .iter()
+        .filter(|check| check.forbids() && !settings.overrides.contains_key(check.name))
+        .map(|check| format!("{}: {}", check.name, check.detail))
+        .collect();
+    if !hopeless.is_empty() {
+        return Err(BeginError::Hopeless(hopeless.join(" | ")));
     }
     let entry = Entry::RunStarted {
         cluster: plan.cluster.clone(),

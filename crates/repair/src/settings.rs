@@ -158,9 +158,12 @@ pub enum SettingsError {
     WedgeState(String),
 }
 
-/// What `--override` may name: the five guards, the proofs that a step asks for, and disruption budgets. The
-/// running operation is not among them: a young or unidentified one is never fought.
-pub const OVERRIDABLE: [&str; 8] = [
+/// The override that lets an old operation of another pool be aborted.
+pub const OTHER_OPERATION: &str = "other-operation";
+
+/// What `--override` may name: the five guards, the checks of a plan, the proofs that a step asks for, disruption
+/// budgets, and an old operation of another pool. A young or unidentified operation is never fought.
+pub const OVERRIDABLE: [&str; 13] = [
     "missing-nodes",
     "failing-writes",
     "cluster-state",
@@ -169,6 +172,11 @@ pub const OVERRIDABLE: [&str; 8] = [
     "placement",
     "addresses",
     "budgets",
+    OTHER_OPERATION,
+    "quota",
+    "size",
+    "subnet",
+    "pool-limit",
 ];
 
 impl Settings {
@@ -222,11 +230,16 @@ impl Settings {
         if reason.trim().is_empty() {
             return Err(SettingsError::NoReason(guard.to_owned()));
         }
-        if guard == "budgets" {
-            self.budgets = BudgetPolicy::Override(reason.trim().to_owned());
-        }
-        self.overrides.insert(guard.to_owned(), reason.trim().to_owned());
+        self.go_over(guard, reason.trim());
         Ok(())
+    }
+
+    /// Takes in an override that was checked.
+    pub(crate) fn go_over(&mut self, guard: &str, reason: &str) {
+        if guard == "budgets" {
+            self.budgets = BudgetPolicy::Override(reason.to_owned());
+        }
+        self.overrides.insert(guard.to_owned(), reason.to_owned());
     }
 
     /// Takes in a state for `--wedge-states`.

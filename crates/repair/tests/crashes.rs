@@ -25,7 +25,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::scenarios::{CURABLE, Scenario, budget_that_never_clears, settings};
-use fake::{Chaos, Cloud, End, Ended, Kill, recover, resume, run_to_rest, whole};
+use fake::{Chaos, Cloud, End, Ended, Kill, recover, resume, run_to_rest, undo, whole};
 use mooring_repair::journal::Finish;
 use mooring_repair::machine::Reason;
 use mooring_repair::plan::Step;
@@ -127,6 +127,50 @@ fn two_kills_at_any_points_end_as_the_clean_run_does() {
     let schedules = schedules.into_inner();
     println!("{schedules} pairs");
     assert!(schedules >= 10_000, "{schedules}");
+}
+
+/// What is left when an abort came to its end: nothing that it could have undone.
+fn assert_undone(end: &End, what: &str) {
+    let cloud = end.cloud.borrow();
+    match &end.ended {
+        Ended::Rested(Rest::Finished(Finish::Aborted)) => {
+            let state = cloud.end_state();
+            assert_eq!(state["cordoned"], 0, "{what}");
+            assert!(state["pools"].get("system").is_some(), "{what}");
+            let temporary = cloud.nodes.iter().find(|node| node.pool == "systmp");
+            let carries = temporary.is_some_and(|node| {
+                cloud.pods.iter().any(|pod| pod.node.as_ref() == Some(&node.name))
+            });
+            let goes = cloud.pools.get("systmp").is_none_or(|pool| pool.operation.is_some());
+            assert!(goes || carries, "{what}: an orphan");
+        }
+        Ended::Rested(Rest::Resumable { reason: Reason::NotUndoable, .. }) => {
+            let end = recover(&cloud, &settings(), None);
+            assert_repaired(&end, what);
+        }
+        other => panic!("{what}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_abort_at_any_point_and_killed_at_any_point_undoes_or_leads_on() {
+    for (name, make) in CURABLE {
+        let killed = killed(make);
+        on_all_cores(0..killed.len() as u64, |first| {
+            let left = &killed[usize::try_from(first).unwrap()];
+            if left.finish().is_some() {
+                return;
+            }
+            let again = RefCell::default();
+            assert_undone(&undo(left, Some(&again)), &format!("{name}, aborted at {first}"));
+            for (second, left) in again.into_inner().iter().enumerate() {
+                if left.finish().is_none() {
+                    let what = format!("{name}, aborted at {first}, killed at {second}");
+                    assert_undone(&undo(left, None), &what);
+                }
+            }
+        });
+    }
 }
 
 #[test]

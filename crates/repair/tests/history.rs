@@ -144,7 +144,7 @@ fn a_pause_that_the_service_asked_for_survives_a_restart() {
     };
     for entry in [
         Entry::Outcome { key: "put pool systmp".into(), result: refused },
-        Entry::Resumed { owner: owner() },
+        Entry::Resumed { owner: owner(), overrides: std::collections::BTreeMap::new() },
     ] {
         let record = follow(cloud.journal.last(), &run, now, entry);
         cloud.append(&record);

@@ -133,7 +133,7 @@ fn entries() -> Vec<Entry> {
     }
     all.extend([
         Entry::Stopped { reason: "Deadline".into(), message: "m".into() },
-        Entry::Resumed { owner: owner() },
+        Entry::Resumed { owner: owner(), overrides: BTreeMap::new() },
         Entry::AbortStarted { owner: owner() },
         Entry::Finished { finish: Finish::Aborted, left: vec!["x".into()] },
     ]);
@@ -199,7 +199,12 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
     assert_eq!(verify(&gap), Err(JournalError::Broken(3)));
     assert_eq!(State::replay(&gap), Err(JournalError::Broken(3)));
     let mut other = records.clone();
-    other[2] = follow(Some(&records[1]), "r1", at(99), Entry::Resumed { owner: owner() });
+    other[2] = follow(
+        Some(&records[1]),
+        "r1",
+        at(99),
+        Entry::Resumed { owner: owner(), overrides: BTreeMap::new() },
+    );
     assert_eq!(verify(&other), Err(JournalError::Broken(3)));
     let forged = follow(None, "r1", at(0), started("system"));
     let forged = Record { seq: 5, ..forged };
@@ -234,7 +239,12 @@ fn a_record_out_of_its_place_is_refused() {
         }
     }
     let first = follow(None, "r1", at(0), started("system"));
-    let foreign = follow(Some(&first), "r2", at(1), Entry::Resumed { owner: owner() });
+    let foreign = follow(
+        Some(&first),
+        "r2",
+        at(1),
+        Entry::Resumed { owner: owner(), overrides: BTreeMap::new() },
+    );
     assert!(matches!(State::replay(&[first, foreign]), Err(JournalError::Senseless(1, _))));
 }
 
@@ -382,7 +392,12 @@ fn who_lost_the_journal_cannot_write_any_more() {
     one.append(&records[0]).unwrap();
     assert!(matches!(two.append(&records[0]), Err(FileError::Conflict)));
     assert!(matches!(one.append(&records[2]), Err(FileError::Conflict)), "it does not follow");
-    let other = follow(Some(&records[0]), "r1", at(9), Entry::Resumed { owner: owner() });
+    let other = follow(
+        Some(&records[0]),
+        "r1",
+        at(9),
+        Entry::Resumed { owner: owner(), overrides: BTreeMap::new() },
+    );
     assert!(matches!(two.append(&other), Err(FileError::Conflict)), "it was not read");
     one.append(&records[1]).unwrap();
 }

@@ -19,10 +19,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use fake::scenarios::{budget_that_never_clears, dead_node, old_operation, settings};
-use fake::{Cloud, End, Ended, Kill, node, pod, recover, resume, run_to_rest};
+use fake::{Cloud, End, Ended, Kill, node, pod, recover, resume, run_to_rest, undo};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
-use mooring_repair::journal::{Entry, Finish, Owner, follow};
+use mooring_repair::journal::{Entry, Finish};
 use mooring_repair::machine::Reason;
 use mooring_repair::observation::Operation;
 use mooring_repair::plan::Step;
@@ -79,15 +79,9 @@ fn until(step: Step, make: impl Fn() -> Cloud) -> Rc<RefCell<Cloud>> {
 }
 
 fn abort(cloud: &Rc<RefCell<Cloud>>) -> Ended {
-    {
-        let mut cloud = cloud.borrow_mut();
-        let run = cloud.state.as_ref().unwrap().run.clone();
-        let holder = "x".to_owned();
-        let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder };
-        let record = follow(cloud.journal.last(), &run, cloud.now, Entry::AbortStarted { owner });
-        cloud.append(&record);
-    }
-    resume(cloud, &settings(), &Kill::default(), None)
+    let end = undo(&cloud.borrow(), None);
+    cloud.swap(&end.cloud);
+    end.ended
 }
 
 #[test]
@@ -346,6 +340,8 @@ fn abort_after_the_deletion_says_that_only_forward_is_left() {
     let Ended::Rested(Rest::Resumable { reason, message }) = abort(&cloud) else { panic!() };
     assert_eq!(reason, Reason::NotUndoable);
     assert!(message.contains("resume"), "{message}");
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Repaired)), "and forward it goes");
 }
 
 #[test]

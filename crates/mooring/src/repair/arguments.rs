@@ -90,6 +90,9 @@ pub(crate) enum RepairCommand {
     Resume {
         #[command(flatten)]
         target: TargetArguments,
+        /// From here on go on in spite of one guard or proof, for a reason that is recorded
+        #[arg(long = "override", value_name = "GUARD=REASON")]
+        overrides: Vec<String>,
         /// Ask nothing
         #[arg(long)]
         yes: bool,

@@ -47,6 +47,9 @@ fn refusal(error: &BeginError) -> Failure {
             "{error}\nhint: look at `mooring repair plan` again, and approve that"
         )),
         BeginError::TooOften(_) => Failure::refused(error.to_string()),
+        BeginError::Hopeless(_) => Failure::refused(format!(
+            "{error}\nhint: `mooring repair plan` shows all checks; `--override CHECK=REASON` begins all the same, but for a name that is taken"
+        )),
         BeginError::Refused(_) => Failure::refused(format!(
             "{error}\nhint: `mooring repair detect` shows why; `--override GUARD=REASON` goes on all the same"
         )),

@@ -57,11 +57,11 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
                 Box::pin(apply(operator, signals, approval.plan_hash.as_deref(), *output)).await
             })
         }
-        RepairCommand::Resume { target, yes, output } => {
-            again(target, *yes, *output, "continue the run on", true)
+        RepairCommand::Resume { target, overrides, yes, output } => {
+            again(target, overrides, *yes, *output, "continue the run on", true)
         }
         RepairCommand::Abort { target, yes, output } => {
-            again(target, *yes, *output, "undo the run on", false)
+            again(target, &[], *yes, *output, "undo the run on", false)
         }
         RepairCommand::Status { target, all, output } => {
             let settings = settings::settings(target, None, None, &environment)?;
@@ -139,12 +139,14 @@ async fn apply(
 
 fn again(
     target: &TargetArguments,
+    overrides: &[String],
     yes: bool,
     output: Written,
     what: &str,
     forward: bool,
 ) -> Result<u8, Failure> {
-    let settings = settings::settings(target, None, None, &environment)?;
+    let mut settings = settings::settings(target, None, None, &environment)?;
+    settings::go_over(&mut settings, overrides)?;
     let pool = settings.target.pool.clone();
     on(target, settings, async |operator, signals| {
         if !yes {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mooring_repair::guards::{Outcome, Verdict};
 use mooring_repair::journal::Finish;
-use mooring_repair::report::RunReport;
+use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator};
@@ -48,7 +48,12 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     let dry_run = operator.settings().dry_run;
     // What an earlier run left is looked for before anything is judged: a pool that was deleted and not made
     // again looks like no pool at all.
-    let standing = operator.status().await.map_err(Failure::unreadable)?;
+    let standing = match operator.status().await {
+        Ok(standing) => standing,
+        // A cluster that is being made, deleted or stopped may have no API, and no run goes on there now.
+        Err(_) if !report.detection.cluster_allows() => return nothing_to_do(report),
+        Err(why) => return Err(Failure::unreadable(why)),
+    };
     let unfinished = unfinished(&standing.records)?;
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
@@ -67,9 +72,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
             if report.detection.verdict == Verdict::Healthy
                 || guards.iter().any(|guard| guard.outcome == Outcome::Fail)
             {
-                nobody_stands_in(report)?;
-                write("nothing to do\n");
-                return Ok(0);
+                return nothing_to_do(report);
             }
             let plan = plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
             if dry_run {
@@ -82,14 +85,23 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     };
     progress.end();
     let standing = operator.status().await.map_err(Failure::unreadable)?;
-    if let Ok(Some(report)) = RunReport::of(&standing.records) {
-        show::report(&report, Written::Table)?;
+    let report = RunReport::of(&standing.records).ok().flatten();
+    if let Some(report) = &report {
+        show::report(report, Written::Table)?;
     }
-    verdict(ending)
+    verdict(ending, report.is_some_and(|report| report.recovered()))
 }
 
-fn verdict(ending: Ending) -> Result<u8, Failure> {
+fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
+    nobody_stands_in(report)?;
+    write("nothing to do\n");
+    Ok(0)
+}
+
+/// `recovered`: guards that passed at first did not any more when they were asked again.
+fn verdict(ending: Ending, recovered: bool) -> Result<u8, Failure> {
     Err(Failure::unreadable(match ending {
+        Ending::Rested(Rest::Finished(Finish::Refused)) if recovered => return Ok(0),
         Ending::Rested(Rest::Finished(
             Finish::Repaired | Finish::NothingToDo | Finish::Aborted,
         ))

@@ -51,10 +51,16 @@ pub(crate) fn settings(
         settings.limits.poll = SignedDuration::from_secs(policies.poll.into());
     }
     // After the policies, since `budgets` can be overridden.
-    for text in judging.map(|judging| judging.overrides.as_slice()).unwrap_or_default() {
-        settings.add_override(text).map_err(|error| usage(&error))?;
-    }
+    go_over(
+        &mut settings,
+        judging.map(|judging| judging.overrides.as_slice()).unwrap_or_default(),
+    )?;
     Ok(settings)
+}
+
+/// Takes in what `--override` said.
+pub(crate) fn go_over(settings: &mut Settings, overrides: &[String]) -> Result<(), Failure> {
+    overrides.iter().try_for_each(|text| settings.add_override(text)).map_err(|error| usage(&error))
 }
 
 pub(crate) fn usage(error: &SettingsError) -> Failure {

@@ -29,6 +29,17 @@ pub struct Detection {
     pub evidence: Vec<String>,
 }
 
+impl Detection {
+    /// False if the cluster is known to be in a state in which nothing is repaired.
+    #[must_use]
+    pub fn cluster_allows(&self) -> bool {
+        !self
+            .guards
+            .iter()
+            .any(|guard| guard.name == "cluster-state" && guard.outcome == Outcome::Fail)
+    }
+}
+
 /// The guards that are signs of the wedge itself.
 const SIGNS: [&str; 3] = ["missing-nodes", "failing-writes", "pool-state"];
 

@@ -67,6 +67,9 @@ pub enum Entry {
     Resumed {
         /// Who.
         owner: Owner,
+        /// What is overridden from here on, each with a reason.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        overrides: BTreeMap<String, String>,
     },
     /// The pool as it was: the only copy once it is deleted.
     Snapshot {

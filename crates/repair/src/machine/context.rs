@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
             return Action::Effect { step, effect };
         };
         // A person who resumes a run asks for another try.
-        let asked_again = self.state.step_since() > attempt.at;
+        let asked_again = attempt.earlier;
         if let Some(EffectResult::Refused { code, message, .. }) = &attempt.result
             && !asked_again
             && attempt.result.as_ref().and_then(EffectResult::refusal) == Some(Refusal::Final)
@@ -118,7 +118,8 @@ impl<'a> Context<'a> {
         }
         let ready = attempt.at.checked_add(self.pause(attempt.count, attempt.result.as_ref()));
         match ready {
-            Ok(ready) if ready > self.now => Action::Wait {
+            // An attempt in the future was made by a clock that was ahead.
+            Ok(ready) if ready > self.now && attempt.at <= self.now => Action::Wait {
                 until: ready,
                 why: format!("before trying again to {}", effect.key()),
             },

@@ -39,18 +39,28 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
 }
 
 fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
-    // The autoscaler may have added a node meanwhile.
-    cordon(context, step, pool)?;
+    if !context.state.workloads.contains_key(&step) {
+        cordon(context, step, pool)?;
+        return Err(Action::record(baseline(step, context.pods()?, &on(context, pool)?)));
+    }
+    emptied(context, step, pool)
+}
+
+/// The pods on a pool's nodes that a drain must move.
+fn on<'a>(context: &Context<'a>, pool: &str) -> Result<Vec<(&'a Pod, &'a Node)>, Action> {
     let nodes = context.nodes_of(pool)?;
-    let pods = context.pods()?;
-    let on = |pod: &Pod| {
+    let node_of = |pod: &Pod| {
         nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied()
     };
-    let here: Vec<(&Pod, &Node)> =
-        pods.iter().filter(|pod| pod.movable()).filter_map(|pod| Some((pod, on(pod)?))).collect();
-    if !context.state.workloads.contains_key(&step) {
-        return Err(Action::record(baseline(step, pods, &here)));
-    }
+    let pods = context.pods()?.iter().filter(|pod| pod.movable());
+    Ok(pods.filter_map(|pod| Some((pod, node_of(pod)?))).collect())
+}
+
+/// All of the pool is cordoned, and no pod that could be moved is left on it; whatever else there is, is moved first.
+pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress {
+    // The autoscaler may have added a node meanwhile.
+    cordon(context, step, pool)?;
+    let here = on(context, pool)?;
     let budgets = context.pdbs()?;
     let mut waits = Vec::new();
     let mut blocked = Vec::new();
@@ -62,9 +72,9 @@ fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
             }
             continue;
         }
-        if let Some(budget) = blocking(pod, budgets) {
+        if let Some(block) = blocking(pod, budgets) {
             if node.ready {
-                blocked.push((*pod, budget));
+                blocked.push(block);
             }
             continue;
         }
@@ -88,9 +98,41 @@ fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     Ok(vec![format!("no pod of pool {pool} is left that could be moved")])
 }
 
-/// The budget that does not let a pod go now.
-fn blocking<'a>(pod: &Pod, budgets: &'a [Pdb]) -> Option<&'a Pdb> {
-    budgets.iter().filter(|budget| budget.protects(pod)).find(|budget| budget.allowed <= 0)
+/// What does not let a pod go now.
+struct Block<'a> {
+    pod: &'a Pod,
+    budget: &'a Pdb,
+    /// The API evicts no pod that is under more than one budget.
+    several: bool,
+}
+
+impl Block<'_> {
+    fn can_clear(&self) -> bool {
+        self.budget.can_clear() && !self.several
+    }
+
+    fn hope(&self) -> String {
+        let Pdb { desired, expected, .. } = self.budget;
+        if self.several {
+            "it can never clear: the pod is under other budgets as well, and no such pod is evicted"
+                .to_owned()
+        } else if self.can_clear() {
+            format!("it clears when {} of its {expected} pods are healthy", desired + 1)
+        } else {
+            "it can never clear: all its pods must stay".to_owned()
+        }
+    }
+}
+
+fn blocking<'a>(pod: &'a Pod, budgets: &'a [Pdb]) -> Option<Block<'a>> {
+    if pod.phase == "Pending" {
+        // It serves nobody: the API evicts it whatever its budgets say.
+        return None;
+    }
+    let several = budgets.iter().filter(|budget| budget.protects(pod)).count() > 1;
+    let mut of_pod = budgets.iter().filter(|budget| budget.protects(pod));
+    let budget = of_pod.find(|budget| several || !budget.lets_go(pod))?;
+    Some(Block { pod, budget, several })
 }
 
 fn soonest(waits: Vec<Action>) -> Option<Action> {
@@ -101,21 +143,14 @@ fn soonest(waits: Vec<Action>) -> Option<Action> {
 }
 
 /// The stated policy for budgets: wait, stop, or go over them for a recorded reason.
-fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[(&Pod, &Pdb)]) -> Action {
-    let never = blocked.iter().any(|(_, budget)| !budget.can_clear());
+fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[Block<'_>]) -> Action {
+    let never = blocked.iter().any(|block| !block.can_clear());
     let texts: Vec<String> = blocked
         .iter()
         .take(5)
-        .map(|(pod, budget)| {
-            let hope = if budget.can_clear() {
-                format!(
-                    "it clears when {} of its {} pods are healthy",
-                    budget.desired + 1,
-                    budget.expected
-                )
-            } else {
-                "it can never clear: all its pods must stay".to_owned()
-            };
+        .map(|block| {
+            let Block { pod, budget, .. } = block;
+            let hope = block.hope();
             format!("budget {}/{} holds pod {}; {hope}", budget.namespace, budget.name, pod.name)
         })
         .collect();
@@ -126,7 +161,7 @@ fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[(&Pod, &Pdb)]) ->
         BudgetPolicy::Wait if never => Action::resumable(Reason::BudgetBlocks, message),
         BudgetPolicy::Wait => context.wait(message),
         BudgetPolicy::Override(reason) => {
-            let (pod, _) = blocked[0];
+            let pod = blocked[0].pod;
             if never || waited >= context.state.settings.limits.drain / 2 {
                 context.effect(
                     step,

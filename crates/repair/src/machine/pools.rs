@@ -2,6 +2,7 @@
 
 use super::action::{Action, Reason};
 use super::context::{Context, Progress, tagged};
+use super::proofs;
 use crate::effects::Effect;
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
@@ -35,7 +36,7 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
     let proof = made(context, Step::RecreatePool, name, body)?;
     // A stale answer may still show the pool that was deleted.
     match context.scale_set(name)? {
-        Some(set) if snapshot.scale_set.as_deref() != Some(set.id.as_str()) => Ok(proof),
+        Some(set) if !snapshot.is_on(&set.id) => Ok(proof),
         _ => Err(context.wait(format!("for the new scale set of pool {name}"))),
     }
 }
@@ -76,10 +77,9 @@ fn why_failed(context: &Context<'_>, put: &Effect) -> Result<(), Action> {
     let Some(reading) = context.seen.operations.get(&token) else {
         return Err(Action::Observe(Query::Operation(token)));
     };
-    let asked_again = context.state.step_since() > attempt.at;
     let codes = reading.known().map(|operation| operation.codes.as_slice()).unwrap_or_default();
     let hopeless = codes.iter().any(|code| HOPELESS.iter().any(|word| code.contains(word)));
-    if hopeless && !asked_again {
+    if hopeless && !attempt.earlier {
         let message = format!("{} failed: {}", put.key(), codes.join(", "));
         return Err(Action::resumable(Reason::EffectRefused, message));
     }
@@ -97,7 +97,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
     let current = context.scale_set(name)?.map(|set| set.id.as_str());
-    if current.is_some() && current != snapshot.scale_set.as_deref() {
+    if current.is_some_and(|current| !snapshot.is_on(current)) {
         // Somebody made it again. Never delete a pool that was not snapshot.
         let message = format!("pool {name} is on another scale set than in the snapshot");
         return Err(Action::resumable(Reason::PoolChanged, message));
@@ -111,6 +111,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
     proven(context, &context.state.temporary())?;
+    proofs::placed(context, Step::DrainPool, name)?;
     Err(context.effect(Step::DeletePool, delete(pool)))
 }
 
@@ -128,6 +129,7 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
     proven(context, context.state.pool())?;
+    proofs::placed(context, Step::DrainTemporary, &name)?;
     Err(context.effect(Step::DeleteTemporary, delete(pool)))
 }
 

@@ -23,8 +23,15 @@ pub(super) fn temporary(context: &Context<'_>) -> Progress {
 
 /// What was evicted runs elsewhere.
 pub(super) fn placement(context: &Context<'_>) -> Progress {
+    placed(context, Step::DrainPool, context.state.pool())
+}
+
+/// Nothing that could be moved is on the pool at this very moment, and what `drain` evicted from it serves elsewhere.
+pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress {
+    // A node may have come, come back, or been uncordoned since the drain.
+    drain::emptied(context, context.state.step().unwrap_or(drain), pool)?;
     let pods = context.pods()?;
-    let nodes = context.nodes_of(context.state.pool())?;
+    let nodes = context.nodes_of(pool)?;
     let elsewhere: Vec<_> = pods
         .iter()
         .filter(|pod| !nodes.iter().any(|node| pod.node.as_deref() == Some(node.name.as_str())))
@@ -34,7 +41,7 @@ pub(super) fn placement(context: &Context<'_>) -> Progress {
     // Somebody may have scaled a workload down meanwhile; then nothing of it is on its way.
     let patient = waited >= context.state.settings.limits.placement / 2;
     let empty = std::collections::BTreeMap::new();
-    let former = context.state.workloads.get(&Step::DrainPool).unwrap_or(&empty);
+    let former = context.state.workloads.get(&drain).unwrap_or(&empty);
     let missing: Vec<String> = former
         .iter()
         .filter(|(uid, workload)| {
@@ -79,7 +86,7 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
     let Some(set) = context.scale_set(name)? else {
         return Err(context.wait(format!("for the scale set of pool {name}")));
     };
-    if context.snapshot()?.scale_set.as_deref() == Some(set.id.as_str()) {
+    if context.snapshot()?.is_on(&set.id) {
         return Err(context.wait(format!("for pool {name} to be on a new scale set")));
     }
     if set.state != "Succeeded" {

@@ -9,6 +9,7 @@ use crate::names::RUN_TAG;
 use crate::observation::{Query, Reading};
 use crate::plan::{Step, pool_hash};
 use crate::sensitive;
+use crate::settings::OTHER_OPERATION;
 use crate::stand_in::StandIn;
 
 /// Writes the pool down, if it is still the one of the plan.
@@ -81,13 +82,23 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
         }
     };
     let age = context.now.duration_since(started);
-    if aborted(context) {
+    if aborted(context, &scope) {
         return Err(context.wait("for the aborted operation to end".to_owned()));
     }
     if age < context.state.settings.limits.operation_age {
         let message =
             format!("operation {id} has run for {} minutes only; it is left alone", age.as_mins());
         return Err(Action::nothing(Reason::YoungOperation, message));
+    }
+    if let Scope::Pool(pool) = &scope
+        && pool != context.state.pool()
+        && !context.state.settings.overrides.contains_key(OTHER_OPERATION)
+    {
+        // Nothing says that it is stuck: a large pool's upgrade takes hours.
+        return Err(context.wait(format!(
+            "for operation {id} of pool {pool}, which is not this run's to abort \
+             (`resume --override {OTHER_OPERATION}=REASON` aborts it)"
+        )));
     }
     Err(context.effect(Step::Settle, Effect::AbortOperation { scope, operation: id }))
 }
@@ -104,9 +115,9 @@ fn abort_intended(context: &Context<'_>) -> bool {
 }
 
 /// True if an abort was accepted and not refused since: another one could hit somebody else's operation.
-fn aborted(context: &Context<'_>) -> bool {
-    let keys = context.state.attempts.iter().filter(|(key, _)| key.starts_with("abort "));
-    keys.into_iter().any(|(_, attempt)| {
+fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
+    let abort = Effect::AbortOperation { scope: scope.clone(), operation: String::new() };
+    context.state.attempt(&abort.key()).is_some_and(|attempt| {
         matches!(
             attempt.result,
             Some(EffectResult::Done | EffectResult::Started { .. } | EffectResult::AlreadyDone)
@@ -178,7 +189,8 @@ pub(super) fn settled(context: &Context<'_>, always: bool) -> Progress {
     let step = context.state.step().unwrap_or(Step::TouchCluster);
     match cluster.state.as_str() {
         "Succeeded" if tagged || !always => Ok(vec!["the cluster is Succeeded".to_owned()]),
-        "Succeeded" | "Failed" | "Canceled" if !tagged => Err(context.effect(
+        // Tagged or not: what the first tag made the service try may have failed.
+        "Succeeded" | "Failed" | "Canceled" => Err(context.effect(
             step,
             Effect::TagCluster { name: RUN_TAG.to_owned(), value: context.state.run.clone() },
         )),

@@ -34,6 +34,14 @@ pub struct Snapshot {
     pub version: Option<String>,
 }
 
+impl Snapshot {
+    /// True if the pool was on this scale set. The service does not always spell an id alike.
+    #[must_use]
+    pub fn is_on(&self, scale_set: &str) -> bool {
+        self.scale_set.as_deref().is_some_and(|id| id.eq_ignore_ascii_case(scale_set))
+    }
+}
+
 /// What was tried for one effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
@@ -45,6 +53,18 @@ pub struct Attempt {
     pub result: Option<EffectResult>,
     /// The last resume token.
     pub token: Option<String>,
+    /// An earlier try may have had its effect: it was accepted, or nobody knows.
+    pub landed: bool,
+    /// It was made before the last step or resumption began, whatever the clocks of two machines say.
+    pub earlier: bool,
+}
+
+impl Attempt {
+    /// False only if every try was refused.
+    #[must_use]
+    pub fn may_have_happened(&self) -> bool {
+        self.landed || !matches!(self.result, Some(EffectResult::Refused { .. }))
+    }
 }
 
 /// A run as its records tell it.
@@ -136,9 +156,15 @@ impl State {
         }
         match &record.entry {
             Entry::RunStarted { .. } => return senseless("the run has begun"),
-            Entry::Resumed { .. } => {
-                self.step_since = record.at;
-                self.session_since = record.at;
+            Entry::Resumed { overrides, .. } => {
+                for (name, reason) in overrides {
+                    self.settings.go_over(name, reason);
+                }
+                // Where nothing can be undone any more, going on is all that is left.
+                if self.phase == Phase::Aborting && self.deletion_told() {
+                    self.phase = Phase::Running;
+                }
+                self.session_begins(record.at);
             }
             Entry::Snapshot { pool, scale_set, version, stripped, .. } => {
                 if self.snapshot.is_some() {
@@ -178,12 +204,11 @@ impl State {
                     return senseless("it is not this step's turn");
                 }
                 self.done.push((*step, proof.clone()));
-                self.step_since = record.at;
+                self.step_begins(record.at);
             }
             Entry::AbortStarted { .. } => {
                 self.phase = Phase::Aborting;
-                self.step_since = record.at;
-                self.session_since = record.at;
+                self.session_begins(record.at);
             }
             Entry::Finished { finish, .. } => self.phase = Phase::Finished(*finish),
             Entry::Guards { .. } | Entry::Stopped { .. } => {}
@@ -198,14 +223,37 @@ impl State {
             at,
             result: None,
             token: None,
+            landed: false,
+            earlier: false,
         });
+        attempt.landed |= attempt.count > 0 && attempt.may_have_happened();
         attempt.count += 1;
         attempt.at = at;
         attempt.result = None;
+        attempt.earlier = false;
         if let Effect::Cordon { node, .. } = effect {
             self.cordoned.insert(node.clone());
         }
         self.open = Some(key);
+    }
+
+    fn session_begins(&mut self, at: Timestamp) {
+        self.session_since = at;
+        self.step_begins(at);
+    }
+
+    fn step_begins(&mut self, at: Timestamp) {
+        self.step_since = at;
+        for attempt in self.attempts.values_mut() {
+            attempt.earlier = true;
+        }
+    }
+
+    /// True if the service may have been told to delete the pool: from there on only forward is left.
+    #[must_use]
+    pub fn deletion_told(&self) -> bool {
+        let delete = Effect::DeletePool { pool: self.pool().to_owned(), if_match: None }.key();
+        self.attempt(&delete).is_some_and(Attempt::may_have_happened)
     }
 
     /// The step that is worked on; none if all are done.

@@ -1,8 +1,11 @@
 //! Undoing what can be undone, and saying what cannot.
 
+use jiff::SignedDuration;
+use serde_json::Value;
+
 use super::action::{Action, Reason};
 use super::context::Context;
-use crate::effects::{Effect, EffectResult};
+use crate::effects::Effect;
 use crate::journal::{Entry, Finish};
 use crate::plan::Step;
 
@@ -16,10 +19,7 @@ pub(super) fn next(context: &Context<'_>) -> Action {
 
 fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
     let name = context.state.pool();
-    let delete = Effect::DeletePool { pool: name.to_owned(), if_match: None }.key();
-    if let Some(attempt) = context.state.attempt(&delete)
-        && !matches!(attempt.result, Some(EffectResult::Refused { .. }))
-    {
+    if context.state.deletion_told() {
         return Err(Action::resumable(
             Reason::NotUndoable,
             format!("pool {name} was told to be deleted; only `resume` leads on from here"),
@@ -39,10 +39,30 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
     Ok(left)
 }
 
+/// How long a pool may take to be listed whose creation nobody saw the answer of.
+const LATE: SignedDuration = SignedDuration::from_mins(2);
+
+/// Waits while a creation that may have been accepted could still show.
+fn not_late(context: &Context<'_>, name: &str) -> Result<(), Action> {
+    let pool = || name.to_owned();
+    let put = context.state.attempt(&Effect::PutPool { pool: pool(), body: Value::Null }.key());
+    let delete = Effect::DeletePool { pool: pool(), if_match: None }.key();
+    match put {
+        Some(put)
+            if put.may_have_happened()
+                && !context.state.intended(&delete)
+                && context.now.duration_since(put.at) < LATE =>
+        {
+            Err(context.wait(format!("for pool {name}, whose creation may have been accepted")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Deletes the temporary pool if nothing needs it.
 fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(), Action> {
     let name = context.state.temporary();
-    let Some(pool) = context.pool(&name)? else { return Ok(()) };
+    let Some(pool) = context.pool(&name)? else { return not_late(context, &name) };
     if !context.is_ours(pool) {
         return Ok(());
     }

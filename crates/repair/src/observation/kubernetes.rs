@@ -222,6 +222,8 @@ pub struct Pdb {
     pub desired: i64,
     /// How many of them are healthy.
     pub healthy: i64,
+    /// A pod that is not ready may always go.
+    pub unready_may_go: bool,
 }
 
 impl Pdb {
@@ -239,6 +241,8 @@ impl Pdb {
             expected: number("expectedPods"),
             desired: number("desiredHealthy"),
             healthy: number("currentHealthy"),
+            unready_may_go: text(raw, "/spec/unhealthyPodEvictionPolicy").as_deref()
+                == Some("AlwaysAllow"),
         })
     }
 
@@ -255,9 +259,17 @@ impl Pdb {
             && self.selector.as_ref().is_some_and(|selector| selector.selects(&pod.labels))
     }
 
-    /// False if no eviction can ever be allowed: all pods that it counts must be healthy.
+    /// True if it lets one of its pods be evicted now, as the API decides it.
+    #[must_use]
+    pub fn lets_go(&self, pod: &Pod) -> bool {
+        let enough_without = self.desired > 0 && self.healthy >= self.desired;
+        self.allowed > 0 || (!pod.ready && (self.unready_may_go || enough_without))
+    }
+
+    /// False if no eviction can ever be allowed: all pods that it counts must be healthy. One that counts nothing
+    /// was not counted yet.
     #[must_use]
     pub fn can_clear(&self) -> bool {
-        self.desired < self.expected
+        self.desired < self.expected || self.expected == 0
     }
 }

@@ -21,6 +21,15 @@ pub struct Precheck {
     pub detail: String,
 }
 
+impl Precheck {
+    /// True if it is known that the temporary pool cannot be made. A budget that never clears and a short time are left
+    /// to the run: it respects the one and can be resumed after the other.
+    #[must_use]
+    pub fn forbids(&self) -> bool {
+        self.outcome == Outcome::Fail && !matches!(self.name, "budgets" | "time")
+    }
+}
+
 /// Facts about the subscription and network that a temporary pool needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surroundings {

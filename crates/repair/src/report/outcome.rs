@@ -88,6 +88,12 @@ impl RunReport {
         Ok(Some(report))
     }
 
+    /// True if nothing was done since guards that had passed did not any more when they were asked again.
+    #[must_use]
+    pub fn recovered(&self) -> bool {
+        self.finish == Some(Finish::Refused) && self.step == Some(Step::Recheck)
+    }
+
     /// Lines for a terminal.
     #[must_use]
     pub fn table(&self) -> String {

@@ -21,8 +21,9 @@ use crate::settings::Settings;
 /// A call's whole time. A look that takes longer is tried again by the machine.
 const READ: Duration = Duration::from_secs(45);
 const WRITE: Duration = Duration::from_secs(90);
-/// How far back the log is searched for the operation that runs.
-const OPERATIONS: SignedDuration = SignedDuration::from_hours(24);
+/// How far back the log is searched for the operation that runs: one that is stuck may be so for longer than a
+/// weekend, and a week has been too short.
+const OPERATIONS: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Clocks differ.
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
 /// What a snapshot is read with: a member that an older version does not know would be lost with the pool.
@@ -52,6 +53,11 @@ impl Azure {
             window: settings.fail_window,
             node_group: None,
         })
+    }
+
+    /// Reads failed writes as far back as this.
+    pub(crate) fn look_back(&mut self, window: SignedDuration) {
+        self.window = window;
     }
 
     pub(crate) fn cluster_id(&self) -> &ResourceId {
@@ -137,7 +143,7 @@ impl Azure {
             .map_err(|error| Missing::Failed(error.to_string()))
     }
 
-    /// Writes of scale sets within the window, and operations of the cluster within a day.
+    /// Writes of scale sets within the window, and operations of the cluster within two weeks.
     async fn events(&mut self, now: Timestamp) -> Reading<Vec<ActivityEvent>> {
         let group = match self.group().await {
             Ok(group) => group,

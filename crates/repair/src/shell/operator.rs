@@ -181,9 +181,10 @@ impl Operator {
         self.drive(store, records, first, watcher).await
     }
 
-    /// Continues the last run.
+    /// Continues the last run, with the overrides of this operator's settings beside its own.
     pub async fn resume(&mut self, watcher: Watcher<'_>, say: &mut dyn FnMut(&str)) -> Ending {
-        self.again(watcher, say, |owner| Entry::Resumed { owner }).await
+        let overrides = self.settings.overrides.clone();
+        self.again(watcher, say, |owner| Entry::Resumed { owner, overrides }).await
     }
 
     /// Undoes what can be undone of the last run.
@@ -207,9 +208,27 @@ impl Operator {
             Err(Ending::Nothing(text)) => return self.nothing(text).await,
             Err(ending) => return ending,
         };
+        if let Err(why) = self.take_up(&state) {
+            release(&mut store).await;
+            return Ending::Failed(why);
+        }
         let entry = entry(self.owner.clone());
         let first = follow(records.last(), &state.run, (self.clock)(), entry);
         self.drive(store, records, first, watcher).await
+    }
+
+    /// Turns to a run of the journal: it must be of this very pool, and is judged as it was begun.
+    fn take_up(&mut self, state: &State) -> Result<(), String> {
+        let (asked, of_run) = (&self.settings.target.pool, state.pool());
+        let cluster = self.azure.cluster_id().to_string();
+        if !cluster.eq_ignore_ascii_case(&state.cluster) || asked != of_run {
+            return Err(format!(
+                "the journal's run {} is of pool {of_run} of {}, not of pool {asked} of {cluster}",
+                state.run, state.cluster
+            ));
+        }
+        self.azure.look_back(state.settings.fail_window);
+        Ok(())
     }
 
     /// There is no run to continue here; if there is one elsewhere, that is said instead.

@@ -368,7 +368,9 @@ impl Cloud {
                 let found = self.pods.iter().find(|found| found.name == *pod).ok_or(404_u16)?;
                 let workload = self.workloads.iter().find(|workload| workload.app == found.app);
                 let budget = workload.map(|workload| workload.budget(&self.pods, self.now));
+                let pending = found.seen(self.now).phase == "Pending";
                 if matches!(effect, Effect::Evict { .. })
+                    && !pending
                     && budget.is_some_and(|budget| budget.allowed <= 0)
                 {
                     return Err(429);

@@ -10,4 +10,4 @@ mod session;
 
 pub use cloud::{Cloud, SETS, node, pod};
 pub use model::Workload;
-pub use session::{Chaos, End, Ended, Kill, recover, resume, run_to_rest, whole};
+pub use session::{Chaos, End, Ended, Kill, recover, resume, run_to_rest, undo, whole};

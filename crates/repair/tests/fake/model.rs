@@ -126,6 +126,7 @@ impl Workload {
             expected: number(self.replicas),
             desired: number(self.min_available),
             healthy: number(healthy),
+            unready_may_go: false,
         }
     }
 }

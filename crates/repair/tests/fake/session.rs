@@ -242,6 +242,19 @@ pub fn whole(cloud: Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Cloud
     End { ended: process(session), cloud, processes: 1 }
 }
 
+/// Somebody finds what a kill left, a while later, and undoes it; see [`whole`].
+pub fn undo(left: &Cloud, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
+    let mut cloud = left.clone();
+    cloud.advance(cloud.now.checked_add(PAUSE).unwrap());
+    let run = cloud.state.as_ref().unwrap().run.clone();
+    let entry = Entry::AbortStarted { owner: owner() };
+    let record = follow(cloud.journal.last(), &run, cloud.now, entry);
+    cloud.append(&record);
+    let cloud = Rc::new(RefCell::new(cloud));
+    let session = Session { cloud: cloud.clone(), kill: Kill::default(), chaos: None, forks };
+    End { ended: process(session), cloud, processes: 1 }
+}
+
 fn process(mut session: Session<'_>) -> Ended {
     let records = session.cloud.borrow().journal.clone();
     let mut future = pin!(run(&mut session, records));
@@ -258,9 +271,10 @@ fn owner() -> Owner {
 
 fn begin(cloud: &mut Cloud, settings: &Settings) {
     let (run, entry) = match cloud.state.clone() {
-        Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
-            (state.run, Entry::Resumed { owner: owner() })
-        }
+        Some(state) if !matches!(state.phase, Phase::Finished(_)) => (
+            state.run,
+            Entry::Resumed { owner: owner(), overrides: std::collections::BTreeMap::new() },
+        ),
         _ => {
             let mut seen = Seen::default();
             for query in [Query::Cluster, Query::Pools] {
