@@ -8,6 +8,10 @@ use serde::Serialize;
 use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, temporary_pool};
 use crate::observation::Pool;
 
+/// What to do about it.
+pub const NEXT: &str = "`resume` continues that run; if that one is over (`status`), drain and delete the pool by hand, \
+                        as docs/RUNBOOK.md says";
+
 /// Where it stands, a run is not over, whoever knows of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StandIn {

@@ -18,8 +18,9 @@ mod fake;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use fake::ends::{effects, keys, once, rest, stopped};
 use fake::scenarios::{budget_that_never_clears, dead_node, old_operation, settings};
-use fake::{Cloud, End, Ended, Kill, node, pod, recover, resume, run_to_rest, undo};
+use fake::{Cloud, End, Ended, Kill, node, pod, recover, resume, run_to_rest, undo, until};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::journal::{Entry, Finish};
@@ -31,51 +32,8 @@ use mooring_repair::run::Rest;
 use mooring_repair::settings::{BudgetPolicy, Settings};
 use serde_json::json;
 
-fn rest(end: &End) -> Rest {
-    match &end.ended {
-        Ended::Rested(rest) => rest.clone(),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn once(cloud: Cloud, settings: &Settings) -> End {
-    run_to_rest(cloud, settings, &[], None, 0)
-}
-
-fn effects(cloud: &Cloud) -> Vec<Effect> {
-    let effects = cloud.journal.iter().filter_map(|record| match &record.entry {
-        Entry::Intent { effect, .. } => Some((**effect).clone()),
-        _ => None,
-    });
-    effects.collect()
-}
-
-fn keys(cloud: &Cloud) -> Vec<String> {
-    effects(cloud).iter().map(Effect::key).collect()
-}
-
-fn stopped(end: &End) -> (Reason, String) {
-    match rest(end) {
-        Rest::Resumable { reason, message } => (reason, message),
-        other @ Rest::Finished(_) => panic!("{other:?}"),
-    }
-}
-
 fn last_left(cloud: &Cloud) -> String {
     RunReport::of(&cloud.journal).unwrap().unwrap().left.join(" | ")
-}
-
-/// A run that was killed right after `step` was written down as done.
-fn until(step: Step, make: impl Fn() -> Cloud) -> Rc<RefCell<Cloud>> {
-    for point in 0..500 {
-        let cloud = Rc::new(RefCell::new(make()));
-        assert_eq!(resume(&cloud, &settings(), &Kill::at(point), None), Ended::Killed);
-        let last = cloud.borrow().journal.last().unwrap().entry.clone();
-        if matches!(last, Entry::StepDone { step: done, .. } if done == step) {
-            return cloud;
-        }
-    }
-    panic!("{step:?} was never done");
 }
 
 fn abort(cloud: &Rc<RefCell<Cloud>>) -> Ended {
@@ -92,6 +50,8 @@ fn a_pool_that_recovered_is_left_alone() {
     assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
     assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
     assert!(last_left(&end.cloud.borrow()).contains("pool-state"));
+    let report = RunReport::of(&end.cloud.borrow().journal).unwrap().unwrap();
+    assert!(report.recovered(), "which is nothing to do for a pipeline");
 }
 
 #[test]
@@ -200,7 +160,7 @@ fn a_foreign_pool_of_the_temporary_name_is_never_touched() {
 
 #[test]
 fn an_edit_after_the_snapshot_stops_the_deletion() {
-    let cloud = until(Step::ProvePlacement, Cloud::wedged);
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
     cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     let Ended::Rested(Rest::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
@@ -210,7 +170,7 @@ fn an_edit_after_the_snapshot_stops_the_deletion() {
 
 #[test]
 fn a_pool_that_somebody_else_made_again_is_never_deleted() {
-    let cloud = until(Step::ProvePlacement, Cloud::wedged);
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
     cloud.borrow_mut().pools.get_mut("system").unwrap().set = "aks-system-new".into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     let Ended::Rested(Rest::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
@@ -314,7 +274,7 @@ fn the_deadline_ends_in_a_state_that_can_be_resumed() {
 
 #[test]
 fn abort_uncordons_and_deletes_an_unused_temporary_pool() {
-    let cloud = until(Step::CordonPool, Cloud::wedged);
+    let cloud = until(Step::CordonPool, &settings(), Cloud::wedged);
     assert!(cloud.borrow().nodes.iter().any(|node| node.cordoned));
     assert_eq!(abort(&cloud), Ended::Rested(Rest::Finished(Finish::Aborted)));
     let later = cloud.borrow().now + SignedDuration::from_mins(1);
@@ -326,7 +286,7 @@ fn abort_uncordons_and_deletes_an_unused_temporary_pool() {
 
 #[test]
 fn abort_keeps_a_temporary_pool_that_carries_pods_and_says_so() {
-    let cloud = until(Step::ProvePlacement, Cloud::wedged);
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
     assert_eq!(abort(&cloud), Ended::Rested(Rest::Finished(Finish::Aborted)));
     let cloud = cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
@@ -336,7 +296,7 @@ fn abort_keeps_a_temporary_pool_that_carries_pods_and_says_so() {
 
 #[test]
 fn abort_after_the_deletion_says_that_only_forward_is_left() {
-    let cloud = until(Step::DeletePool, Cloud::wedged);
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
     let Ended::Rested(Rest::Resumable { reason, message }) = abort(&cloud) else { panic!() };
     assert_eq!(reason, Reason::NotUndoable);
     assert!(message.contains("resume"), "{message}");
@@ -346,7 +306,7 @@ fn abort_after_the_deletion_says_that_only_forward_is_left() {
 
 #[test]
 fn a_node_that_a_person_cordoned_stays_cordoned_on_abort() {
-    let cloud = until(Step::CordonPool, || {
+    let cloud = until(Step::CordonPool, &settings(), || {
         let mut cloud = Cloud::wedged();
         let mut cordoned = node("system", "aks-system-0", 1);
         cordoned.cordoned = true;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Guard, Outcome, SIGNATURE};
-use crate::observation::{ActivityEvent, Pool, Reading, Seen};
+use crate::observation::{ActivityEvent, Node, Pool, Reading, Seen};
 use crate::settings::Settings;
 
 const WRITE: &str = "Microsoft.Compute/virtualMachineScaleSets/write";
@@ -45,7 +45,14 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
         .count();
     let ageless = unregistered().filter(|instance| instance.created.is_none()).count();
     let minutes = dwell.as_mins();
-    if old > 0 {
+    // A node that is new does not say yet which instance it is on.
+    let nowhere =
+        |node: &&Node| node.pool.as_deref() == Some(pool_name) && node.provider_id.is_none();
+    let nowhere = nodes.iter().filter(nowhere).count();
+    if old > 0 && old <= nowhere {
+        let text = format!("{counted}; {nowhere} nodes do not say which instance they are on");
+        guard(Outcome::Unknown, text)
+    } else if old > 0 {
         let text = format!("{counted}; {old} instances have had no node for {minutes} minutes");
         guard(Outcome::Pass, text)
     } else if ageless > 0 {

@@ -10,7 +10,7 @@ use crate::observation::{Query, Reading};
 use crate::plan::{Step, pool_hash};
 use crate::sensitive;
 use crate::settings::OTHER_OPERATION;
-use crate::stand_in::StandIn;
+use crate::stand_in::{NEXT, StandIn};
 
 /// Writes the pool down, if it is still the one of the plan.
 pub(super) fn snapshot(context: &Context<'_>) -> Progress {
@@ -31,7 +31,7 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
         && !context.is_ours(taken)
     {
         let message = match StandIn::of(context.pools()?, name) {
-            Some(left) => format!("{left}; `resume` continues that one"),
+            Some(left) => format!("{left}; {NEXT}"),
             None => format!(
                 "there is a pool {} that is not of this run; find out whose it is before it is deleted",
                 taken.name

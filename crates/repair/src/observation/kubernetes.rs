@@ -63,6 +63,16 @@ impl Node {
     }
 }
 
+/// A node of some pool whose instance is not in this resource group: the API that told of it is another cluster's.
+#[must_use]
+pub fn stranger<'n>(nodes: &'n [Node], group: &str) -> Option<&'n Node> {
+    nodes.iter().filter(|node| node.pool.is_some()).find(|node| {
+        let id = node.provider_id.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let rest = id.split_once("/resourcegroups/").map(|(_, rest)| rest.to_owned());
+        rest.is_some_and(|rest| !rest.starts_with(&format!("{}/", group.to_ascii_lowercase())))
+    })
+}
+
 fn condition(raw: &Value, kind: &str) -> bool {
     let conditions = raw.pointer("/status/conditions").and_then(Value::as_array);
     conditions

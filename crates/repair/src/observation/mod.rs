@@ -13,7 +13,7 @@ mod seen;
 
 pub use azure::{ActivityEvent, Addresses, Cluster, Instance, Nic, Operation, ScaleSet, Status};
 pub use error_codes::{carries, codes};
-pub use kubernetes::{Controller, Node, Pdb, Pod, Selector};
+pub use kubernetes::{Controller, Node, Pdb, Pod, Selector, stranger};
 pub use pool::{Pool, pool_name_of_id};
 pub use seen::{Answer, Query, Seen};
 

@@ -8,7 +8,7 @@ use crate::guards::Outcome;
 use crate::observation::{Cluster, Pool, Reading, Seen};
 use crate::sanitise::temporary_count;
 use crate::settings::Settings;
-use crate::stand_in::StandIn;
+use crate::stand_in::{NEXT, StandIn};
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -190,7 +190,7 @@ fn budgets(seen: &Seen, pool: &str) -> Precheck {
 fn names(seen: &Seen, pool: &str, temporary: &str) -> Precheck {
     let pools = seen.pools.as_ref().and_then(Reading::known).map(Vec::as_slice).unwrap_or_default();
     let (outcome, detail) = match StandIn::of(pools, pool) {
-        Some(left) => (Outcome::Fail, format!("{left}; `resume` continues that one")),
+        Some(left) => (Outcome::Fail, format!("{left}; {NEXT}")),
         None if pools.iter().any(|pool| pool.name == temporary) => {
             (Outcome::Fail, format!("{temporary} is somebody else's pool"))
         }

@@ -14,7 +14,8 @@ use serde_json::Value;
 use crate::effects::EffectResult;
 use crate::guards::{self, Scope};
 use crate::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Nic, Operation, Pool, Query, Reading, ScaleSet, Seen,
+    ActivityEvent, Answer, Cluster, Instance, Nic, Node, Operation, Pool, Query, Reading, ScaleSet,
+    Seen, stranger,
 };
 use crate::settings::Settings;
 
@@ -134,6 +135,18 @@ impl Azure {
         }
         let none = || Missing::Failed("the cluster has no node resource group yet".to_owned());
         self.node_group.clone().ok_or_else(none)
+    }
+
+    /// The nodes, if they are of this cluster: a kubeconfig may be of another one.
+    pub(crate) async fn own(&mut self, nodes: Reading<Vec<Node>>) -> Reading<Vec<Node>> {
+        let (Reading::Known(list), Ok(group)) = (&nodes, self.group().await) else { return nodes };
+        match stranger(list, &group) {
+            None => nodes,
+            Some(node) => Reading::Failed(format!(
+                "are of another cluster: {} is not in {group}; --kubeconfig must be of this one",
+                node.name
+            )),
+        }
     }
 
     async fn scale_set(&mut self, name: &str) -> Result<ResourceId, Missing> {

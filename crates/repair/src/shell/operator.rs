@@ -25,7 +25,7 @@ use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
 use crate::run::{Rest, run};
 use crate::settings::{JournalPlace, Settings};
-use crate::stand_in::StandIn;
+use crate::stand_in::{NEXT, StandIn};
 
 /// How long a living owner is waited for: one that goes on giving signs of life is at work.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -234,7 +234,7 @@ impl Operator {
     /// There is no run to continue here; if there is one elsewhere, that is said instead.
     async fn nothing(&mut self, text: String) -> Ending {
         match self.stand_in().await {
-            Some(left) => Ending::Failed(format!("{text}, but {left}")),
+            Some(left) => Ending::Failed(format!("{text}, but {left}; {NEXT}")),
             None => Ending::Nothing(text),
         }
     }

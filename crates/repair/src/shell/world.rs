@@ -114,7 +114,7 @@ pub(crate) async fn observe(
     match query {
         Query::Pods => Answer::Pods(kube.pods().await),
         Query::Pdbs => Answer::Pdbs(kube.pdbs().await),
-        _ => Answer::Nodes(kube.nodes().await),
+        _ => Answer::Nodes(azure.own(kube.nodes().await).await),
     }
 }
 

@@ -4,10 +4,11 @@
 
 mod answers;
 mod cloud;
+pub mod ends;
 mod model;
 pub mod scenarios;
 mod session;
 
 pub use cloud::{Cloud, SETS, node, pod};
 pub use model::Workload;
-pub use session::{Chaos, End, Ended, Kill, recover, resume, run_to_rest, undo, whole};
+pub use session::{Chaos, End, Ended, Kill, recover, resume, run_to_rest, undo, until, whole};

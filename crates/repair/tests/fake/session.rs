@@ -10,7 +10,7 @@ use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Owner, Record, follow};
 use mooring_repair::machine::{Action, Phase, State};
 use mooring_repair::observation::{Answer, Query, Reading, Seen};
-use mooring_repair::plan::{self, Surroundings};
+use mooring_repair::plan::{self, Step, Surroundings};
 use mooring_repair::run::{Rest, RunError, run};
 use mooring_repair::settings::Settings;
 use mooring_repair::world::{AppendError, World};
@@ -271,10 +271,9 @@ fn owner() -> Owner {
 
 fn begin(cloud: &mut Cloud, settings: &Settings) {
     let (run, entry) = match cloud.state.clone() {
-        Some(state) if !matches!(state.phase, Phase::Finished(_)) => (
-            state.run,
-            Entry::Resumed { owner: owner(), overrides: std::collections::BTreeMap::new() },
-        ),
+        Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
+            (state.run, Entry::Resumed { owner: owner(), overrides: settings.overrides.clone() })
+        }
         _ => {
             let mut seen = Seen::default();
             for query in [Query::Cluster, Query::Pools] {
@@ -312,6 +311,19 @@ pub fn recover(left: &Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Clo
     }
     cloud.advance(cloud.now.checked_add(PAUSE).unwrap());
     whole(cloud, settings, forks)
+}
+
+/// A run that was killed right after `step` was written down as done.
+pub fn until(step: Step, settings: &Settings, make: impl Fn() -> Cloud) -> Rc<RefCell<Cloud>> {
+    for point in 0..500 {
+        let cloud = Rc::new(RefCell::new(make()));
+        assert_eq!(resume(&cloud, settings, &Kill::at(point), None), Ended::Killed);
+        let last = cloud.borrow().journal.last().unwrap().entry.clone();
+        if matches!(last, Entry::StepDone { step: done, .. } if done == step) {
+            return cloud;
+        }
+    }
+    panic!("{step:?} was never done");
 }
 
 /// Runs to rest, with one kill per process from the list, and resumes at most `most` times.

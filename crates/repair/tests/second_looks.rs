@@ -1,0 +1,234 @@
+//! What was proven is looked at once more before a step relies on it, and a person can go over what holds a run up.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+#![allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the model is shared by several tests"
+)]
+
+mod fake;
+
+use fake::ends::{keys, once, rest, stopped};
+use fake::scenarios::{old_operation, settings};
+use fake::{Cloud, Workload, node, pod, recover, until};
+use jiff::SignedDuration;
+use mooring_repair::begin::{BeginError, begin};
+use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::journal::{Entry, Finish, Owner, Record, follow};
+use mooring_repair::machine::{Reason, State};
+use mooring_repair::names::RUN_TAG;
+use mooring_repair::observation::{Operation, Pdb, Query, Reading, Seen};
+use mooring_repair::plan::{self, Step, Surroundings};
+use mooring_repair::run::Rest;
+use mooring_repair::settings::Settings;
+use serde_json::json;
+
+fn overriding(name: &str) -> Settings {
+    let mut settings = settings();
+    settings.add_override(&format!("{name}=ticket 7")).unwrap();
+    settings
+}
+
+/// A node of the doomed pool that was not there when it was drained, and a pod that serves on it.
+fn with_latecomer(cloud: &mut Cloud, app: &str) {
+    cloud.nodes.push(node("system", "aks-system-0", 2));
+    cloud.pods.push(pod(&format!("{app}-late"), app, "ReplicaSet", "aks-system-0-2"));
+}
+
+#[test]
+fn a_node_that_comes_back_before_the_deletion_is_emptied_first() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    with_latecomer(&mut cloud.borrow_mut(), "coredns");
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    let at = |wanted: &str| keys.iter().position(|key| key.starts_with(wanted)).unwrap();
+    assert!(at("cordon aks-system-0-2") < at("evict kube-system/coredns-late"), "{keys:?}");
+    assert!(at("evict kube-system/coredns-late") < at("delete pool system"), "{keys:?}");
+}
+
+#[test]
+fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let rigid = Workload { app: "rigid", replicas: 1, min_available: 1 };
+    cloud.borrow_mut().workloads.push(rigid);
+    with_latecomer(&mut cloud.borrow_mut(), "rigid");
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(stopped(&end).0, Reason::BudgetBlocks);
+    assert!(end.cloud.borrow().deletes.is_empty());
+    // Whoever resumes may go over it, for a reason that stays in the journal.
+    let end = recover(&end.cloud.borrow(), &overriding("budgets"), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let state = State::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    assert_eq!(state.settings.overrides["budgets"], "ticket 7");
+}
+
+#[test]
+fn a_temporary_pool_is_not_deleted_before_its_pods_serve_elsewhere() {
+    let cloud = until(Step::DrainTemporary, &settings(), Cloud::wedged);
+    let mut evicted = pod("metrics-z", "metrics", "ReplicaSet", "");
+    (evicted.node, evicted.serves_at) = (Some("nowhere".into()), None);
+    cloud.borrow_mut().pods.retain(|pod| pod.app != "metrics");
+    cloud.borrow_mut().pods.push(evicted);
+    let end = recover(&cloud.borrow(), &settings(), None);
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout, "{message}");
+    assert!(message.contains("metrics"), "{message}");
+    assert!(end.cloud.borrow().pools.contains_key("systmp"));
+    let end = recover(&end.cloud.borrow(), &overriding("placement"), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+}
+
+#[test]
+fn a_pending_pod_goes_whatever_its_budget_says() {
+    let mut cloud = Cloud::wedged();
+    cloud.workloads.push(Workload { app: "half", replicas: 2, min_available: 1 });
+    cloud.pods.push(pod("half-a", "half", "ReplicaSet", "aks-system-0-0"));
+    let mut pending = pod("half-b", "half", "ReplicaSet", "aks-system-0-0");
+    pending.serves_at = None;
+    cloud.pods.push(pending);
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+}
+
+#[test]
+fn a_pod_under_two_budgets_is_told_to_go_never() {
+    let mut cloud = Cloud::wedged();
+    cloud.workloads.push(Workload { app: "metrics", replicas: 1, min_available: 0 });
+    let end = once(cloud, &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::BudgetBlocks);
+    assert!(message.contains("metrics-a") && message.contains("other budgets"), "{message}");
+}
+
+#[test]
+fn budgets_let_pods_go_as_the_api_does() {
+    let budget = |allowed, desired, healthy, policy: &str| {
+        Pdb::read(&json!({
+            "metadata": {"namespace": "n", "name": "b"},
+            "spec": {"selector": {}, "unhealthyPodEvictionPolicy": policy},
+            "status": {"disruptionsAllowed": allowed, "expectedPods": 3, "desiredHealthy": desired, "currentHealthy": healthy},
+        }))
+        .unwrap()
+    };
+    let mut ready = pod("a", "a", "ReplicaSet", "x").seen("2026-01-01T00:00:00Z".parse().unwrap());
+    let mut unready = ready.clone();
+    (ready.ready, unready.ready) = (true, false);
+    for (budget, serving, other) in [
+        (budget(1, 2, 3, ""), true, true),
+        (budget(0, 2, 2, ""), false, true),
+        (budget(0, 2, 1, ""), false, false),
+        (budget(0, 0, 0, ""), false, false),
+        (budget(0, 2, 1, "AlwaysAllow"), false, true),
+    ] {
+        assert_eq!(
+            (budget.lets_go(&ready), budget.lets_go(&unready)),
+            (serving, other),
+            "{budget:?}"
+        );
+    }
+    let uncounted = Pdb::read(&json!({"metadata": {"namespace": "n", "name": "b"}})).unwrap();
+    assert!(uncounted.can_clear(), "one that nobody has counted yet is not hopeless");
+}
+
+#[test]
+fn an_old_operation_of_another_pool_is_waited_for_and_not_aborted() {
+    let of_another_pool = || {
+        let mut cloud = old_operation();
+        let started = (cloud.now - SignedDuration::from_mins(45)).to_string();
+        let id = "/x/managedClusters/c/agentPools/user/operations/o";
+        cloud.operation = Operation::read(
+            &json!({"name": "o", "id": id, "status": "InProgress", "startTime": started}),
+        );
+        cloud
+    };
+    let end = once(of_another_pool(), &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout);
+    assert!(message.contains("pool user") && message.contains("other-operation"), "{message}");
+    assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new());
+    let end = recover(&end.cloud.borrow(), &overriding("other-operation"), None);
+    assert_eq!(end.cloud.borrow().aborts, ["o"]);
+}
+
+#[test]
+fn a_cluster_that_fails_behind_its_tag_is_tagged_again() {
+    let cloud = until(Step::DeleteTemporary, &settings(), Cloud::wedged);
+    {
+        let mut cloud = cloud.borrow_mut();
+        let run = cloud.state.as_ref().unwrap().run.clone();
+        cloud.cluster_tags.insert(RUN_TAG.to_owned(), run);
+        cloud.cluster_state = "Failed".into();
+    }
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+}
+
+fn owner() -> Owner {
+    Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "x".into() }
+}
+
+fn append(records: &mut Vec<Record>, entry: Entry) {
+    let last = records.last().unwrap();
+    let record = follow(Some(last), &last.run.clone(), last.at, entry);
+    records.push(record);
+}
+
+#[test]
+fn a_deletion_that_was_refused_may_have_been_accepted_before() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let tried = |outcomes: &[EffectResult]| {
+        let mut records = cloud.borrow().journal.clone();
+        for result in outcomes {
+            let effect = Effect::DeletePool { pool: "system".into(), if_match: None };
+            let key = effect.key();
+            let step = Step::DeletePool;
+            append(&mut records, Entry::Intent { step, effect: Box::new(effect), attempt: 1 });
+            append(&mut records, Entry::Outcome { key, result: result.clone() });
+        }
+        State::replay(&records).unwrap().unwrap()
+    };
+    let lost = EffectResult::Unknown { why: "no answer".into() };
+    let refused = EffectResult::Refused {
+        status: 412,
+        code: "c".into(),
+        message: "m".into(),
+        retry_after: None,
+    };
+    assert!(!tried(&[]).deletion_told());
+    assert!(!tried(&[refused.clone(), refused.clone()]).deletion_told());
+    assert!(tried(&[lost.clone()]).deletion_told());
+    assert!(tried(&[lost, refused.clone()]).deletion_told());
+    assert!(tried(&[refused, EffectResult::Done]).deletion_told());
+}
+
+#[test]
+fn a_plan_that_cannot_succeed_is_not_begun() {
+    let cloud = Cloud::wedged();
+    let mut seen = Seen::default();
+    for query in [Query::Cluster, Query::Pools] {
+        seen.take(cloud.observe(&query));
+    }
+    let around = Surroundings {
+        vcpus: Reading::Known(4),
+        quota_left: Reading::Known(3),
+        ..Surroundings::unread()
+    };
+    let begun = |settings: &Settings| {
+        let plan = plan::build(&seen, settings, &around).unwrap();
+        begin(&[], &plan, None, &[], settings, owner(), "r", cloud.now)
+    };
+    let Err(BeginError::Hopeless(why)) = begun(&settings()) else { panic!() };
+    assert!(why.starts_with("quota: "), "{why}");
+    assert!(begun(&overriding("quota")).is_ok());
+    let mut short = overriding("quota");
+    short.limits.overall = SignedDuration::from_secs(1);
+    assert!(begun(&short).is_ok(), "a run whose time is short can be resumed");
+}
