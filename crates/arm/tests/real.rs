@@ -102,7 +102,8 @@ fn client(cloud: &Cloud, secret: &str) -> Client {
     };
     let real = Real::new(cloud, &identity).unwrap();
     Client::new(cloud.clone(), Arc::new(real), Budget::new(Limits::default()))
-        .within(Duration::from_secs(20))
+        // Longer than five attempts with the longest pauses between them: how long those are is chance.
+        .within(Duration::from_mins(1))
 }
 
 fn cluster(name: &str) -> ResourceId {

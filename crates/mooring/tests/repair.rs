@@ -10,7 +10,7 @@
 
 mod common;
 
-use std::io::{BufRead as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,11 @@ impl Sim {
     }
 }
 
+fn signal(child: &Child, which: &str) {
+    let told = Command::new("kill").args([which, &child.id().to_string()]).status().unwrap();
+    assert!(told.success());
+}
+
 /// Waits for a command, but not for ever: exit code (-1 if a signal ended it), standard output and error.
 fn ended(child: Child) -> (i32, String, String) {
     common::told(&common::ended(child, PATIENCE))
@@ -110,7 +115,7 @@ fn a_pipeline_says_so_when_somebody_elses_run_is_not_over() {
     let words =
         ["apply", "--poll", "1", "--yes", "--plan-hash", &hash, "--journal", file, "-o", "json"];
     let mut child = sim.command(&words).spawn().unwrap();
-    let lines = std::io::BufReader::new(child.stderr.take().unwrap()).lines();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let gone = lines.map(Result::unwrap).find(|line| line.contains("delete-pool: done"));
     assert!(gone.is_some(), "{:?}", ended(child));
     child.kill().unwrap();
@@ -149,7 +154,7 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
     let hash = sim.hash();
     let mut random = Random::new(9);
     let mut words = vec!["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
-    let mut kills = 0;
+    let (mut kills, mut ends) = (0, 0);
     let code = loop {
         let mut child = sim.command(&words).spawn().unwrap();
         if kills < 12 {
@@ -158,7 +163,10 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
             kills += 1;
         }
         let (code, out, err) = ended(child);
-        assert!(matches!(code, -1 | 0), "{code}\n{out}{err}");
+        // 5: a machine that is too busy to answer in time ends a run where it can be resumed.
+        assert!(matches!(code, -1 | 0 | 5), "{code}\n{out}{err}");
+        ends += 1;
+        assert!(ends < 40, "{out}{err}");
         if code == 0 {
             break code;
         }
@@ -197,14 +205,23 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
         assert!(began.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(20));
     }
+    // Held, so that it is not done before the second one looks.
+    signal(&first, "-STOP");
     let (code, _, err) = sim.run(&words);
     assert_eq!(code, 4, "{err}");
     assert!(err.contains("works on this"), "{err}");
-    let told = Command::new("kill").args(["-TERM", &first.id().to_string()]).status().unwrap();
-    assert!(told.success());
+    signal(&first, "-TERM");
+    signal(&first, "-CONT");
     let (code, _, err) = ended(first);
     assert_eq!(code, 5, "{err}");
     assert!(err.contains("mooring repair resume"), "{err}");
+    // The journal is of one pool of one cluster, whatever the variables say now.
+    for other in [["--cluster", "another"], ["--pool", "user"]] {
+        let words = ["resume", "--journal", journal, "--yes", other[0], other[1]];
+        let (code, _, err) = sim.run(&words);
+        assert_eq!(code, 3, "{err}");
+        assert!(err.contains("is of pool system of") && err.contains(other[1]), "{err}");
+    }
     let (code, out, err) = sim.run(&["resume", "--journal", journal, "--yes", "-o", "json"]);
     assert_eq!(code, 0, "{err}");
     let report: Value = serde_json::from_str(&out).unwrap();
@@ -237,17 +254,15 @@ fn a_second_signal_stops_in_the_middle_of_a_call_and_loses_nothing() {
         assert!(began.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(20));
     }
-    let interrupt = |child: &Child| {
-        let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(told.success());
-    };
+    // The call is on its way.
     std::thread::sleep(Duration::from_millis(300));
-    interrupt(&child);
-    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, "-INT");
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("once more to stop at once")));
     assert!(child.try_wait().unwrap().is_none(), "the first signal lets the call end");
-    interrupt(&child);
-    let (code, _, err) = ended(child);
-    assert_eq!(code, 5, "{err}");
+    signal(&child, "-INT");
+    let err: String = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(5), "{err}");
     assert!(err.contains("mooring repair resume"), "{err}");
     let text = std::fs::read_to_string(journal).unwrap();
     assert!(text.lines().last().unwrap().contains("put-pool"), "an intent without an outcome");

@@ -204,7 +204,7 @@ fn a_deletion_that_was_refused_may_have_been_accepted_before() {
     };
     assert!(!tried(&[]).deletion_told());
     assert!(!tried(&[refused.clone(), refused.clone()]).deletion_told());
-    assert!(tried(&[lost.clone()]).deletion_told());
+    assert!(tried(std::slice::from_ref(&lost)).deletion_told());
     assert!(tried(&[lost, refused.clone()]).deletion_told());
     assert!(tried(&[refused, EffectResult::Done]).deletion_told());
 }

@@ -291,8 +291,8 @@ async fn a_killed_leader_is_followed_by_another_on_a_real_api_server() {
     let Some(place) = Place::furnished("nodeclaims.yaml").await else { return };
     // As long as the others in proportion, and no longer than a test should take.
     let times = Times {
-        lease: Duration::from_secs(6),
-        renew: Duration::from_secs(4),
+        lease: Duration::from_secs(9),
+        renew: Duration::from_secs(6),
         retry: Duration::from_secs(1),
     };
     let first = place.start("a", times).await;

@@ -115,3 +115,15 @@ fn verdict(ending: Ending, recovered: bool) -> Result<u8, Failure> {
         Ending::Failed(why) => why,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_recovers_before_anything_is_touched_is_nothing_to_do() {
+        let refused = || Ending::Rested(Rest::Finished(Finish::Refused));
+        assert_eq!(verdict(refused(), true).ok(), Some(0));
+        assert!(verdict(refused(), false).is_err());
+    }
+}

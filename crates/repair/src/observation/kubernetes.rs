@@ -283,3 +283,34 @@ impl Pdb {
         self.desired < self.expected || self.expected == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn node(pool: Option<&str>, group: Option<&str>) -> Node {
+        let id = group.map(|group| {
+            format!("azure:///subscriptions/s/resourceGroups/{group}/providers/x/y/z")
+        });
+        let labels = pool.map(|pool| json!({"agentpool": pool}));
+        Node::read(&json!({
+            "metadata": {"name": "n", "labels": labels}, "spec": {"providerID": id},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_node_of_another_clusters_group_is_a_stranger() {
+        let found = |node: Node| stranger(&[node], "MC_g_c_uksouth").is_some();
+        assert!(found(node(Some("system"), Some("MC_g_other_uksouth"))));
+        assert!(
+            found(node(Some("system"), Some("MC_g_c_uksouth2"))),
+            "a longer name is another one"
+        );
+        assert!(!found(node(Some("system"), Some("mc_G_c_uksouth"))), "case says nothing");
+        assert!(!found(node(Some("system"), None)), "a new node does not say yet");
+        assert!(!found(node(None, Some("elsewhere"))), "a node of no pool may be anywhere");
+    }
+}

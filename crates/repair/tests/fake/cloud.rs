@@ -299,7 +299,7 @@ impl Cloud {
         let slow = SignedDuration::from_mins(25);
         let pace = if fault == Some(Fault::Slow) { slow } else { self.pace };
         let ends = self.now.checked_add(pace).unwrap();
-        let soon = self.now.checked_add(SignedDuration::from_secs(2)).unwrap();
+        let soon = self.soon();
         let started = EffectResult::Started { token: format!("op-{}", self.effects) };
         match effect {
             Effect::PutPool { pool: name, body } => {
@@ -364,21 +364,8 @@ impl Cloud {
                 node.cordoned = cordon;
                 Ok(EffectResult::Done)
             }
-            Effect::Evict { pod, .. } | Effect::DeletePod { pod, .. } => {
-                let found = self.pods.iter().find(|found| found.name == *pod).ok_or(404_u16)?;
-                let workload = self.workloads.iter().find(|workload| workload.app == found.app);
-                let budget = workload.map(|workload| workload.budget(&self.pods, self.now));
-                let pending = found.seen(self.now).phase == "Pending";
-                if matches!(effect, Effect::Evict { .. })
-                    && !pending
-                    && budget.is_some_and(|budget| budget.allowed <= 0)
-                {
-                    return Err(429);
-                }
-                let found = self.pods.iter_mut().find(|found| found.name == *pod).ok_or(404_u16)?;
-                found.ends_at.get_or_insert(soon);
-                Ok(EffectResult::Done)
-            }
+            Effect::Evict { pod, .. } => self.end_pod(pod, true),
+            Effect::DeletePod { pod, .. } => self.end_pod(pod, false),
             Effect::TagCluster { name, value } => {
                 self.cluster_tags.insert(name.clone(), value.clone());
                 self.cluster_state = "Updating".into();
@@ -397,6 +384,25 @@ impl Cloud {
                 Ok(started)
             }
         }
+    }
+
+    fn soon(&self) -> Timestamp {
+        self.now.checked_add(SignedDuration::from_secs(2)).unwrap()
+    }
+
+    fn end_pod(&mut self, name: &str, heeds_budgets: bool) -> Result<EffectResult, u16> {
+        let found = self.pods.iter().find(|found| found.name == name).ok_or(404_u16)?;
+        let workload = self.workloads.iter().find(|workload| workload.app == found.app);
+        let budget = workload.map(|workload| workload.budget(&self.pods, self.now));
+        // What is pending serves nobody, and goes whatever a budget says.
+        let heeds_budgets = heeds_budgets && found.seen(self.now).phase != "Pending";
+        if heeds_budgets && budget.is_some_and(|budget| budget.allowed <= 0) {
+            return Err(429);
+        }
+        let soon = self.soon();
+        let found = self.pods.iter_mut().find(|found| found.name == name).ok_or(404_u16)?;
+        found.ends_at.get_or_insert(soon);
+        Ok(EffectResult::Done)
     }
 
     /// What is left at the end, without what differs from run to run.

@@ -192,12 +192,7 @@ pub(crate) async fn what_is_not_permitted_is_told_with_verb_and_resource(bench: 
     // The server learns of rights a moment later.
     let path = definition("");
     let path = path.trim_end_matches('/').to_owned();
-    for _ in 0..200 {
-        if crate::bench::call(&ann, "GET", &path, &Value::Null).await.0 == 200 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    eventually(async || crate::bench::call(&ann, "GET", &path, &Value::Null).await.0 == 200).await;
     let (ending, report) = bench.apply_by(&bench.remover_by(ann, bench.settings.clone())).await;
     assert!(matches!(ending, Ending::Rested(Rest::Finished(false))), "{ending:?}");
     let resource = format!("clusterthings.{}", bench.group);
@@ -222,12 +217,8 @@ pub(crate) async fn what_is_not_permitted_is_told_with_verb_and_resource(bench: 
     // Whoever may not even look is told what for, and nothing is begun.
     bench.call("DELETE", &format!("{rbac}/clusterrolebindings/{name}"), Value::Null).await;
     let blind = bench.remover_by(bench.client("ann"), bench.settings.clone());
-    for _ in 0..200 {
-        if crate::bench::call(&bench.client("ann"), "GET", &path, &Value::Null).await.0 == 403 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    let ann = bench.client("ann");
+    eventually(async || crate::bench::call(&ann, "GET", &path, &Value::Null).await.0 == 403).await;
     let plan = blind.plan().await;
     let text = mooring_repair::finalizers::plan::table(&plan);
     assert!(
@@ -235,6 +226,17 @@ pub(crate) async fn what_is_not_permitted_is_told_with_verb_and_resource(bench: 
         "{text}"
     );
     assert!(!plan.nothing_to_do, "unknown is never nothing");
+}
+
+/// Waits for what a server does behind a caller's back.
+async fn eventually(is_so: impl AsyncFn() -> bool) {
+    for _ in 0..1200 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("the server did not hear of it within a minute");
 }
 
 pub(crate) async fn a_webhook_that_refuses_is_named(bench: Bench) {
@@ -274,13 +276,8 @@ pub(crate) async fn a_webhook_that_refuses_is_named(bench: Bench) {
                 &["example.com/x"],
             )
             .await;
-        for _ in 0..200 {
-            let dry = json!({"dryRun": ["All"]});
-            if bench.call("DELETE", &extra, dry).await.0 == 403 {
-                break;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
+        let dry = || json!({"dryRun": ["All"]});
+        eventually(async || bench.call("DELETE", &extra, dry()).await.0 == 403).await;
     }
     let (ending, report) = bench.apply().await;
     assert!(matches!(ending, Ending::Rested(Rest::Finished(false))), "{ending:?}");
