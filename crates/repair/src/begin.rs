@@ -8,6 +8,7 @@ use crate::journal::{Entry, JournalError, Owner, Record, breaker, follow, summar
 use crate::machine::{Phase, State};
 use crate::plan::Plan;
 use crate::settings::Settings;
+use crate::stand_in::NEXT;
 
 /// Why a run may not begin. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -69,6 +70,33 @@ pub fn begin(
             current,
         });
     }
+    may_begin(plan, guards, settings)?;
+    let adopts = adopted(records, plan)?;
+    let entry = Entry::RunStarted {
+        cluster: plan.cluster.clone(),
+        plan_hash: plan.hash.clone(),
+        pool_hash: plan.pool_hash.clone(),
+        settings: Box::new(settings.clone()),
+        owner,
+        adopts,
+    };
+    Ok(follow(records.last(), run, now, entry))
+}
+
+/// The run whose temporary pool is taken over: one of this journal that is over, or there is no beginning.
+fn adopted(records: &[Record], plan: &Plan) -> Result<Option<String>, BeginError> {
+    let Some(left) = &plan.stand_in else { return Ok(None) };
+    let is_over = summaries(records)
+        .iter()
+        .any(|summary| summary.finish.is_some() && left.run.as_deref() == Some(&summary.run));
+    if is_over {
+        return Ok(left.run.clone());
+    }
+    Err(BeginError::Hopeless(format!("name: {left}; {NEXT}")))
+}
+
+/// What guards and checks say, whatever the journal does: nobody need be asked for what is refused anyway.
+pub fn may_begin(plan: &Plan, guards: &[Guard], settings: &Settings) -> Result<(), BeginError> {
     let refusing: Vec<String> = guards
         .iter()
         .filter(|guard| !guard.lets_through() && !guard.transient)
@@ -81,17 +109,12 @@ pub fn begin(
         .prechecks
         .iter()
         .filter(|check| check.forbids() && !settings.overrides.contains_key(check.name))
+        // Whether the pool that has the name may be taken over is in the journal.
+        .filter(|check| check.name != "name" || plan.stand_in.is_none())
         .map(|check| format!("{}: {}", check.name, check.detail))
         .collect();
     if !hopeless.is_empty() {
         return Err(BeginError::Hopeless(hopeless.join(" | ")));
     }
-    let entry = Entry::RunStarted {
-        cluster: plan.cluster.clone(),
-        plan_hash: plan.hash.clone(),
-        pool_hash: plan.pool_hash.clone(),
-        settings: Box::new(settings.clone()),
-        owner,
-    };
-    Ok(follow(records.last(), run, now, entry))
+    Ok(())
 }

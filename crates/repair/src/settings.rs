@@ -140,7 +140,7 @@ pub enum SettingsError {
     #[error("{0} is not set")]
     Missing(&'static str),
     /// A number is not a number above zero.
-    #[error("{name} must be a whole number above 0, not '{value}'")]
+    #[error("{name} ({flag}) must be a whole number from 1 to 4294967295, not '{value}'", flag = flag(name))]
     Number {
         /// The variable.
         name: &'static str,
@@ -158,12 +158,16 @@ pub enum SettingsError {
     WedgeState(String),
 }
 
+/// Recreations of a pool within [`BREAKER_PERIOD`] after which another one is refused.
+pub(crate) const MOST_RECREATIONS: usize = 2;
+pub(crate) const BREAKER_PERIOD: SignedDuration = SignedDuration::from_hours(24);
+
 /// The override that lets an old operation of another pool be aborted.
 pub const OTHER_OPERATION: &str = "other-operation";
 
 /// What `--override` may name: the five guards, the checks of a plan, the proofs that a step asks for, disruption
 /// budgets, and an old operation of another pool. A young or unidentified operation is never fought.
-pub const OVERRIDABLE: [&str; 13] = [
+pub const OVERRIDABLE: [&str; 14] = [
     "missing-nodes",
     "failing-writes",
     "cluster-state",
@@ -177,6 +181,7 @@ pub const OVERRIDABLE: [&str; 13] = [
     "size",
     "subnet",
     "pool-limit",
+    "recreations",
 ];
 
 impl Settings {
@@ -258,6 +263,11 @@ impl Settings {
 #[must_use]
 pub fn is_on(value: &str) -> bool {
     matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes")
+}
+
+/// The flag that sets the same.
+fn flag(variable: &str) -> &'static str {
+    if variable == "NRP_FAIL_THRESHOLD" { "--fail-threshold" } else { "--fail-window" }
 }
 
 fn positive(

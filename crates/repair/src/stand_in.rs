@@ -9,8 +9,8 @@ use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, temporary_pool};
 use crate::observation::Pool;
 
 /// What to do about it.
-pub const NEXT: &str = "`resume` continues that run; if that one is over (`status`), drain and delete the pool by hand, \
-                        as docs/RUNBOOK.md says";
+pub const NEXT: &str = "`resume` continues that run with its journal; if it is over (`status --all`), the next `apply` with \
+                        that journal takes the pool over";
 
 /// Where it stands, a run is not over, whoever knows of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -50,6 +50,7 @@ fn started(pool: &str) -> Entry {
         pool_hash: "p".into(),
         settings: Box::new(settings),
         owner: owner(),
+        adopts: None,
     }
 }
 

@@ -17,14 +17,15 @@ mod fake;
 
 use fake::ends::{keys, once, rest, stopped};
 use fake::scenarios::{old_operation, settings};
-use fake::{Cloud, Workload, node, pod, recover, until};
+use fake::{Cloud, Workload, node, pod, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::begin::{BeginError, begin};
 use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::guards::deletions;
 use mooring_repair::journal::{Entry, Finish, Owner, Record, follow};
 use mooring_repair::machine::{Reason, State};
 use mooring_repair::names::RUN_TAG;
-use mooring_repair::observation::{Operation, Pdb, Query, Reading, Seen};
+use mooring_repair::observation::{ActivityEvent, Answer, Operation, Pdb, Query, Reading, Seen};
 use mooring_repair::plan::{self, Step, Surroundings};
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
@@ -231,4 +232,78 @@ fn a_plan_that_cannot_succeed_is_not_begun() {
     let mut short = overriding("quota");
     short.limits.overall = SignedDuration::from_secs(1);
     assert!(begun(&short).is_ok(), "a run whose time is short can be resumed");
+}
+
+#[test]
+fn what_an_aborted_run_left_is_taken_over_by_the_next() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let end = undo(&cloud.borrow(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Aborted));
+    assert!(end.cloud.borrow().pools.contains_key("systmp"), "it carries pods");
+    let next = whole(end.cloud.borrow().clone(), &settings(), None);
+    assert_eq!(rest(&next), Rest::Finished(Finish::Repaired));
+    let cloud = next.cloud.borrow();
+    assert_eq!(cloud.pools.keys().collect::<Vec<_>>(), ["system", "user"]);
+    assert_eq!(cloud.end_state()["cordoned"], 0);
+}
+
+#[test]
+fn a_temporary_pool_of_a_run_that_this_journal_does_not_know_is_left_alone() {
+    let cloud = until(Step::ProveTemporary, &settings(), Cloud::wedged);
+    let cloud = cloud.borrow();
+    let mut seen = Seen::default();
+    for query in [Query::Cluster, Query::Pools] {
+        seen.take(cloud.observe(&query));
+    }
+    let plan = plan::build(&seen, &settings(), &Surroundings::unread()).unwrap();
+    let begun = begin(&[], &plan, None, &[], &settings(), owner(), "r", cloud.now);
+    let Err(BeginError::Hopeless(why)) = begun else { panic!("{begun:?}") };
+    assert!(why.contains("systmp is the temporary one of run run0"), "{why}");
+}
+
+#[test]
+fn deletions_count_whoever_made_them() {
+    let cloud = Cloud::wedged();
+    let mut seen = Seen::default();
+    seen.take(cloud.observe(&Query::Cluster));
+    let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
+    let event = |pool: &str, verb: &str, correlation: &str, status: &str, hours: i64| {
+        let at = (cloud.now - SignedDuration::from_hours(hours)).to_string();
+        ActivityEvent::read(&json!({
+            "operationName": {"value": format!("Microsoft.ContainerService/managedClusters/agentPools/{verb}")},
+            "resourceId": format!("{cluster}/agentPools/{pool}"),
+            "status": {"value": status}, "correlationId": correlation, "eventTimestamp": at,
+        }))
+        .unwrap()
+    };
+    let count = |events: Vec<ActivityEvent>| {
+        let mut seen = seen.clone();
+        seen.take(Answer::Events(Reading::Known(events)));
+        deletions(&seen, "system", cloud.now).known().copied().unwrap()
+    };
+    let twice = vec![
+        event("system", "delete", "a", "Started", 2),
+        event("SYSTEM", "delete", "a", "Succeeded", 2),
+        event("system", "delete", "b", "Started", 1),
+    ];
+    assert_eq!(count(twice.clone()), 2);
+    let mut others = twice;
+    others.extend([
+        event("user", "delete", "c", "Succeeded", 1),
+        event("system", "write", "d", "Succeeded", 1),
+        event("system", "delete", "e", "Succeeded", 25),
+        event("system", "delete", "f", "Started", 1),
+        event("system", "delete", "f", "Failed", 1),
+    ]);
+    assert_eq!(count(others), 2, "nor another pool, a write, an old one, or one that failed");
+    assert_eq!(deletions(&Seen::default(), "system", cloud.now).known(), None);
+    let around = |deletions| Surroundings { deletions, ..Surroundings::unread() };
+    seen.take(cloud.observe(&Query::Pools));
+    for (deletions, begins) in
+        [(Reading::Known(1), true), (Reading::Known(2), false), (Reading::NotFound, true)]
+    {
+        let plan = plan::build(&seen, &settings(), &around(deletions.clone())).unwrap();
+        let begun = begin(&[], &plan, None, &[], &settings(), owner(), "r", cloud.now);
+        assert_eq!(begun.is_ok(), begins, "{deletions:?}");
+    }
 }

@@ -83,6 +83,7 @@ fn begins() -> Entry {
         pool_hash: "p".into(),
         settings: Box::new(Settings::new(target)),
         owner: owner("a"),
+        adopts: None,
     }
 }
 

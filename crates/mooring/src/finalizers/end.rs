@@ -51,7 +51,7 @@ pub(crate) async fn end(
         Ending::Refused(error) => {
             without_run(profile, plan_hash, Verdict::Refused, Some(error.to_string()), output)?;
         }
-        Ending::Nothing(_) | Ending::Held(_) | Ending::Failed(_) => {}
+        Ending::Nothing(_) | Ending::Held(_) | Ending::Failed(_) | Ending::NoJournal(_) => {}
     }
     code(
         ending,

@@ -76,6 +76,7 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
                     confirm(
                         &name,
                         &format!("Type the profile's name to continue the removal of {name}: "),
+                        "resume --yes",
                     )?;
                 }
                 resume(&remover, signals, *output).await
@@ -157,7 +158,8 @@ async fn apply(
     if asks {
         write(&format!("{}\n", plan::table(&plan)));
         if plan.guards.iter().all(mooring_repair::guards::Guard::lets_through) {
-            confirm(name, &format!("Type the profile's name to remove {name}: "))?;
+            let question = format!("Type the profile's name to remove {name}: ");
+            confirm(name, &question, "apply --yes --plan-hash HASH")?;
         }
     }
     let mut progress = Progress::new();

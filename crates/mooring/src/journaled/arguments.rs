@@ -29,10 +29,12 @@ pub(crate) struct JournalArgument {
 impl JournalArgument {
     /// A file by its whole path, since the journal is found again by it from other folders.
     pub(crate) fn place(&self) -> Result<JournalPlace, Failure> {
-        if self.journal == "configmap" {
+        // As a temporary pool's tag says it, too, for whoever copies it from there.
+        if self.journal == "configmap" || self.journal.starts_with("configmap/kube-system/") {
             return Ok(JournalPlace::ConfigMap);
         }
-        let path = std::path::absolute(Path::new(&self.journal))
+        let pointer = self.journal.strip_prefix("file/").filter(|path| path.starts_with('/'));
+        let path = std::path::absolute(Path::new(pointer.unwrap_or(&self.journal)))
             .map_err(|error| Failure::usage(format!("--journal {}: {error}", self.journal)))?;
         let path = path.into_os_string().into_string();
         path.map(JournalPlace::File)

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_repair::journal::{Liveness, Lock, SILENCE};
+use mooring_repair::settings::JournalPlace;
 use mooring_repair::shell::{JournalEnding as Ending, liveness, this_process};
 
 use super::progress::write;
@@ -29,9 +30,18 @@ pub(crate) fn code<R, B>(
             "{}\nhint: `mooring {command} status` tells how far it is",
             held(&lock)
         ))),
-        Ending::Failed(why) => Err(Failure::unreadable(format!(
+        Ending::Failed(why) => Err(Failure::unreadable(why)),
+        Ending::NoJournal(why) => Err(Failure::unreadable(format!(
             "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs rights on ConfigMaps in kube-system"
         ))),
+    }
+}
+
+/// The flag that leads back to a journal; none for the usual place.
+pub(crate) fn flag(place: &JournalPlace) -> String {
+    match place {
+        JournalPlace::ConfigMap => String::new(),
+        JournalPlace::File(path) => format!(" --journal {path}"),
     }
 }
 
@@ -39,7 +49,7 @@ pub(crate) fn code<R, B>(
 pub(crate) fn held(lock: &Lock) -> String {
     let owner = &lock.owner;
     let state = if is_gone(lock) { "worked on this and is gone" } else { "works on this" };
-    format!("{} (process {}) {state}, heard of at {}", owner.host, owner.pid, lock.heartbeat)
+    format!("{} (process {}) {state}, heard of at {:.0}", owner.host, owner.pid, lock.heartbeat)
 }
 
 /// What an earlier run that is not over means for one that should begin: somebody is at work, or `left`.

@@ -8,7 +8,7 @@ mod question;
 mod signals;
 
 pub(crate) use arguments::{Approval, JournalArgument};
-pub(crate) use end::{code, held, in_the_way};
+pub(crate) use end::{code, flag, held, in_the_way};
 pub(crate) use progress::{Progress, once, write};
 pub(crate) use question::confirm;
 pub(crate) use signals::{Signals, environment, runtime, signals};

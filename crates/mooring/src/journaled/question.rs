@@ -5,10 +5,8 @@ use std::io::BufRead as _;
 use super::progress::write;
 use crate::failure::Failure;
 
-const UNATTENDED: &str = "unattended, use `apply --yes --plan-hash HASH` or `resume --yes`";
-
-/// Asks for a name.
-pub(crate) fn confirm(name: &str, question: &str) -> Result<(), Failure> {
+/// Asks for a name; `unattended` is what a script types instead.
+pub(crate) fn confirm(name: &str, question: &str, unattended: &str) -> Result<(), Failure> {
     write(question);
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
@@ -16,5 +14,7 @@ pub(crate) fn confirm(name: &str, question: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let typed = if line.is_empty() { "nothing was typed" } else { "that is not its name" };
-    Err(Failure::refused(format!("{typed}; nothing was changed\nhint: {UNATTENDED}")))
+    Err(Failure::refused(format!(
+        "{typed}; nothing was changed\nhint: unattended, use `{unattended}`"
+    )))
 }

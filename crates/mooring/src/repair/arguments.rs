@@ -22,7 +22,7 @@ pub(crate) struct RepairArguments {
 const HELP: &str = "\
 How a repair goes:
   mooring repair detect            look: five guards, each pass, fail or unknown; changes nothing
-  mooring repair plan              show every step and body, and the plan's hash; changes nothing
+  mooring repair plan              show every step, its risk and time, and the plan's hash (bodies: -o json); changes nothing
   mooring repair apply             ask for the pool's name, then rebuild the pool
   mooring repair resume            go on after a crash, a time-out or Ctrl-C, on any machine
   mooring repair status            where it stands, from the journal
@@ -82,9 +82,9 @@ pub(crate) enum RepairCommand {
         /// The same as `plan`
         #[arg(long)]
         dry_run: bool,
-        /// How to show the report
-        #[arg(short, long, value_enum, default_value_t = Written::Table)]
-        output: Written,
+        /// How to show the report; `mermaid` shows a plan only
+        #[arg(short, long, value_enum, default_value_t = Drawn::Table)]
+        output: Drawn,
     },
     /// Continue a run that was interrupted, on any machine
     Resume {
@@ -130,7 +130,7 @@ pub(crate) struct TargetArguments {
     #[command(flatten)]
     pub(crate) name: ClusterName,
     /// The pool's name
-    #[arg(long, value_name = "NAME", default_value = "system")]
+    #[arg(long, value_name = "NAME", default_value = "system", value_parser = pool_name)]
     pub(crate) pool: String,
     /// Reach the Kubernetes API by this file instead of Azure's credentials (KUBECONFIG is ignored: it is of
     /// whatever cluster was worked on last)
@@ -138,6 +138,16 @@ pub(crate) struct TargetArguments {
     pub(crate) kubeconfig: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) journal: JournalArgument,
+}
+
+/// A name that AKS could have given: small letters and digits, a letter first, twelve at most.
+fn pool_name(text: &str) -> Result<String, String> {
+    let letter_first = text.starts_with(|first: char| first.is_ascii_lowercase());
+    let small = text.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit());
+    if letter_first && small && text.len() <= 12 {
+        return Ok(text.to_owned());
+    }
+    Err("a pool's name has 1 to 12 small letters and digits and begins with a letter".to_owned())
 }
 
 /// What counts as wedged.

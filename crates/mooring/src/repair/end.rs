@@ -1,5 +1,7 @@
 //! How a run ended, for people, programs and exit codes.
 
+use std::fmt::Write as _;
+
 use mooring_repair::begin::BeginError;
 use mooring_repair::journal::Finish;
 use mooring_repair::report::RunReport;
@@ -9,7 +11,7 @@ use mooring_repair::shell::{Ending, Operator};
 use super::arguments::Written;
 use super::show;
 use crate::failure::Failure;
-use crate::journaled::code;
+use crate::journaled::{code, flag};
 
 /// Shows the report of a run that was begun, and says what to do next.
 pub(crate) async fn end(
@@ -24,10 +26,18 @@ pub(crate) async fn end(
     {
         show::report(&report, output)?;
     }
+    let settings = operator.settings();
+    let mut flags = flag(&settings.journal);
+    if settings.target.pool != "system" {
+        let _ = write!(flags, " --pool {}", settings.target.pool);
+    }
+    let next = format!(
+        "`mooring repair resume{flags}` continues, `mooring repair abort{flags}` undoes what can be undone"
+    );
     code(
         ending,
         "repair",
-        "`mooring repair resume` continues, `mooring repair abort` undoes what can be undone",
+        &next,
         |rest| match rest {
             Rest::Finished(Finish::Repaired | Finish::NothingToDo | Finish::Aborted) => Ok(0),
             Rest::Finished(Finish::Refused) => Ok(4),
@@ -37,7 +47,7 @@ pub(crate) async fn end(
     )
 }
 
-fn refusal(error: &BeginError) -> Failure {
+pub(crate) fn refusal(error: &BeginError) -> Failure {
     match error {
         BeginError::Journal(_) => Failure::unreadable(error.to_string()),
         BeginError::Unfinished(_) => {

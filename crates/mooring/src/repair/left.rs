@@ -24,7 +24,7 @@ pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> 
     match &report.stand_in {
         None => Ok(()),
         Some(left) => Err(Failure::refused(format!(
-            "{left}; there is no run in this journal\nhint: `mooring repair resume --journal` with that one continues it"
+            "{left}; no run of this journal is under way\nhint: `mooring repair resume --journal` with that one continues it; if that run is over and the pool is well, drain the temporary pool and delete it (docs/RUNBOOK.md)"
         ))),
     }
 }

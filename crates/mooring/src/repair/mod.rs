@@ -11,13 +11,14 @@ mod show;
 
 use std::process::ExitCode;
 
+use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
 use mooring_repair::plan::PlanError;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator};
 
 pub(crate) use arguments::RepairArguments;
-use arguments::{Drawn, RepairCommand, TargetArguments, Written};
+use arguments::{Drawn, Plain, RepairCommand, TargetArguments, Written};
 use left::{left, nobody_stands_in};
 use outside::operator;
 use progress::tell;
@@ -52,17 +53,16 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
             on(target, settings, async |operator, signals| {
                 if *dry_run {
-                    return plan(operator, Drawn::from(*output)).await;
+                    return plan(operator, *output).await;
                 }
-                Box::pin(apply(operator, signals, approval.plan_hash.as_deref(), *output)).await
+                let written = Written::try_from(*output)?;
+                Box::pin(apply(operator, signals, approval.plan_hash.as_deref(), written)).await
             })
         }
         RepairCommand::Resume { target, overrides, yes, output } => {
-            again(target, overrides, *yes, *output, "continue the run on", true)
+            again(target, overrides, *yes, *output, true)
         }
-        RepairCommand::Abort { target, yes, output } => {
-            again(target, &[], *yes, *output, "undo the run on", false)
-        }
+        RepairCommand::Abort { target, yes, output } => again(target, &[], *yes, *output, false),
         RepairCommand::Status { target, all, output } => {
             let settings = settings::settings(target, None, None, &environment)?;
             on(target, settings, async |operator, _| {
@@ -92,12 +92,20 @@ fn on(
 
 async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
     let examined = operator.examine().await;
-    if examined.report.greenfield {
-        write(&examined.report.table());
+    let report = &examined.report;
+    if report.greenfield && output == Drawn::Json {
+        show::detection(report, Plain::Json)?;
+        return Ok(0);
+    }
+    // Why it is not certain stands there.
+    if report.detection.verdict != Verdict::Confirmed {
+        write(&format!("{}\n", report.table()));
+    }
+    if report.greenfield {
         return Ok(0);
     }
     show::plan(&examined.plan.map_err(|error| no_plan(&error))?, output)?;
-    write(&format!("verdict: {}\n", show::verdict(&examined.report)));
+    write(&format!("verdict: {}\n", show::verdict(report)));
     Ok(0)
 }
 
@@ -121,18 +129,20 @@ async fn apply(
     }
     write(&report.table());
     let plan = examined.plan.map_err(|error| no_plan(&error))?;
+    let guards = &report.detection.guards;
+    may_begin(&plan, guards, operator.settings()).map_err(|error| end::refusal(&error))?;
+    if let Some(young) = report.operation.as_ref().filter(|operation| operation.left_alone) {
+        write(&format!("{young}; nothing to do\n"));
+        return Ok(0);
+    }
     if approved.is_none() {
         write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
-        ask(&plan.pool, "rebuild")?;
+        ask(&plan.pool, "rebuild", "apply --yes --plan-hash HASH")?;
     }
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-    let ending = signals
-        .during(
-            operator.apply(&plan, &report.detection.guards, approved, watcher),
-            Ending::Resumable,
-        )
-        .await;
+    let ending =
+        signals.during(operator.apply(&plan, guards, approved, watcher), Ending::Resumable).await;
     progress.end();
     end::end(operator, ending, output).await
 }
@@ -142,15 +152,21 @@ fn again(
     overrides: &[String],
     yes: bool,
     output: Written,
-    what: &str,
     forward: bool,
 ) -> Result<u8, Failure> {
     let mut settings = settings::settings(target, None, None, &environment)?;
     settings::go_over(&mut settings, overrides)?;
     let pool = settings.target.pool.clone();
     on(target, settings, async |operator, signals| {
-        if !yes {
-            ask(&pool, what)?;
+        // Nobody is asked for what is not there to be done.
+        let is_over = match operator.status().await {
+            Ok(standing) => left::unfinished(&standing.records)?.is_none(),
+            Err(_) => false,
+        };
+        if !yes && !is_over {
+            let (what, unattended) =
+                if forward { ("continue", "resume --yes") } else { ("undo", "abort --yes") };
+            ask(&pool, &format!("{what} the run on"), unattended)?;
         }
         let mut progress = Progress::new();
         let watcher =
@@ -166,8 +182,8 @@ fn again(
     })
 }
 
-fn ask(pool: &str, what: &str) -> Result<(), Failure> {
-    confirm(pool, &format!("Type the pool's name to {what} pool {pool}: "))
+fn ask(pool: &str, what: &str, unattended: &str) -> Result<(), Failure> {
+    confirm(pool, &format!("Type the pool's name to {what} pool {pool}: "), unattended)
 }
 
 fn no_plan(error: &PlanError) -> Failure {

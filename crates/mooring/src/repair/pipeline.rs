@@ -13,17 +13,19 @@ use super::arguments::{Drawn, Written};
 use super::left::{nobody_stands_in, unfinished};
 use super::outside::operator;
 use super::progress::tell;
-use super::{settings, show};
+use super::show;
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, environment, held, runtime, write};
+use crate::journaled::{Progress, Signals, environment, held, once, runtime, write};
 
 /// The step's whole time, waiting for another run's lock included.
 const OVERALL: Duration = Duration::from_hours(1);
 
 /// Exit 0 for done or nothing to do, 1 for everything else.
 pub(crate) fn pipeline() -> Result<u8, Failure> {
-    let settings =
-        Settings::from_env(environment).map_err(|error| settings::usage(&error).with_code(1))?;
+    let settings = Settings::from_env(environment).map_err(|error| {
+        Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
+            .with_code(1)
+    })?;
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
         // Whatever is under way then is left as a kill would leave it, which the journal bears.
@@ -64,7 +66,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
                 return Ok(0);
             }
             write(&format!("run {run} is not over and is continued\n"));
-            let mut say = |text: &str| write(&format!("{text}\n"));
+            let mut say = once();
             Box::pin(signals.during(operator.resume(watcher, &mut say), Ending::Resumable)).await
         }
         (None, plan) => {
@@ -79,6 +81,10 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
                 show::plan(plan, Drawn::Table)?;
                 return Ok(0);
             }
+            if let Some(young) = report.operation.as_ref().filter(|found| found.left_alone) {
+                write(&format!("{young}; nothing to do\n"));
+                return Ok(0);
+            }
             let run = operator.apply(plan, guards, Some(&plan.hash), watcher);
             Box::pin(signals.during(run, Ending::Resumable)).await
         }
@@ -89,7 +95,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     if let Some(report) = &report {
         show::report(report, Written::Table)?;
     }
-    verdict(ending, report.is_some_and(|report| report.recovered()))
+    verdict(ending, report.as_ref())
 }
 
 fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
@@ -98,32 +104,61 @@ fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// `recovered`: guards that passed at first did not any more when they were asked again.
-fn verdict(ending: Ending, recovered: bool) -> Result<u8, Failure> {
+fn verdict(ending: Ending, report: Option<&RunReport>) -> Result<u8, Failure> {
     Err(Failure::unreadable(match ending {
-        Ending::Rested(Rest::Finished(Finish::Refused)) if recovered => return Ok(0),
+        // Guards that passed at first did not any more when they were asked again: the pool came back.
+        Ending::Rested(Rest::Finished(Finish::Refused))
+            if report.is_some_and(RunReport::recovered) =>
+        {
+            return Ok(0);
+        }
         Ending::Rested(Rest::Finished(
             Finish::Repaired | Finish::NothingToDo | Finish::Aborted,
         ))
         | Ending::Nothing(_) => return Ok(0),
-        Ending::Rested(Rest::Finished(Finish::Refused)) => "a guard refused".to_owned(),
+        Ending::Rested(Rest::Finished(Finish::Refused)) => {
+            let why = report.and_then(|report| report.stopped.as_deref());
+            format!("refused: {}", why.unwrap_or("by a guard"))
+        }
         Ending::Rested(Rest::Resumable { message, .. }) | Ending::Resumable(message) => {
             format!("{message}\nhint: the next run of this step continues")
         }
         Ending::Refused(error) => error.to_string(),
         Ending::Held(lock) => held(&lock),
-        Ending::Failed(why) => why,
+        Ending::Failed(why) | Ending::NoJournal(why) => why,
     }))
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+    use mooring_repair::plan::Step;
+
     use super::*;
 
     #[test]
     fn a_pool_that_recovers_before_anything_is_touched_is_nothing_to_do() {
-        let refused = || Ending::Rested(Rest::Finished(Finish::Refused));
-        assert_eq!(verdict(refused(), true).ok(), Some(0));
-        assert!(verdict(refused(), false).is_err());
+        let of = |step| RunReport {
+            schema: "mooring.repair/v1",
+            run: String::new(),
+            cluster: String::new(),
+            pool: String::new(),
+            plan_hash: String::new(),
+            started: Timestamp::UNIX_EPOCH,
+            last: Timestamp::UNIX_EPOCH,
+            finish: Some(Finish::Refused),
+            undoing: false,
+            step: Some(step),
+            steps: Vec::new(),
+            effects: Vec::new(),
+            overrides: Vec::new(),
+            left: Vec::new(),
+            stopped: Some("systmp is somebody else's".to_owned()),
+        };
+        let refused =
+            |step| verdict(Ending::Rested(Rest::Finished(Finish::Refused)), Some(&of(step)));
+        assert_eq!(refused(Step::Recheck).ok(), Some(0));
+        let failure = refused(Step::Snapshot).unwrap_err();
+        assert!(failure.text().contains("somebody else's"), "{}", failure.text());
     }
 }

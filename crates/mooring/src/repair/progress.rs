@@ -23,8 +23,7 @@ fn place(state: &State) -> String {
         return "undo".to_owned();
     }
     let Some(step) = state.step() else { return "end".to_owned() };
-    let number = Step::ALL.iter().position(|known| *known == step).map_or(0, |at| at + 1);
-    format!("step {number}/{} {}", Step::ALL.len(), step.name())
+    format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name())
 }
 
 fn what(action: &Action) -> Option<String> {

@@ -79,12 +79,18 @@ pub(crate) fn standing(standing: &Standing, all: bool, output: Written) -> Resul
     print(text.as_bytes())
 }
 
-impl From<Written> for Drawn {
-    fn from(output: Written) -> Self {
+impl TryFrom<Drawn> for Written {
+    type Error = Failure;
+
+    fn try_from(output: Drawn) -> Result<Self, Failure> {
         match output {
-            Written::Table => Self::Table,
-            Written::Json => Self::Json,
-            Written::Markdown => Self::Markdown,
+            Drawn::Table => Ok(Self::Table),
+            Drawn::Json => Ok(Self::Json),
+            Drawn::Markdown => Ok(Self::Markdown),
+            Drawn::Mermaid => Err(Failure::usage(
+                "-o mermaid draws a plan\nhint: `mooring repair plan`, or `apply --dry-run`"
+                    .to_owned(),
+            )),
         }
     }
 }

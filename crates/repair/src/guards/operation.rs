@@ -1,9 +1,14 @@
 //! Which operation is running, and since when.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::observation::{ActivityEvent, Reading, Seen};
+use crate::settings::BREAKER_PERIOD;
+
+const DELETE_POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools/delete";
 
 /// What an operation belongs to, and so where it can be aborted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +111,28 @@ fn from_events(seen: &Seen) -> Result<Running, String> {
     open.sort_by_key(|(event, _)| event.at);
     let (event, scope) = open.pop().ok_or("no request in the activity log is unfinished")?;
     Ok(Running::One { id: event.correlation.clone(), started: event.at, scope })
+}
+
+/// How often a pool was deleted within a day, as the activity log has it: whoever did it, and whatever journal they kept.
+#[must_use]
+pub fn deletions(seen: &Seen, pool: &str, now: Timestamp) -> Reading<usize> {
+    let unread = || Reading::Failed("was not read".to_owned());
+    let Some(cluster) = seen.cluster.as_ref().and_then(Reading::known) else { return unread() };
+    let id = format!("{}/agentPools/{pool}", cluster.id);
+    let count = |events: &Vec<ActivityEvent>| {
+        let of_pool = events
+            .iter()
+            .filter(|event| event.is_operation(DELETE_POOL) && event.is_about(&id))
+            .filter(|event| now.duration_since(event.at) < BREAKER_PERIOD);
+        let failed: BTreeSet<_> = of_pool
+            .clone()
+            .filter(|event| matches!(event.status.as_str(), "Failed" | "Canceled"))
+            .map(|event| &event.correlation)
+            .collect();
+        let all: BTreeSet<_> = of_pool.map(|event| &event.correlation).collect();
+        all.difference(&failed).count()
+    };
+    seen.events.as_ref().map_or_else(unread, |reading| reading.map(count))
 }
 
 /// What an event's operation belongs to, if it is one of this cluster that changes something.

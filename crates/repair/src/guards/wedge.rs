@@ -85,13 +85,28 @@ pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -
     let age = last.map_or_else(String::new, |last| {
         format!(", the last one {} minutes ago", now.duration_since(last).as_mins())
     });
+    let since = match last_success(events, &set.id) {
+        Some(at) => format!("since one succeeded {} minutes ago", now.duration_since(at).as_mins()),
+        None => "and none succeeded".to_owned(),
+    };
     let text = format!(
-        "{count} writes of {} failed with {SIGNATURE} in {minutes} minutes and none succeeded since \
-         ({needed} needed){age}",
+        "{count} writes of {} failed with {SIGNATURE} in {minutes} minutes {since} ({needed} needed){age}",
         set.name
     );
     let enough = needed > 0 && u32::try_from(count).is_ok_and(|count| count >= needed);
     guard(if enough { Outcome::Pass } else { Outcome::Fail }, text)
+}
+
+fn writes<'a>(
+    events: &'a [ActivityEvent],
+    scale_set: &'a str,
+) -> impl Iterator<Item = &'a ActivityEvent> {
+    events.iter().filter(move |event| event.is_operation(WRITE) && event.is_about(scale_set))
+}
+
+fn last_success(events: &[ActivityEvent], scale_set: &str) -> Option<Timestamp> {
+    let succeeded = writes(events, scale_set).filter(|event| event.status == "Succeeded");
+    succeeded.map(|event| event.at).max()
 }
 
 /// Failed writes with the signature after the last success, once per correlation id.
@@ -101,11 +116,10 @@ fn failures(
     now: Timestamp,
     window: SignedDuration,
 ) -> BTreeSet<(String, Timestamp)> {
-    let writes = || events.iter().filter(|e| e.is_operation(WRITE) && e.is_about(scale_set));
-    let success = writes().filter(|event| event.status == "Succeeded").map(|event| event.at).max();
+    let success = last_success(events, scale_set);
     let mut counted = BTreeSet::new();
     let mut found = BTreeSet::new();
-    for event in writes().filter(|event| event.status == "Failed") {
+    for event in writes(events, scale_set).filter(|event| event.status == "Failed") {
         let age = now.duration_since(event.at);
         let current = age <= window && age >= -SKEW && success.is_none_or(|s| event.at > s);
         let signed = event.codes.iter().any(|code| code == SIGNATURE);

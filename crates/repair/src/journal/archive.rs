@@ -1,15 +1,12 @@
 //! Earlier runs: what was done, and whether it was done too often.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Entry, Finish, Record};
 use crate::effects::Effect;
 use crate::plan::Step;
-
-/// Recreations of a pool within [`PERIOD`] after which another one is refused.
-const MOST: usize = 2;
-const PERIOD: SignedDuration = SignedDuration::from_hours(24);
+use crate::settings::{BREAKER_PERIOD, MOST_RECREATIONS};
 
 /// One run in short.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,8 +74,9 @@ const KEPT: usize = 8;
 #[must_use]
 pub fn retained(records: &[Record], now: Timestamp) -> &[Record] {
     let runs = summaries(records);
-    let counts =
-        |run: &RunSummary| run.deleted.is_some_and(|deleted| now.duration_since(deleted) < PERIOD);
+    let counts = |run: &RunSummary| {
+        run.deleted.is_some_and(|deleted| now.duration_since(deleted) < BREAKER_PERIOD)
+    };
     let recent = runs.len().saturating_sub(KEPT);
     let Some(first) = runs.iter().enumerate().find(|(at, run)| *at >= recent || counts(run)) else {
         return records;
@@ -94,9 +92,9 @@ pub fn breaker(runs: &[RunSummary], pool: &str, now: Timestamp) -> Option<String
         .iter()
         .filter(|run| run.pool == pool)
         .filter_map(|run| run.deleted)
-        .filter(|deleted| now.duration_since(*deleted) < PERIOD)
+        .filter(|deleted| now.duration_since(*deleted) < BREAKER_PERIOD)
         .count();
-    (recent >= MOST).then(|| {
+    (recent >= MOST_RECREATIONS).then(|| {
         format!(
             "pool {pool} was recreated {recent} times within a day; another time will not cure it"
         )

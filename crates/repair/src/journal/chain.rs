@@ -88,7 +88,10 @@ pub fn decode<E: Content>(text: &str, tail: Tail) -> Result<Vec<Record<E>>, Jour
 fn decode_line<E: Content>(line: &str, at: u64) -> Result<Record<E>, JournalError> {
     // Never the text itself in an error: a journal may be shown to people.
     let unreadable = |error: serde_json::Error| {
-        JournalError::Unreadable(at, format!("{:?} at column {}", error.classify(), error.column()))
+        JournalError::Unreadable(
+            at,
+            format!("no record of a journal, from column {} on", error.column()),
+        )
     };
     let value: Value = serde_json::from_str(line).map_err(unreadable)?;
     let schema = value.get("schema").and_then(Value::as_str).unwrap_or_default();

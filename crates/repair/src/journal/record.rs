@@ -62,6 +62,9 @@ pub enum Entry {
         settings: Box<Settings>,
         /// Who runs it.
         owner: Owner,
+        /// A run that is over and left its temporary pool, which this one takes over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        adopts: Option<String>,
     },
     /// Somebody continues it.
     Resumed {

@@ -141,10 +141,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// True if the pool is the temporary one of this run.
+    /// True if the pool is the temporary one of this run, or of the one that it takes over from.
     pub(crate) fn is_ours(&self, pool: &Pool) -> bool {
+        let run = pool.tag(RUN_TAG);
         pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE)
-            && pool.tag(RUN_TAG).as_deref() == Some(self.state.run.as_str())
+            && (run.as_deref() == Some(self.state.run.as_str())
+                || (run.is_some() && run == self.state.adopts))
     }
 
     /// Where the journal is, for the temporary pool's tag.

@@ -62,18 +62,21 @@ pub fn next(state: &State, seen: &Seen, now: Timestamp) -> Action {
     bounded(state, now, action)
 }
 
-/// A limit turns waiting, and beginning something new, into a stop that can be resumed.
+/// A limit turns waiting, and beginning something new, into a stop that can be resumed; no pause outlasts it.
 fn bounded(state: &State, now: Timestamp, action: Action) -> Action {
-    if let Some(deadline) = state.deadline()
-        && now >= deadline
-        && matches!(action, Action::Wait { .. } | Action::Effect { .. })
-    {
-        return Action::resumable(Reason::Deadline, "the run's time is up; resume it".to_owned());
-    }
+    let deadline = state.deadline().unwrap_or(Timestamp::MAX);
     match action {
+        Action::Wait { why, .. } if now >= deadline => {
+            Action::resumable(Reason::Deadline, format!("the run's time is up, waiting {why}"))
+        }
+        Action::Effect { effect, .. } if now >= deadline => {
+            let message = format!("the run's time is up before it could {}", effect.key());
+            Action::resumable(Reason::Deadline, message)
+        }
         Action::Wait { why, .. } if state.step_expired(now) => {
             Action::resumable(Reason::StepTimeout, format!("waited too long: {why}"))
         }
+        Action::Wait { until, why } => Action::Wait { until: until.min(deadline), why },
         other => other,
     }
 }

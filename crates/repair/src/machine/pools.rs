@@ -51,9 +51,14 @@ fn made(context: &Context<'_>, step: Step, name: &str, body: serde_json::Value) 
             Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
         }
         Some(pool) if pool.state() == "Failed" => {
-            why_failed(context, &put)?;
+            let codes = why_failed(context, &put)?;
             // The same body again is the same request.
-            Err(context.effect(step, put))
+            Err(match context.effect(step, put) {
+                Action::Wait { until, why } => {
+                    Action::Wait { until, why: format!("{why}: pool {name} is Failed{codes}") }
+                }
+                action => action,
+            })
         }
         _ => Err(context.effect(step, put)),
     }
@@ -70,10 +75,10 @@ const HOPELESS: [&str; 7] = [
     "SubnetIsFull",
 ];
 
-/// Stops if the operation behind a failed pool says that trying again is useless.
-fn why_failed(context: &Context<'_>, put: &Effect) -> Result<(), Action> {
-    let Some(attempt) = context.state.attempt(&put.key()) else { return Ok(()) };
-    let Some(token) = attempt.token.clone() else { return Ok(()) };
+/// What the operation behind a failed pool says; stops if that is that trying again is useless.
+fn why_failed(context: &Context<'_>, put: &Effect) -> Result<String, Action> {
+    let Some(attempt) = context.state.attempt(&put.key()) else { return Ok(String::new()) };
+    let Some(token) = attempt.token.clone() else { return Ok(String::new()) };
     let Some(reading) = context.seen.operations.get(&token) else {
         return Err(Action::Observe(Query::Operation(token)));
     };
@@ -83,7 +88,7 @@ fn why_failed(context: &Context<'_>, put: &Effect) -> Result<(), Action> {
         let message = format!("{} failed: {}", put.key(), codes.join(", "));
         return Err(Action::resumable(Reason::EffectRefused, message));
     }
-    Ok(())
+    Ok(if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) })
 }
 
 /// The broken pool is gone. Deleted only if it is still the very pool of the snapshot, unedited.

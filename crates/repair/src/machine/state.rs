@@ -74,6 +74,8 @@ pub struct State {
     pub run: String,
     /// The cluster's resource id.
     pub cluster: String,
+    /// A run that is over, whose temporary pool this one takes over.
+    pub adopts: Option<String>,
     /// The approved plan.
     pub plan_hash: String,
     /// The pool in that plan.
@@ -106,13 +108,15 @@ impl Replayed for State {
     type Entry = Entry;
 
     fn begun_by(record: &Record) -> Option<Self> {
-        let Entry::RunStarted { cluster, plan_hash, pool_hash, settings, .. } = &record.entry
+        let Entry::RunStarted { cluster, plan_hash, pool_hash, settings, adopts, .. } =
+            &record.entry
         else {
             return None;
         };
         Some(Self {
             run: record.run.clone(),
             cluster: cluster.clone(),
+            adopts: adopts.clone(),
             plan_hash: plan_hash.clone(),
             pool_hash: pool_hash.clone(),
             settings: (**settings).clone(),

@@ -33,6 +33,16 @@ pub enum Reading<T> {
 }
 
 impl<T> Reading<T> {
+    /// What follows from the value, if it is known.
+    pub fn map<U>(&self, what: impl FnOnce(&T) -> U) -> Reading<U> {
+        match self {
+            Self::Known(value) => Reading::Known(what(value)),
+            Self::NotFound => Reading::NotFound,
+            Self::Denied(code) => Reading::Denied(code.clone()),
+            Self::Failed(why) => Reading::Failed(why.clone()),
+        }
+    }
+
     /// The value, if it is known.
     pub fn known(&self) -> Option<&T> {
         match self {

@@ -12,6 +12,7 @@ use crate::observation::{Reading, Seen};
 use crate::sanitise::{self, SanitiseError};
 use crate::sensitive;
 use crate::settings::Settings;
+use crate::stand_in::StandIn;
 
 /// A repair as data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,6 +33,9 @@ pub struct Plan {
     pub steps: Vec<PlannedStep>,
     /// What was checked.
     pub prechecks: Vec<Precheck>,
+    /// The temporary pool that an earlier run left.
+    #[serde(rename = "leftTemporaryPool", skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<StandIn>,
     /// What will not be as before.
     pub changes: Vec<String>,
     /// The hash of the pool alone, which a run compares before its snapshot.
@@ -118,6 +122,7 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<
         pool: name.clone(),
         expected_seconds: expected,
         prechecks: check(seen, settings, pool, &temporary, expected, around),
+        stand_in: StandIn::of(pools, name),
         changes: changes(&pool.raw, &body),
         temporary_pool: temporary,
         steps,

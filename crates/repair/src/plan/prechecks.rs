@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::guards::Outcome;
 use crate::observation::{Cluster, Pool, Reading, Seen};
 use crate::sanitise::temporary_count;
-use crate::settings::Settings;
+use crate::settings::{MOST_RECREATIONS, Settings};
 use crate::stand_in::{NEXT, StandIn};
 
 /// One check.
@@ -41,6 +41,8 @@ pub struct Surroundings {
     pub restrictions: Reading<Vec<String>>,
     /// Free addresses of each of the pool's [`subnets`], by the subnet's id.
     pub free_addresses: BTreeMap<String, Reading<i64>>,
+    /// How often the pool was deleted within a day, by whomever.
+    pub deletions: Reading<usize>,
 }
 
 impl Surroundings {
@@ -53,6 +55,7 @@ impl Surroundings {
             quota_left: Reading::Failed(why()),
             restrictions: Reading::Failed(why()),
             free_addresses: BTreeMap::new(),
+            deletions: Reading::Failed(why()),
         }
     }
 }
@@ -109,6 +112,7 @@ pub(super) fn check(
         budgets(seen, &pool.name),
         names(seen, &pool.name, temporary),
         limit(seen),
+        recreations(&around.deletions),
     ];
     let budget = settings.limits.overall.as_secs();
     let enough = i64::from(expected_seconds) <= budget;
@@ -197,6 +201,22 @@ fn names(seen: &Seen, pool: &str, temporary: &str) -> Precheck {
         None => (Outcome::Pass, format!("{temporary} is free")),
     };
     Precheck { name: "name", outcome, detail }
+}
+
+/// The circuit breaker for those whose journal knows of nothing.
+fn recreations(deletions: &Reading<usize>) -> Precheck {
+    let (outcome, detail) = match deletions {
+        Reading::Known(count) => (
+            if *count < MOST_RECREATIONS { Outcome::Pass } else { Outcome::Fail },
+            format!(
+                "the activity log has {count} deletions of the pool within a day, {MOST_RECREATIONS} are too many"
+            ),
+        ),
+        other => {
+            (Outcome::Unknown, format!("the activity log {}", other.missing().unwrap_or_default()))
+        }
+    };
+    Precheck { name: "recreations", outcome, detail }
 }
 
 fn limit(seen: &Seen) -> Precheck {

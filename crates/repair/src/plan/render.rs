@@ -19,6 +19,9 @@ pub fn table(plan: &Plan) -> String {
             clock(step.expected_seconds),
             step.what
         );
+        if !step.risk.is_empty() {
+            let _ = writeln!(text, "{:29}risk: {}", "", step.risk);
+        }
     }
     let _ = writeln!(text, "\n    expected          {:>5}\n", clock(plan.expected_seconds));
     for check in &plan.prechecks {
@@ -60,6 +63,9 @@ pub fn markdown(plan: &Plan) -> String {
             word(check.outcome),
             cell(&check.detail)
         );
+    }
+    for change in &plan.changes {
+        let _ = writeln!(text, "\n- Note: {change}");
     }
     for step in &plan.steps {
         if let Some(body) = &step.body {

@@ -46,11 +46,16 @@ impl Step {
         Self::TouchCluster,
     ];
 
+    /// Its place, from 1.
+    #[must_use]
+    pub fn number(self) -> usize {
+        Self::ALL.iter().position(|step| *step == self).map_or(0, |at| at + 1)
+    }
+
     /// The step after this one.
     #[must_use]
     pub fn following(self) -> Option<Self> {
-        let at = Self::ALL.iter().position(|step| *step == self)?;
-        Self::ALL.get(at + 1).copied()
+        Self::ALL.get(self.number()).copied()
     }
 
     /// The step's name, as in JSON.

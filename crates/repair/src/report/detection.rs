@@ -1,11 +1,11 @@
 //! The report of `detect`.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::guards::{self, Detection, Outcome, Verdict};
+use crate::guards::{self, Detection, Outcome, Running, Scope, Verdict, running};
 use crate::observation::{Query, Reading, Seen};
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
@@ -26,9 +26,58 @@ pub struct DetectionReport {
     /// The verdict, the guards and further evidence.
     #[serde(flatten)]
     pub detection: Detection,
+    /// The operation that runs, if one does that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<UnderWay>,
     /// The temporary pool of a run that is not over.
     #[serde(rename = "temporaryPool", skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<StandIn>,
+}
+
+/// An operation that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnderWay {
+    /// Its id, or the correlation id of its request.
+    pub id: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// The pool that it belongs to; none if it is the cluster's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    /// It is too young to be fought.
+    pub left_alone: bool,
+    /// For how many minutes it has run.
+    pub minutes: i64,
+}
+
+impl UnderWay {
+    fn of(seen: &Seen, settings: &Settings, now: Timestamp) -> Option<Self> {
+        let Running::One { id, started, scope } = running(seen) else { return None };
+        let age = now.duration_since(started);
+        Some(Self {
+            id,
+            since: started,
+            pool: match scope {
+                Scope::Cluster => None,
+                Scope::Pool(pool) => Some(pool),
+            },
+            left_alone: age < settings.limits.operation_age,
+            minutes: age.as_mins(),
+        })
+    }
+}
+
+impl fmt::Display for UnderWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operation {} of ", self.id)?;
+        match &self.pool {
+            Some(pool) => write!(f, "pool {pool}")?,
+            None => f.write_str("the cluster")?,
+        }
+        write!(f, " has run for {} minutes", self.minutes)?;
+        if self.left_alone { f.write_str(" only: it is left alone") } else { Ok(()) }
+    }
 }
 
 /// Judges what was seen, or says what else must be read first.
@@ -54,6 +103,7 @@ pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<Detect
         pool: settings.target.pool.clone(),
         greenfield,
         detection,
+        operation: UnderWay::of(seen, settings, now),
         stand_in: seen
             .pools
             .as_ref()
@@ -74,6 +124,9 @@ fn unread(seen: &Seen, settings: &Settings) -> Option<Query> {
     if let Some(set) = seen.scale_set_of(&settings.target.pool) {
         queries.push((seen.instances.contains_key(&set.name), Query::Instances(set.name.clone())));
         queries.push((seen.nics.contains_key(&set.name), Query::Nics(set.name.clone())));
+    }
+    if running(seen) != Running::Nothing {
+        queries.push((seen.latest_operation.is_some(), Query::LatestOperation));
     }
     queries.into_iter().find(|(read, _)| !read).map(|(_, query)| query)
 }
@@ -115,7 +168,8 @@ impl DetectionReport {
             text.push('\n');
         }
         let stand_in = self.stand_in.iter().map(ToString::to_string);
-        for sign in self.detection.evidence.iter().cloned().chain(stand_in) {
+        let operation = self.operation.iter().map(ToString::to_string);
+        for sign in self.detection.evidence.iter().cloned().chain(operation).chain(stand_in) {
             let _ = writeln!(text, "{:<8} {:<15} {sign}", "also", "");
         }
         text

@@ -29,6 +29,8 @@ pub struct RunReport {
     pub last: Timestamp,
     /// How it ended; none if it can be resumed.
     pub finish: Option<Finish>,
+    /// True if it is being undone.
+    pub undoing: bool,
     /// The step that is worked on.
     pub step: Option<Step>,
     /// Steps that reached their goal.
@@ -62,6 +64,7 @@ impl RunReport {
                 Phase::Finished(finish) => Some(finish),
                 Phase::Running | Phase::Aborting => None,
             },
+            undoing: state.phase == Phase::Aborting,
             step: state.step(),
             steps: Vec::new(),
             effects: Vec::new(),
@@ -106,6 +109,16 @@ impl RunReport {
                 let _ = writeln!(text, "{word:<10} {line}");
             }
         }
+        // What a finished run was stopped by stands among what is left.
+        if self.finish.is_some() {
+            return text;
+        }
+        let place = match self.step {
+            _ if self.undoing => "being undone".to_owned(),
+            Some(step) => format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name()),
+            None => "at its end".to_owned(),
+        };
+        let _ = writeln!(text, "now        {place}");
         if let Some(stopped) = &self.stopped {
             let _ = writeln!(text, "stopped    {stopped}");
         }
@@ -137,7 +150,8 @@ impl RunReport {
 
     fn word(&self) -> &'static str {
         match self.finish {
-            None => "can be resumed",
+            None if self.undoing => "not undone yet; `abort` or `resume` goes on with that",
+            None => "not over; `resume` continues it",
             Some(Finish::Repaired) => "repaired",
             Some(Finish::NothingToDo) => "nothing to do",
             Some(Finish::Refused) => "refused",

@@ -294,8 +294,13 @@ pub(super) enum Missing {
 impl Missing {
     pub(super) fn of_error(error: &Error) -> Self {
         let code = || {
-            let code = error.refusal().and_then(|refusal| refusal.code.clone());
-            code.unwrap_or_else(|| error.reason().to_owned())
+            let refusal = error.refusal();
+            let code = refusal.and_then(|refusal| refusal.code.clone());
+            let code = code.unwrap_or_else(|| error.reason().to_owned());
+            match refusal.and_then(|refusal| missing_right(&refusal.message)) {
+                Some(right) => format!("{code}: needs {right}"),
+                None => code,
+            }
         };
         match &error.kind {
             ErrorKind::NotFound(_) => Self::NotFound,
@@ -311,6 +316,12 @@ impl Missing {
             Self::Failed(why) => Reading::Failed(why),
         }
     }
+}
+
+/// The action that somebody may not do, out of the sentence that says so.
+fn missing_right(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once("to perform action '")?;
+    rest.split_once('\'').map(|(action, _)| mooring_contract::shown(action))
 }
 
 fn read<V, T>(

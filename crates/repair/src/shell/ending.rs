@@ -24,12 +24,22 @@ pub enum Ending<R, B> {
     Resumable(String),
     /// Something could not be read or written before anything was begun.
     Failed(String),
+    /// The same, of the journal's place.
+    NoJournal(String),
 }
 
 impl<R, B> Ending<R, B> {
     /// The journal's store does not do what it should.
     pub(crate) fn failed(error: &StoreError) -> Self {
-        Self::Failed(error.to_string())
+        match error {
+            StoreError::Unavailable(_) => Self::NoJournal(error.to_string()),
+            StoreError::LostLock | StoreError::Journal(_) => Self::Failed(error.to_string()),
+        }
+    }
+
+    /// What the journal holds makes no sense.
+    fn unreadable(place: &str, error: &impl std::fmt::Display) -> Self {
+        Self::Failed(format!("{place}: {error}"))
     }
 
     /// A run that was driven came to this.
@@ -63,7 +73,10 @@ pub struct Standing<E> {
 impl<E: Content> Standing<E> {
     /// What the journal says, without its lock.
     pub(crate) async fn of(mut store: Store<E>) -> Result<Self, String> {
-        let contents = store.load().await.map_err(|error| error.to_string())?;
+        let contents = store.load().await.map_err(|error| match error {
+            StoreError::Journal(error) => format!("{}: {error}", store.place()),
+            error => error.to_string(),
+        })?;
         Ok(Self { place: store.place(), records: contents.records, lock: contents.lock })
     }
 }
@@ -84,6 +97,9 @@ pub(crate) async fn take<E: Content, R, B>(
         Err(NotHeld::Interrupted) => {
             Err(Ending::Resumable("stopped while waiting for the lock".to_owned()))
         }
+        Err(NotHeld::Store(StoreError::Journal(error))) => {
+            Err(Ending::unreadable(&store.place(), &error))
+        }
         Err(NotHeld::Store(error)) => Err(Ending::failed(&error)),
     }
 }
@@ -96,7 +112,7 @@ pub(crate) async fn unfinished<S: Replayed, R, B>(
     let ending = match replay::<S>(records) {
         Ok(Some(state)) if !state.is_over() => return Ok(state),
         Ok(found) => Ending::over(found.as_ref().map(S::run), &store.place()),
-        Err(error) => Ending::Failed(error.to_string()),
+        Err(error) => Ending::unreadable(&store.place(), &error),
     };
     release(store).await;
     Err(ending)

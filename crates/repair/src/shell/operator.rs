@@ -17,7 +17,7 @@ use super::store::{ConfigMapStore, FileStore, Store};
 use super::takeover::Patience;
 use super::world::{self, Clock, RealWorld, Watcher};
 use crate::begin::{BeginError, begin};
-use crate::guards::Guard;
+use crate::guards::{Guard, deletions};
 use crate::journal::{Entry, Owner, Record, follow, retained};
 use crate::machine::State;
 use crate::observation::{Query, Reading, Seen};
@@ -127,7 +127,11 @@ impl Operator {
         match (cluster, pool) {
             (Some(cluster), Some(pool)) => {
                 let client = self.azure.client();
-                capacity::surroundings(client, &target.subscription, cluster, pool).await
+                let around = capacity::surroundings(client, &target.subscription, cluster, pool);
+                Surroundings {
+                    deletions: deletions(seen, &target.pool, (self.clock)()),
+                    ..around.await
+                }
             }
             _ => Surroundings::unread(),
         }

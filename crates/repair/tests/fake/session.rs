@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_repair::begin;
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Owner, Record, follow};
 use mooring_repair::machine::{Action, Phase, State};
@@ -280,14 +281,11 @@ fn begin(cloud: &mut Cloud, settings: &Settings) {
                 seen.take(cloud.observe(&query));
             }
             let plan = plan::build(&seen, settings, &Surroundings::unread()).unwrap();
-            let entry = Entry::RunStarted {
-                cluster: plan.cluster,
-                plan_hash: plan.hash,
-                pool_hash: plan.pool_hash,
-                settings: Box::new(settings.clone()),
-                owner: owner(),
-            };
-            (format!("run{}", cloud.journal.len()), entry)
+            let run = format!("run{}", cloud.journal.len());
+            let begun =
+                begin::begin(&cloud.journal, &plan, None, &[], settings, owner(), &run, cloud.now);
+            let record = begun.unwrap();
+            return cloud.append(&record);
         }
     };
     let record = follow(cloud.journal.last(), &run, cloud.now, entry);
