@@ -149,11 +149,13 @@ fn a_step_that_is_refused_stops_the_run_there_and_nowhere_later() {
 
 #[test]
 fn a_foreign_pool_of_the_temporary_name_is_never_touched() {
-    let mut cloud = Cloud::wedged();
+    let cloud = Rc::new(RefCell::new(Cloud::wedged()));
+    assert_eq!(resume(&cloud, &settings(), &Kill::at(0), None), Ended::Killed);
+    // Made right after the run began; one that was there before does not let it begin.
     let mut foreign = Cloud::wedged().pools.remove("user").unwrap();
     foreign.edit()["name"] = "systmp".into();
-    cloud.pools.insert("systmp".into(), foreign);
-    let end = once(cloud, &settings());
+    cloud.borrow_mut().pools.insert("systmp".into(), foreign);
+    let end = recover(&cloud.borrow(), &settings(), None);
     assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
     assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
 }

@@ -259,6 +259,16 @@ fn a_temporary_pool_of_a_run_that_this_journal_does_not_know_is_left_alone() {
     let begun = begin(&[], &plan, None, &[], &settings(), owner(), "r", cloud.now);
     let Err(BeginError::Hopeless(why)) = begun else { panic!("{begun:?}") };
     assert!(why.contains("systmp is the temporary one of run run0"), "{why}");
+    // Nor is one that is nobody's.
+    let mut cloud = Cloud::wedged();
+    let mut foreign = Cloud::wedged().pools.remove("user").unwrap();
+    foreign.edit()["name"] = "systmp".into();
+    cloud.pools.insert("systmp".into(), foreign);
+    seen.take(cloud.observe(&Query::Pools));
+    let plan = plan::build(&seen, &settings(), &Surroundings::unread()).unwrap();
+    let begun = begin(&[], &plan, None, &[], &settings(), owner(), "r", cloud.now);
+    let Err(BeginError::Hopeless(why)) = begun else { panic!("{begun:?}") };
+    assert!(why.contains("somebody else's"), "{why}");
 }
 
 #[test]

@@ -148,6 +148,11 @@ impl Stage<'_> {
             }
             (false, None) => {
                 let mut lines = answer.stderr.lines();
+                if let Some(why) = lines.find_map(|line| line.strip_suffix("; nothing to do")) {
+                    self.voice.say(Mark::Note, &format!("nothing to do: {why}"));
+                    self.remember("stopped", why, MomentKind::Trouble);
+                }
+                let mut lines = answer.stderr.lines();
                 let why = lines.find_map(|line| line.strip_prefix("mooring: "));
                 if let Some(why) = why.filter(|_| !stopped) {
                     self.voice.say(Mark::Note, &format!("exit {}: {why}", words_of(answer.code)));

@@ -22,7 +22,7 @@ pub(crate) struct RepairArguments {
 const HELP: &str = "\
 How a repair goes:
   mooring repair detect            look: five guards, each pass, fail or unknown; changes nothing
-  mooring repair plan              show every step, its risk and time, and the plan's hash (bodies: -o json); changes nothing
+  mooring repair plan              show every step, risk and the plan's hash; changes nothing
   mooring repair apply             ask for the pool's name, then rebuild the pool
   mooring repair resume            go on after a crash, a time-out or Ctrl-C, on any machine
   mooring repair status            where it stands, from the journal

@@ -76,7 +76,7 @@ impl fmt::Display for UnderWay {
             None => f.write_str("the cluster")?,
         }
         write!(f, " has run for {} minutes", self.minutes)?;
-        if self.left_alone { f.write_str(" only: it is left alone") } else { Ok(()) }
+        if self.left_alone { f.write_str(" only; it is left alone") } else { Ok(()) }
     }
 }
 
