@@ -221,6 +221,34 @@ fn a_budget_that_never_clears_is_kept_whatever_else_fails() {
     });
 }
 
+/// An operator edits the pool in the middle of faults: it is never deleted with an edit that the snapshot lacks.
+#[test]
+fn an_edit_in_the_middle_of_faults_is_never_lost() {
+    let (edited, schedules) = (AtomicU64::new(0), 1_000);
+    on_all_cores(0..schedules, |seed| {
+        let chaos = RefCell::new(Chaos::new(seed, 15));
+        let cloud = Rc::new(RefCell::new(Cloud::wedged()));
+        let kill = Kill::at(chaos.borrow_mut().random.below(90));
+        resume(&cloud, &settings(), &kill, Some(&chaos));
+        if cloud.borrow().finish().is_some() || !cloud.borrow().deletes.is_empty() {
+            return;
+        }
+        edited.fetch_add(1, Ordering::Relaxed);
+        let mut left = cloud.borrow().clone();
+        let pool = left.pools.get_mut("system").unwrap();
+        pool.edit()["properties"]["maxPods"] = 50.into();
+        // Every write gives a new tag, which an old answer does not have.
+        let state = pool.state().to_owned();
+        pool.set_state(&state);
+        let end = run_to_rest(left, &settings(), &[], Some(&chaos), 10);
+        let cloud = end.cloud.borrow();
+        assert_eq!(cloud.pools["system"].raw["properties"]["maxPods"], 50, "seed {seed}");
+        assert!(cloud.pools["system"].wedged, "seed {seed}");
+    });
+    let edited = edited.into_inner();
+    assert!(edited > schedules / 2, "{edited}");
+}
+
 /// An operator edits the pool at any time: it is never deleted with an edit that the snapshot lacks.
 #[test]
 fn an_edit_at_any_time_is_never_lost() {

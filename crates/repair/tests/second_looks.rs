@@ -317,3 +317,24 @@ fn deletions_count_whoever_made_them() {
         assert_eq!(begun.is_ok(), begins, "{deletions:?}");
     }
 }
+
+#[test]
+fn nodes_that_never_come_leave_the_broken_pool_as_it_was() {
+    let mut cloud = Cloud::wedged();
+    cloud.barren = Some("systmp");
+    let end = once(cloud, &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout);
+    assert!(message.contains("usable nodes in pool systmp"), "{message}");
+    assert!(end.cloud.borrow().deletes.is_empty());
+    let end = undo(&end.cloud.borrow(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Aborted));
+    assert_eq!(end.cloud.borrow().end_state()["cordoned"], 0);
+    // Those of the new pool: what serves stays where it is.
+    let mut cloud = Cloud::wedged();
+    cloud.barren = Some("system");
+    let end = once(cloud, &settings());
+    assert_eq!(stopped(&end).0, Reason::StepTimeout);
+    assert!(end.cloud.borrow().pools.contains_key("systmp"));
+    assert_eq!(end.cloud.borrow().end_state()["serving"], json!([2, 1]));
+}

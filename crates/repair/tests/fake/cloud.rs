@@ -30,6 +30,8 @@ pub enum Fault {
     Cancelled,
     /// The operation is accepted and takes longer than anybody waits.
     Slow,
+    /// The operation succeeds, and the nodes come later than anybody waits.
+    Barren,
 }
 
 impl Fault {
@@ -59,6 +61,10 @@ pub struct Cloud {
     pub effects: u64,
     pub aborts: Vec<String>,
     settles_at: Option<Timestamp>,
+    /// Pools whose nodes come late, and when.
+    late: BTreeMap<String, Timestamp>,
+    /// The nodes of a pool of this name never come.
+    pub barren: Option<&'static str>,
     /// What the journal says.
     pub state: Option<State>,
     made: u32,
@@ -115,6 +121,8 @@ impl Cloud {
             effects: 0,
             aborts: Vec::new(),
             settles_at: None,
+            late: BTreeMap::new(),
+            barren: None,
             state: None,
             made: 0,
             forbidden: None,
@@ -151,7 +159,7 @@ impl Cloud {
     fn due(&self) -> Option<Timestamp> {
         let operations = self.pools.values().filter_map(|pool| Some(pool.operation?.0));
         let ends = self.pods.iter().filter_map(|pod| pod.ends_at);
-        operations.chain(ends).chain(self.settles_at).min()
+        operations.chain(ends).chain(self.settles_at).chain(self.late.values().copied()).min()
     }
 
     /// Everything that happens by itself.
@@ -173,6 +181,7 @@ impl Cloud {
             let (_, deletion) = pool.operation.take().unwrap();
             if deletion {
                 self.pools.remove(&name);
+                self.late.remove(&name);
                 let gone: Vec<String> = self
                     .nodes
                     .iter()
@@ -188,14 +197,9 @@ impl Cloud {
                 continue;
             }
             pool.set_state("Succeeded");
-            let (set, count) = (pool.set.clone(), pool.count());
-            for index in 0..count {
-                let new = node(&name, &set, index);
-                if !self.nodes.iter().any(|node| node.name == new.name) {
-                    self.nodes.push(new);
-                }
-            }
+            self.late.entry(name).or_insert(now);
         }
+        self.nodes_come();
         self.pods.retain(|pod| pod.ends_at.is_none_or(|at| at > now));
         for workload in &self.workloads {
             let have = self
@@ -231,6 +235,25 @@ impl Cloud {
         }
         self.up |= self.nodes.iter().any(|node| node.pool == "systmp" && node.usable());
         self.check();
+    }
+
+    /// The nodes of pools that were made, once it is their time.
+    fn nodes_come(&mut self) {
+        let now = self.now;
+        let due: Vec<String> =
+            self.late.iter().filter(|(_, at)| **at <= now).map(|(name, _)| name.clone()).collect();
+        for name in due {
+            self.late.remove(&name);
+            let Some(pool) = self.pools.get(&name).filter(|_| self.barren != Some(&name)) else {
+                continue;
+            };
+            for index in 0..pool.count() {
+                let new = node(&name, &pool.set, index);
+                if !self.nodes.iter().any(|node| node.name == new.name) {
+                    self.nodes.push(new);
+                }
+            }
+        }
     }
 
     /// What must hold at every instant.
@@ -328,6 +351,9 @@ impl Cloud {
                 };
                 pool.set_state("Creating");
                 self.pools.insert(name.clone(), pool);
+                if fault == Some(Fault::Barren) {
+                    self.late.insert(name.clone(), ends.checked_add(slow).unwrap());
+                }
                 Ok(started)
             }
             Effect::DeletePool { pool: name, if_match } => {

@@ -72,11 +72,25 @@ pub struct Chaos {
     last: Vec<(Query, Answer)>,
     /// The Kubernetes API is away until then.
     away: Option<Timestamp>,
+    /// By how much the process's clock is wrong.
+    skew: SignedDuration,
 }
 
 impl Chaos {
     pub fn new(seed: u64, faults: u32) -> Self {
-        Self { random: Random::new(seed), left: faults, last: Vec::new(), away: None }
+        Self {
+            random: Random::new(seed),
+            left: faults,
+            last: Vec::new(),
+            away: None,
+            skew: SignedDuration::ZERO,
+        }
+    }
+
+    /// Somebody sets the clock, forth or back by some minutes.
+    fn set_clock(&mut self) {
+        let seconds = i64::try_from(self.random.below(8 * 60)).unwrap() - 4 * 60;
+        self.skew = SignedDuration::from_secs(seconds);
     }
 
     /// True if the Kubernetes API is away now; it may just have gone.
@@ -102,18 +116,23 @@ impl Chaos {
 
 impl World for Session<'_> {
     fn now(&self) -> Timestamp {
-        self.cloud.borrow().now
+        let skew = self.chaos.map_or(SignedDuration::ZERO, |chaos| chaos.borrow().skew);
+        self.cloud.borrow().now.checked_add(skew).unwrap()
     }
 
     async fn sleep_until(&mut self, until: Timestamp) {
-        let mut until = until;
+        let mut pause = until.duration_since(self.now());
         if let Some(chaos) = self.chaos {
             let mut chaos = chaos.borrow_mut();
             if chaos.strikes(0.01) {
-                // The clock jumps, or the machine slept.
-                until = until.checked_add(SignedDuration::from_mins(7)).unwrap();
+                // The machine slept.
+                pause = pause.checked_add(SignedDuration::from_mins(7)).unwrap();
+            }
+            if chaos.strikes(0.005) {
+                chaos.set_clock();
             }
         }
+        let until = self.cloud.borrow().now.checked_add(pause.max(SignedDuration::ZERO)).unwrap();
         self.cloud.borrow_mut().advance(until);
     }
 
@@ -166,6 +185,7 @@ impl World for Session<'_> {
                     Fault::Doomed,
                     Fault::Cancelled,
                     Fault::Slow,
+                    Fault::Barren,
                 ];
                 faults[usize::try_from(chaos.random.below(faults.len() as u64)).unwrap()]
             })
