@@ -104,6 +104,44 @@ fn a_healthy_pool_is_left_alone() {
     assert!(err.contains("nothing to do"), "{err}");
 }
 
+#[test]
+fn a_young_operation_is_told_at_once_and_nobody_is_asked_for_anything() {
+    let sim = Sim::start(&["--scenario", "young-operation", "--kube-port", "0"]);
+    let (_, report) = sim.json(&["detect", "-o", "json"]);
+    assert_eq!(report["operation"]["leftAlone"], true, "{report:#}");
+    for words in [&["apply"][..], &["--pipeline"]] {
+        let (code, out, err) = sim.run(words);
+        assert_eq!(code, 0, "{words:?} {out}{err}");
+        assert!(err.contains("it is left alone; nothing to do"), "{words:?} {out}{err}");
+        assert!(!err.contains("Type the pool's name"), "{words:?} {out}{err}");
+    }
+    let (_, standing) = sim.json(&["status", "-o", "json"]);
+    assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
+}
+
+#[test]
+fn what_would_be_refused_is_refused_before_a_name_is_asked_for() {
+    let sim = Sim::wedged();
+    let (code, _, err) = sim.run(&["apply", "--fail-threshold", "1000000"]);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("refused by failing-writes"), "{err}");
+    assert!(!err.contains("Type the pool's name"), "{err}");
+    for (words, told) in [
+        (&["detect", "--pool", "Bad/Name"][..], "begins with a letter"),
+        (&["detect", "--fail-window", "1000000000000"], "--fail-window"),
+        (&["apply", "-o", "mermaid"], "draws a plan"),
+    ] {
+        let (code, _, err) = sim.run(words);
+        assert_eq!(code, 2, "{words:?} {err}");
+        assert!(err.contains(told), "{words:?} {err}");
+    }
+    let journal = sim.folder.path().join("junk");
+    std::fs::write(&journal, "no journal\n").unwrap();
+    let (code, _, err) = sim.run(&["status", "--journal", journal.to_str().unwrap()]);
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains(journal.to_str().unwrap()) && err.contains("record 0"), "{err}");
+}
+
 /// A host died after it deleted the pool, with its journal in a file. The next pipeline step sees no pool, and no run in
 /// the cluster's journal; saying *nothing to do* then would leave the cluster without its system pool.
 #[test]

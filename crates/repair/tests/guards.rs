@@ -230,6 +230,121 @@ fn the_threshold_is_met_or_not() {
     }
 }
 
+/// How many of these events count, as the guard tells it.
+fn counted(events: &[Value]) -> usize {
+    let mut seen = recorded();
+    let events = events.iter().filter_map(ActivityEvent::read).collect();
+    seen.take(Answer::Events(Reading::Known(events)));
+    let text = guard(&seen, &settings(), "failing-writes").evidence.join("");
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn of_the_activity_log_only_failed_writes_of_this_scale_set_count() {
+    let raw = |correlation: &str, operation: &str, resource: &str, status: &str, minutes: i64| {
+        let at = now() - SignedDuration::from_mins(minutes);
+        json!({
+            "correlationId": correlation, "operationName": {"value": operation}, "resourceId": resource,
+            "status": {"value": status}, "eventTimestamp": at.to_string(),
+            "properties": {"statusMessage": json!({"error": {"code": SIGNATURE}}).to_string()},
+        })
+    };
+    let write = "Microsoft.Compute/virtualMachineScaleSets/write";
+    let failed = |correlation: &str| raw(correlation, write, SET, "Failed", 5);
+    assert_eq!(counted(&[]), 0);
+    assert_eq!(counted(&[raw("s", write, SET, "Succeeded", 9), failed("a"), failed("b")]), 2);
+    assert_eq!(counted(&[raw("s", write, SET, "Succeeded", 1)]), 0);
+    let operations = [
+        "Microsoft.Network/networkInterfaces/write",
+        "Microsoft.Compute/virtualMachineScaleSets/delete",
+        "Microsoft.Compute/virtualMachineScaleSets/extensions/write",
+        write,
+    ];
+    let each = operations.map(|operation| raw(operation, operation, SET, "Failed", 5));
+    assert_eq!(counted(&each), 1);
+    let other = SET.replace("aks-system-", "aks-user-");
+    assert_eq!(counted(&[failed("a"), raw("u", write, &other, "Failed", 5)]), 1);
+    assert_eq!(counted(&[raw("a", &write.to_uppercase(), &SET.to_uppercase(), "Failed", 5)]), 1);
+    let saying = |correlation: &str, message: Value| {
+        let mut event = failed(correlation);
+        event["properties"] = json!({ "statusMessage": message });
+        event
+    };
+    let mut silent = failed("n");
+    silent["properties"] = Value::Null;
+    let nothing = [
+        silent,
+        saying("t", "not JSON".into()),
+        saying("j", json!({"error": {}}).to_string().into()),
+    ];
+    assert_eq!(counted(&nothing), 0);
+}
+
+#[test]
+fn a_scale_set_is_found_by_its_tag_and_never_by_its_name() {
+    let set = |tags: Value| {
+        ScaleSet::read(&json!({"id": SET, "name": "aks-system-20157742-vmss", "tags": tags}))
+            .unwrap()
+    };
+    for (tags, outcome) in [
+        (json!({"aks-managed-poolName": "system"}), Outcome::Pass),
+        (json!({"aks-managed-poolName": "user"}), Outcome::Unknown),
+        (json!({}), Outcome::Unknown),
+    ] {
+        let mut seen = recorded();
+        seen.take(Answer::ScaleSets(Reading::Known(vec![set(tags.clone())])));
+        assert_eq!(guard(&seen, &settings(), "failing-writes").outcome, outcome, "{tags}");
+    }
+    let mut none = recorded();
+    none.take(Answer::ScaleSets(Reading::Known(Vec::new())));
+    assert_eq!(guard(&none, &settings(), "failing-writes").outcome, Outcome::Unknown);
+}
+
+#[test]
+fn a_node_is_ready_only_if_it_says_so() {
+    let node = |conditions: Value, more: Value| {
+        let mut raw =
+            json!({"metadata": {"name": "n"}, "spec": {}, "status": {"conditions": conditions}});
+        if let Some(name) = more.as_str() {
+            *raw.pointer_mut(name).unwrap() = json!({"name": "n", "unschedulable": true, "deletionTimestamp": "2026-05-26T20:00:00Z"});
+        }
+        Node::read(&raw).unwrap()
+    };
+    let is = |status: &str| json!([{"type": "Ready", "status": status}]);
+    let pressure = json!({"type": "MemoryPressure", "status": "True"});
+    for (conditions, ready) in [
+        (Value::Null, false),
+        (json!([]), false),
+        (is("False"), false),
+        (is("Unknown"), false),
+        (json!([pressure]), false),
+        (is("True"), true),
+        (json!([pressure, {"type": "Ready", "status": "True"}]), true),
+    ] {
+        let read = node(conditions.clone(), Value::Null);
+        assert_eq!((read.ready, read.usable()), (ready, ready), "{conditions}");
+    }
+    assert!(!node(is("True"), "/spec".into()).usable(), "it is cordoned");
+    assert!(!node(is("True"), "/metadata".into()).usable(), "it is being deleted");
+}
+
+#[test]
+fn a_new_node_that_does_not_say_its_instance_is_not_missing() {
+    let mut seen = recorded();
+    let Some(Reading::Known(instances)) = seen.instances.values().next().cloned() else { panic!() };
+    let label = json!({"agentpool": "system"});
+    let ready = json!([{"type": "Ready", "status": "True"}]);
+    let nodes = (0..instances.len().max(10)).map(|number| {
+        let name = format!("n{number}");
+        Node::read(
+            &json!({"metadata": {"name": name, "labels": label}, "status": {"conditions": ready}}),
+        )
+        .unwrap()
+    });
+    seen.take(Answer::Nodes(Reading::Known(nodes.collect())));
+    assert_eq!(outcome(&seen, "missing-nodes"), Outcome::Unknown);
+}
+
 #[test]
 fn one_request_with_many_records_counts_once() {
     let events: Vec<_> = (0..20).map(|_| event("same", "Failed", 5, SIGNATURE)).collect();
