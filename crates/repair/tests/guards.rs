@@ -330,19 +330,27 @@ fn a_node_is_ready_only_if_it_says_so() {
 
 #[test]
 fn a_new_node_that_does_not_say_its_instance_is_not_missing() {
-    let mut seen = recorded();
-    let Some(Reading::Known(instances)) = seen.instances.values().next().cloned() else { panic!() };
-    let label = json!({"agentpool": "system"});
-    let ready = json!([{"type": "Ready", "status": "True"}]);
-    let nodes = (0..instances.len().max(10)).map(|number| {
+    let instance = |number: usize| Instance {
+        id: format!("{SET}/virtualMachines/{number}"),
+        created: Some(now() - SignedDuration::from_mins(60)),
+        statuses: vec![],
+    };
+    let node = |number: usize| {
         let name = format!("n{number}");
-        Node::read(
-            &json!({"metadata": {"name": name, "labels": label}, "status": {"conditions": ready}}),
-        )
-        .unwrap()
-    });
-    seen.take(Answer::Nodes(Reading::Known(nodes.collect())));
-    assert_eq!(outcome(&seen, "missing-nodes"), Outcome::Unknown);
+        let labels = json!({"agentpool": "system"});
+        Node::read(&json!({"metadata": {"name": name, "labels": labels}})).unwrap()
+    };
+    for (instances, nodes, expected) in
+        [(1, 0, Outcome::Pass), (1, 1, Outcome::Unknown), (2, 1, Outcome::Pass)]
+    {
+        let mut seen = with_pools(vec![pool("system", &json!({}))]);
+        seen.take(Answer::Instances(
+            "aks-system-20157742-vmss".into(),
+            Reading::Known((0..instances).map(instance).collect()),
+        ));
+        seen.take(Answer::Nodes(Reading::Known((0..nodes).map(node).collect())));
+        assert_eq!(outcome(&seen, "missing-nodes"), expected, "{instances} {nodes}");
+    }
 }
 
 #[test]
