@@ -15,6 +15,8 @@
 
 mod fake;
 
+use std::cell::RefCell;
+
 use fake::ends::{keys, once, rest, stopped};
 use fake::scenarios::{old_operation, settings};
 use fake::{Cloud, Workload, node, pod, recover, undo, until, whole};
@@ -337,4 +339,26 @@ fn nodes_that_never_come_leave_the_broken_pool_as_it_was() {
     assert_eq!(stopped(&end).0, Reason::StepTimeout);
     assert!(end.cloud.borrow().pools.contains_key("systmp"));
     assert_eq!(end.cloud.borrow().end_state()["serving"], json!([2, 1]));
+}
+
+#[test]
+fn a_creation_that_succeeds_after_all_is_not_made_twice() {
+    let told = |cloud: &Cloud| matches!(&cloud.journal.last().unwrap().entry, Entry::Outcome { key, .. } if key == "put pool systmp");
+    let forks = RefCell::default();
+    whole(Cloud::wedged(), &settings(), Some(&forks));
+    let mut cloud = forks.into_inner().into_iter().find(told).unwrap();
+    // It failed, as the service says, and its machines come up all the same.
+    let pool = cloud.pools.get_mut("systmp").unwrap();
+    pool.operation = None;
+    pool.set_state("Failed");
+    cloud.advance(cloud.now + SignedDuration::from_secs(30));
+    let pool = cloud.pools.get_mut("systmp").unwrap();
+    pool.set_state("Succeeded");
+    let (set, count) = (pool.set.clone(), pool.count());
+    cloud.nodes.extend((0..count).map(|index| node("systmp", &set, index)));
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    assert_eq!(keys.iter().filter(|key| *key == "put pool systmp").count(), 1, "{keys:?}");
+    assert!(!end.cloud.borrow().pools.contains_key("systmp"), "and it is no orphan");
 }
