@@ -189,6 +189,21 @@ fn ask(pool: &str, what: &str, unattended: &str) -> Result<(), Failure> {
 fn no_plan(error: &PlanError) -> Failure {
     match error {
         PlanError::Unread(..) => Failure::unreadable(error.to_string()),
+        PlanError::Throttled(..) => Failure::unreadable(error.to_string()).with_code(6),
         PlanError::NoPool(_) | PlanError::Pool(_) => Failure::refused(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_that_azure_asks_to_wait_for_is_exit_6() {
+        let code = |error: &PlanError| format!("{:?}", no_plan(error));
+        let why = || "HTTP 429".to_owned();
+        assert!(code(&PlanError::Throttled("pools", why())).contains("exit_code: 6"));
+        assert!(code(&PlanError::Unread("pools", why())).contains("exit_code: 3"));
+        assert!(code(&PlanError::NoPool("system".to_owned())).contains("exit_code: 4"));
     }
 }

@@ -105,8 +105,11 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
 
 /// True if the readings that could identify an operation are refused for good, not failing for a while.
 fn is_final(context: &Context<'_>) -> bool {
-    !matches!(context.seen.events, Some(Reading::Failed(_)))
-        && !matches!(context.seen.latest_operation, Some(Reading::Failed(_)))
+    !matches!(context.seen.events, Some(Reading::Failed(_) | Reading::Throttled(_)))
+        && !matches!(
+            context.seen.latest_operation,
+            Some(Reading::Failed(_) | Reading::Throttled(_))
+        )
 }
 
 /// True if an abort may have been accepted: its answer may be lost, and what is read may be old.

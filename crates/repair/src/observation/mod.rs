@@ -28,6 +28,8 @@ pub enum Reading<T> {
     NotFound,
     /// We may not ask; the text is the service's error code.
     Denied(String),
+    /// The service was asked too often, and is to be asked later; the text is its error.
+    Throttled(String),
     /// No usable answer; the text says why.
     Failed(String),
 }
@@ -39,6 +41,7 @@ impl<T> Reading<T> {
             Self::Known(value) => Reading::Known(what(value)),
             Self::NotFound => Reading::NotFound,
             Self::Denied(code) => Reading::Denied(code.clone()),
+            Self::Throttled(why) => Reading::Throttled(why.clone()),
             Self::Failed(why) => Reading::Failed(why.clone()),
         }
     }
@@ -51,12 +54,24 @@ impl<T> Reading<T> {
         }
     }
 
+    /// The value, or none if there is no such thing; what says neither is told on.
+    pub(crate) fn found<U>(self) -> Result<Option<T>, Reading<U>> {
+        match self {
+            Self::Known(value) => Ok(Some(value)),
+            Self::NotFound => Ok(None),
+            Self::Denied(code) => Err(Reading::Denied(code)),
+            Self::Throttled(why) => Err(Reading::Throttled(why)),
+            Self::Failed(why) => Err(Reading::Failed(why)),
+        }
+    }
+
     /// Why there is no value, in words for a person.
     pub fn missing(&self) -> Option<String> {
         match self {
             Self::Known(_) => None,
             Self::NotFound => Some("not found".to_owned()),
             Self::Denied(code) => Some(format!("not permitted ({code})")),
+            Self::Throttled(why) => Some(format!("may be read later only ({why})")),
             Self::Failed(why) => Some(format!("could not be read ({why})")),
         }
     }

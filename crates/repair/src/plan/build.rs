@@ -66,6 +66,9 @@ pub enum PlanError {
     /// Something needed could not be read.
     #[error("the {0} {1}")]
     Unread(&'static str, String),
+    /// Something needed may be read later only: the service was asked too often.
+    #[error("the {0} {1}")]
+    Throttled(&'static str, String),
     /// There is no such pool.
     #[error("the cluster has no pool {0}")]
     NoPool(String),
@@ -184,6 +187,9 @@ fn changes(pool: &Value, body: &Value) -> Vec<String> {
 fn known<'a, T>(reading: Option<&'a Reading<T>>, what: &'static str) -> Result<&'a T, PlanError> {
     match reading {
         Some(Reading::Known(value)) => Ok(value),
+        Some(other @ Reading::Throttled(_)) => {
+            Err(PlanError::Throttled(what, other.missing().unwrap_or_default()))
+        }
         Some(other) => Err(PlanError::Unread(what, other.missing().unwrap_or_default())),
         None => Err(PlanError::Unread(what, "was not read".to_owned())),
     }

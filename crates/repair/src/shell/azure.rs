@@ -130,6 +130,7 @@ impl Azure {
                 Reading::Known(_) => {}
                 Reading::NotFound => return Err(Missing::NotFound),
                 Reading::Denied(code) => return Err(Missing::Denied(code)),
+                Reading::Throttled(why) => return Err(Missing::Throttled(why)),
                 Reading::Failed(why) => return Err(Missing::Failed(why)),
             }
         }
@@ -288,6 +289,7 @@ impl Azure {
 pub(super) enum Missing {
     NotFound,
     Denied(String),
+    Throttled(String),
     Failed(String),
 }
 
@@ -305,6 +307,7 @@ impl Missing {
         match &error.kind {
             ErrorKind::NotFound(_) => Self::NotFound,
             ErrorKind::Unauthorized(_) | ErrorKind::Forbidden(_) => Self::Denied(code()),
+            _ if error.is_throttled() => Self::Throttled(error.to_string()),
             _ => Self::Failed(error.to_string()),
         }
     }
@@ -313,6 +316,7 @@ impl Missing {
         match self {
             Self::NotFound => Reading::NotFound,
             Self::Denied(code) => Reading::Denied(code),
+            Self::Throttled(why) => Reading::Throttled(why),
             Self::Failed(why) => Reading::Failed(why),
         }
     }

@@ -113,26 +113,19 @@ impl Cluster {
 
     /// What the newest manifest names and is there.
     async fn made(&self, release: &Release) -> Reading<Vec<Made>> {
+        self.find_made(release).await.map_or_else(|missing| missing, Reading::Known)
+    }
+
+    async fn find_made(&self, release: &Release) -> Result<Vec<Made>, Reading<Vec<Made>>> {
         let namespace = release.namespace.as_deref().unwrap_or_default();
-        let newest = match self.revisions(release).await {
-            Reading::Known(revisions) => {
-                revisions.into_iter().max_by_key(|revision| revision.revision)
-            }
-            Reading::NotFound => None,
-            Reading::Denied(code) => return Reading::Denied(code),
-            Reading::Failed(why) => return Reading::Failed(why),
-        };
+        let revisions = self.revisions(release).await.found()?.unwrap_or_default();
+        let newest = revisions.into_iter().max_by_key(|revision| revision.revision);
         let mut made = Vec::new();
         let mut kinds = BTreeMap::new();
         for resource in newest.iter().flat_map(|revision| &revision.resources) {
             if !kinds.contains_key(&resource.api_version) {
-                let found = match self.kinds(&resource.api_version).await {
-                    Reading::Known(found) => found,
-                    // A kind that is not served any more has no objects.
-                    Reading::NotFound => BTreeMap::new(),
-                    Reading::Denied(code) => return Reading::Denied(code),
-                    Reading::Failed(why) => return Reading::Failed(why),
-                };
+                // A kind that is not served any more has no objects.
+                let found = self.kinds(&resource.api_version).await.found()?.unwrap_or_default();
                 kinds.insert(resource.api_version.clone(), found);
             }
             let Some((name, namespaced)) = kinds[&resource.api_version].get(&resource.kind) else {
@@ -143,14 +136,9 @@ impl Cluster {
                 let uid = body["metadata"]["uid"].as_str()?.to_owned();
                 Some(Made::read(Target { uid, ..target.clone() }, body, &release.name, namespace))
             };
-            match self.one(&target.path, read).await {
-                Reading::Known(found) => made.push(found),
-                Reading::NotFound => {}
-                Reading::Denied(code) => return Reading::Denied(code),
-                Reading::Failed(why) => return Reading::Failed(why),
-            }
+            made.extend(self.one(&target.path, read).await.found()?);
         }
-        Reading::Known(made)
+        Ok(made)
     }
 
     /// The kinds of a group version: the resource's plural, and whether it has namespaces.
