@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_repair::journal::{Entry, Owner, Record, SEGMENT_BYTES, encode, follow};
+use mooring_repair::journal::{Entry, Finish, Owner, Record, SEGMENT_BYTES, encode, follow};
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::shell::{ConfigMapStore, FileStore, KubeApi, Store, StoreError};
 use mooring_simulator::faults::{Condition, Fault, Rule};
@@ -185,6 +185,24 @@ async fn a_file_has_one_owner_at_a_time() {
     two.load().await.unwrap();
     two.lock(&owner("b"), start()).await.unwrap();
     two.append(&record, start()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_takes_a_file_over_has_what_its_last_owner_wrote_before_it_let_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("journal");
+    let make = || -> Store { Store::File(FileStore::new(&file)) };
+    let mut next = make();
+    let loaded = next.load().await.unwrap();
+    let (mut last, records) = begun(make()).await;
+    last.unlock().await.unwrap();
+    drop(last);
+    let taken = next.take(&owner("b"), start(), loaded).await.unwrap();
+    assert_eq!(taken.records, records);
+    let mut records = taken.records;
+    append(&mut next, &mut records, Entry::Finished { finish: Finish::Aborted, left: vec![] })
+        .await;
+    assert_eq!(make().load().await.unwrap().records, records);
 }
 
 #[tokio::test(start_paused = true)]

@@ -158,7 +158,10 @@ fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[Block<'_>]) -> Ac
     let waited = context.now.duration_since(context.state.step_since());
     match &context.state.settings.budgets {
         BudgetPolicy::Stop => Action::resumable(Reason::BudgetBlocks, message),
-        BudgetPolicy::Wait if never => Action::resumable(Reason::BudgetBlocks, message),
+        BudgetPolicy::Wait if never => Action::resumable(
+            Reason::BudgetBlocks,
+            format!("{message} (change it, or `resume --override budgets=REASON`)"),
+        ),
         BudgetPolicy::Wait => context.wait(message),
         BudgetPolicy::Override(reason) => {
             let pod = blocked[0].pod;

@@ -97,20 +97,15 @@ impl KubeApi {
         if self.metadata_only {
             request = request.header("accept", METADATA_ONLY);
         }
-        if let Some(signer) = &self.signer {
-            let token = signer.token(&signer.cloud().aks_scope()).await;
-            let token = token.map_err(|error| Lost(error.to_string()))?;
-            let mut value =
-                http::HeaderValue::try_from(format!("Bearer {}", token.secret.expose()))
-                    .map_err(|_| Lost("the token is no header value".to_owned()))?;
-            value.set_sensitive(true);
-            request = request.header("authorization", value);
-        }
         let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
-        let request = request
+        let mut request = request
             .body(kube::client::Body::from(bytes))
             .map_err(|error| Lost(told(&error.to_string())))?;
+        // The token counts, too: whoever waits for it gives no sign of life meanwhile.
         let answer = async {
+            if let Some(token) = self.token().await? {
+                request.headers_mut().insert(http::header::AUTHORIZATION, token);
+            }
             let response = self.client.send(request).await.map_err(|error| words(&error))?;
             let (head, body) = response.into_parts();
             let body = body.collect().await.map_err(|error| words(&error))?.to_bytes();
@@ -127,6 +122,17 @@ impl KubeApi {
             Ok(answer) => answer,
             Err(_) => Err(Lost(format!("no answer in {} s", REQUEST.as_secs()))),
         }
+    }
+
+    /// What signs a request, if the cluster's own credentials do not.
+    async fn token(&self) -> Result<Option<http::HeaderValue>, Lost> {
+        let Some(signer) = &self.signer else { return Ok(None) };
+        let token = signer.token(&signer.cloud().aks_scope()).await;
+        let token = token.map_err(|error| Lost(error.to_string()))?;
+        let mut value = http::HeaderValue::try_from(format!("Bearer {}", token.secret.expose()))
+            .map_err(|_| Lost("the token is no header value".to_owned()))?;
+        value.set_sensitive(true);
+        Ok(Some(value))
     }
 
     /// A read, tried again while the server is busy or away.

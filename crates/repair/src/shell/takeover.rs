@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::process::liveness;
 use super::store::{Contents, Store, StoreError};
 use super::world::Clock;
-use crate::journal::{Content, Lock, Owner, TakeOver, may_take_over};
+use crate::journal::{Content, Lock, Owner, SILENCE, TakeOver, may_take_over};
 
 /// Between two looks at somebody else's lock.
 const LOOK: Duration = Duration::from_secs(1);
@@ -58,15 +58,20 @@ pub(crate) async fn acquire<E: Content>(
                 may_take_over(lock, me, liveness(&lock.owner, me), unchanged, now)
             }
         };
+        let holder = contents.lock.clone();
         if matches!(decision, TakeOver::Yes | TakeOver::Ours) {
-            match store.lock(me, now).await {
-                Ok(()) => return Ok(contents),
+            match store.take(me, now, contents).await {
+                Ok(contents) => return Ok(contents),
                 // Somebody was faster: look again, and then it is theirs.
                 Err(StoreError::LostLock) => {}
                 Err(error) => return Err(NotHeld::Store(error)),
             }
         }
-        if let Some(lock) = &contents.lock {
+        if holder.is_none() && now.duration_since(began) >= SILENCE {
+            let why = format!("somebody holds the lock of {} and does not say who", store.place());
+            return Err(NotHeld::Store(StoreError::Unavailable(why)));
+        }
+        if let Some(lock) = &holder {
             match patience {
                 Patience::Until(most) if now.duration_since(began) < most => {
                     let owner = &lock.owner;
@@ -158,6 +163,18 @@ mod tests {
         let (taken, said, took) = bench.acquire(&me, PATIENT).await;
         assert!(taken.is_ok(), "{taken:?}");
         assert!(said > 0 && (20..=21).contains(&took), "{said} {took}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_holder_that_does_not_say_who_it_is_does_not_hold_up_for_ever() {
+        let bench = Bench::new();
+        let path = bench.folder.path().join("journal.lock");
+        #[expect(clippy::disallowed_methods, reason = "a test")]
+        let file = std::fs::File::create(path).unwrap();
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        let (taken, _, took) = bench.acquire(&this_process("me".into()), Patience::None).await;
+        assert!(matches!(taken, Err(NotHeld::Store(StoreError::Unavailable(_)))), "{taken:?}");
+        assert!((30..=31).contains(&took), "{took}");
     }
 
     #[tokio::test(start_paused = true)]

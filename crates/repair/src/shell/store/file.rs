@@ -48,7 +48,11 @@ impl<E: Content> FileStore<E> {
     pub(super) fn lock(&mut self, lock: Lock) -> Result<(), StoreError> {
         let file = self.open_lock().map_err(|error| self.unusable(&error))?;
         // Whoever has it lives; a lock that is free in the kernel may still be one of another machine.
-        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| StoreError::LostLock)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Err(StoreError::LostLock),
+            Err(error) => return Err(self.unusable(&error.into())),
+        }
         self.held = Some((file, lock));
         self.write_lock()
     }

@@ -60,6 +60,21 @@ impl<E: Content> Store<E> {
         }
     }
 
+    /// Takes the lock; what the journal holds then. That of a `ConfigMap` is taken only if nothing changed since `loaded`; the
+    /// owner of a file may have written once more before it let go.
+    pub async fn take(
+        &mut self,
+        owner: &Owner,
+        now: Timestamp,
+        loaded: Contents<E>,
+    ) -> Result<Contents<E>, StoreError> {
+        self.lock(owner, now).await?;
+        match self {
+            Self::ConfigMap(_) => Ok(loaded),
+            Self::File(store) => store.load(),
+        }
+    }
+
     /// Says that the owner is alive.
     pub async fn beat(&mut self, now: Timestamp) -> Result<(), StoreError> {
         match self {
