@@ -1,6 +1,6 @@
 //! What a case sees of a cluster: requests as one user, under names that no other case uses.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -205,15 +205,19 @@ impl Cluster {
         ask: impl Fn() -> A,
         wanted: impl Fn(&Answer) -> bool,
     ) -> Answer {
-        let began = Instant::now();
-        loop {
-            let answer = ask().await;
-            if wanted(&answer) {
-                return answer;
+        let mut last = None;
+        let seen = async {
+            loop {
+                let answer = ask().await;
+                if wanted(&answer) {
+                    return answer;
+                }
+                last = Some(answer);
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            assert!(began.elapsed() < PATIENCE, "not as wanted within {PATIENCE:?}: {answer}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        };
+        let in_time = tokio::time::timeout(PATIENCE, seen).await;
+        in_time.unwrap_or_else(|_| panic!("not as wanted within {PATIENCE:?}: {}", last.unwrap()))
     }
 }
 
