@@ -8,11 +8,7 @@ use serde::Serialize;
 use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, temporary_pool};
 use crate::observation::Pool;
 
-/// What to do about it.
-pub const NEXT: &str = "`resume` continues that run with its journal; if it is over (`status --all`), the next `apply` with \
-                        that journal takes the pool over";
-
-/// Where it stands, a run is not over, whoever knows of it.
+/// Where it stands, a run is not over, whoever knows of it, or it ended without its pool's work being done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StandIn {
     /// The pool's name.
@@ -35,6 +31,17 @@ impl StandIn {
         // Whoever may write tags may write anything there.
         let tag = |name| pool.tag(name).map(|text| shown(&text));
         Some(Self { pool: name, run: tag(RUN_TAG), journal: tag(JOURNAL_TAG) })
+    }
+}
+
+impl StandIn {
+    /// What it is, and what to do about it.
+    #[must_use]
+    pub fn and_now(&self) -> String {
+        format!(
+            "{self}; `resume` continues that run with its journal, and if it is over (`status --all`), the next `apply` \
+             with that journal takes the pool over"
+        )
     }
 }
 

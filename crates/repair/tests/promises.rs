@@ -51,7 +51,7 @@ fn a_pool_that_recovered_is_left_alone() {
     assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
     assert!(last_left(&end.cloud.borrow()).contains("pool-state"));
     let report = RunReport::of(&end.cloud.borrow().journal).unwrap().unwrap();
-    assert!(report.recovered(), "which is nothing to do for a pipeline");
+    assert!(report.refused_at_recheck(), "which is nothing to do for a pipeline");
 }
 
 #[test]

@@ -25,7 +25,7 @@ use mooring_repair::begin::{BeginError, begin};
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::guards::deletions;
 use mooring_repair::journal::{Entry, Finish, Owner, Record, follow};
-use mooring_repair::machine::{Reason, State};
+use mooring_repair::machine::{Action, Reason, State, next};
 use mooring_repair::names::RUN_TAG;
 use mooring_repair::observation::{ActivityEvent, Answer, Operation, Pdb, Query, Reading, Seen};
 use mooring_repair::plan::{self, Step, Surroundings};
@@ -108,7 +108,7 @@ fn a_pod_under_two_budgets_is_told_to_go_never() {
     let end = once(cloud, &settings());
     let (reason, message) = stopped(&end);
     assert_eq!(reason, Reason::BudgetBlocks);
-    assert!(message.contains("metrics-a") && message.contains("other budgets"), "{message}");
+    assert!(message.contains("metrics-a") && message.contains("under other budgets"), "{message}");
 }
 
 #[test]
@@ -205,11 +205,11 @@ fn a_deletion_that_was_refused_may_have_been_accepted_before() {
         message: "m".into(),
         retry_after: None,
     };
-    assert!(!tried(&[]).deletion_told());
-    assert!(!tried(&[refused.clone(), refused.clone()]).deletion_told());
-    assert!(tried(std::slice::from_ref(&lost)).deletion_told());
-    assert!(tried(&[lost, refused.clone()]).deletion_told());
-    assert!(tried(&[refused, EffectResult::Done]).deletion_told());
+    assert!(tried(&[]).deletion().is_none());
+    assert!(tried(&[refused.clone(), refused.clone()]).deletion().is_none());
+    assert!(tried(std::slice::from_ref(&lost)).deletion().is_some());
+    assert!(tried(&[lost, refused.clone()]).deletion().is_some());
+    assert!(tried(&[refused, EffectResult::Done]).deletion().is_some());
 }
 
 #[test]
@@ -361,4 +361,123 @@ fn a_creation_that_succeeds_after_all_is_not_made_twice() {
     let keys = keys(&end.cloud.borrow());
     assert_eq!(keys.iter().filter(|key| *key == "put pool systmp").count(), 1, "{keys:?}");
     assert!(!end.cloud.borrow().pools.contains_key("systmp"), "and it is no orphan");
+}
+
+/// Killed with the intent to delete in the journal, before the request was sent.
+fn before_the_request() -> Cloud {
+    let intends = |cloud: &Cloud| {
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. } if effect.key() == "delete pool system")
+            && cloud.deletes.is_empty()
+    };
+    let forks = RefCell::default();
+    whole(Cloud::wedged(), &settings(), Some(&forks));
+    forks.into_inner().into_iter().find(intends).unwrap()
+}
+
+#[test]
+fn an_edit_between_an_intent_and_its_deletion_can_be_aborted_or_taken_back() {
+    let mut cloud = before_the_request();
+    let before = cloud.pools["system"].raw["properties"]["maxPods"].clone();
+    cloud.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(stopped(&end).0, Reason::PoolChanged);
+    let stopped = end.cloud.borrow().clone();
+    let undone = undo(&stopped, None);
+    assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted));
+    assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0);
+    let mut back = stopped;
+    back.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = before;
+    assert_eq!(rest(&recover(&back, &settings(), None)), Rest::Finished(Finish::Repaired));
+}
+
+#[test]
+fn a_pool_that_somebody_made_again_behind_our_deletion_is_left_as_it_is() {
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    let mut theirs = Cloud::wedged().pools.remove("system").unwrap();
+    (theirs.set, theirs.wedged) = ("aks-system-9".into(), false);
+    theirs.edit()["properties"]["count"] = 1.into();
+    theirs.set_state("Succeeded");
+    cloud.pools.insert("system".into(), theirs);
+    cloud.nodes.push(node("system", "aks-system-9", 0));
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
+    let keys = keys(&end.cloud.borrow());
+    assert!(!keys.contains(&"put pool system".to_owned()), "{keys:?}");
+}
+
+#[test]
+fn a_line_of_days_ago_is_not_taken_for_what_runs_before_the_log_had_time() {
+    let busy = || {
+        let mut cloud = Cloud::wedged();
+        cloud.cluster_state = "Updating".into();
+        cloud
+    };
+    // It has its snapshot, and comes to the operation that runs.
+    let run = until(Step::Snapshot, &settings(), busy).borrow().clone();
+    let state = run.state.clone().unwrap();
+    let mut seen = Seen::default();
+    for query in [Query::Cluster, Query::Pools] {
+        seen.take(run.observe(&query));
+    }
+    let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
+    let started = |ago: SignedDuration| {
+        let at = (run.now - ago).to_string();
+        let event = ActivityEvent::read(&json!({
+            "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},
+            "resourceId": cluster, "status": {"value": "Started"}, "correlationId": "old", "eventTimestamp": at,
+        }));
+        Answer::Events(Reading::Known(vec![event.unwrap()]))
+    };
+    seen.take(Answer::LatestOperation(Reading::Known(None)));
+    seen.take(started(SignedDuration::from_hours(9 * 24)));
+    let later = |minutes| run.now + SignedDuration::from_mins(minutes);
+    assert!(matches!(next(&state, &seen, later(1)), Action::Wait { .. }));
+    let Action::Effect { effect, .. } = next(&state, &seen, later(11)) else { panic!() };
+    assert_eq!(effect.key(), "abort cluster");
+    seen.take(started(SignedDuration::from_hours(2)));
+    assert!(matches!(next(&state, &seen, later(1)), Action::Effect { .. }));
+}
+
+#[test]
+fn the_breaker_is_gone_over_only_for_a_recorded_reason() {
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
+    let mut records = cloud.borrow().journal.clone();
+    append(&mut records, Entry::Finished { finish: Finish::Repaired, left: vec![] });
+    let first = records.clone();
+    for (number, record) in first.iter().enumerate() {
+        let last = records.last().unwrap();
+        let entry = record.entry.clone();
+        let run = if number == 0 { "second".to_owned() } else { last.run.clone() };
+        let next = follow(Some(last), &run, last.at, entry);
+        records.push(next);
+    }
+    let fresh = Cloud::wedged();
+    let mut seen = Seen::default();
+    for query in [Query::Cluster, Query::Pools] {
+        seen.take(fresh.observe(&query));
+    }
+    let begun = |settings: &Settings| {
+        let plan = plan::build(&seen, settings, &Surroundings::unread()).unwrap();
+        begin(&records, &plan, None, &[], settings, owner(), "third", cloud.borrow().now)
+    };
+    assert!(matches!(begun(&settings()), Err(BeginError::TooOften(_))));
+    assert!(begun(&overriding("recreations")).is_ok());
+}
+
+#[test]
+fn what_is_left_needs_no_quota_to_be_taken_over() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let end = undo(&cloud.borrow(), None);
+    let cloud = end.cloud.borrow();
+    let mut seen = Seen::default();
+    for query in [Query::Cluster, Query::Pools] {
+        seen.take(cloud.observe(&query));
+    }
+    let (vcpus, quota_left) = (Reading::Known(4), Reading::Known(0));
+    let around = Surroundings { vcpus, quota_left, ..Surroundings::unread() };
+    let plan = plan::build(&seen, &settings(), &around).unwrap();
+    let begun = begin(&cloud.journal, &plan, None, &[], &settings(), owner(), "r", cloud.now);
+    assert!(begun.is_ok(), "{begun:?}");
 }

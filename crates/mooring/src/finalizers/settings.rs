@@ -16,7 +16,7 @@ pub(crate) fn settings(
     policy: Option<&PolicyArguments>,
 ) -> Result<Settings, Failure> {
     let mut settings = Settings::new(profile(target)?);
-    settings.journal = target.journal.place()?;
+    settings.journal = target.journal.place(&settings.profile.config_map())?;
     settings.scale_down = policy.is_some_and(|policy| policy.scale_down);
     Ok(settings)
 }

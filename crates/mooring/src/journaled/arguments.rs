@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use clap::Args;
+use mooring_repair::names::NAMESPACE;
 use mooring_repair::settings::JournalPlace;
 
 use crate::failure::Failure;
@@ -27,11 +28,21 @@ pub(crate) struct JournalArgument {
 }
 
 impl JournalArgument {
-    /// A file by its whole path, since the journal is found again by it from other folders.
-    pub(crate) fn place(&self) -> Result<JournalPlace, Failure> {
+    /// A file by its whole path, since the journal is found again by it from other folders; `config_map` is the name of the
+    /// other kind.
+    pub(crate) fn place(&self, config_map: &str) -> Result<JournalPlace, Failure> {
         // As a temporary pool's tag says it, too, for whoever copies it from there.
-        if self.journal == "configmap" || self.journal.starts_with("configmap/kube-system/") {
-            return Ok(JournalPlace::ConfigMap);
+        match self.journal.strip_prefix("configmap/") {
+            Some(named) if named == format!("{NAMESPACE}/{config_map}") => {
+                return Ok(JournalPlace::ConfigMap);
+            }
+            Some(named) => {
+                return Err(Failure::usage(format!(
+                    "--journal configmap/{named} is not of this pool or profile\nhint: --pool or --profile names it; its journal is {config_map}"
+                )));
+            }
+            None if self.journal == "configmap" => return Ok(JournalPlace::ConfigMap),
+            None => {}
         }
         let pointer = self.journal.strip_prefix("file/").filter(|path| path.starts_with('/'));
         let path = std::path::absolute(Path::new(pointer.unwrap_or(&self.journal)))

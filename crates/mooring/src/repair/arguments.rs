@@ -38,7 +38,8 @@ of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD
 NRP_FAIL_WINDOW_MIN (15), DRY_RUN (true, 1, yes: plan only).
 
 Exit codes: 0 done, healthy or nothing to do; 1 suspect or confirmed (detect); 2 usage; 3
-something could not be read; 4 a guard refused; 5 interrupted but resumable.";
+something could not be read; 4 a guard refused; 5 interrupted but resumable; 6 Azure
+asks to wait.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RepairCommand {

@@ -52,7 +52,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     // again looks like no pool at all.
     let standing = match operator.status().await {
         Ok(standing) => standing,
-        // A cluster that is being made, deleted or stopped may have no API, and no run goes on there now.
+        // A cluster that is being made or deleted may have no API, and no run goes on there now.
         Err(_) if !report.detection.cluster_allows() => return nothing_to_do(report),
         Err(why) => return Err(Failure::unreadable(why)),
     };
@@ -106,9 +106,9 @@ fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
 
 fn verdict(ending: Ending, report: Option<&RunReport>) -> Result<u8, Failure> {
     Err(Failure::unreadable(match ending {
-        // Guards that passed at first did not any more when they were asked again: the pool came back.
+        // It came back by itself, or something else changed: there is nothing to repair now.
         Ending::Rested(Rest::Finished(Finish::Refused))
-            if report.is_some_and(RunReport::recovered) =>
+            if report.is_some_and(RunReport::refused_at_recheck) =>
         {
             return Ok(0);
         }

@@ -1,6 +1,7 @@
 //! From flags and environment variables to settings.
 
 use jiff::SignedDuration;
+use mooring_repair::names::config_map;
 use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError, VersionPolicy};
 
 use super::arguments::{
@@ -32,7 +33,7 @@ pub(crate) fn settings(
         .map_err(|error| usage(&error))?;
     settings.dry_run = false;
     settings.target.pool.clone_from(&target.pool);
-    settings.journal = target.journal.place()?;
+    settings.journal = target.journal.place(&config_map(&target.pool))?;
     if let Some(judging) = judging {
         for state in &judging.wedge_states {
             settings.add_wedge_state(state.trim()).map_err(|error| usage(&error))?;

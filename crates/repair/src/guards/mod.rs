@@ -10,7 +10,7 @@ mod verdict;
 mod wedge;
 
 pub use evidence::further;
-pub use operation::{Running, Scope, deletions, is_running, running};
+pub use operation::{Running, Scope, deletions, is_running, is_untold, running};
 pub use verdict::{Detection, Verdict, verdict};
 
 use jiff::Timestamp;

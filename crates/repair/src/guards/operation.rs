@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{ActivityEvent, Reading, Seen};
+use crate::observation::{ActivityEvent, Cluster, Reading, Seen};
 use crate::settings::BREAKER_PERIOD;
 
 const DELETE_POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools/delete";
@@ -82,8 +82,7 @@ fn busy(seen: &Seen) -> Result<bool, String> {
         Some(other) => return Err(format!("pools {}", other.missing().unwrap_or_default())),
         None => return Err("pools were not read".to_owned()),
     };
-    let settled = matches!(cluster.state.as_str(), "Succeeded" | "Failed" | "Canceled");
-    Ok(!settled || pools.iter().any(crate::observation::Pool::busy))
+    Ok(!is_settled(cluster) || pools.iter().any(crate::observation::Pool::busy))
 }
 
 fn from_events(seen: &Seen) -> Result<Running, String> {
@@ -96,6 +95,24 @@ fn from_events(seen: &Seen) -> Result<Running, String> {
         }
         None => return Err("the activity log was not read".to_owned()),
     };
+    // The service runs one operation at a time and the newest replaced what was before it.
+    let newest = open(cluster, events).pop();
+    let (event, scope) = newest.ok_or("no request in the activity log is unfinished")?;
+    Ok(Running::One { id: event.correlation.clone(), started: event.at, scope })
+}
+
+/// True if the cluster is busy and these events do not tell with what.
+#[must_use]
+pub fn is_untold(cluster: &Cluster, events: &[ActivityEvent]) -> bool {
+    !is_settled(cluster) && open(cluster, events).is_empty()
+}
+
+fn is_settled(cluster: &Cluster) -> bool {
+    matches!(cluster.state.as_str(), "Succeeded" | "Failed" | "Canceled")
+}
+
+/// Requests that started and did not end, the newest last.
+fn open<'e>(cluster: &Cluster, events: &'e [ActivityEvent]) -> Vec<(&'e ActivityEvent, Scope)> {
     let mut open: Vec<(&ActivityEvent, Scope)> = events
         .iter()
         .filter(|event| event.status == "Started")
@@ -107,10 +124,8 @@ fn from_events(seen: &Seen) -> Result<Running, String> {
             })
         })
         .collect();
-    // The service runs one operation at a time and the newest replaced what was before it.
     open.sort_by_key(|(event, _)| event.at);
-    let (event, scope) = open.pop().ok_or("no request in the activity log is unfinished")?;
-    Ok(Running::One { id: event.correlation.clone(), started: event.at, scope })
+    open
 }
 
 /// How often a pool was deleted within a day, as the activity log has it: whoever did it, and whatever journal they kept.

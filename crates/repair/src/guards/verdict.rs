@@ -112,6 +112,19 @@ mod tests {
     }
 
     #[test]
+    fn a_cluster_forbids_only_by_its_own_state() {
+        let of = |name: &str, outcome| Detection {
+            verdict: Verdict::Unknown,
+            guards: vec![Guard::new("other-pools", Pass, ""), Guard::new(name, outcome, "")],
+            evidence: Vec::new(),
+        };
+        assert!(!of("cluster-state", Fail).cluster_allows());
+        assert!(of("cluster-state", Unknown).cluster_allows());
+        assert!(of("cluster-state", Pass).cluster_allows());
+        assert!(of("pool-state", Fail).cluster_allows());
+    }
+
+    #[test]
     fn an_override_changes_what_is_done_and_not_what_is() {
         let mut guard = Guard::new("pool-state", Fail, "");
         assert!(!guard.lets_through());

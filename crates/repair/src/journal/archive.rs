@@ -1,5 +1,7 @@
 //! Earlier runs: what was done, and whether it was done too often.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +59,12 @@ pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
                 {
                     run.deleted.get_or_insert(record.at);
                 }
+            }
+            Entry::Resumed { overrides, .. } => {
+                let new = overrides.iter().map(|(guard, reason)| format!("{guard}: {reason}"));
+                let known = std::mem::take(&mut run.overrides);
+                run.overrides =
+                    known.into_iter().chain(new).collect::<BTreeSet<_>>().into_iter().collect();
             }
             Entry::StepDone { step, .. } => run.step = Some(*step),
             Entry::Finished { finish, .. } => run.finish = Some(*finish),

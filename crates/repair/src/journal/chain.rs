@@ -88,10 +88,11 @@ pub fn decode<E: Content>(text: &str, tail: Tail) -> Result<Vec<Record<E>>, Jour
 fn decode_line<E: Content>(line: &str, at: u64) -> Result<Record<E>, JournalError> {
     // Never the text itself in an error: a journal may be shown to people.
     let unreadable = |error: serde_json::Error| {
-        JournalError::Unreadable(
-            at,
-            format!("no record of a journal, from column {} on", error.column()),
-        )
+        let why = match error.column() {
+            0 => "this version does not know such a record".to_owned(),
+            column => format!("it is no record of a journal from column {column} on"),
+        };
+        JournalError::Unreadable(at, why)
     };
     let value: Value = serde_json::from_str(line).map_err(unreadable)?;
     let schema = value.get("schema").and_then(Value::as_str).unwrap_or_default();

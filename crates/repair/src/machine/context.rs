@@ -36,7 +36,8 @@ impl<'a> Context<'a> {
                 format!("{} is not permitted ({code})", about(&query)),
             )),
             Some(other) => {
-                Err(self.wait(format!("{} {}", about(&query), other.missing().unwrap_or_default())))
+                let why = other.missing().unwrap_or_default();
+                Err(self.wait(format!("while {} does not succeed: {why}", about(&query))))
             }
         }
     }

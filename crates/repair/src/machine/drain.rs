@@ -6,7 +6,7 @@ use super::action::{Action, Reason};
 use super::context::{Context, Progress};
 use crate::effects::Effect;
 use crate::journal::{Entry, Workload};
-use crate::observation::{Node, Pdb, Pod};
+use crate::observation::{Hold, Node, Pod};
 use crate::plan::Step;
 use crate::settings::BudgetPolicy;
 
@@ -65,6 +65,10 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
     let mut waits = Vec::new();
     let mut blocked = Vec::new();
     for (pod, node) in &here {
+        // It came back to a cordoned node, and would again; it goes with the node.
+        if pod.ignores_cordon && pod.created.is_some_and(|at| at > context.state.step_since()) {
+            continue;
+        }
         if pod.deleting.is_some() {
             // A dead node never confirms that a pod has ended; its pods go with it.
             if node.ready {
@@ -72,9 +76,9 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
             }
             continue;
         }
-        if let Some(block) = blocking(pod, budgets) {
+        if let Some(hold) = Hold::of(pod, budgets) {
             if node.ready {
-                blocked.push(block);
+                blocked.push(hold);
             }
             continue;
         }
@@ -98,43 +102,6 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
     Ok(vec![format!("no pod of pool {pool} is left that could be moved")])
 }
 
-/// What does not let a pod go now.
-struct Block<'a> {
-    pod: &'a Pod,
-    budget: &'a Pdb,
-    /// The API evicts no pod that is under more than one budget.
-    several: bool,
-}
-
-impl Block<'_> {
-    fn can_clear(&self) -> bool {
-        self.budget.can_clear() && !self.several
-    }
-
-    fn hope(&self) -> String {
-        let Pdb { desired, expected, .. } = self.budget;
-        if self.several {
-            "it can never clear: the pod is under other budgets as well, and no such pod is evicted"
-                .to_owned()
-        } else if self.can_clear() {
-            format!("it clears when {} of its {expected} pods are healthy", desired + 1)
-        } else {
-            "it can never clear: all its pods must stay".to_owned()
-        }
-    }
-}
-
-fn blocking<'a>(pod: &'a Pod, budgets: &'a [Pdb]) -> Option<Block<'a>> {
-    if pod.phase == "Pending" {
-        // It serves nobody: the API evicts it whatever its budgets say.
-        return None;
-    }
-    let several = budgets.iter().filter(|budget| budget.protects(pod)).count() > 1;
-    let mut of_pod = budgets.iter().filter(|budget| budget.protects(pod));
-    let budget = of_pod.find(|budget| several || !budget.lets_go(pod))?;
-    Some(Block { pod, budget, several })
-}
-
 fn soonest(waits: Vec<Action>) -> Option<Action> {
     waits.into_iter().min_by_key(|wait| match wait {
         Action::Wait { until, .. } => Some(*until),
@@ -143,28 +110,20 @@ fn soonest(waits: Vec<Action>) -> Option<Action> {
 }
 
 /// The stated policy for budgets: wait, stop, or go over them for a recorded reason.
-fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[Block<'_>]) -> Action {
-    let never = blocked.iter().any(|block| !block.can_clear());
-    let texts: Vec<String> = blocked
-        .iter()
-        .take(5)
-        .map(|block| {
-            let Block { pod, budget, .. } = block;
-            let hope = block.hope();
-            format!("budget {}/{} holds pod {}; {hope}", budget.namespace, budget.name, pod.name)
-        })
-        .collect();
+fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[Hold<'_>]) -> Action {
+    let never = blocked.iter().any(|hold| !hold.can_clear());
+    let texts: Vec<String> = blocked.iter().take(5).map(ToString::to_string).collect();
     let message = texts.join(" | ");
     let waited = context.now.duration_since(context.state.step_since());
     match &context.state.settings.budgets {
-        BudgetPolicy::Stop => Action::resumable(Reason::BudgetBlocks, message),
-        BudgetPolicy::Wait if never => Action::resumable(
+        BudgetPolicy::Wait if !never => context.wait(message),
+        BudgetPolicy::Stop | BudgetPolicy::Wait => Action::resumable(
             Reason::BudgetBlocks,
             format!("{message} (change it, or `resume --override budgets=REASON`)"),
         ),
-        BudgetPolicy::Wait => context.wait(message),
         BudgetPolicy::Override(reason) => {
-            let pod = blocked[0].pod;
+            let hopeless = blocked.iter().find(|hold| !hold.can_clear());
+            let pod = hopeless.unwrap_or(&blocked[0]).pod;
             if never || waited >= context.state.settings.limits.drain / 2 {
                 context.effect(
                     step,

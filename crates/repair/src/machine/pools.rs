@@ -33,12 +33,30 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
     let policy = context.state.settings.version;
     let body = sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref())
         .map_err(bad_snapshot)?;
+    if let Some(pool) = made_by_somebody(context)? {
+        return match pool.state() {
+            "Succeeded" => {
+                Ok(vec![format!("somebody made pool {name} again; it is left as it is")])
+            }
+            state => Err(context.wait(format!("for pool {name}, which is {state}"))),
+        };
+    }
     let proof = made(context, Step::RecreatePool, name, body)?;
     // A stale answer may still show the pool that was deleted.
     match context.scale_set(name)? {
         Some(set) if !snapshot.is_on(&set.id) => Ok(proof),
         _ => Err(context.wait(format!("for the new scale set of pool {name}"))),
     }
+}
+
+/// The pool of the snapshot's name on another scale set, if it is not of this run's making.
+pub(super) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Action> {
+    let name = context.state.pool();
+    let put = Effect::PutPool { pool: name.to_owned(), body: serde_json::Value::Null };
+    let Some(pool) = context.pool(name)? else { return Ok(None) };
+    let snapshot = context.snapshot()?;
+    let is_another = context.scale_set(name)?.is_some_and(|set| !snapshot.is_on(&set.id));
+    Ok((is_another && !context.state.intended(&put.key())).then_some(pool))
 }
 
 fn made(context: &Context<'_>, step: Step, name: &str, body: serde_json::Value) -> Progress {
@@ -103,13 +121,18 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     }
     let current = context.scale_set(name)?.map(|set| set.id.as_str());
     if current.is_some_and(|current| !snapshot.is_on(current)) {
+        if context.state.deletion().is_some() {
+            return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
+        }
         // Somebody made it again. Never delete a pool that was not snapshot.
         let message = format!("pool {name} is on another scale set than in the snapshot");
         return Err(Action::resumable(Reason::PoolChanged, message));
     }
     // Also if the deletion was intended before: a process that died may never have asked for it.
     if edited(&snapshot.pool, pool) {
-        let message = format!("pool {name} was edited after the snapshot; abort, and plan anew");
+        let message = format!(
+            "pool {name} was edited after the snapshot; abort, and plan anew, or take the edit back and resume"
+        );
         return Err(Action::resumable(Reason::PoolChanged, message));
     }
     if pool.busy() {

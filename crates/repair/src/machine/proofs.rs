@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::context::{Context, Progress};
-use super::{drain, settle};
+use super::{drain, pools, settle};
 use crate::observation::{Addresses, Nic, ScaleSet};
 use crate::plan::Step;
 use crate::sanitise;
@@ -70,7 +70,8 @@ pub(super) fn full_count(context: &Context<'_>) -> Progress {
     };
     let former = wanted_body(context)?["properties"]["count"].as_i64().unwrap_or(1);
     // The autoscaler of the new pool may want fewer by now; that is its right, above its minimum.
-    let wanted = if pool.autoscaled() { former.min(pool.count().max(1)) } else { former };
+    let theirs = pool.autoscaled() || pools::made_by_somebody(context)?.is_some();
+    let wanted = if theirs { former.min(pool.count().max(1)) } else { former };
     Ok(vec![enough_nodes(context, name, wanted.max(1))?])
 }
 

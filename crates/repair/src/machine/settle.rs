@@ -1,5 +1,7 @@
 //! Snapshot, the stuck operation, the guards once more, and the cluster's rest at the end.
 
+use jiff::SignedDuration;
+
 use super::action::{Action, Reason};
 use super::context::{Context, Progress};
 use crate::effects::{Effect, EffectResult};
@@ -10,7 +12,7 @@ use crate::observation::{Query, Reading};
 use crate::plan::{Step, pool_hash};
 use crate::sensitive;
 use crate::settings::OTHER_OPERATION;
-use crate::stand_in::{NEXT, StandIn};
+use crate::stand_in::StandIn;
 
 /// Writes the pool down, if it is still the one of the plan.
 pub(super) fn snapshot(context: &Context<'_>) -> Progress {
@@ -31,7 +33,7 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
         && !context.is_ours(taken)
     {
         let message = match StandIn::of(context.pools()?, name) {
-            Some(left) => format!("{left}; {NEXT}"),
+            Some(left) => left.and_now(),
             None => format!(
                 "there is a pool {} that is not of this run; find out whose it is before it is deleted",
                 taken.name
@@ -50,6 +52,11 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
         cluster_state: cluster.state.clone(),
     }))
 }
+
+/// An operation that only the activity log tells of is believed to be this old after [`LOG_DELAY`].
+const LONG_AGO: SignedDuration = SignedDuration::from_hours(24);
+/// How late the activity log may be.
+const LOG_DELAY: SignedDuration = SignedDuration::from_mins(10);
 
 /// Waits for what is under way, or aborts it: only the one that was identified, only if it is old enough.
 pub(super) fn settle(context: &Context<'_>) -> Progress {
@@ -89,6 +96,15 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
         let message =
             format!("operation {id} has run for {} minutes only; it is left alone", age.as_mins());
         return Err(Action::nothing(Reason::YoungOperation, message));
+    }
+    let from_log = !matches!(
+        &context.seen.latest_operation,
+        Some(Reading::Known(Some(operation))) if operation.running()
+    );
+    let looked = context.now.duration_since(context.state.step_since());
+    if from_log && age >= LONG_AGO && looked < LOG_DELAY {
+        // The log is late, and one line of days ago without its end may be all that it shows of an hour's operation.
+        return Err(context.wait("to see whether the log tells of a younger operation".to_owned()));
     }
     if let Scope::Pool(pool) = &scope
         && pool != context.state.pool()

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::action::Reason;
 use crate::effects::{Effect, EffectResult};
 use crate::journal::{Entry, Finish, JournalError, Record, Workload};
 use crate::names::temporary_pool;
@@ -164,10 +165,6 @@ impl State {
                 for (name, reason) in overrides {
                     self.settings.go_over(name, reason);
                 }
-                // Where nothing can be undone any more, going on is all that is left.
-                if self.phase == Phase::Aborting && self.deletion_told() {
-                    self.phase = Phase::Running;
-                }
                 self.session_begins(record.at);
             }
             Entry::Snapshot { pool, scale_set, version, stripped, .. } => {
@@ -215,6 +212,10 @@ impl State {
                 self.session_begins(record.at);
             }
             Entry::Finished { finish, .. } => self.phase = Phase::Finished(*finish),
+            // An abort that can undo nothing is over, and going on is all that is left.
+            Entry::Stopped { reason, .. } if *reason == Reason::NotUndoable.word() => {
+                self.phase = Phase::Running;
+            }
             Entry::Guards { .. } | Entry::Stopped { .. } => {}
         }
         Ok(())
@@ -253,11 +254,11 @@ impl State {
         }
     }
 
-    /// True if the service may have been told to delete the pool: from there on only forward is left.
+    /// The last try to delete the pool that the service may have accepted.
     #[must_use]
-    pub fn deletion_told(&self) -> bool {
+    pub fn deletion(&self) -> Option<&Attempt> {
         let delete = Effect::DeletePool { pool: self.pool().to_owned(), if_match: None }.key();
-        self.attempt(&delete).is_some_and(Attempt::may_have_happened)
+        self.attempt(&delete).filter(|attempt| attempt.may_have_happened())
     }
 
     /// The step that is worked on; none if all are done.

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::action::{Action, Reason};
 use super::context::Context;
+use super::state::Attempt;
 use crate::effects::Effect;
 use crate::journal::{Entry, Finish};
 use crate::plan::Step;
@@ -19,12 +20,7 @@ pub(super) fn next(context: &Context<'_>) -> Action {
 
 fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
     let name = context.state.pool();
-    if context.state.deletion_told() {
-        return Err(Action::resumable(
-            Reason::NotUndoable,
-            format!("pool {name} was told to be deleted; only `resume` leads on from here"),
-        ));
-    }
+    still_there(context)?;
     let mut left = context.state.left();
     if context.state.attempts.keys().any(|key| key.starts_with("abort ")) {
         left.push("the operation that was aborted cannot be taken up again".to_owned());
@@ -39,8 +35,34 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
     Ok(left)
 }
 
-/// How long a pool may take to be listed whose creation nobody saw the answer of.
+/// The pool is as it was, whatever was asked for: what a deletion has begun nobody can undo.
+fn still_there(context: &Context<'_>) -> Result<(), Action> {
+    let Some(snapshot) = &context.state.snapshot else { return Ok(()) };
+    let name = context.state.pool();
+    let pool = context.pool(name)?;
+    let set = context.scale_set(name)?;
+    let same = set.is_none_or(|set| snapshot.is_on(&set.id));
+    if pool.is_none_or(|pool| pool.state() == "Deleting") || !same {
+        return Err(Action::resumable(
+            Reason::NotUndoable,
+            format!("pool {name} was deleted, or is being so; only `resume` leads on from here"),
+        ));
+    }
+    if context.state.deletion().is_some_and(|attempt| is_recent(context, attempt)) {
+        return Err(
+            context.wait(format!("to see whether the deletion of pool {name} was accepted"))
+        );
+    }
+    Ok(())
+}
+
+/// How long something may take to show whose answer nobody saw.
 const LATE: SignedDuration = SignedDuration::from_mins(2);
+
+/// True if what was tried could still show. A time in the future is of a clock that was ahead.
+fn is_recent(context: &Context<'_>, attempt: &Attempt) -> bool {
+    attempt.at <= context.now && context.now.duration_since(attempt.at) < LATE
+}
 
 /// Waits while a creation that may have been accepted could still show.
 fn not_late(context: &Context<'_>, name: &str) -> Result<(), Action> {
@@ -51,7 +73,7 @@ fn not_late(context: &Context<'_>, name: &str) -> Result<(), Action> {
         Some(put)
             if put.may_have_happened()
                 && !context.state.intended(&delete)
-                && context.now.duration_since(put.at) < LATE =>
+                && is_recent(context, put) =>
         {
             Err(context.wait(format!("for pool {name}, whose creation may have been accepted")))
         }

@@ -1,4 +1,4 @@
-//! Nodes, pods and disruption budgets.
+//! Nodes and pods.
 
 use std::collections::BTreeMap;
 
@@ -63,13 +63,14 @@ impl Node {
     }
 }
 
-/// A node of some pool whose instance is not in this resource group: the API that told of it is another cluster's.
+/// A node of some pool whose instance is not in this resource group (by its id): the API that told of it is another
+/// cluster's.
 #[must_use]
 pub fn stranger<'n>(nodes: &'n [Node], group: &str) -> Option<&'n Node> {
     nodes.iter().filter(|node| node.pool.is_some()).find(|node| {
-        let id = node.provider_id.as_deref().unwrap_or_default().to_ascii_lowercase();
-        let rest = id.split_once("/resourcegroups/").map(|(_, rest)| rest.to_owned());
-        rest.is_some_and(|rest| !rest.starts_with(&format!("{}/", group.to_ascii_lowercase())))
+        let id = node.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
+        let inside = format!("{}/", group.to_ascii_lowercase());
+        id.is_some_and(|id| !id.to_ascii_lowercase().starts_with(&inside))
     })
 }
 
@@ -94,6 +95,7 @@ pub struct Controller {
 
 /// A pod.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Pod {
     /// Its namespace.
     pub namespace: String,
@@ -117,6 +119,10 @@ pub struct Pod {
     pub local_data: bool,
     /// Its labels, for disruption budgets.
     pub labels: BTreeMap<String, String>,
+    /// It may be placed on a cordoned node.
+    pub ignores_cordon: bool,
+    /// When it was made.
+    pub created: Option<Timestamp>,
 }
 
 impl Pod {
@@ -146,6 +152,8 @@ impl Pod {
                 .is_some_and(|value| !value.is_null()),
             local_data: volumes.into_iter().flatten().any(|v| !v["emptyDir"].is_null()),
             labels: texts(raw, "/metadata/labels"),
+            ignores_cordon: ignores_cordon(raw),
+            created: time(raw, "/metadata/creationTimestamp"),
         })
     }
 
@@ -175,113 +183,16 @@ impl Pod {
     }
 }
 
-/// A label selector.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Selector {
-    labels: BTreeMap<String, String>,
-    /// (key, operator, values)
-    expressions: Vec<(String, String, Vec<String>)>,
-}
-
-impl Selector {
-    /// A selector from its JSON; an absent one selects nothing.
-    #[must_use]
-    pub fn read(raw: &Value) -> Option<Self> {
-        raw.as_object()?;
-        let expression = |raw: &Value| {
-            let values = entries(raw, "/values", |v| v.as_str().map(str::to_owned));
-            Some((text(raw, "/key")?, text(raw, "/operator")?, values.unwrap_or_default()))
-        };
-        Some(Self {
-            labels: texts(raw, "/matchLabels"),
-            expressions: entries(raw, "/matchExpressions", expression).unwrap_or_default(),
-        })
-    }
-
-    /// True if these labels are selected; an empty selector selects all.
-    #[must_use]
-    pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
-            && self.expressions.iter().all(|(key, operator, values)| {
-                let value = labels.get(key);
-                match operator.as_str() {
-                    "In" => value.is_some_and(|value| values.contains(value)),
-                    "NotIn" => value.is_none_or(|value| !values.contains(value)),
-                    "Exists" => value.is_some(),
-                    "DoesNotExist" => value.is_none(),
-                    _ => false,
-                }
-            })
-    }
-}
-
-/// A disruption budget.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pdb {
-    /// Its namespace.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// Which pods it protects; none if it protects nothing.
-    pub selector: Option<Selector>,
-    /// How many pods may be evicted now.
-    pub allowed: i64,
-    /// How many pods it counts.
-    pub expected: i64,
-    /// How many of them must be healthy.
-    pub desired: i64,
-    /// How many of them are healthy.
-    pub healthy: i64,
-    /// A pod that is not ready may always go.
-    pub unready_may_go: bool,
-}
-
-impl Pdb {
-    /// A budget from its JSON.
-    #[must_use]
-    pub fn read(raw: &Value) -> Option<Self> {
-        let number = |name: &str| {
-            raw.pointer(&format!("/status/{name}")).and_then(Value::as_i64).unwrap_or(0)
-        };
-        Some(Self {
-            namespace: text(raw, "/metadata/namespace")?,
-            name: text(raw, "/metadata/name")?,
-            selector: raw.pointer("/spec/selector").and_then(Selector::read),
-            allowed: number("disruptionsAllowed"),
-            expected: number("expectedPods"),
-            desired: number("desiredHealthy"),
-            healthy: number("currentHealthy"),
-            unready_may_go: text(raw, "/spec/unhealthyPodEvictionPolicy").as_deref()
-                == Some("AlwaysAllow"),
-        })
-    }
-
-    /// The budgets of a list answer.
-    #[must_use]
-    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
-        entries(body, "/items", Self::read)
-    }
-
-    /// True if the budget protects this pod.
-    #[must_use]
-    pub fn protects(&self, pod: &Pod) -> bool {
-        self.namespace == pod.namespace
-            && self.selector.as_ref().is_some_and(|selector| selector.selects(&pod.labels))
-    }
-
-    /// True if it lets one of its pods be evicted now, as the API decides it.
-    #[must_use]
-    pub fn lets_go(&self, pod: &Pod) -> bool {
-        let enough_without = self.desired > 0 && self.healthy >= self.desired;
-        self.allowed > 0 || (!pod.ready && (self.unready_may_go || enough_without))
-    }
-
-    /// False if no eviction can ever be allowed: all pods that it counts must be healthy. One that counts nothing
-    /// was not counted yet.
-    #[must_use]
-    pub fn can_clear(&self) -> bool {
-        self.desired < self.expected || self.expected == 0
-    }
+/// True if a pod tolerates the taint of a cordoned node: by its name, or with everything else.
+fn ignores_cordon(raw: &Value) -> bool {
+    let tolerations = raw.pointer("/spec/tolerations").and_then(Value::as_array);
+    tolerations.into_iter().flatten().any(|toleration| {
+        let key = toleration["key"].as_str().unwrap_or_default();
+        let effect = toleration["effect"].as_str().unwrap_or_default();
+        let everything = key.is_empty() && toleration["operator"] == "Exists";
+        (everything || key == "node.kubernetes.io/unschedulable")
+            && matches!(effect, "" | "NoSchedule")
+    })
 }
 
 #[cfg(test)]
@@ -302,8 +213,28 @@ mod tests {
     }
 
     #[test]
+    fn a_pod_may_ignore_a_cordon() {
+        let ignores = |toleration: Value| {
+            let raw = json!({"metadata": {"namespace": "n", "name": "p"}, "spec": {"tolerations": [toleration]}});
+            Pod::read(&raw).unwrap().ignores_cordon
+        };
+        let key = "node.kubernetes.io/unschedulable";
+        assert!(ignores(json!({"operator": "Exists"})));
+        assert!(ignores(json!({"key": key, "operator": "Exists", "effect": "NoSchedule"})));
+        assert!(!ignores(json!({"operator": "Exists", "effect": "NoExecute"})));
+        assert!(!ignores(json!({"key": "CriticalAddonsOnly", "operator": "Exists"})));
+    }
+
+    #[test]
     fn a_node_of_another_clusters_group_is_a_stranger() {
-        let found = |node: Node| stranger(&[node], "MC_g_c_uksouth").is_some();
+        let group = "/subscriptions/s/resourceGroups/MC_g_c_uksouth";
+        let found = |node: Node| stranger(&[node], group).is_some();
+        let elsewhere = stranger(
+            &[node(Some("system"), Some("MC_g_c_uksouth"))],
+            "/subscriptions/other/resourceGroups/MC_g_c_uksouth",
+        )
+        .is_some();
+        assert!(elsewhere, "the same names in another subscription are another cluster");
         assert!(found(node(Some("system"), Some("MC_g_other_uksouth"))));
         assert!(
             found(node(Some("system"), Some("MC_g_c_uksouth2"))),

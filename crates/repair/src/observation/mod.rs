@@ -5,6 +5,7 @@
 //! a [`Reading`] that says why, so that a missing permission ends as *unknown* and never as *healthy*.
 
 mod azure;
+mod budgets;
 mod error_codes;
 mod json;
 mod kubernetes;
@@ -12,8 +13,9 @@ mod pool;
 mod seen;
 
 pub use azure::{ActivityEvent, Addresses, Cluster, Instance, Nic, Operation, ScaleSet, Status};
+pub use budgets::{Hold, Pdb, Selector};
 pub use error_codes::{carries, codes};
-pub use kubernetes::{Controller, Node, Pdb, Pod, Selector, stranger};
+pub use kubernetes::{Controller, Node, Pod, stranger};
 pub use pool::{Pool, pool_name_of_id};
 pub use seen::{Answer, Query, Seen};
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::guards::Outcome;
-use crate::observation::{Cluster, Pool, Reading, Seen};
+use crate::observation::{Cluster, Hold, Pool, Reading, Seen};
 use crate::sanitise::temporary_count;
 use crate::settings::{MOST_RECREATIONS, Settings};
-use crate::stand_in::{NEXT, StandIn};
+use crate::stand_in::StandIn;
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,7 +22,7 @@ pub struct Precheck {
 }
 
 impl Precheck {
-    /// True if it is known that the temporary pool cannot be made. A budget that never clears and a short time are left
+    /// True if it is known that a run would not succeed. A budget that never clears and a short time are left
     /// to the run: it respects the one and can be resumed after the other.
     #[must_use]
     pub fn forbids(&self) -> bool {
@@ -114,6 +114,15 @@ pub(super) fn check(
         limit(seen),
         recreations(&around.deletions),
     ];
+    let pools = seen.pools.as_ref().and_then(Reading::known).map(Vec::as_slice).unwrap_or_default();
+    if StandIn::of(pools, &pool.name).is_some() {
+        for check in &mut checks {
+            if matches!(check.name, "quota" | "size" | "subnet" | "pool-limit") {
+                (check.outcome, check.detail) =
+                    (Outcome::Pass, format!("{temporary} is there already"));
+            }
+        }
+    }
     let budget = settings.limits.overall.as_secs();
     let enough = i64::from(expected_seconds) <= budget;
     checks.push(Precheck {
@@ -178,9 +187,7 @@ fn budgets(seen: &Seen, pool: &str) -> Precheck {
         .filter(|pod| pod.movable())
         .filter(here)
         .filter_map(|pod| {
-            let budget =
-                budgets.iter().find(|budget| budget.protects(pod) && !budget.can_clear())?;
-            Some(format!("{}/{} never lets {} go", budget.namespace, budget.name, pod.name))
+            Hold::of(pod, budgets).filter(|hold| !hold.can_clear()).map(|hold| hold.to_string())
         })
         .collect();
     if stuck.is_empty() {
@@ -194,7 +201,7 @@ fn budgets(seen: &Seen, pool: &str) -> Precheck {
 fn names(seen: &Seen, pool: &str, temporary: &str) -> Precheck {
     let pools = seen.pools.as_ref().and_then(Reading::known).map(Vec::as_slice).unwrap_or_default();
     let (outcome, detail) = match StandIn::of(pools, pool) {
-        Some(left) => (Outcome::Fail, format!("{left}; {NEXT}")),
+        Some(left) => (Outcome::Fail, left.and_now()),
         None if pools.iter().any(|pool| pool.name == temporary) => {
             (Outcome::Fail, format!("{temporary} is somebody else's pool"))
         }

@@ -83,7 +83,7 @@ impl RunReport {
                 }
                 Entry::Intent { effect, .. } => report.effects.push(effect.key()),
                 Entry::Stopped { message, .. } => report.stopped = Some(message.clone()),
-                Entry::Resumed { .. } => report.stopped = None,
+                Entry::Resumed { .. } | Entry::AbortStarted { .. } => report.stopped = None,
                 Entry::Finished { left, .. } => report.left.clone_from(left),
                 _ => {}
             }
@@ -91,9 +91,9 @@ impl RunReport {
         Ok(Some(report))
     }
 
-    /// True if nothing was done since guards that had passed did not any more when they were asked again.
+    /// True if guards that had passed at the start did not any more when they were asked again.
     #[must_use]
-    pub fn recovered(&self) -> bool {
+    pub fn refused_at_recheck(&self) -> bool {
         self.finish == Some(Finish::Refused) && self.step == Some(Step::Recheck)
     }
 
@@ -113,12 +113,7 @@ impl RunReport {
         if self.finish.is_some() {
             return text;
         }
-        let place = match self.step {
-            _ if self.undoing => "being undone".to_owned(),
-            Some(step) => format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name()),
-            None => "at its end".to_owned(),
-        };
-        let _ = writeln!(text, "now        {place}");
+        let _ = writeln!(text, "now        {}", self.place());
         if let Some(stopped) = &self.stopped {
             let _ = writeln!(text, "stopped    {stopped}");
         }
@@ -145,7 +140,20 @@ impl RunReport {
                 let _ = writeln!(text, "\n- {word}: {line}");
             }
         }
+        if self.finish.is_none() {
+            let stopped = self.stopped.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            let _ = writeln!(text, "\n- Now: {}{stopped}", self.place());
+        }
         text
+    }
+
+    /// What is worked on.
+    fn place(&self) -> String {
+        match self.step {
+            _ if self.undoing => "being undone".to_owned(),
+            Some(step) => format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name()),
+            None => "at its end".to_owned(),
+        }
     }
 
     fn word(&self) -> &'static str {

@@ -22,9 +22,11 @@ use crate::settings::Settings;
 /// A call's whole time. A look that takes longer is tried again by the machine.
 const READ: Duration = Duration::from_secs(45);
 const WRITE: Duration = Duration::from_secs(90);
-/// How far back the log is searched for the operation that runs: one that is stuck may be so for longer than a
-/// weekend, and a week has been too short.
-const OPERATIONS: SignedDuration = SignedDuration::from_hours(14 * 24);
+/// How far back the log is searched for the operation that runs.
+const OPERATIONS: SignedDuration = SignedDuration::from_hours(24);
+/// How far back if that told of none although one runs: a stuck one may be so for longer than a weekend, and a week has
+/// been too short.
+const STUCK: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Clocks differ.
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
 /// What a snapshot is read with: a member that an older version does not know would be lost with the pool.
@@ -38,6 +40,8 @@ pub(crate) struct Azure {
     window: SignedDuration,
     /// Where the scale sets are, once it is known.
     node_group: Option<String>,
+    /// The cluster as it was read last.
+    last: Option<Cluster>,
 }
 
 impl Azure {
@@ -53,6 +57,7 @@ impl Azure {
             )?,
             window: settings.fail_window,
             node_group: None,
+            last: None,
         })
     }
 
@@ -119,6 +124,7 @@ impl Azure {
         let reading = read(self.client.within(READ).cluster(&self.cluster).await, Cluster::read);
         if let Reading::Known(cluster) = &reading {
             self.node_group.clone_from(&cluster.node_resource_group);
+            self.last = Some(cluster.clone());
         }
         reading
     }
@@ -140,11 +146,18 @@ impl Azure {
 
     /// The nodes, if they are of this cluster: a kubeconfig may be of another one.
     pub(crate) async fn own(&mut self, nodes: Reading<Vec<Node>>) -> Reading<Vec<Node>> {
-        let (Reading::Known(list), Ok(group)) = (&nodes, self.group().await) else { return nodes };
+        let Reading::Known(list) = &nodes else { return nodes };
+        let group = match self.group().await {
+            Ok(group) => {
+                format!("/subscriptions/{}/resourceGroups/{group}", self.cluster.subscription())
+            }
+            Err(missing) => return missing.of(),
+        };
         match stranger(list, &group) {
             None => nodes,
-            Some(node) => Reading::Failed(format!(
-                "are of another cluster: {} is not in {group}; --kubeconfig must be of this one",
+            // It will not become another one by waiting.
+            Some(node) => Reading::Denied(format!(
+                "they are another cluster's: {} is not in {group}; --kubeconfig must be of this one",
                 node.name
             )),
         }
@@ -157,7 +170,7 @@ impl Azure {
             .map_err(|error| Missing::Failed(error.to_string()))
     }
 
-    /// Writes of scale sets within the window, and operations of the cluster within two weeks.
+    /// Writes of scale sets within the window, and operations of the cluster as far back as is needed.
     async fn events(&mut self, now: Timestamp) -> Reading<Vec<ActivityEvent>> {
         let group = match self.group().await {
             Ok(group) => group,
@@ -165,19 +178,33 @@ impl Azure {
         };
         let own_group = self.cluster.resource_group().unwrap_or_default().to_owned();
         let mut all = Vec::new();
-        for (group, back) in [(group, self.window), (own_group, OPERATIONS)] {
-            let from = now.checked_sub(back + SKEW).unwrap_or(Timestamp::MIN);
-            let to = now.checked_add(SKEW).unwrap_or(Timestamp::MAX);
-            let query = ActivityQuery::of_group(&group, from, to);
-            let client = self.client.within(READ);
-            let found: Result<Vec<Raw<RawEvent>>, Error> =
-                client.activity_log(self.cluster.subscription(), &query).await;
-            match listed(found, ActivityEvent::read) {
+        for (group, back) in [(&group, self.window), (&own_group, OPERATIONS)] {
+            match self.log(group, back, now).await {
                 Reading::Known(events) => all.extend(events),
                 other => return other,
             }
         }
+        let untold = self.last.as_ref().is_some_and(|last| guards::is_untold(last, &all));
+        if untold && let Reading::Known(older) = self.log(&own_group, STUCK, now).await {
+            all.extend(older);
+        }
         Reading::Known(all)
+    }
+
+    /// The activity log of a resource group.
+    async fn log(
+        &self,
+        group: &str,
+        back: SignedDuration,
+        now: Timestamp,
+    ) -> Reading<Vec<ActivityEvent>> {
+        let from = now.checked_sub(back + SKEW).unwrap_or(Timestamp::MIN);
+        let to = now.checked_add(SKEW).unwrap_or(Timestamp::MAX);
+        let query = ActivityQuery::of_group(group, from, to);
+        let client = self.client.within(READ);
+        let found: Result<Vec<Raw<RawEvent>>, Error> =
+            client.activity_log(self.cluster.subscription(), &query).await;
+        listed(found, ActivityEvent::read)
     }
 
     /// How an operation stands that this run, or the one that it resumes, has begun.

@@ -100,6 +100,9 @@ pub(crate) async fn take<E: Content, R, B>(
         Err(NotHeld::Store(StoreError::Journal(error))) => {
             Err(Ending::unreadable(&store.place(), &error))
         }
+        Err(NotHeld::Unnamed(place)) => Err(Ending::Failed(format!(
+            "somebody holds the lock of {place} and does not say who; `fuser` on its .lock tells"
+        ))),
         Err(NotHeld::Store(error)) => Err(Ending::failed(&error)),
     }
 }

@@ -25,7 +25,7 @@ use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
 use crate::run::{Rest, run};
 use crate::settings::{JournalPlace, Settings};
-use crate::stand_in::{NEXT, StandIn};
+use crate::stand_in::StandIn;
 
 /// How long a living owner is waited for: one that goes on giving signs of life is at work.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
@@ -209,7 +209,7 @@ impl Operator {
         };
         let state: State = match unfinished(&mut store, &records).await {
             Ok(state) => state,
-            Err(Ending::Nothing(text)) => return self.nothing(text).await,
+            Err(Ending::Nothing(text)) => return self.nothing(text, !records.is_empty()).await,
             Err(ending) => return ending,
         };
         if let Err(why) = self.take_up(&state) {
@@ -236,9 +236,12 @@ impl Operator {
     }
 
     /// There is no run to continue here; if there is one elsewhere, that is said instead.
-    async fn nothing(&mut self, text: String) -> Ending {
+    async fn nothing(&mut self, text: String, is_over: bool) -> Ending {
         match self.stand_in().await {
-            Some(left) => Ending::Failed(format!("{text}, but {left}; {NEXT}")),
+            Some(left) if is_over => Ending::Failed(format!(
+                "{text}, but {left}: the next `apply` takes the pool over, or drain and delete it (docs/RUNBOOK.md)"
+            )),
+            Some(left) => Ending::Failed(format!("{text}, but {}", left.and_now())),
             None => Ending::Nothing(text),
         }
     }

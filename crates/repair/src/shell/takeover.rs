@@ -29,6 +29,8 @@ pub(crate) enum NotHeld {
     Busy(Lock),
     /// Somebody asked to stop waiting.
     Interrupted,
+    /// Somebody has the file of this place and does not say who they are.
+    Unnamed(String),
     /// The store says no.
     Store(StoreError),
 }
@@ -68,8 +70,7 @@ pub(crate) async fn acquire<E: Content>(
             }
         }
         if holder.is_none() && now.duration_since(began) >= SILENCE {
-            let why = format!("somebody holds the lock of {} and does not say who", store.place());
-            return Err(NotHeld::Store(StoreError::Unavailable(why)));
+            return Err(NotHeld::Unnamed(store.place()));
         }
         if let Some(lock) = &holder {
             match patience {
@@ -173,7 +174,7 @@ mod tests {
         let file = std::fs::File::create(path).unwrap();
         rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
         let (taken, _, took) = bench.acquire(&this_process("me".into()), Patience::None).await;
-        assert!(matches!(taken, Err(NotHeld::Store(StoreError::Unavailable(_)))), "{taken:?}");
+        assert!(matches!(taken, Err(NotHeld::Unnamed(_))), "{taken:?}");
         assert!((30..=31).contains(&took), "{took}");
     }
 

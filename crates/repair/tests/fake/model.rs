@@ -102,6 +102,8 @@ impl Pod {
             mirror: false,
             local_data: true,
             labels: [("app".to_owned(), self.app.clone())].into(),
+            ignores_cordon: false,
+            created: None,
         }
     }
 }

@@ -1,0 +1,166 @@
+//! Disruption budgets.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::Pod;
+use super::json::{entries, text, texts};
+
+/// A label selector.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Selector {
+    labels: BTreeMap<String, String>,
+    /// (key, operator, values)
+    expressions: Vec<(String, String, Vec<String>)>,
+}
+
+impl Selector {
+    /// A selector from its JSON; an absent one selects nothing.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        raw.as_object()?;
+        let expression = |raw: &Value| {
+            let values = entries(raw, "/values", |v| v.as_str().map(str::to_owned));
+            Some((text(raw, "/key")?, text(raw, "/operator")?, values.unwrap_or_default()))
+        };
+        Some(Self {
+            labels: texts(raw, "/matchLabels"),
+            expressions: entries(raw, "/matchExpressions", expression).unwrap_or_default(),
+        })
+    }
+
+    /// True if these labels are selected; an empty selector selects all.
+    #[must_use]
+    pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
+            && self.expressions.iter().all(|(key, operator, values)| {
+                let value = labels.get(key);
+                match operator.as_str() {
+                    "In" => value.is_some_and(|value| values.contains(value)),
+                    "NotIn" => value.is_none_or(|value| !values.contains(value)),
+                    "Exists" => value.is_some(),
+                    "DoesNotExist" => value.is_none(),
+                    _ => false,
+                }
+            })
+    }
+}
+
+/// A disruption budget.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pdb {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Which pods it protects; none if it protects nothing.
+    pub selector: Option<Selector>,
+    /// How many pods may be evicted now.
+    pub allowed: i64,
+    /// How many pods it counts.
+    pub expected: i64,
+    /// How many of them must be healthy.
+    pub desired: i64,
+    /// How many of them are healthy.
+    pub healthy: i64,
+    /// A pod that is not ready may always go.
+    pub unready_may_go: bool,
+}
+
+impl Pdb {
+    /// A budget from its JSON.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        let number = |name: &str| {
+            raw.pointer(&format!("/status/{name}")).and_then(Value::as_i64).unwrap_or(0)
+        };
+        Some(Self {
+            namespace: text(raw, "/metadata/namespace")?,
+            name: text(raw, "/metadata/name")?,
+            selector: raw.pointer("/spec/selector").and_then(Selector::read),
+            allowed: number("disruptionsAllowed"),
+            expected: number("expectedPods"),
+            desired: number("desiredHealthy"),
+            healthy: number("currentHealthy"),
+            unready_may_go: text(raw, "/spec/unhealthyPodEvictionPolicy").as_deref()
+                == Some("AlwaysAllow"),
+        })
+    }
+
+    /// The budgets of a list answer.
+    #[must_use]
+    pub fn read_list(body: &Value) -> Option<Vec<Self>> {
+        entries(body, "/items", Self::read)
+    }
+
+    /// True if the budget protects this pod.
+    #[must_use]
+    pub fn protects(&self, pod: &Pod) -> bool {
+        self.namespace == pod.namespace
+            && self.selector.as_ref().is_some_and(|selector| selector.selects(&pod.labels))
+    }
+
+    /// True if it lets one of its pods be evicted now, as the API decides it.
+    #[must_use]
+    pub fn lets_go(&self, pod: &Pod) -> bool {
+        let enough_without = self.desired > 0 && self.healthy >= self.desired;
+        self.allowed > 0 || (!pod.ready && (self.unready_may_go || enough_without))
+    }
+
+    /// False if no eviction can ever be allowed: all pods that it counts must be healthy. One that counts nothing
+    /// was not counted yet.
+    #[must_use]
+    pub fn can_clear(&self) -> bool {
+        self.desired < self.expected || self.expected == 0
+    }
+}
+
+/// What does not let a pod go now.
+#[derive(Debug, Clone, Copy)]
+pub struct Hold<'a> {
+    /// The pod.
+    pub pod: &'a Pod,
+    /// The budget that holds it.
+    pub budget: &'a Pdb,
+    /// The API evicts no pod that is under more than one budget.
+    several: bool,
+}
+
+impl<'a> Hold<'a> {
+    /// What holds this pod; none if the API would let it go.
+    #[must_use]
+    pub fn of(pod: &'a Pod, budgets: &'a [Pdb]) -> Option<Self> {
+        if pod.phase == "Pending" {
+            // It serves nobody: the API evicts it whatever its budgets say.
+            return None;
+        }
+        let several = budgets.iter().filter(|budget| budget.protects(pod)).count() > 1;
+        let mut of_pod = budgets.iter().filter(|budget| budget.protects(pod));
+        let budget = of_pod.find(|budget| several || !budget.lets_go(pod))?;
+        Some(Self { pod, budget, several })
+    }
+
+    /// False if waiting is useless.
+    #[must_use]
+    pub fn can_clear(&self) -> bool {
+        self.budget.can_clear() && !self.several
+    }
+}
+
+impl fmt::Display for Hold<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Pdb { namespace, name, desired, expected, .. } = self.budget;
+        write!(f, "budget {namespace}/{name} holds pod {}; ", self.pod.name)?;
+        if self.several {
+            f.write_str("it can never clear: the pod is under other budgets, too, and no such pod is evicted")
+        } else if *expected == 0 {
+            f.write_str("nobody has counted its pods yet")
+        } else if self.can_clear() {
+            write!(f, "it clears when {} of its {expected} pods are healthy", desired + 1)
+        } else {
+            f.write_str("it can never clear: all its pods must stay")
+        }
+    }
+}
