@@ -303,7 +303,7 @@ fn deletions_count_whoever_made_them() {
     others.extend([
         event("user", "delete", "c", "Succeeded", 1),
         event("system", "write", "d", "Succeeded", 1),
-        event("system", "delete", "e", "Succeeded", 25),
+        event("system", "delete", "e", "Succeeded", 24),
         event("system", "delete", "f", "Started", 1),
         event("system", "delete", "f", "Failed", 1),
     ]);
