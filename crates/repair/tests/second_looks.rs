@@ -174,6 +174,15 @@ fn a_cluster_that_fails_behind_its_tag_is_tagged_again() {
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
 }
 
+/// The cluster and its pools.
+fn looked_at(cloud: &Cloud) -> Seen {
+    let mut seen = Seen::default();
+    for query in [Query::Cluster, Query::Pools] {
+        seen.take(cloud.observe(&query));
+    }
+    seen
+}
+
 fn owner() -> Owner {
     Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "x".into() }
 }
@@ -215,10 +224,7 @@ fn a_deletion_that_was_refused_may_have_been_accepted_before() {
 #[test]
 fn a_plan_that_cannot_succeed_is_not_begun() {
     let cloud = Cloud::wedged();
-    let mut seen = Seen::default();
-    for query in [Query::Cluster, Query::Pools] {
-        seen.take(cloud.observe(&query));
-    }
+    let seen = looked_at(&cloud);
     let around = Surroundings {
         vcpus: Reading::Known(4),
         quota_left: Reading::Known(3),
@@ -253,10 +259,7 @@ fn what_an_aborted_run_left_is_taken_over_by_the_next() {
 fn a_temporary_pool_of_a_run_that_this_journal_does_not_know_is_left_alone() {
     let cloud = until(Step::ProveTemporary, &settings(), Cloud::wedged);
     let cloud = cloud.borrow();
-    let mut seen = Seen::default();
-    for query in [Query::Cluster, Query::Pools] {
-        seen.take(cloud.observe(&query));
-    }
+    let mut seen = looked_at(&cloud);
     let plan = plan::build(&seen, &settings(), &Surroundings::unread()).unwrap();
     let begun = begin(&[], &plan, None, &[], &settings(), owner(), "r", cloud.now);
     let Err(BeginError::Hopeless(why)) = begun else { panic!("{begun:?}") };
@@ -417,10 +420,7 @@ fn a_line_of_days_ago_is_not_taken_for_what_runs_before_the_log_had_time() {
     // It has its snapshot, and comes to the operation that runs.
     let run = until(Step::Snapshot, &settings(), busy).borrow().clone();
     let state = run.state.clone().unwrap();
-    let mut seen = Seen::default();
-    for query in [Query::Cluster, Query::Pools] {
-        seen.take(run.observe(&query));
-    }
+    let mut seen = looked_at(&run);
     let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
     let started = |ago: SignedDuration| {
         let at = (run.now - ago).to_string();
@@ -454,10 +454,7 @@ fn the_breaker_is_gone_over_only_for_a_recorded_reason() {
         records.push(next);
     }
     let fresh = Cloud::wedged();
-    let mut seen = Seen::default();
-    for query in [Query::Cluster, Query::Pools] {
-        seen.take(fresh.observe(&query));
-    }
+    let seen = looked_at(&fresh);
     let begun = |settings: &Settings| {
         let plan = plan::build(&seen, settings, &Surroundings::unread()).unwrap();
         begin(&records, &plan, None, &[], settings, owner(), "third", cloud.borrow().now)
@@ -471,10 +468,7 @@ fn what_is_left_needs_no_quota_to_be_taken_over() {
     let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
     let end = undo(&cloud.borrow(), None);
     let cloud = end.cloud.borrow();
-    let mut seen = Seen::default();
-    for query in [Query::Cluster, Query::Pools] {
-        seen.take(cloud.observe(&query));
-    }
+    let seen = looked_at(&cloud);
     let (vcpus, quota_left) = (Reading::Known(4), Reading::Known(0));
     let around = Surroundings { vcpus, quota_left, ..Surroundings::unread() };
     let plan = plan::build(&seen, &settings(), &around).unwrap();
