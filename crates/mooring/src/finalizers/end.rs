@@ -55,7 +55,7 @@ pub(crate) async fn end(
     }
     code(
         ending,
-        "finalizers",
+        "mooring finalizers status",
         "`mooring finalizers resume` continues",
         |rest| match rest {
             Rest::Finished(clean) => Ok(u8::from(!clean)),

@@ -8,11 +8,11 @@ use mooring_repair::shell::{JournalEnding as Ending, liveness, this_process};
 use super::progress::write;
 use crate::failure::Failure;
 
-/// The exit code of an ending. `next` says what can be done with a run that can be resumed; `rested` tells the code of
-/// one that came to rest, or why it can be resumed.
+/// The exit code of an ending. `status` is the command that tells how far a run is, `next` says what can be done with one
+/// that can be resumed; `rested` tells the code of one that came to rest, or why it can be resumed.
 pub(crate) fn code<R, B>(
     ending: Ending<R, B>,
-    command: &str,
+    status: &str,
     next: &str,
     rested: impl FnOnce(R) -> Result<u8, String>,
     refusal: impl FnOnce(&B) -> Failure,
@@ -26,10 +26,9 @@ pub(crate) fn code<R, B>(
             Ok(0)
         }
         Ending::Refused(error) => Err(refusal(&error)),
-        Ending::Held(lock) => Err(Failure::refused(format!(
-            "{}\nhint: `mooring {command} status` tells how far it is",
-            held(&lock)
-        ))),
+        Ending::Held(lock) => {
+            Err(Failure::refused(format!("{}\nhint: `{status}` tells how far it is", held(&lock))))
+        }
         Ending::Failed(why) => Err(Failure::unreadable(why)),
         Ending::NoJournal(why) => Err(Failure::unreadable(format!(
             "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs rights on ConfigMaps in kube-system"

@@ -6,6 +6,7 @@ use mooring_repair::begin::BeginError;
 use mooring_repair::journal::Finish;
 use mooring_repair::report::RunReport;
 use mooring_repair::run::Rest;
+use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator};
 
 use super::arguments::Written;
@@ -26,37 +27,46 @@ pub(crate) async fn end(
     {
         show::report(&report, output)?;
     }
-    let settings = operator.settings();
-    let mut flags = flag(&settings.journal);
-    if settings.target.pool != "system" {
-        let _ = write!(flags, " --pool {}", settings.target.pool);
-    }
+    let flags = flags(operator.settings());
+    let status = format!("mooring repair status{flags}");
     let next = format!(
         "`mooring repair resume{flags}` continues, `mooring repair abort{flags}` undoes what can be undone"
     );
     code(
         ending,
-        "repair",
+        &status,
         &next,
         |rest| match rest {
             Rest::Finished(Finish::Repaired | Finish::NothingToDo | Finish::Aborted) => Ok(0),
             Rest::Finished(Finish::Refused) => Ok(4),
             Rest::Resumable { message, .. } => Err(message),
         },
-        refusal,
+        |error| refusal(error, operator.settings()),
     )
 }
 
-pub(crate) fn refusal(error: &BeginError) -> Failure {
+/// What leads another command to the same run.
+fn flags(settings: &Settings) -> String {
+    let mut flags = flag(&settings.journal);
+    if settings.target.pool != "system" {
+        let _ = write!(flags, " --pool {}", settings.target.pool);
+    }
+    flags
+}
+
+pub(crate) fn refusal(error: &BeginError, settings: &Settings) -> Failure {
     match error {
         BeginError::Journal(_) => Failure::unreadable(error.to_string()),
-        BeginError::Unfinished(_) => {
-            Failure::refused(format!("{error}\nhint: `mooring repair status` tells how far it is"))
-        }
+        BeginError::Unfinished(_) => Failure::refused(format!(
+            "{error}\nhint: `mooring repair status{}` tells how far it is",
+            flags(settings)
+        )),
         BeginError::PlanChanged { .. } => Failure::refused(format!(
             "{error}\nhint: look at `mooring repair plan` again, and approve that"
         )),
-        BeginError::TooOften(_) => Failure::refused(error.to_string()),
+        BeginError::TooOften(_) => Failure::refused(format!(
+            "{error}\nhint: find out why it comes back; `--override recreations=REASON` begins all the same"
+        )),
         BeginError::Hopeless(_) => Failure::refused(format!(
             "{error}\nhint: `mooring repair plan` shows all checks; `--override CHECK=REASON` begins all the same, but for a name that is taken"
         )),

@@ -14,8 +14,9 @@ use crate::journaled::in_the_way;
 pub(crate) async fn left(operator: &mut Operator) -> Result<Option<Ending>, Failure> {
     // Without a journal to read, the guards say what is wrong.
     let Ok(standing) = operator.status().await else { return Ok(None) };
-    let Some(run) = unfinished(&standing.records)? else { return Ok(None) };
-    Ok(Some(in_the_way(standing.lock, BeginError::Unfinished(run))))
+    let Some(state) = unfinished(&standing.records)? else { return Ok(None) };
+    operator.own(&state).map_err(Failure::unreadable)?;
+    Ok(Some(in_the_way(standing.lock, BeginError::Unfinished(state.run))))
 }
 
 /// Fails if a temporary pool is there although the journal knows of no run: somebody deleted a pool and did not make it
@@ -30,7 +31,7 @@ pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> 
 }
 
 /// The journal's last run, if it is not over.
-pub(crate) fn unfinished(records: &[Record]) -> Result<Option<String>, Failure> {
+pub(crate) fn unfinished(records: &[Record]) -> Result<Option<State>, Failure> {
     let state = State::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
-    Ok(state.filter(|state| !matches!(state.phase, Phase::Finished(_))).map(|state| state.run))
+    Ok(state.filter(|state| !matches!(state.phase, Phase::Finished(_))))
 }

@@ -105,6 +105,9 @@ async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
         return Ok(0);
     }
     show::plan(&examined.plan.map_err(|error| no_plan(&error))?, output)?;
+    if let Some(operation) = &report.operation {
+        write(&format!("{operation}\n"));
+    }
     write(&format!("verdict: {}\n", show::verdict(report)));
     Ok(0)
 }
@@ -130,12 +133,15 @@ async fn apply(
     write(&report.table());
     let plan = examined.plan.map_err(|error| no_plan(&error))?;
     let guards = &report.detection.guards;
-    may_begin(&plan, guards, operator.settings()).map_err(|error| end::refusal(&error))?;
+    may_begin(&plan, guards, operator.settings())
+        .map_err(|error| end::refusal(&error, operator.settings()))?;
     if let Some(young) = report.operation.as_ref().filter(|operation| operation.left_alone) {
         write(&format!("{young}; nothing to do\n"));
         return Ok(0);
     }
     if approved.is_none() {
+        // Without a journal nothing begins, so nobody need be asked.
+        operator.status().await.map_err(Failure::unreadable)?;
         write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
         ask(&plan.pool, "rebuild", "apply --yes --plan-hash HASH")?;
     }
@@ -159,11 +165,12 @@ fn again(
     let pool = settings.target.pool.clone();
     on(target, settings, async |operator, signals| {
         // Nobody is asked for what is not there to be done.
-        let is_over = match operator.status().await {
-            Ok(standing) => left::unfinished(&standing.records)?.is_none(),
-            Err(_) => false,
-        };
-        if !yes && !is_over {
+        let standing = operator.status().await.map_err(Failure::unreadable)?;
+        let unfinished = left::unfinished(&standing.records)?;
+        if let Some(state) = &unfinished {
+            operator.own(state).map_err(Failure::unreadable)?;
+        }
+        if !yes && unfinished.is_some() {
             let (what, unattended) =
                 if forward { ("continue", "resume --yes") } else { ("undo", "abort --yes") };
             ask(&pool, &format!("{what} the run on"), unattended)?;

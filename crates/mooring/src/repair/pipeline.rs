@@ -60,7 +60,9 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending = match (unfinished, &examined.plan) {
-        (Some(run), _) => {
+        (Some(state), _) => {
+            operator.own(&state).map_err(Failure::unreadable)?;
+            let run = state.run;
             if dry_run {
                 write(&format!("run {run} is not over; without DRY_RUN it would be continued\n"));
                 return Ok(0);
@@ -91,7 +93,8 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     };
     progress.end();
     let standing = operator.status().await.map_err(Failure::unreadable)?;
-    let report = RunReport::of(&standing.records).ok().flatten();
+    let begun = matches!(ending, Ending::Rested(_) | Ending::Resumable(_));
+    let report = RunReport::of(&standing.records).ok().flatten().filter(|_| begun);
     if let Some(report) = &report {
         show::report(report, Written::Table)?;
     }

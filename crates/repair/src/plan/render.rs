@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::build::Plan;
+use super::prechecks::Precheck;
 use crate::flowchart::flowchart;
 use crate::guards::Outcome;
 
@@ -25,7 +26,7 @@ pub fn table(plan: &Plan) -> String {
     }
     let _ = writeln!(text, "\n    expected          {:>5}\n", clock(plan.expected_seconds));
     for check in &plan.prechecks {
-        let _ = writeln!(text, "{:<8} {:<11} {}", word(check.outcome), check.name, check.detail);
+        let _ = writeln!(text, "{:<8} {:<11} {}", word(check), check.name, check.detail);
     }
     for change in &plan.changes {
         let _ = writeln!(text, "note     {change}");
@@ -56,13 +57,7 @@ pub fn markdown(plan: &Plan) -> String {
     }
     text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");
     for check in &plan.prechecks {
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} |",
-            check.name,
-            word(check.outcome),
-            cell(&check.detail)
-        );
+        let _ = writeln!(text, "| {} | {} | {} |", check.name, word(check), cell(&check.detail));
     }
     for change in &plan.changes {
         let _ = writeln!(text, "\n- Note: {change}");
@@ -86,10 +81,12 @@ fn clock(seconds: u32) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
-fn word(outcome: Outcome) -> &'static str {
-    match outcome {
+fn word(check: &Precheck) -> &'static str {
+    match check.outcome {
         Outcome::Pass => "pass",
-        Outcome::Fail => "fail",
+        Outcome::Fail if check.forbids() => "fail",
+        // It does not keep a run from beginning.
+        Outcome::Fail => "warn",
         Outcome::Unknown => "unknown",
     }
 }

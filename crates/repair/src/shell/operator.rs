@@ -212,27 +212,28 @@ impl Operator {
             Err(Ending::Nothing(text)) => return self.nothing(text, !records.is_empty()).await,
             Err(ending) => return ending,
         };
-        if let Err(why) = self.take_up(&state) {
+        if let Err(why) = self.own(&state) {
             release(&mut store).await;
             return Ending::Failed(why);
         }
+        // It is judged as it was begun.
+        self.azure.look_back(state.settings.fail_window);
         let entry = entry(self.owner.clone());
         let first = follow(records.last(), &state.run, (self.clock)(), entry);
         self.drive(store, records, first, watcher).await
     }
 
-    /// Turns to a run of the journal: it must be of this very pool, and is judged as it was begun.
-    fn take_up(&mut self, state: &State) -> Result<(), String> {
+    /// Whether a run of the journal is one of this very pool; if not, why.
+    pub fn own(&self, state: &State) -> Result<(), String> {
         let (asked, of_run) = (&self.settings.target.pool, state.pool());
         let cluster = self.azure.cluster_id().to_string();
-        if !cluster.eq_ignore_ascii_case(&state.cluster) || asked != of_run {
-            return Err(format!(
-                "the journal's run {} is of pool {of_run} of {}, not of pool {asked} of {cluster}",
-                state.run, state.cluster
-            ));
+        if cluster.eq_ignore_ascii_case(&state.cluster) && asked == of_run {
+            return Ok(());
         }
-        self.azure.look_back(state.settings.fail_window);
-        Ok(())
+        Err(format!(
+            "the journal's run {} is of pool {of_run} of {}, not of pool {asked} of {cluster}",
+            state.run, state.cluster
+        ))
     }
 
     /// There is no run to continue here; if there is one elsewhere, that is said instead.
