@@ -178,6 +178,11 @@ fn a_pool_that_somebody_else_made_again_is_never_deleted() {
     let Ended::Rested(Rest::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(reason, Reason::PoolChanged);
     assert!(cloud.borrow().deletes.is_empty());
+    assert_eq!(
+        abort(&cloud),
+        Ended::Rested(Rest::Finished(Finish::Aborted)),
+        "and there is a way out"
+    );
 }
 
 #[test]

@@ -125,7 +125,9 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
             return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
         }
         // Somebody made it again. Never delete a pool that was not snapshot.
-        let message = format!("pool {name} is on another scale set than in the snapshot");
+        let message = format!(
+            "pool {name} is on another scale set than in the snapshot; abort, and look anew"
+        );
         return Err(Action::resumable(Reason::PoolChanged, message));
     }
     // Also if the deletion was intended before: a process that died may never have asked for it.

@@ -35,20 +35,20 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
     Ok(left)
 }
 
-/// The pool is as it was, whatever was asked for: what a deletion has begun nobody can undo.
+/// The pool was not deleted: what a deletion has begun nobody can undo.
 fn still_there(context: &Context<'_>) -> Result<(), Action> {
     let Some(snapshot) = &context.state.snapshot else { return Ok(()) };
     let name = context.state.pool();
-    let pool = context.pool(name)?;
-    let set = context.scale_set(name)?;
-    let same = set.is_none_or(|set| snapshot.is_on(&set.id));
-    if pool.is_none_or(|pool| pool.state() == "Deleting") || !same {
+    let deletion = context.state.deletion();
+    let goes = context.pool(name)?.is_none_or(|pool| pool.state() == "Deleting");
+    let another = context.scale_set(name)?.is_some_and(|set| !snapshot.is_on(&set.id));
+    if goes || (another && deletion.is_some()) {
         return Err(Action::resumable(
             Reason::NotUndoable,
             format!("pool {name} was deleted, or is being so; only `resume` leads on from here"),
         ));
     }
-    if context.state.deletion().is_some_and(|attempt| is_recent(context, attempt)) {
+    if deletion.is_some_and(|attempt| is_recent(context, attempt)) {
         return Err(
             context.wait(format!("to see whether the deletion of pool {name} was accepted"))
         );
