@@ -8,7 +8,7 @@
 )]
 
 use jiff::Timestamp;
-use mooring_repair::guards::{Running, Scope, is_running, running};
+use mooring_repair::guards::{Running, Scope, is_running, is_untold, running};
 use mooring_repair::observation::{ActivityEvent, Answer, Cluster, Operation, Pool, Reading, Seen};
 use serde_json::{Value, json};
 
@@ -142,4 +142,20 @@ fn an_operation_that_cannot_be_told_is_not_guessed() {
     pool_only.take(Answer::Events(Reading::Known(vec![])));
     assert!(matches!(running(&pool_only), Running::Unidentified(_)));
     assert!(matches!(running(&Seen::default()), Running::Unidentified(_)));
+}
+
+/// Only then is the log read further back, which costs time and may show a line that nobody ever ended.
+#[test]
+fn the_log_leaves_something_untold_only_of_a_cluster_that_is_busy() {
+    let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
+    let open = ActivityEvent::read(&json!({
+        "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},
+        "resourceId": cluster.id, "status": {"value": "Started"}, "correlationId": "c",
+        "eventTimestamp": "2026-05-26T20:00:00Z",
+    }));
+    let open = [open.unwrap()];
+    assert!(!is_untold(&cluster, &[]) && !is_untold(&cluster, &open), "it is settled");
+    cluster.state = "Updating".into();
+    assert!(is_untold(&cluster, &[]));
+    assert!(!is_untold(&cluster, &open));
 }
