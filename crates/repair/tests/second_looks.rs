@@ -24,7 +24,7 @@ use jiff::SignedDuration;
 use mooring_repair::begin::{BeginError, begin};
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::guards::deletions;
-use mooring_repair::journal::{Entry, Finish, Owner, Record, follow};
+use mooring_repair::journal::{Entry, Finish, Owner, Record, follow, summaries};
 use mooring_repair::machine::{Action, Reason, State, next};
 use mooring_repair::names::RUN_TAG;
 use mooring_repair::observation::{ActivityEvent, Answer, Operation, Pdb, Query, Reading, Seen};
@@ -71,6 +71,7 @@ fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
     let state = State::replay(&end.cloud.borrow().journal).unwrap().unwrap();
     assert_eq!(state.settings.overrides["budgets"], "ticket 7");
+    assert_eq!(summaries(&end.cloud.borrow().journal)[0].overrides, ["budgets: ticket 7"]);
 }
 
 #[test]
