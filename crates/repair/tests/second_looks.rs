@@ -476,3 +476,27 @@ fn what_is_left_needs_no_quota_to_be_taken_over() {
     let begun = begin(&cloud.journal, &plan, None, &[], &settings(), owner(), "r", cloud.now);
     assert!(begun.is_ok(), "{begun:?}");
 }
+
+#[test]
+fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
+    let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
+    let cloud = cloud.borrow();
+    let state = cloud.state.clone().unwrap();
+    let deed = |created: SignedDuration| {
+        let mut seen = looked_at(&cloud);
+        for query in [Query::Nodes, Query::Pods, Query::Pdbs] {
+            seen.take(cloud.observe(&query));
+        }
+        let Some(Reading::Known(pods)) = &mut seen.pods else { panic!() };
+        let mut stubborn =
+            pod("stubborn", "stubborn", "ReplicaSet", "aks-system-0-0").seen(cloud.now);
+        stubborn.ignores_cordon = true;
+        stubborn.created = Some(state.step_since() + created);
+        pods.push(stubborn);
+        next(&state, &seen, cloud.now)
+    };
+    let Action::Effect { effect, .. } = deed(SignedDuration::from_secs(-60)) else { panic!() };
+    assert!(effect.key().starts_with("evict kube-system/stubborn"), "{}", effect.key());
+    let next = deed(SignedDuration::from_secs(1));
+    assert!(!matches!(next, Action::Effect { .. }), "{next:?}");
+}
