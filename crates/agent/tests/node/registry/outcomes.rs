@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::lab::{
     ANONYMOUS_TOKEN, Lab, UNAUTHORIZED, challenge, imds, jwt, refresh_token, registry,
 };
-use super::server::{Reply, Seen, Server, dead_port};
+use super::server::{DEAD_PORT, Reply, Seen, Server};
 use crate::support::EVENTS;
 
 /// A registry that answers the exchange in its own way.
@@ -219,7 +219,7 @@ fn a_body_that_drips_cannot_outlast_the_attempt() {
 
 #[test]
 fn a_refused_connection_is_211() {
-    let endpoint = format!("https://127.0.0.1:{}", dead_port());
+    let endpoint = format!("https://127.0.0.1:{DEAD_PORT}");
     let lab = Lab::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT);
     let outcome = lab.run();
     outcome.must_be(211, &["cannot connect to 127.0.0.1:", "onnection refused"]);
@@ -356,7 +356,7 @@ fn an_audience_that_imds_does_not_know_leads_to_the_other_one() {
 
 #[test]
 fn an_imds_that_gives_no_answer_is_210() {
-    let dead = format!("http://127.0.0.1:{}", dead_port());
+    let dead = format!("http://127.0.0.1:{DEAD_PORT}");
     let outcome = Lab::usual().with(&["--imds-endpoint", &dead, "--budget=3s"]).run();
     outcome.must_be(210, &["step 3/6 identity", "cannot connect", "169.254.169.254"]);
 
