@@ -14,8 +14,7 @@ use crate::journaled::in_the_way;
 pub(crate) async fn left(operator: &mut Operator) -> Result<Option<Ending>, Failure> {
     // Without a journal to read, the guards say what is wrong.
     let Ok(standing) = operator.status().await else { return Ok(None) };
-    let Some(state) = unfinished(&standing.records)? else { return Ok(None) };
-    operator.own(&state).map_err(Failure::unreadable)?;
+    let Some(state) = unfinished(operator, &standing.records)? else { return Ok(None) };
     Ok(Some(in_the_way(standing.lock, BeginError::Unfinished(state.run))))
 }
 
@@ -30,8 +29,15 @@ pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> 
     }
 }
 
-/// The journal's last run, if it is not over.
-pub(crate) fn unfinished(records: &[Record]) -> Result<Option<State>, Failure> {
+/// The journal's last run, if it is not over; fails if it is another pool's.
+pub(crate) fn unfinished(
+    operator: &Operator,
+    records: &[Record],
+) -> Result<Option<State>, Failure> {
     let state = State::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
-    Ok(state.filter(|state| !matches!(state.phase, Phase::Finished(_))))
+    let state = state.filter(|state| !matches!(state.phase, Phase::Finished(_)));
+    if let Some(state) = &state {
+        operator.own(state).map_err(Failure::unreadable)?;
+    }
+    Ok(state)
 }

@@ -166,10 +166,7 @@ fn again(
     on(target, settings, async |operator, signals| {
         // Nobody is asked for what is not there to be done.
         let standing = operator.status().await.map_err(Failure::unreadable)?;
-        let unfinished = left::unfinished(&standing.records)?;
-        if let Some(state) = &unfinished {
-            operator.own(state).map_err(Failure::unreadable)?;
-        }
+        let unfinished = left::unfinished(operator, &standing.records)?;
         if !yes && unfinished.is_some() {
             let (what, unattended) =
                 if forward { ("continue", "resume --yes") } else { ("undo", "abort --yes") };

@@ -56,12 +56,11 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
         Err(_) if !report.detection.cluster_allows() => return nothing_to_do(report),
         Err(why) => return Err(Failure::unreadable(why)),
     };
-    let unfinished = unfinished(&standing.records)?;
+    let unfinished = unfinished(operator, &standing.records)?;
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending = match (unfinished, &examined.plan) {
         (Some(state), _) => {
-            operator.own(&state).map_err(Failure::unreadable)?;
             let run = state.run;
             if dry_run {
                 write(&format!("run {run} is not over; without DRY_RUN it would be continued\n"));

@@ -90,6 +90,13 @@ impl<'a> Context<'a> {
         })
     }
 
+    /// True if the pool is on another scale set than in the snapshot.
+    pub(crate) fn on_another_set(&self) -> Result<bool, Action> {
+        let snapshot = self.snapshot()?;
+        let set = self.scale_set(self.state.pool())?;
+        Ok(set.is_some_and(|set| !snapshot.is_on(&set.id)))
+    }
+
     /// Look again soon.
     pub(crate) fn wait(&self, why: String) -> Action {
         Action::Wait { until: self.after(self.state.settings.limits.poll), why }

@@ -47,7 +47,10 @@ fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
 }
 
 /// The pods on a pool's nodes that a drain must move.
-fn on<'a>(context: &Context<'a>, pool: &str) -> Result<Vec<(&'a Pod, &'a Node)>, Action> {
+pub(super) fn on<'a>(
+    context: &Context<'a>,
+    pool: &str,
+) -> Result<Vec<(&'a Pod, &'a Node)>, Action> {
     let nodes = context.nodes_of(pool)?;
     let node_of = |pod: &Pod| {
         nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied()

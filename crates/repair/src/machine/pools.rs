@@ -54,9 +54,7 @@ pub(super) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a P
     let name = context.state.pool();
     let put = Effect::PutPool { pool: name.to_owned(), body: serde_json::Value::Null };
     let Some(pool) = context.pool(name)? else { return Ok(None) };
-    let snapshot = context.snapshot()?;
-    let is_another = context.scale_set(name)?.is_some_and(|set| !snapshot.is_on(&set.id));
-    Ok((is_another && !context.state.intended(&put.key())).then_some(pool))
+    Ok((context.on_another_set()? && !context.state.intended(&put.key())).then_some(pool))
 }
 
 fn made(context: &Context<'_>, step: Step, name: &str, body: serde_json::Value) -> Progress {
@@ -119,8 +117,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     if pool.state() == "Deleting" {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
-    let current = context.scale_set(name)?.map(|set| set.id.as_str());
-    if current.is_some_and(|current| !snapshot.is_on(current)) {
+    if context.on_another_set()? {
         if context.state.deletion().is_some() {
             return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
         }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::action::{Action, Reason};
 use super::context::Context;
+use super::drain;
 use super::state::Attempt;
 use crate::effects::Effect;
 use crate::journal::{Entry, Finish};
@@ -37,12 +38,13 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
 
 /// The pool was not deleted: what a deletion has begun nobody can undo.
 fn still_there(context: &Context<'_>) -> Result<(), Action> {
-    let Some(snapshot) = &context.state.snapshot else { return Ok(()) };
+    if context.state.snapshot.is_none() {
+        return Ok(());
+    }
     let name = context.state.pool();
     let deletion = context.state.deletion();
     let goes = context.pool(name)?.is_none_or(|pool| pool.state() == "Deleting");
-    let another = context.scale_set(name)?.is_some_and(|set| !snapshot.is_on(&set.id));
-    if goes || (another && deletion.is_some()) {
+    if goes || (context.on_another_set()? && deletion.is_some()) {
         return Err(Action::resumable(
             Reason::NotUndoable,
             format!("pool {name} was deleted, or is being so; only `resume` leads on from here"),
@@ -92,12 +94,7 @@ fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(),
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
     let nodes = context.nodes_of(&name)?;
-    let pods = context.pods()?;
-    let carried = pods
-        .iter()
-        .filter(|pod| pod.movable())
-        .filter(|pod| nodes.iter().any(|node| pod.node.as_deref() == Some(node.name.as_str())))
-        .count();
+    let carried = drain::on(context, &name)?.len();
     if carried > 0 {
         if let Some(node) = nodes.iter().find(|node| node.unschedulable) {
             let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
