@@ -18,20 +18,17 @@ mod fake;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use fake::records::{begun, owner};
 use fake::scenarios::{old_operation, settings};
 use fake::{Cloud, Ended, Kill, resume, run_to_rest};
 use jiff::SignedDuration;
-use mooring_repair::begin::{BeginError, begin};
+use mooring_repair::begin::BeginError;
 use mooring_repair::effects::{Effect, EffectResult};
-use mooring_repair::journal::{Entry, Finish, Owner, follow};
+use mooring_repair::journal::{Entry, Finish, follow};
 use mooring_repair::machine::{Action, Reason, State, next};
 use mooring_repair::observation::{ActivityEvent, Query, Seen};
 use mooring_repair::plan::{self, Step, Surroundings};
 use mooring_repair::run::Rest;
-
-fn owner() -> Owner {
-    Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "x".into() }
-}
 
 /// A run that died at a point.
 fn died(make: impl Fn() -> Cloud, when: impl Fn(&Cloud) -> bool) -> Rc<RefCell<Cloud>> {
@@ -73,11 +70,9 @@ fn without_the_pool_no_operation_is_aborted() {
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Refused)));
     assert_eq!(cloud.borrow().aborts, Vec::<String>::new());
-    let mut seen = Seen::default();
-    for query in [Query::Cluster, Query::Pools] {
-        seen.take(cloud.borrow().observe(&query));
-    }
-    assert!(plan::build(&seen, &settings(), &Surroundings::unread()).is_err());
+    assert!(
+        plan::build(&cloud.borrow().looked_at(), &settings(), &Surroundings::unread()).is_err()
+    );
 }
 
 /// A flag to skip a guard that had no effect.
@@ -100,17 +95,8 @@ fn an_override_takes_effect_for_the_guard_that_it_names_and_no_other() {
 #[test]
 fn a_run_that_is_not_over_comes_before_any_new_one() {
     let cloud = died(Cloud::wedged, |cloud| !cloud.pools.contains_key("system"));
-    let plan = {
-        let fresh = Cloud::wedged();
-        let mut seen = Seen::default();
-        for query in [Query::Cluster, Query::Pools] {
-            seen.take(fresh.observe(&query));
-        }
-        plan::build(&seen, &settings(), &Surroundings::unread()).unwrap()
-    };
-    let now = cloud.borrow().now;
-    let records = cloud.borrow().journal.clone();
-    let begun = begin(&records, &plan, None, &[], &settings(), owner(), "new", now);
+    let begun =
+        begun(&cloud.borrow().journal, &Cloud::wedged(), &settings(), &Surroundings::unread());
     assert!(matches!(begun, Err(BeginError::Unfinished(_))), "{begun:?}");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)));

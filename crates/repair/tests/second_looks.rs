@@ -18,26 +18,18 @@ mod fake;
 use std::cell::RefCell;
 
 use fake::ends::{keys, once, rest, stopped};
-use fake::scenarios::{old_operation, settings};
+use fake::records::append;
+use fake::scenarios::{old_operation, overriding, settings};
 use fake::{Cloud, Workload, node, pod, recover, undo, until, whole};
 use jiff::SignedDuration;
-use mooring_repair::begin::{BeginError, begin};
 use mooring_repair::effects::{Effect, EffectResult};
-use mooring_repair::guards::deletions;
-use mooring_repair::journal::{Entry, Finish, Owner, Record, follow, summaries};
+use mooring_repair::journal::{Entry, Finish, summaries};
 use mooring_repair::machine::{Action, Reason, State, next};
 use mooring_repair::names::RUN_TAG;
-use mooring_repair::observation::{ActivityEvent, Answer, Operation, Pdb, Query, Reading, Seen};
-use mooring_repair::plan::{self, Step, Surroundings};
+use mooring_repair::observation::{ActivityEvent, Answer, Operation, Pdb, Query, Reading};
+use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
-use mooring_repair::settings::Settings;
 use serde_json::json;
-
-fn overriding(name: &str) -> Settings {
-    let mut settings = settings();
-    settings.add_override(&format!("{name}=ticket 7")).unwrap();
-    settings
-}
 
 /// A node of the doomed pool that was not there when it was drained, and a pod that serves on it.
 fn with_latecomer(cloud: &mut Cloud, app: &str) {
@@ -175,25 +167,6 @@ fn a_cluster_that_fails_behind_its_tag_is_tagged_again() {
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
 }
 
-/// The cluster and its pools.
-fn looked_at(cloud: &Cloud) -> Seen {
-    let mut seen = Seen::default();
-    for query in [Query::Cluster, Query::Pools] {
-        seen.take(cloud.observe(&query));
-    }
-    seen
-}
-
-fn owner() -> Owner {
-    Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "x".into() }
-}
-
-fn append(records: &mut Vec<Record>, entry: Entry) {
-    let last = records.last().unwrap();
-    let record = follow(Some(last), &last.run.clone(), last.at, entry);
-    records.push(record);
-}
-
 #[test]
 fn a_deletion_that_was_refused_may_have_been_accepted_before() {
     let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
@@ -220,108 +193,6 @@ fn a_deletion_that_was_refused_may_have_been_accepted_before() {
     assert!(tried(std::slice::from_ref(&lost)).deletion().is_some());
     assert!(tried(&[lost, refused.clone()]).deletion().is_some());
     assert!(tried(&[refused, EffectResult::Done]).deletion().is_some());
-}
-
-#[test]
-fn a_plan_that_cannot_succeed_is_not_begun() {
-    let cloud = Cloud::wedged();
-    let seen = looked_at(&cloud);
-    let around = Surroundings {
-        vcpus: Reading::Known(4),
-        quota_left: Reading::Known(3),
-        ..Surroundings::unread()
-    };
-    let begun = |settings: &Settings| {
-        let plan = plan::build(&seen, settings, &around).unwrap();
-        begin(&[], &plan, None, &[], settings, owner(), "r", cloud.now)
-    };
-    let Err(BeginError::Hopeless(why)) = begun(&settings()) else { panic!() };
-    assert!(why.starts_with("quota: "), "{why}");
-    assert!(begun(&overriding("quota")).is_ok());
-    let mut short = overriding("quota");
-    short.limits.overall = SignedDuration::from_secs(1);
-    assert!(begun(&short).is_ok(), "a run whose time is short can be resumed");
-}
-
-#[test]
-fn what_an_aborted_run_left_is_taken_over_by_the_next() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
-    let end = undo(&cloud.borrow(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Aborted));
-    assert!(end.cloud.borrow().pools.contains_key("systmp"), "it carries pods");
-    let next = whole(end.cloud.borrow().clone(), &settings(), None);
-    assert_eq!(rest(&next), Rest::Finished(Finish::Repaired));
-    let cloud = next.cloud.borrow();
-    assert_eq!(cloud.pools.keys().collect::<Vec<_>>(), ["system", "user"]);
-    assert_eq!(cloud.end_state()["cordoned"], 0);
-}
-
-#[test]
-fn a_temporary_pool_of_a_run_that_this_journal_does_not_know_is_left_alone() {
-    let cloud = until(Step::ProveTemporary, &settings(), Cloud::wedged);
-    let cloud = cloud.borrow();
-    let mut seen = looked_at(&cloud);
-    let plan = plan::build(&seen, &settings(), &Surroundings::unread()).unwrap();
-    let begun = begin(&[], &plan, None, &[], &settings(), owner(), "r", cloud.now);
-    let Err(BeginError::Hopeless(why)) = begun else { panic!("{begun:?}") };
-    assert!(why.contains("systmp is the temporary one of run run0"), "{why}");
-    // Nor is one that is nobody's.
-    let mut cloud = Cloud::wedged();
-    let mut foreign = Cloud::wedged().pools.remove("user").unwrap();
-    foreign.edit()["name"] = "systmp".into();
-    cloud.pools.insert("systmp".into(), foreign);
-    seen.take(cloud.observe(&Query::Pools));
-    let plan = plan::build(&seen, &settings(), &Surroundings::unread()).unwrap();
-    let begun = begin(&[], &plan, None, &[], &settings(), owner(), "r", cloud.now);
-    let Err(BeginError::Hopeless(why)) = begun else { panic!("{begun:?}") };
-    assert!(why.contains("somebody else's"), "{why}");
-}
-
-#[test]
-fn deletions_count_whoever_made_them() {
-    let cloud = Cloud::wedged();
-    let mut seen = Seen::default();
-    seen.take(cloud.observe(&Query::Cluster));
-    let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
-    let event = |pool: &str, verb: &str, correlation: &str, status: &str, hours: i64| {
-        let at = (cloud.now - SignedDuration::from_hours(hours)).to_string();
-        ActivityEvent::read(&json!({
-            "operationName": {"value": format!("Microsoft.ContainerService/managedClusters/agentPools/{verb}")},
-            "resourceId": format!("{cluster}/agentPools/{pool}"),
-            "status": {"value": status}, "correlationId": correlation, "eventTimestamp": at,
-        }))
-        .unwrap()
-    };
-    let count = |events: Vec<ActivityEvent>| {
-        let mut seen = seen.clone();
-        seen.take(Answer::Events(Reading::Known(events)));
-        deletions(&seen, "system", cloud.now).known().copied().unwrap()
-    };
-    let twice = vec![
-        event("system", "delete", "a", "Started", 2),
-        event("SYSTEM", "delete", "a", "Succeeded", 2),
-        event("system", "delete", "b", "Started", 1),
-    ];
-    assert_eq!(count(twice.clone()), 2);
-    let mut others = twice;
-    others.extend([
-        event("user", "delete", "c", "Succeeded", 1),
-        event("system", "write", "d", "Succeeded", 1),
-        event("system", "delete", "e", "Succeeded", 24),
-        event("system", "delete", "f", "Started", 1),
-        event("system", "delete", "f", "Failed", 1),
-    ]);
-    assert_eq!(count(others), 2, "nor another pool, a write, an old one, or one that failed");
-    assert_eq!(deletions(&Seen::default(), "system", cloud.now).known(), None);
-    let around = |deletions| Surroundings { deletions, ..Surroundings::unread() };
-    seen.take(cloud.observe(&Query::Pools));
-    for (deletions, begins) in
-        [(Reading::Known(1), true), (Reading::Known(2), false), (Reading::NotFound, true)]
-    {
-        let plan = plan::build(&seen, &settings(), &around(deletions.clone())).unwrap();
-        let begun = begin(&[], &plan, None, &[], &settings(), owner(), "r", cloud.now);
-        assert_eq!(begun.is_ok(), begins, "{deletions:?}");
-    }
 }
 
 #[test]
@@ -421,7 +292,7 @@ fn a_line_of_days_ago_is_not_taken_for_what_runs_before_the_log_had_time() {
     // It has its snapshot, and comes to the operation that runs.
     let run = until(Step::Snapshot, &settings(), busy).borrow().clone();
     let state = run.state.clone().unwrap();
-    let mut seen = looked_at(&run);
+    let mut seen = run.looked_at();
     let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
     let started = |ago: SignedDuration| {
         let at = (run.now - ago).to_string();
@@ -442,48 +313,12 @@ fn a_line_of_days_ago_is_not_taken_for_what_runs_before_the_log_had_time() {
 }
 
 #[test]
-fn the_breaker_is_gone_over_only_for_a_recorded_reason() {
-    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
-    let mut records = cloud.borrow().journal.clone();
-    append(&mut records, Entry::Finished { finish: Finish::Repaired, left: vec![] });
-    let first = records.clone();
-    for (number, record) in first.iter().enumerate() {
-        let last = records.last().unwrap();
-        let entry = record.entry.clone();
-        let run = if number == 0 { "second".to_owned() } else { last.run.clone() };
-        let next = follow(Some(last), &run, last.at, entry);
-        records.push(next);
-    }
-    let fresh = Cloud::wedged();
-    let seen = looked_at(&fresh);
-    let begun = |settings: &Settings| {
-        let plan = plan::build(&seen, settings, &Surroundings::unread()).unwrap();
-        begin(&records, &plan, None, &[], settings, owner(), "third", cloud.borrow().now)
-    };
-    assert!(matches!(begun(&settings()), Err(BeginError::TooOften(_))));
-    assert!(begun(&overriding("recreations")).is_ok());
-}
-
-#[test]
-fn what_is_left_needs_no_quota_to_be_taken_over() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
-    let end = undo(&cloud.borrow(), None);
-    let cloud = end.cloud.borrow();
-    let seen = looked_at(&cloud);
-    let (vcpus, quota_left) = (Reading::Known(4), Reading::Known(0));
-    let around = Surroundings { vcpus, quota_left, ..Surroundings::unread() };
-    let plan = plan::build(&seen, &settings(), &around).unwrap();
-    let begun = begin(&cloud.journal, &plan, None, &[], &settings(), owner(), "r", cloud.now);
-    assert!(begun.is_ok(), "{begun:?}");
-}
-
-#[test]
 fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
     let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
     let cloud = cloud.borrow();
     let state = cloud.state.clone().unwrap();
     let deed = |created: SignedDuration| {
-        let mut seen = looked_at(&cloud);
+        let mut seen = cloud.looked_at();
         for query in [Query::Nodes, Query::Pods, Query::Pdbs] {
             seen.take(cloud.observe(&query));
         }

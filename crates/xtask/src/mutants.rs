@@ -15,7 +15,7 @@ const FILES: [&str; 7] = [
     "crates/repair/src/observation/error_codes.rs",
 ];
 /// The tests that must notice: those that take a second or two, since they run once for every change.
-const TESTS: [&str; 7] = [
+const TESTS: [&str; 8] = [
     "--lib",
     "--test=guards",
     "--test=bodies",
@@ -23,6 +23,7 @@ const TESTS: [&str; 7] = [
     "--test=stores",
     "--test=operations",
     "--test=second_looks",
+    "--test=beginnings",
 ];
 /// A build for every change: what costs time and is not needed to notice is left out of it.
 const CONFIG: [&str; 2] =

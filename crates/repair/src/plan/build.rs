@@ -85,7 +85,6 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<
     let pool = pools.iter().find(|pool| pool.name == *name);
     let pool = pool.ok_or_else(|| PlanError::NoPool(name.clone()))?;
     let version = cluster.version.as_deref();
-    let temporary = temporary_pool(name);
     let journal = settings.journal.pointer(name);
     let temporary_body = sanitise::temporary(&pool.raw, settings.version, version, &journal)?;
     let body = sanitise::sanitise(&pool.raw, settings.version, version)?;
@@ -118,16 +117,17 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<
         "steps": hashed,
     }));
     let expected = steps.iter().map(|step| step.expected_seconds).sum();
+    let stand_in = StandIn::of(pools, name);
     Ok(Plan {
         schema: "mooring.repair.plan/v1",
         hash,
         cluster: cluster.id.clone(),
         pool: name.clone(),
         expected_seconds: expected,
-        prechecks: check(seen, settings, pool, &temporary, expected, around),
-        stand_in: StandIn::of(pools, name),
+        prechecks: check(seen, settings, pool, stand_in.as_ref(), expected, around),
+        stand_in,
         changes: changes(&pool.raw, &body),
-        temporary_pool: temporary,
+        temporary_pool: temporary_pool(name),
         steps,
         pool_hash,
     })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::guards::Outcome;
+use crate::names::temporary_pool;
 use crate::observation::{Cluster, Hold, Pool, Reading, Seen};
 use crate::sanitise::temporary_count;
 use crate::settings::{MOST_RECREATIONS, Settings};
@@ -85,11 +86,12 @@ pub(super) fn check(
     seen: &Seen,
     settings: &Settings,
     pool: &Pool,
-    temporary: &str,
+    left: Option<&StandIn>,
     expected_seconds: u32,
     around: &Surroundings,
 ) -> Vec<Precheck> {
     let nodes = nodes(pool);
+    let temporary = temporary_pool(&pool.name);
     let cluster = seen.cluster.as_ref().and_then(Reading::known);
     let needs = cluster.map(|cluster| subnets(cluster, pool)).unwrap_or_default();
     let quota = needed(
@@ -110,12 +112,11 @@ pub(super) fn check(
         Precheck { name: "size", outcome: size.0, detail: size.1 },
         addresses(&needs, &around.free_addresses),
         budgets(seen, &pool.name),
-        names(seen, &pool.name, temporary),
+        name(seen, left, &temporary),
         limit(seen),
         recreations(&around.deletions),
     ];
-    let pools = seen.pools.as_ref().and_then(Reading::known).map(Vec::as_slice).unwrap_or_default();
-    if StandIn::of(pools, &pool.name).is_some() {
+    if left.is_some() {
         for check in &mut checks {
             if matches!(check.name, "quota" | "size" | "subnet" | "pool-limit") {
                 (check.outcome, check.detail) =
@@ -198,13 +199,12 @@ fn budgets(seen: &Seen, pool: &str) -> Precheck {
     }
 }
 
-fn names(seen: &Seen, pool: &str, temporary: &str) -> Precheck {
-    let pools = seen.pools.as_ref().and_then(Reading::known).map(Vec::as_slice).unwrap_or_default();
-    let (outcome, detail) = match StandIn::of(pools, pool) {
+fn name(seen: &Seen, left: Option<&StandIn>, temporary: &str) -> Precheck {
+    let pools = seen.pools.as_ref().and_then(Reading::known);
+    let taken = || pools.is_some_and(|pools| pools.iter().any(|pool| pool.name == temporary));
+    let (outcome, detail) = match left {
         Some(left) => (Outcome::Fail, left.and_now()),
-        None if pools.iter().any(|pool| pool.name == temporary) => {
-            (Outcome::Fail, format!("{temporary} is somebody else's pool"))
-        }
+        None if taken() => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
         None => (Outcome::Pass, format!("{temporary} is free")),
     };
     Precheck { name: "name", outcome, detail }

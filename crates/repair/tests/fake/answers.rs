@@ -4,13 +4,22 @@ use jiff::SignedDuration;
 use mooring_repair::guards::SIGNATURE;
 use mooring_repair::observation::{
     self as seen, ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading,
-    ScaleSet,
+    ScaleSet, Seen,
 };
 
 use super::cloud::{CLUSTER, Cloud, SETS};
 use super::model::{Node, Pool};
 
 impl Cloud {
+    /// The cluster and its pools.
+    pub fn looked_at(&self) -> Seen {
+        let mut seen = Seen::default();
+        for query in [Query::Cluster, Query::Pools] {
+            seen.take(self.observe(&query));
+        }
+        seen
+    }
+
     pub fn observe(&self, query: &Query) -> Answer {
         let id = |set: &str| format!("{SETS}/{set}");
         let of = |set: &str| self.pools.values().find(|pool| pool.set == set);

@@ -6,6 +6,7 @@ mod answers;
 mod cloud;
 pub mod ends;
 mod model;
+pub mod records;
 pub mod scenarios;
 mod session;
 

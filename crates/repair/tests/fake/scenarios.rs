@@ -28,6 +28,13 @@ pub fn settings() -> Settings {
     })
 }
 
+/// The same, with a reason to go over something.
+pub fn overriding(name: &str) -> Settings {
+    let mut settings = settings();
+    settings.add_override(&format!("{name}=ticket 7")).unwrap();
+    settings
+}
+
 /// An operation hangs since half an hour and has to be aborted.
 pub fn old_operation() -> Cloud {
     let mut cloud = Cloud::wedged();

@@ -6,18 +6,18 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::begin;
 use mooring_repair::effects::{Effect, EffectResult};
-use mooring_repair::journal::{Entry, Owner, Record, follow};
+use mooring_repair::journal::{Entry, Record, follow};
 use mooring_repair::machine::{Action, Phase, State};
 use mooring_repair::observation::{Answer, Query, Reading, Seen};
-use mooring_repair::plan::{self, Step, Surroundings};
+use mooring_repair::plan::{Step, Surroundings};
 use mooring_repair::run::{Rest, RunError, run};
 use mooring_repair::settings::Settings;
 use mooring_repair::world::{AppendError, World};
 use mooring_simulator::random::Random;
 
 use super::cloud::{Cloud, Fault};
+use super::records::{begun, owner};
 
 /// How long it takes until somebody resumes what was killed.
 const PAUSE: SignedDuration = SignedDuration::from_secs(20);
@@ -286,25 +286,13 @@ fn process(mut session: Session<'_>) -> Ended {
     }
 }
 
-fn owner() -> Owner {
-    Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "x".into() }
-}
-
 fn begin(cloud: &mut Cloud, settings: &Settings) {
     let (run, entry) = match cloud.state.clone() {
         Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
             (state.run, Entry::Resumed { owner: owner(), overrides: settings.overrides.clone() })
         }
         _ => {
-            let mut seen = Seen::default();
-            for query in [Query::Cluster, Query::Pools] {
-                seen.take(cloud.observe(&query));
-            }
-            let plan = plan::build(&seen, settings, &Surroundings::unread()).unwrap();
-            let run = format!("run{}", cloud.journal.len());
-            let begun =
-                begin::begin(&cloud.journal, &plan, None, &[], settings, owner(), &run, cloud.now);
-            let record = begun.unwrap();
+            let record = begun(&cloud.journal, cloud, settings, &Surroundings::unread()).unwrap();
             return cloud.append(&record);
         }
     };
