@@ -12,7 +12,7 @@ use super::{Tool, ToolEnd};
 /// What is kept of the output: its beginning, where such programs say what is wrong.
 const KEPT: u64 = 16 * 1024;
 /// How long output may come after the program itself has ended.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(5);
 /// How often the program is looked at; it takes a second or so.
 const PERIOD: Duration = Duration::from_millis(5);
 

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
 use recorded::Recorded;
-use support::{COMPONENTS, EVENTS, Node, end_of, text};
+use support::{COMPONENTS, EVENTS, LOG, Node, end_of, eventually, text};
 
 const CASES: &str = include_str!("../../../../fixtures/golden/cli.jsonl");
 
@@ -109,7 +109,7 @@ fn repeat(case: &Recorded) -> (Node, Option<Output>) {
         case.args.iter().map(|word| word.replace("/run/anc-w", &typed)).collect();
     let mut command = node.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let mut child = command.envs(&case.env).spawn().unwrap();
-    if !case.later_files.is_empty() || case.exit_code == "TIMEOUT" {
+    if !case.later_files.is_empty() {
         // Long enough to be asleep; too short would only make the test weaker, not wrong.
         thread::sleep(Duration::from_millis(300));
     }
@@ -117,6 +117,7 @@ fn repeat(case: &Recorded) -> (Node, Option<Output>) {
         put(path, content);
     }
     if case.exit_code == "TIMEOUT" {
+        eventually("the agent's sleep", || has_told(&node, case) && is_asleep(child.id()));
         assert_eq!(child.try_wait().unwrap(), None, "the agent does not wait");
         child.kill().unwrap();
         child.wait().unwrap();
@@ -124,6 +125,20 @@ fn repeat(case: &Recorded) -> (Node, Option<Output>) {
     }
     let output = end_of(child);
     (node, Some(output))
+}
+
+/// True once the agent has written what it writes before it waits.
+fn has_told(node: &Node, case: &Recorded) -> bool {
+    let files = node.files();
+    let whole = files.iter().filter(|(path, content)| {
+        path.starts_with(EVENTS) && serde_json::from_slice::<serde_json::Value>(content).is_ok()
+    });
+    whole.count() == case.events.len() && node.read(LOG).is_some_and(|log| log.ends_with('\n'))
+}
+
+fn is_asleep(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    status.contains("State:\tS")
 }
 
 /// What our first phase says of the machine that the test runs on.

@@ -1,13 +1,12 @@
 //! The launcher that a boothook or the unit starts, with an agent that writes down how it was called.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-use crate::support::{end_of, eventually};
+use crate::support::{end_of, eventually, write_program};
 
 const LAUNCHER: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/aks-node-controller-launcher.sh");
@@ -36,8 +35,7 @@ impl Machine {
     }
 
     fn program(&self, name: &str, content: &str) {
-        self.file(name, content);
-        fs::set_permissions(self.at(name), fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&self.at(name), content, 0o755);
     }
 
     fn command(&self) -> Command {

@@ -7,7 +7,9 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::support::{COMPONENTS, LOG, Node, REPORT, SENTINEL, START_SCRIPT, end_of, text};
+use crate::support::{
+    COMPONENTS, LOG, Node, REPORT, SENTINEL, START_SCRIPT, end_of, text, write_program,
+};
 
 const WITH_REGISTRY: &str =
     r#"{"version": "v1", "bootstrap_profile_container_registry_server": "mine.azurecr.io"}"#;
@@ -25,12 +27,6 @@ fn programs(node: &Node) -> std::path::PathBuf {
     let folder = node.typed("programs");
     fs::create_dir_all(&folder).unwrap();
     folder
-}
-
-fn write_program(path: &Path, content: &[u8], mode: u32) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, content).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 fn run(node: &Node, words: &[&str]) -> Output {
@@ -209,10 +205,10 @@ fn different_reasons_for_a_missing_oras_are_different_answers() {
     let cases: [(&str, SetUp); 6] = [
         ("oras is missing on this image", |_, _| {}),
         ("oras is at /opt/bin/oras, which is not in PATH", |node, _| {
-            write_program(&node.at("/opt/bin/oras"), &elf(this_machine()), 0o755);
+            write_program(&node.at("/opt/bin/oras"), elf(this_machine()), 0o755);
         }),
         ("is present, but not executable (mode 0644)", |_, programs| {
-            write_program(&programs.join("oras"), &elf(this_machine()), 0o644);
+            write_program(&programs.join("oras"), elf(this_machine()), 0o644);
         }),
         ("is a link that leads nowhere (to /nowhere/oras)", |_, programs| {
             symlink("/nowhere/oras", programs.join("oras")).unwrap();
@@ -222,7 +218,7 @@ fn different_reasons_for_a_missing_oras_are_different_answers() {
         }),
         ("is present, but made for OTHER", |_, programs| {
             let machine = if this_machine() == ARM64 { X86_64 } else { ARM64 };
-            write_program(&programs.join("oras"), &elf(machine), 0o755);
+            write_program(&programs.join("oras"), elf(machine), 0o755);
         }),
     ];
     for (told, set_up) in cases {
@@ -261,7 +257,7 @@ fn an_image_without_oras_does_not_ship() {
         "PRETTY_NAME=\"Microsoft Azure Linux 3.0\"\nVERSION_ID=\"3.0\"\n",
     );
     let root = image.root();
-    write_program(&image.at("/usr/bin/bash"), &elf(ARM64), 0o755);
+    write_program(&image.at("/usr/bin/bash"), elf(ARM64), 0o755);
     symlink("usr/bin", root.join("bin")).unwrap();
     let check = || run(&image, &["preflight", "--stage", "image", "-o", "json"]);
     let output = check();
@@ -289,13 +285,13 @@ fn an_image_without_oras_does_not_ship() {
     symlink("/bin/sh", root.join("usr/bin/oras")).unwrap();
     assert_eq!(check().status.code(), Some(1));
     fs::remove_file(root.join("usr/bin/oras")).unwrap();
-    write_program(&image.at("/opt/oras-1.2/oras"), &elf(ARM64), 0o755);
+    write_program(&image.at("/opt/oras-1.2/oras"), elf(ARM64), 0o755);
     symlink("/opt/oras-1.2/oras", root.join("usr/bin/oras")).unwrap();
     let output = check();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
 
     // What counts is the image's own machine.
-    write_program(&image.at("/opt/oras-1.2/oras"), &elf(X86_64), 0o755);
+    write_program(&image.at("/opt/oras-1.2/oras"), elf(X86_64), 0o755);
     let output = check();
     assert_eq!(output.status.code(), Some(1));
     assert!(

@@ -71,9 +71,9 @@ fn a_last_line_of_a_process_left_behind_is_not_lost() {
 #[test]
 fn memory_does_not_grow_with_what_the_scripts_print() {
     let node = Node::with_script("");
-    // 64 MiB of output; the report keeps its end.
+    // 16 MiB of output; the report keeps its end.
     let provision =
-        provision(&node, "head -c 67108864 /dev/zero | tr '\\0' x; echo; echo the end; exit 3");
+        provision(&node, "head -c 16777216 /dev/zero | tr '\\0' x; echo; echo the end; exit 3");
     let pid = provision.id();
     let mut peak = 0;
     let output = std::thread::scope(|scope| {
@@ -88,7 +88,7 @@ fn memory_does_not_grow_with_what_the_scripts_print() {
         }
         reader.join().unwrap()
     });
-    assert_eq!(output.stdout.len(), 67_108_864 + "\nthe end\n".len());
+    assert_eq!(output.stdout.len(), 16_777_216 + "\nthe end\n".len());
     let kept = report(&node)["Output"].as_str().unwrap().to_owned();
     assert!(kept.ends_with("x\nthe end\n\n") && kept.len() < 20_000, "{} bytes", kept.len());
     assert!(peak > 0 && peak < 20_000, "{peak} KiB");

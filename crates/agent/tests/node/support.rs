@@ -160,12 +160,22 @@ fn write(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
+/// Makes a program. Another process copies it there: what this one has open for writing, a child that another
+/// test starts in that moment has open, too, and nobody can run it then.
+pub(crate) fn write_program(path: &Path, content: impl AsRef<[u8]>, mode: u32) {
+    let draft = path.with_extension("draft");
+    write(&draft, content.as_ref());
+    assert!(Command::new("cp").arg(&draft).arg(path).status().unwrap().success());
+    fs::remove_file(&draft).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// How long a busy machine may take for anything that is tested here.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Waits for something that another process does, but not for ever.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {

@@ -1,14 +1,13 @@
 //! A node with a fake oras, between a registry and an IMDS that answer as they are told to.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::server::{Authority, Reply, Seen, Server};
-use crate::support::{LOG, Node, end_of, text};
+use crate::support::{LOG, Node, end_of, text, write_program};
 
 /// The tokens that are given out.
 pub(super) const ACCESS_TOKEN: &str = "canary.access~token-0123456789abcdef";
@@ -148,8 +147,7 @@ impl Lab {
             "#!/bin/sh\nprintf '%s\\n' \"$@\" > {folder}/oras.argv\nenv > {folder}/oras.env\n\
              cat > {folder}/oras.stdin\n{then}\n"
         );
-        let file = self.node.write_typed("bin/oras", script);
-        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&self.node.typed("bin/oras"), script, 0o755);
     }
 
     /// What oras was given: `argv`, `stdin` or `env`.

@@ -15,7 +15,7 @@ fn exchange(
     move |seen| if seen.path() == "/oauth2/exchange" { answer(seen) } else { registry(seen) }
 }
 
-const SHORT: &[&str] = &["--attempt-timeout=2s", "--budget=3s"];
+const SHORT: &[&str] = &["--attempt-timeout=3s", "--budget=6s"];
 
 #[test]
 fn a_login_hands_the_token_to_oras_by_standard_input_alone() {
@@ -191,14 +191,6 @@ fn a_server_error_is_asked_again_and_then_forgotten() {
 }
 
 #[test]
-fn a_server_error_that_stays_is_211() {
-    let lab = Lab::new(|_| Reply::json(503, ""), imds).with(&["--budget=2s"]);
-    let outcome = lab.run();
-    outcome.must_be(211, &["step 2/6 anonymous", "server error 503", "gave up after"]);
-    assert!(lab.imds.seen().is_empty());
-}
-
-#[test]
 fn a_silent_registry_is_211_and_a_time_out() {
     let lab = Lab::new(|_| Reply::Silence, imds).with(SHORT);
     let outcome = lab.run();
@@ -209,10 +201,10 @@ fn a_silent_registry_is_211_and_a_time_out() {
 #[test]
 fn a_body_that_drips_cannot_outlast_the_attempt() {
     let drip = |_: &Seen| {
-        let body = r#"{"refresh_token":""#;
-        Reply::Drip(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{body}").into())
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n";
+        Reply::Drip(head.into(), r#"{"refresh_token":""#.into())
     };
-    let lab = Lab::new(exchange(drip), imds).with(&["--attempt-timeout=2s", "--budget=4s"]);
+    let lab = Lab::new(exchange(drip), imds).with(SHORT);
     let outcome = lab.run();
     outcome.must_be(211, &["timed out reading the answer's body"]);
 }
@@ -310,8 +302,7 @@ fn a_cut_answer_is_211_and_asked_again() {
     let outcome = lab.run();
     outcome.must_be(0, &["logged in"]);
     assert_eq!(outcome.attempts("exchange"), [(None, Some("cut")), (Some(200), None)]);
-    let outcome =
-        Lab::new(exchange(move |_| Reply::Raw(cut.to_vec())), imds).with(&["--budget=3s"]).run();
+    let outcome = Lab::new(exchange(move |_| Reply::Raw(cut.to_vec())), imds).with(SHORT).run();
     outcome.must_be(211, &["the connection was cut reading the answer's body"]);
 }
 
@@ -357,19 +348,13 @@ fn an_audience_that_imds_does_not_know_leads_to_the_other_one() {
 #[test]
 fn an_imds_that_gives_no_answer_is_210() {
     let dead = format!("http://127.0.0.1:{DEAD_PORT}");
-    let outcome = Lab::usual().with(&["--imds-endpoint", &dead, "--budget=3s"]).run();
+    let outcome = Lab::usual().with(&["--imds-endpoint", &dead]).with(SHORT).run();
     outcome.must_be(210, &["step 3/6 identity", "cannot connect", "169.254.169.254"]);
 
-    for (reply, told, budget) in [
-        (Reply::Silence, "timed out waiting for the answer", "--budget=4s"),
-        (Reply::json(500, ""), "server error 500", "--budget=4s"),
-        (Reply::json(404, ""), "being updated", "--budget=4s"),
-        (Reply::json(200, "<html>"), "no access token in it", "--budget=30s"),
-    ] {
-        let lab = Lab::new(registry, move |_| reply.clone());
-        let outcome = lab.with(&["--attempt-timeout=2s", budget]).run();
-        outcome.must_be(210, &["step 3/6 identity", told]);
-    }
+    let outcome = Lab::new(registry, |_| Reply::Silence).with(SHORT).run();
+    outcome.must_be(210, &["step 3/6 identity", "timed out waiting for the answer"]);
+    let outcome = Lab::new(registry, |_| Reply::json(200, "<html>")).run();
+    outcome.must_be(210, &["step 3/6 identity", "no access token in it"]);
 }
 
 #[test]
@@ -379,11 +364,11 @@ fn what_oras_says_decides_what_its_failure_means() {
         ("Error: dial tcp: lookup my.azurecr.io: no such host", 211, "DNS, in oras login"),
         ("Error: open /etc/oras/config.yaml: read-only file system", 1, "read-only file system"),
     ] {
-        let lab = Lab::usual().with(&["--budget=3s"]);
+        let lab = Lab::usual().with(SHORT);
         lab.oras(&format!("echo '{says}' >&2; exit 1"));
         lab.run().must_be(code, &["step 6/6 login", told]);
     }
-    let lab = Lab::usual().with(&["--budget=5s", "--attempt-timeout=2s"]);
+    let lab = Lab::usual().with(SHORT);
     lab.oras("exec sleep 600");
     let outcome = lab.run();
     outcome.must_be(211, &["oras login timed out"]);

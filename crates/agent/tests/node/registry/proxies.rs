@@ -52,7 +52,7 @@ fn a_proxy_that_refuses_is_211_and_not_asked_again() {
 fn an_exception_leads_past_the_proxy() {
     let (mut lab, proxy) = behind_proxy(200);
     lab.variables.push(("NO_PROXY".to_owned(), "example.com,.test".to_owned()));
-    let outcome = lab.with(&["--budget=3s"]).run();
+    let outcome = lab.with(&["--budget=8s"]).run();
     outcome.must_be(211, &["DNS: no address for registry.test"]);
     assert!(proxy.seen().is_empty());
 }

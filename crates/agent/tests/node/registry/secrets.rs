@@ -56,7 +56,7 @@ fn no_way_to_end_shows_a_token() {
         ("a token in a cut answer", 211, Reply::Raw(cut.into_bytes())),
     ] {
         let lab =
-            Lab::new(move |seen| indiscreet(seen, exchange.clone()), imds).with(&["--budget=3s"]);
+            Lab::new(move |seen| indiscreet(seen, exchange.clone()), imds).with(&["--budget=8s"]);
         let outcome = lab.run();
         assert_eq!(outcome.code, code, "{what}: {}", outcome.stderr);
         search(what, &lab, &outcome);
@@ -66,7 +66,7 @@ fn no_way_to_end_shows_a_token() {
 #[test]
 fn an_oras_that_shows_the_token_is_not_quoted_with_it() {
     for end in ["exit 0", "exit 1", "echo unauthorized; exit 1"] {
-        let lab = Lab::usual().with(&["--budget=3s"]);
+        let lab = Lab::usual();
         let stdin = lab.node.typed("oras.stdin");
         let stdin = stdin.display();
         lab.oras(&format!("cat {stdin}; base64 {stdin} >&2; head -c 40 {stdin} >&2; {end}"));

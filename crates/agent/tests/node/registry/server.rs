@@ -45,8 +45,8 @@ pub(super) enum Reply {
     Raw(Vec<u8>),
     /// Nothing, for ever.
     Silence,
-    /// These bytes, one every 10 milliseconds, and then none.
-    Drip(Vec<u8>),
+    /// A head, then a byte of the body every 10 milliseconds, and then none.
+    Drip(Vec<u8>, Vec<u8>),
 }
 
 impl Reply {
@@ -186,13 +186,15 @@ fn serve(stream: impl Read + Write, seen: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Se
         }
         Reply::Raw(bytes) => stream.write_all(&bytes).and_then(|()| stream.flush()),
         Reply::Silence => stream.read(&mut [0]).map(drop),
-        Reply::Drip(bytes) => bytes
-            .iter()
-            .try_for_each(|byte| {
-                thread::sleep(Duration::from_millis(10));
-                stream.write_all(&[*byte]).and_then(|()| stream.flush())
-            })
-            .and_then(|()| stream.read(&mut [0]).map(drop)),
+        Reply::Drip(head, body) => stream.write_all(&head).and_then(|()| {
+            body.iter()
+                .try_for_each(|byte| {
+                    stream.write_all(&[*byte]).and_then(|()| stream.flush())?;
+                    thread::sleep(Duration::from_millis(10));
+                    Ok(())
+                })
+                .and_then(|()| stream.read(&mut [0]).map(drop))
+        }),
     };
 }
 

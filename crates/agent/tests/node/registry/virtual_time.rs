@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mooring_agent::world::{HttpFailure, HttpRequest, HttpResponse};
 
-use crate::faulty::{DAWN, Faulty, Network};
+use crate::faulty::{DAWN, EIO, Faulty, Network};
 use crate::support::Node;
 
 type Answer = Result<HttpResponse, HttpFailure>;
@@ -43,7 +43,9 @@ fn run_in(network: Network, variables: &[(&str, String)], words: &[&str]) -> (u8
     let node = Node::new();
     let oras = node.write_typed("oras", "");
     std::fs::set_permissions(oras, Permissions::from_mode(0o755)).unwrap();
-    let mut world = Faulty::new(&node.root(), |_, _| None);
+    // This is not the process whose panics count.
+    let rule = |operation: &str, _: &_| (operation == "on_panic").then_some(EIO);
+    let mut world = Faulty::new(&node.root(), rule);
     world.variables = vec![("PATH".into(), node.typed("").into())];
     world.variables.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
     world.network = Some(network);
@@ -150,6 +152,24 @@ fn the_budget_of_the_cse_is_never_passed() {
     let nonsense = [("CSE_STARTTIME_SECONDS", "soon".to_owned())];
     let (_, told, network) = run(&nonsense, &["--budget=10s"], |_| (MOMENT, status(503)));
     assert!(told.contains("CSE_STARTTIME_SECONDS") && !network.requests.is_empty());
+}
+
+#[test]
+fn an_error_that_stays_is_told_with_its_step() {
+    for (of_imds, answer, code, step, told) in [
+        (false, 503, 211, "step 2/6 anonymous", "server error 503"),
+        (true, 500, 210, "step 3/6 identity", "server error 500"),
+        (true, 404, 210, "step 3/6 identity", "being updated"),
+    ] {
+        let (got, text, network) = run(&[], &[], move |request| {
+            let is_imds = request.url.target.starts_with("/metadata/");
+            (MOMENT, status(if is_imds == of_imds { answer } else { 401 }))
+        });
+        assert_eq!(got, code, "{text}");
+        assert!(text.contains(step) && text.contains(told), "{text}");
+        assert!(text.contains("gave up after"), "{text}");
+        assert!(network.requests.len() > 10, "{}", network.requests.len());
+    }
 }
 
 #[test]
