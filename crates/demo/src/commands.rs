@@ -8,8 +8,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
-use crate::files;
 use crate::trouble::Trouble;
+use crate::{files, processes};
 
 /// No question takes longer, or something waits for ever.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -62,12 +62,14 @@ impl Mooring {
     pub(crate) async fn ask(&self, words: &[&str]) -> Result<Answer, Trouble> {
         let began = Instant::now();
         let mut command = self.command(words);
-        let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
         let shown = format!("mooring {}", words.join(" "));
+        let failed = |error| Trouble::broken(&shown, error);
+        let child = processes::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let output = child.map_err(failed)?.wait_with_output();
         let output = tokio::time::timeout(PATIENCE, output)
             .await
             .map_err(|_| Trouble::broken(&shown, "it took too long"))?
-            .map_err(|error| Trouble::broken(&shown, error))?;
+            .map_err(failed)?;
         Ok(Answer {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -80,7 +82,7 @@ impl Mooring {
     pub(crate) fn start(&self, words: &[&str], log: &Path) -> Result<Child, Trouble> {
         let failed = |error| Trouble::broken(&log.display().to_string(), error);
         let (out, err) = (files::log(log).map_err(failed)?, files::log(log).map_err(failed)?);
-        let child = self.command(words).stdout(out).stderr(err).spawn();
+        let child = processes::spawn(self.command(words).stdout(out).stderr(err));
         child.map_err(|error| Trouble::broken(&self.program.display().to_string(), error))
     }
 
@@ -95,8 +97,8 @@ impl Mooring {
         let shown = format!("mooring {}", words.join(" "));
         let failed = |error: std::io::Error| Trouble::broken(&shown, error);
         let mut command = self.command(words);
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+        let child = processes::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut child = child.map_err(failed)?;
         let (Some(mut out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(Trouble::broken(&shown, "it has no output"));
         };

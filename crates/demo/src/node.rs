@@ -58,6 +58,7 @@ impl Node {
         now: Timestamp,
     ) -> Result<(), BootError> {
         let failed = |path: PathBuf| move |error| BootError::Io(path, error);
+        let _writing = processes::writing_programs();
         let own = [
             File::plain("etc/hostname", format!("{name}\n")),
             File::plain("run/boot-times", boot_times(now)),
@@ -84,14 +85,15 @@ impl Node {
         let failed = |error| BootError::Io(hook.clone(), error);
         let mut boothook = self.command(Path::new("/bin/bash"));
         let boothook = boothook.arg(&hook).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut boothook = boothook.spawn().map_err(failed)?;
+        let mut boothook = processes::spawn(boothook).map_err(failed)?;
         let _group = processes::Group::of(&boothook);
         boothook.wait().await.map_err(failed)?;
         // The very command that the extension is given, below the root.
         let agent = self.at("opt/azure/containers/aks-node-controller");
         let mut wait = self.command(&agent);
         wait.arg("provision-wait").stdout(Stdio::piped()).stderr(Stdio::piped());
-        let wait = wait.spawn().map_err(|error| BootError::Io(agent.clone(), error))?;
+        let wait =
+            processes::spawn(&mut wait).map_err(|error| BootError::Io(agent.clone(), error))?;
         let _waiting = processes::Group::of(&wait);
         let output = tokio::time::timeout(PATIENCE, wait.wait_with_output())
             .await

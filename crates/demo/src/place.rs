@@ -60,6 +60,15 @@ impl Place {
         self.temporary.is_none()
     }
 
+    /// Removes what goes with the demo. Says whether nothing of it is left.
+    pub(crate) fn clear(&self) -> bool {
+        let Some(temporary) = &self.temporary else { return true };
+        match std::fs::remove_dir_all(temporary.path()) {
+            Ok(()) => false,
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
+    }
+
     /// The logs outlive a story that failed.
     pub(crate) fn keep(&mut self) {
         if let Some(temporary) = self.temporary.take() {

@@ -59,15 +59,19 @@ pub async fn play(
         }
         Err(trouble) => Err(trouble),
     };
-    // Nodes may have left processes in groups of their own, which write into the folder while they live.
-    for _ in 0..50 {
-        if processes::sweep(&place.folder) == 0 {
+    if let Err(Trouble::Unmet(_) | Trouble::Broken(_)) = &ended {
+        place.keep();
+    }
+    // Nodes may have left processes in groups of their own, and machines that were being made go on for a moment:
+    // both write into the folder while they live.
+    let mut quiet = 0;
+    for _ in 0..200 {
+        let left = processes::sweep(&place.folder);
+        quiet = if left == 0 && place.clear() { quiet + 1 } else { 0 };
+        if quiet == 2 {
             break;
         }
         tokio::time::sleep(LOOK).await;
-    }
-    if let Err(Trouble::Unmet(_) | Trouble::Broken(_)) = &ended {
-        place.keep();
     }
     ended
 }

@@ -1,9 +1,26 @@
 //! Processes that must not outlive the demo.
 
+use std::io;
 use std::path::Path;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tokio::process::Child;
+use tokio::process::{Child, Command};
+
+/// Held by those who write programs, many at a time, and by whoever starts a process, alone: a process that is started
+/// while a program is being written has it open until it runs, and nobody can run the program before.
+static PROGRAMS: RwLock<()> = RwLock::new(());
+
+/// Nobody starts a process while programs are being written.
+pub(crate) fn writing_programs() -> RwLockReadGuard<'static, ()> {
+    PROGRAMS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a process while nobody writes programs.
+pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
+    let _alone = PROGRAMS.write().unwrap_or_else(PoisonError::into_inner);
+    command.spawn()
+}
 
 /// The variable that marks a process as one of a node of ours: its value is a folder of ours.
 pub(crate) const MARK: &str = "AKS_NODE_ROOT";

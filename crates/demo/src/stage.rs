@@ -127,6 +127,10 @@ impl<'v> Stage<'v> {
             crate::files::log(&self.log(name)).and_then(|mut log| log.write_all(text.as_bytes()));
     }
 
+    pub(crate) fn speed(&self) -> f64 {
+        self.simulation.shell().world().with(|world, _| world.azure().options().speed)
+    }
+
     pub(crate) fn set_speed(&self, speed: f64) {
         self.simulation.shell().world().with(|world, _| world.set_speed(speed));
     }
@@ -143,7 +147,11 @@ fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
         };
         (version.clone(), cse)
     });
-    karpenter::Options { bootstraps: bootstraps.collect(), ..karpenter::Options::default() }
+    karpenter::Options {
+        bootstraps: bootstraps.collect(),
+        linger_seconds: 4,
+        ..karpenter::Options::default()
+    }
 }
 
 async fn client(kubeconfig: &Path) -> Result<kube::Client, Trouble> {

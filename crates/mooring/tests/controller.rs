@@ -168,9 +168,11 @@ fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
             .unwrap()
             .contains("fails with OrasBinaryMissing on 5 of 5 nodes")
     );
-    let shown = page(metrics, "/metrics");
-    assert!(shown.contains("mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"202601.27.0\"} 5"), "{shown}");
-    assert!(shown.contains("mooring_leader 1"));
+    let failures = "mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"202601.27.0\"} 5";
+    eventually("five failures in the leader's metrics", || {
+        let shown = page(metrics, "/metrics");
+        (shown.contains(failures) && shown.contains("mooring_leader 1")).then_some(())
+    });
     // A claim that is gone is told from the record.
     let ended = Command::new("kill").arg(controller.0.id().to_string()).status().unwrap();
     assert!(ended.success());

@@ -174,7 +174,7 @@ impl Leader {
         if !std::mem::take(&mut self.leads) {
             return;
         }
-        let patience = Duration::from_secs(3);
+        let patience = Duration::from_secs(8);
         let _ = tokio::time::timeout(patience, async {
             let Ok(Some(lease)) = self.read().await else { return };
             let now = (self.clock)();

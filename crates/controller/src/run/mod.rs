@@ -51,7 +51,7 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// How often the loop shows that it lives, whatever else happens.
 const BEAT: Duration = Duration::from_secs(5);
 /// How long a shutdown waits for writes that were begun.
-const LAST_WRITES: Duration = Duration::from_secs(5);
+const LAST_WRITES: Duration = Duration::from_secs(10);
 
 /// A controller, ready to run.
 #[derive(Clone)]

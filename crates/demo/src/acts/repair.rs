@@ -13,6 +13,9 @@ use crate::wrap::cut;
 
 const LOG: &str = "repair.log";
 
+/// No faster than this, a step is not over before its middle was told.
+const KILLABLE: f64 = 30.0;
+
 impl Stage<'_> {
     pub(super) async fn detect(&mut self, detect: &Detect) -> Result<(), Trouble> {
         let answer = self.mooring.ask(&["repair", "detect", "-o", "json"]).await?;
@@ -97,6 +100,10 @@ impl Stage<'_> {
     ) -> Result<Answer, Trouble> {
         self.voice.command(shown);
         self.keep(LOG, &format!("$ {shown}\n"));
+        let speed = self.speed();
+        if kill_at.is_some() {
+            self.set_speed(speed.min(KILLABLE));
+        }
         let struck = self.struck;
         let (voice, story) = (&mut *self.voice, &mut self.story);
         let (mut killed, mut stopped, mut under_way) = (false, false, 0);
@@ -135,6 +142,7 @@ impl Stage<'_> {
                 killed
             })
             .await?;
+        self.set_speed(speed);
         self.keep(LOG, &format!("{}{}", answer.stderr, answer.stdout));
         match (killed, kill_at) {
             (true, _) => {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::page::{Page, pages, root};
 
 /// No document takes longer than this, whatever happens.
-const SECONDS: &str = "120";
+const SECONDS: &str = "600";
 
 /// `cargo run` is the binary that is there already; other chores of cargo only have to exist.
 const CARGO: &str = r#"#!/bin/bash

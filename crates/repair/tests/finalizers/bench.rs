@@ -84,7 +84,7 @@ impl Bench {
         }
         let mut bench = Self::new(case, clients);
         // Real time: everything sooner.
-        bench.settings.limits.overall = SignedDuration::from_secs(20);
+        bench.settings.limits.overall = SignedDuration::from_secs(60);
         bench.settings.limits.poll = SignedDuration::from_millis(100);
         let player = crate::players::Player::new(bench.client("admin"), bench.namespace.clone());
         Self { _player: Some(Ends(tokio::spawn(player.run()))), ..bench }

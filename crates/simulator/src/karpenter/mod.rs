@@ -202,11 +202,14 @@ impl Karpenter {
 
     /// Plans a step in so many seconds, scaled. A step that is planned already stays where it is.
     fn plan(&mut self, claim: &str, step: Step, seconds: u64, now: Timestamp) {
+        self.plan_at(claim, step, self.after(now, seconds));
+    }
+
+    fn plan_at(&mut self, claim: &str, step: Step, at: Timestamp) {
         if !self.pending.insert((claim.to_owned(), step.clone())) {
             return;
         }
         self.planned += 1;
-        let at = self.after(now, seconds);
         self.agenda.insert((at, self.planned), (claim.to_owned(), step));
     }
 

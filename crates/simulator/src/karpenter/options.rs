@@ -35,6 +35,9 @@ pub struct Options {
     pub stale: f64,
     /// See `stale`.
     pub stale_seconds: u64,
+    /// How many seconds a failed machine stays after the event at least, whatever the speed: those who read it over a
+    /// real network are no faster in a fast world.
+    pub linger_seconds: u64,
     /// How many claims that failed get a successor, all together.
     pub replacements: u32,
 }
@@ -48,6 +51,7 @@ impl Default for Options {
             size: "Standard_D4s_v5".to_owned(),
             stale: 0.0,
             stale_seconds: 2,
+            linger_seconds: 0,
             replacements: 0,
         }
     }

@@ -108,7 +108,13 @@ impl Karpenter {
                     return self.plan(name, step, AGAIN, now);
                 }
                 self.change(name, |claim| (claim.failed, claim.awaited) = (true, false));
-                self.delete_machine(name, azure, now);
+                match self.options.linger_seconds {
+                    0 => self.delete_machine(name, azure, now),
+                    seconds => {
+                        let at = now.saturating_add(Duration::from_secs(seconds));
+                        self.plan_at(name, Step::DeleteMachine, at.unwrap_or(Timestamp::MAX));
+                    }
+                }
             }
             Step::DeleteMachine => self.delete_machine(name, azure, now),
             Step::DeleteClaim => {

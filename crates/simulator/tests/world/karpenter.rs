@@ -69,6 +69,19 @@ fn a_claim_is_launched_in_seconds_and_ready_in_minutes() {
 }
 
 #[test]
+fn a_failed_machine_stays_as_long_as_it_is_told_to_however_fast_the_world_is() {
+    let mut options = Options { karpenter: Some(on_broken_image()), ..Options::default() };
+    options.azure.speed = 1000.0;
+    options.karpenter.as_mut().unwrap().linger_seconds = 4;
+    let mut bench = Bench::new("healthy", options);
+    launch(&mut bench, "default-b");
+    assert_eq!(events(&bench).len(), 1, "the failure is announced");
+    assert!(has_vm(&bench, "aks-default-b"), "and its machine can still be read");
+    bench.pass(4);
+    assert!(!has_vm(&bench, "aks-default-b"));
+}
+
+#[test]
 fn a_failed_bootstrap_is_announced_then_the_machine_goes_and_then_the_claim() {
     let mut bench = with(on_broken_image());
     launch(&mut bench, "default-b");
