@@ -17,7 +17,7 @@ const PROGRAMS: [&str; 3] =
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Whom the browser itself would ask (time, updates, accounts) if it had a network.
-const ITS_OWN: [&str; 3] = [".google.com", ".googleapis.com", ".gvt1.com"];
+const ITS_OWN: [&str; 4] = [".google.com", ".googleapis.com", ".gstatic.com", ".gvt1.com"];
 
 /// Which colours the reader prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,16 +50,22 @@ pub struct Look {
     pub brightness: f64,
 }
 
-/// Opens a file. None where there is no Chromium.
+/// Opens a file. None where there is no Chromium. A browser that crashes or hangs, which they do now and then, is
+/// started once more.
 pub fn open(page: &Path, scheme: Scheme) -> io::Result<Option<Page>> {
     let Some(program) = program() else { return Ok(None) };
+    open_with(&program, page, scheme).or_else(|_| open_with(&program, page, scheme)).map(Some)
+}
+
+fn open_with(program: &Path, page: &Path, scheme: Scheme) -> io::Result<Page> {
     let folder = tempfile::tempdir()?;
     let at = |name: &str| folder.path().join(name);
     let mut command = Command::new(program);
     command
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-        .args(["--disable-default-apps", "--disable-extensions", "--window-size=1200,1600"])
+        .args(["--disable-default-apps", "--disable-extensions", "--disable-dev-shm-usage"])
+        .args(["--window-size=1200,1600"])
         .arg("--host-resolver-rules=MAP * ~NOTFOUND")
         .arg(with("--user-data-dir=", &at("profile")))
         .arg(with("--log-net-log=", &at("net.json")))
@@ -74,11 +80,11 @@ pub fn open(page: &Path, scheme: Scheme) -> io::Result<Option<Page>> {
     command.arg(url).stdin(Stdio::null()).stdout(dom).stderr(errors);
     run(command, &at("errors"))?;
     let log = fs::read_to_string(at("net.json")).unwrap_or_default();
-    Ok(Some(Page {
+    Ok(Page {
         dom: String::from_utf8_lossy(&fs::read(at("dom.html"))?).into_owned(),
         screenshot: fs::read(at("page.png"))?,
         requests: requests(&log)?,
-    }))
+    })
 }
 
 fn with(flag: &str, path: &Path) -> String {

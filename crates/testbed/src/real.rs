@@ -58,7 +58,7 @@ impl Users {
 pub struct RealCluster {
     // Dropped in this order: without its etcd the server would hang.
     apiserver: Process,
-    _etcd: Process,
+    etcd: Process,
     folder: tempfile::TempDir,
     url: String,
     authority: String,
@@ -133,7 +133,7 @@ impl RealCluster {
         let url = format!("https://127.0.0.1:{port}");
         let mut cluster = Self {
             apiserver,
-            _etcd: etcd,
+            etcd,
             folder,
             url,
             authority: certificates.authority,
@@ -145,11 +145,16 @@ impl RealCluster {
 
     async fn become_ready(&mut self) -> Result<(), StartError> {
         let client = self.client(Users::ADMIN).await?;
+        let other = self.client(Users::OTHERS[0]).await?;
         let ready = async {
-            while self.apiserver.is_running() {
-                // The namespace stands for all that the server makes by itself after its start.
+            // One whose etcd has ended may be ready with that of another server, on the same port.
+            while self.apiserver.is_running() && self.etcd.is_running() {
+                // The namespace stands for all that the server makes by itself after its start, and discovery for
+                // the rights that it gives to all.
                 if is_ok(&client, "/readyz").await
                     && is_ok(&client, "/api/v1/namespaces/default").await
+                    && is_ok(&other, "/api").await
+                    && self.etcd.is_running()
                 {
                     return true;
                 }
@@ -174,6 +179,8 @@ impl RealCluster {
             .map_err(|error| StartError::Client(error.to_string()))?;
         // A test wants to see each answer, not the one after the last of many attempts.
         config.default_retry = false;
+        // It is on this machine.
+        config.proxy_url = None;
         Client::try_from(config).map_err(|error| StartError::Client(error.to_string()))
     }
 

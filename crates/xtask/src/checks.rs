@@ -17,6 +17,7 @@ pub(crate) fn audit() -> Result<(), Failed> {
 
 /// Everything that the README calls the test command.
 pub(crate) fn test() -> Result<(), Failed> {
+    packaging::verify_unit()?;
     oracles::install()?;
     let mut notes = Vec::new();
     let assets = kube_assets(&mut notes)?;
@@ -27,6 +28,11 @@ pub(crate) fn test() -> Result<(), Failed> {
 
     let mut tests = command("cargo");
     tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
+    // What listens on this machine is not to be asked through a proxy.
+    for name in ["NO_PROXY", "no_proxy"] {
+        let others = env::var(name).map(|others| format!(",{others}")).unwrap_or_default();
+        tests.env(name, format!("127.0.0.1,localhost,::1{others}"));
+    }
     tests.env("MOORING_TEST_SUMMARY", root().canonicalize()?.join("target/test-summary.txt"));
     if let Some(assets) = assets {
         tests.env("KUBEBUILDER_ASSETS", assets);
@@ -39,7 +45,6 @@ pub(crate) fn test() -> Result<(), Failed> {
     if !status.success() {
         return Err(Failed(format!("`cargo test` ended with {status}")));
     }
-    packaging::verify_unit()?;
     say(&fs::read_to_string(&summary).unwrap_or_default());
     for note in notes {
         say(&format!("{note}\n"));

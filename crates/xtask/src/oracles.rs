@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::step::{Failed, root, run, say};
+use crate::step::{Failed, fetch, root, run, say};
 
 const REQUIREMENTS: &str = "crates/simulator/tests/oracles/requirements.txt";
 
@@ -24,7 +24,7 @@ pub(crate) fn install() -> Result<(), Failed> {
     let path = folder.to_string_lossy().into_owned();
     run("python3", &["-m", "venv", "--clear", &path])?;
     let pip = folder.join("bin/pip").to_string_lossy().into_owned();
-    run(
+    fetch(
         &pip,
         &["install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS],
     )?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::step::{Failed, root, run, say, write};
+use crate::step::{Failed, fetch, install_package, root, run, say, write};
 
 /// An environment with exactly what a requirements file names, made once for each content of that file.
 pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<PathBuf, Failed> {
@@ -23,15 +23,14 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
     run("python3", &["-m", "venv", &text]).or_else(|_| with_packages(&text))?;
     let pip = environment.join("bin/pip").display().to_string();
     let requirements = requirements.display().to_string();
-    run(&pip, &["install", "--quiet", "--disable-pip-version-check", "-r", &requirements])?;
+    fetch(&pip, &["install", "--quiet", "--disable-pip-version-check", "-r", &requirements])?;
     write(&ready, "")?;
     Ok(environment)
 }
 
 /// Debian keeps the module that makes environments in a package of its own.
 fn with_packages(environment: &str) -> Result<(), Failed> {
-    run("apt-get", &["update", "-qq"])?;
-    run("apt-get", &["install", "-qq", "-y", "--no-install-recommends", "python3-venv"])?;
+    install_package("python3-venv")?;
     run("python3", &["-m", "venv", "--clear", environment])
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 /// A chore that did not come to its end, and why.
 #[derive(Debug)]
@@ -52,6 +53,30 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), Failed> {
     }
 }
 
+/// Runs a command that fetches something. A network that is away for a moment is no reason to give up.
+#[expect(clippy::disallowed_methods, reason = "a real network is waited for, in real time")]
+pub(crate) fn fetch(program: &str, arguments: &[&str]) -> Result<(), Failed> {
+    for pause in [10, 30] {
+        match run(program, arguments) {
+            Ok(()) => return Ok(()),
+            Err(Failed(why)) => say(&format!("xtask: {why}; once more in {pause} s\n")),
+        }
+        std::thread::sleep(Duration::from_secs(pause));
+    }
+    run(program, arguments)
+}
+
+/// Installs a package of Debian or Ubuntu.
+pub(crate) fn install_package(package: &str) -> Result<(), Failed> {
+    const PATIENT: [&str; 5] = ["-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"];
+    // The list of packages may be too old to name files that still exist.
+    fetch("apt-get", &[&["update"], &PATIENT[..]].concat())?;
+    fetch(
+        "apt-get",
+        &[&["install", "-y", "--no-install-recommends"], &PATIENT[..], &[package]].concat(),
+    )
+}
+
 /// Makes sure that a program is there; on Debian and Ubuntu by installing its package.
 pub(crate) fn need(program: &str, package: &str) -> Result<(), Failed> {
     let is_there = || Command::new(program).arg("--version").output().is_ok();
@@ -59,11 +84,7 @@ pub(crate) fn need(program: &str, package: &str) -> Result<(), Failed> {
         return Ok(());
     }
     say(&format!("xtask: installing {package}, which has {program}\n"));
-    // The list of packages may be too old to name files that still exist.
-    let installed = run("apt-get", &["update", "-qq"]).and_then(|()| {
-        run("apt-get", &["install", "-qq", "-y", "--no-install-recommends", package])
-    });
-    match installed {
+    match install_package(package) {
         Ok(()) if is_there() => Ok(()),
         _ => Err(Failed(format!(
             "{program} is needed and could not be installed\nhint: install the package that has it ({package} on Debian), then try again"

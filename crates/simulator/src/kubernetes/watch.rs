@@ -270,14 +270,11 @@ impl Kubernetes {
         now.checked_add(self.options.delays.bookmark).unwrap_or(Timestamp::MAX)
     }
 
-    /// Ends watches whose time is up, and sends the bookmarks that are due.
+    /// Sends the bookmarks that are due, and ends watches whose time is up.
     pub(crate) fn settle_watches(&mut self, now: Timestamp) {
         let revision = self.store.revision();
         let next = self.next_bookmark(now);
         for watches in self.watches.by_table.values_mut() {
-            watches.retain(|watch| {
-                !watch.sender.is_closed() && watch.ends.is_none_or(|ends| ends > now)
-            });
             for watch in
                 watches.iter_mut().filter(|watch| watch.bookmark.is_some_and(|due| due <= now))
             {
@@ -292,6 +289,9 @@ impl Kubernetes {
                     watch.send(line, Delivery::Once);
                 }
             }
+            watches.retain(|watch| {
+                !watch.sender.is_closed() && watch.ends.is_none_or(|ends| ends > now)
+            });
         }
     }
 

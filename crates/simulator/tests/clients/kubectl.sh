@@ -46,6 +46,12 @@ kubectl apply --validate=false -f "$crds/nodeclaims.yaml" -f "$crds/nodepools.ya
 [ "$(grep -c ' created$' applied)" -eq 3 ] || fail "$(cat applied)"
 kubectl wait --for=condition=Established --timeout=30s crd/nodeclaims.karpenter.sh crd/nodepools.karpenter.sh \
   crd/aksnodeclasses.karpenter.azure.com | holds "condition met"
+# What is established is not discovered at once.
+for _ in $(seq 60); do
+  kubectl get --raw /apis/karpenter.sh/v1 2>/dev/null | grep -q nodeclaims \
+    && kubectl get --raw /apis | grep -q karpenter.azure.com && break
+  sleep 0.5
+done
 
 step "apply, get and describe a NodeClaim"
 cat >claim.yaml <<END

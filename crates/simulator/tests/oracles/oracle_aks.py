@@ -35,19 +35,21 @@ assert pools.begin_create_or_update(GROUP, CLUSTER, "extra", made).result(60).co
 made.vm_size = "Standard_D8s_v5"
 refused(lambda: pools.begin_create_or_update(GROUP, CLUSTER, "extra", made), 400, "PropertyChangeNotAllowed")
 
-# Another operation runs: 409. Abort ends it.
-made = pools.get(GROUP, CLUSTER, "extra")
-made.count = 4
-running = pools.begin_create_or_update(GROUP, CLUSTER, "extra", made)
+# Another operation runs, and not only for a moment, since its nodes take a day: 409. Abort ends it.
+begin({"description": "nodes that take a day", "poolBootstrap": {"seconds": 86400}})
+running = pools.begin_create_or_update(GROUP, CLUSTER, "extra", new)
 error = refused(
     lambda: pools.begin_create_or_update(GROUP, CLUSTER, "other", new), 409, "OperationNotAllowed", ResourceExistsError
 )
-assert "(extra - Updating) is in progress" in error.message, error.message
+assert "(extra - Creating) is in progress" in error.message, error.message
 pools.begin_abort_latest_operation(GROUP, CLUSTER, "extra").result(60)
 assert pools.get(GROUP, CLUSTER, "extra").provisioning_state == "Canceled"
 ends_badly(running, "OperationCanceled")
 
 # Conditional writes.
+begin("healthy")
+made = pools.begin_create_or_update(GROUP, CLUSTER, "extra", new).result(60)
+made.count = 3
 stale = pools.get(GROUP, CLUSTER, "extra").e_tag
 pools.begin_create_or_update(GROUP, CLUSTER, "extra", made).result(60)
 refused(

@@ -206,8 +206,8 @@ async fn a_continued_list_takes_no_version_of_its_own(c: Cluster) {
 
 async fn a_list_from_the_cache_is_a_list(c: Cluster) {
     let path = maps(&c, &["a"]).await;
-    // Whatever the cache knows; but never fewer than were there when this list was made.
-    let first = c.get(&path).await.is(200);
+    // Whatever the cache knows; but never fewer than were there when this one was made.
+    let first = c.get(&format!("{path}/a")).await.is(200);
     let version = text(&first, "/metadata/resourceVersion");
     let list = c.get(&format!("{path}?resourceVersion={version}")).await.is(200);
     assert_eq!(names(&list), ["a"]);
