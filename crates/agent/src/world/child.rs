@@ -16,6 +16,9 @@ use super::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Signal, Stream};
 /// How long a process that the bootstrap left behind may hold its output open after the bootstrap
 /// itself has ended. Long enough for a last line, short enough not to delay a verdict.
 const GRACE: Duration = Duration::from_secs(5);
+/// How often both streams are read after that, as much as there is: what lies in a pipe by then is not lost, however late
+/// this process itself is, and one who prints for ever is not listened to for ever.
+const LAST_LOOKS: u32 = 8;
 
 /// The caught signals, each with a socket that becomes readable when it arrives.
 #[derive(Debug)]
@@ -82,6 +85,7 @@ pub(super) fn run(
     let mut err = Pipe { source: child.stderr.take(), stream: Stream::Err };
     let mut ended: Option<(ExitStatus, Instant)> = None;
     let mut forwarded = None;
+    let mut last_looks = 0;
     loop {
         if let Some(signal) = signals.take() {
             forward(&child, signal);
@@ -93,14 +97,15 @@ pub(super) fn run(
         }
         let all_read = out.source.is_none() && err.source.is_none();
         let patience = ended.map(|(_, until)| until.saturating_duration_since(now()));
-        if let (Some((status, _)), Some(left)) = (ended, patience)
-            && (all_read || left.is_zero())
+        if let Some((status, _)) = ended
+            && (all_read || last_looks == LAST_LOOKS)
         {
             out.close(filter, print);
             err.close(filter, print);
             let status = child_status(status);
             return Ok(ChildEnd { status, forwarded, output_left_open: !all_read });
         }
+        last_looks += u32::from(patience.is_some_and(|left| left.is_zero()));
         let (out_ready, err_ready) = wait(&out, &err, signals, patience)?;
         if out_ready {
             out.read(filter, print);

@@ -61,6 +61,14 @@ fn a_process_left_behind_with_the_output_does_not_delay_the_verdict_for_ever() {
 }
 
 #[test]
+fn nor_does_one_that_prints_for_ever() {
+    let node = Node::with_script("");
+    let output = end_of(provision(&node, "yes & exit 7"));
+    assert_eq!(output.status.code(), Some(7));
+    assert!(text(&output.stderr).contains("keeps their output open"));
+}
+
+#[test]
 fn a_last_line_of_a_process_left_behind_is_not_lost() {
     let node = Node::with_script("");
     let provision = provision(&node, "(sleep 0.3; echo late) & exit 7");
