@@ -89,7 +89,8 @@ fn kube_assets(notes: &mut Vec<String>) -> Result<Option<String>, Failed> {
 fn clients(notes: &mut Vec<String>) -> Result<Option<std::path::PathBuf>, Failed> {
     if !python::is_there() {
         notes.push(
-            "NOT RUN: kubectl, the Python client and Helm, since there is no python3".to_owned(),
+            "NOT RUN: kubectl, the Python client and Helm, since there is no python3 with venv"
+                .to_owned(),
         );
         return Ok(None);
     }

@@ -20,7 +20,7 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
         fs::remove_dir_all(&environment)?;
     }
     let text = environment.display().to_string();
-    run("python3", &["-m", "venv", &text]).or_else(|_| with_packages(&text))?;
+    run("python3", &["-m", "venv", &text])?;
     let pip = environment.join("bin/pip").display().to_string();
     let requirements = requirements.display().to_string();
     fetch(&pip, &["install", "--quiet", "--disable-pip-version-check", "-r", &requirements])?;
@@ -28,15 +28,15 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
     Ok(environment)
 }
 
-/// Debian keeps the module that makes environments in a package of its own.
-fn with_packages(environment: &str) -> Result<(), Failed> {
-    install_package("python3-venv")?;
-    run("python3", &["-m", "venv", "--clear", environment])
-}
-
-/// Whether there is a Python at all.
+/// Whether there is a Python that makes environments. Debian keeps what it needs for that in a package of its own.
 pub(crate) fn is_there() -> bool {
-    Command::new("python3").arg("--version").output().is_ok_and(|told| told.status.success())
+    let runs = |arguments: &[&str]| {
+        Command::new("python3").args(arguments).output().is_ok_and(|told| told.status.success())
+    };
+    let makes_environments = || runs(&["-c", "import venv, ensurepip"]);
+    runs(&["--version"])
+        && (makes_environments()
+            || (install_package("python3-venv").is_ok() && makes_environments()))
 }
 
 /// FNV-1a.
