@@ -21,6 +21,7 @@
 
 pub mod begin;
 pub mod canonical;
+mod counted;
 pub mod effects;
 pub mod finalizers;
 mod flowchart;

@@ -110,7 +110,7 @@ fn the_recorded_wedge_is_confirmed() {
 fn only_usable_nodes_count_against_the_minimum() {
     // Of the five recorded nodes one is cordoned, one NotReady, one without a condition, one being deleted.
     let text = guard(&recorded(), &settings(), "missing-nodes").evidence.join("");
-    assert!(text.starts_with("1 usable nodes, minimum 2"), "{text}");
+    assert!(text.starts_with("1 usable node, minimum 2"), "{text}");
     let node = |ready: bool| {
         json!({"metadata": {"name": "n", "labels": {"agentpool": "system"}},
         "status": {"conditions": [{"type": "MemoryPressure", "status": "True"}, {"type": "Ready", "status": if ready { "True" } else { "Unknown" }}]}})
@@ -529,11 +529,11 @@ fn further_evidence_is_shown_with_its_age() {
     let found = further(&seen, &settings(), now());
     assert_eq!(
         found[0],
-        "2 of 3 network interfaces have no address, 1 of them on instances older than 10 minutes"
+        "2 of 3 network interfaces without an address, 1 of them on instances older than 10 minutes"
     );
     assert_eq!(
         found[1],
-        format!("1 instances failed with {SIGNATURE}, the last one 35 minutes ago")
+        format!("1 instance failed with {SIGNATURE}, the last one 35 minutes ago")
     );
     assert_eq!(further(&Seen::default(), &settings(), now()), Vec::<String>::new());
     let full = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": [{}]}})).unwrap();

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::SIGNATURE;
+use crate::counted::counted;
 use crate::observation::{Addresses, Instance, Nic, Seen, Status};
 use crate::settings::Settings;
 
@@ -13,7 +14,7 @@ pub fn further(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<String> 
     let mut found = Vec::new();
     let instances = seen.instances.get(&set.name).and_then(|reading| reading.known());
     if let Some(nics) = seen.nics.get(&set.name).and_then(|reading| reading.known()) {
-        let (counted, empty) = count(nics);
+        let (all, empty) = count(nics);
         let dwell = settings.limits.registration;
         let settled = nics.iter().filter(|nic| nic.addresses == Addresses::Empty).filter(|nic| {
             let instance = instances.into_iter().flatten().find(|instance| {
@@ -25,10 +26,10 @@ pub fn further(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<String> 
         });
         if empty > 0 {
             found.push(format!(
-                "{empty} of {counted} network interfaces have no address, {} of them on instances \
-                 older than {} minutes",
+                "{empty} of {} without an address, {} of them on instances older than {}",
+                counted(all, "network interface"),
                 settled.count(),
-                dwell.as_mins()
+                counted(dwell.as_mins(), "minute")
             ));
         }
     }
@@ -36,9 +37,9 @@ pub fn further(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<String> 
     if !failed.is_empty() {
         let newest = failed.iter().filter_map(|status| status.at).max();
         let age = newest.map_or_else(String::new, |at| {
-            format!(", the last one {} minutes ago", now.duration_since(at).as_mins())
+            format!(", the last one {} ago", counted(now.duration_since(at).as_mins(), "minute"))
         });
-        found.push(format!("{} instances failed with {SIGNATURE}{age}", failed.len()));
+        found.push(format!("{} failed with {SIGNATURE}{age}", counted(failed.len(), "instance")));
     }
     found
 }

@@ -1,6 +1,7 @@
 //! Guards 3 and 4: whether the rest of the cluster bears a rebuild.
 
 use super::{Guard, Outcome};
+use crate::counted::counted;
 use crate::names::{PURPOSE, PURPOSE_TAG};
 use crate::observation::{Pool, Reading, Seen};
 use crate::settings::Settings;
@@ -60,7 +61,10 @@ pub(super) fn other_pools(seen: &Seen, settings: &Settings) -> Guard {
     if empty.is_empty() {
         guard(
             Outcome::Pass,
-            format!("{} other pools have the nodes that they should", others().count()),
+            format!(
+                "{} with the nodes that there should be",
+                counted(others().count(), "other pool")
+            ),
         )
     } else {
         guard(Outcome::Fail, format!("pools without nodes: {}", empty.join(", ")))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Guard, Outcome, SIGNATURE};
+use crate::counted::counted;
 use crate::observation::{ActivityEvent, Node, Pool, Reading, Seen};
 use crate::settings::Settings;
 
@@ -26,16 +27,16 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
         nodes.iter().filter(|n| n.pool.as_deref() == Some(pool_name) && n.usable()).count();
     let min = pool.min_count().unwrap_or(0);
     let below = i64::try_from(usable).is_ok_and(|usable| usable < min);
-    let counted = format!("{usable} usable nodes, minimum {min}");
+    let nodes_told = format!("{}, minimum {min}", counted(usable, "usable node"));
     if below {
-        return guard(Outcome::Pass, counted);
+        return guard(Outcome::Pass, nodes_told);
     }
     let Some(set) = seen.scale_set_of(pool_name) else {
-        return guard(Outcome::Unknown, format!("{counted}; the pool's scale set is not known"));
+        return guard(Outcome::Unknown, format!("{nodes_told}; the pool's scale set is not known"));
     };
     let instances = match known(seen.instances.get(&set.name)) {
         Ok(instances) => instances,
-        Err(why) => return guard(Outcome::Unknown, format!("{counted}; instances {why}")),
+        Err(why) => return guard(Outcome::Unknown, format!("{nodes_told}; instances {why}")),
     };
     let unregistered =
         || instances.iter().filter(|instance| !nodes.iter().any(|node| node.is_on(&instance.id)));
@@ -44,24 +45,28 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
         .filter(|i| i.created.is_some_and(|created| now.duration_since(created) >= dwell))
         .count();
     let ageless = unregistered().filter(|instance| instance.created.is_none()).count();
-    let minutes = dwell.as_mins();
+    let minutes = counted(dwell.as_mins(), "minute");
     // A node that is new does not say yet which instance it is on.
     let nowhere =
         |node: &&Node| node.pool.as_deref() == Some(pool_name) && node.provider_id.is_none();
     let nowhere = nodes.iter().filter(nowhere).count();
     if old > 0 && old <= nowhere {
-        let text = format!("{counted}; {nowhere} nodes do not say which instance they are on");
+        let text = format!(
+            "{nodes_told}; {} that did not say yet on which instance",
+            counted(nowhere, "node")
+        );
         guard(Outcome::Unknown, text)
     } else if old > 0 {
-        let text = format!("{counted}; {old} instances have had no node for {minutes} minutes");
+        let text =
+            format!("{nodes_told}; {} without a node for {minutes}", counted(old, "instance"));
         guard(Outcome::Pass, text)
     } else if ageless > 0 {
         guard(
             Outcome::Unknown,
-            format!("{counted}; {ageless} instances without a node, age not known"),
+            format!("{nodes_told}; {} without a node, age not known", counted(ageless, "instance")),
         )
     } else {
-        guard(Outcome::Fail, format!("{counted}; no instance without a node for {minutes} minutes"))
+        guard(Outcome::Fail, format!("{nodes_told}; no instance without a node for {minutes}"))
     }
 }
 
@@ -80,17 +85,21 @@ pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -
     let failures = failures(events, &set.id, now, settings.fail_window);
     let count = failures.len();
     let needed = settings.fail_threshold;
-    let minutes = settings.fail_window.as_mins();
+    let minutes = counted(settings.fail_window.as_mins(), "minute");
     let last = failures.iter().map(|(_, at)| *at).max();
     let age = last.map_or_else(String::new, |last| {
-        format!(", the last one {} minutes ago", now.duration_since(last).as_mins())
+        format!(", the last one {} ago", counted(now.duration_since(last).as_mins(), "minute"))
     });
     let since = match last_success(events, &set.id) {
-        Some(at) => format!("since one succeeded {} minutes ago", now.duration_since(at).as_mins()),
+        Some(at) => format!(
+            "since one succeeded {} ago",
+            counted(now.duration_since(at).as_mins(), "minute")
+        ),
         None => "and none succeeded".to_owned(),
     };
     let text = format!(
-        "{count} writes of {} failed with {SIGNATURE} in {minutes} minutes {since} ({needed} needed){age}",
+        "{} of {} failed with {SIGNATURE} in {minutes} {since} ({needed} needed){age}",
+        counted(count, "write"),
         set.name
     );
     let enough = needed > 0 && u32::try_from(count).is_ok_and(|count| count >= needed);
@@ -117,13 +126,13 @@ fn failures(
     window: SignedDuration,
 ) -> BTreeSet<(String, Timestamp)> {
     let success = last_success(events, scale_set);
-    let mut counted = BTreeSet::new();
+    let mut correlations = BTreeSet::new();
     let mut found = BTreeSet::new();
     for event in writes(events, scale_set).filter(|event| event.status == "Failed") {
         let age = now.duration_since(event.at);
         let current = age <= window && age >= -SKEW && success.is_none_or(|s| event.at > s);
         let signed = event.codes.iter().any(|code| code == SIGNATURE);
-        if current && signed && counted.insert(event.correlation.clone()) {
+        if current && signed && correlations.insert(event.correlation.clone()) {
             found.insert((event.correlation.clone(), event.at));
         }
     }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::action::{Action, Reason};
 use super::state::{Snapshot, State};
+use crate::counted::counted;
 use crate::effects::{Effect, EffectResult, Refusal};
 use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG};
 use crate::observation::{Cluster, Nic, Node, Pdb, Pod, Pool, Query, Reading, ScaleSet, Seen};
@@ -121,7 +122,11 @@ impl<'a> Context<'a> {
             return Action::resumable(Reason::EffectRefused, message);
         }
         if attempt.count >= MOST_ATTEMPTS && !asked_again {
-            let message = format!("{} did not succeed in {} attempts", effect.key(), attempt.count);
+            let message = format!(
+                "{} did not succeed in {}",
+                effect.key(),
+                counted(attempt.count, "attempt")
+            );
             return Action::resumable(Reason::TooManyAttempts, message);
         }
         let ready = attempt.at.checked_add(self.pause(attempt.count, attempt.result.as_ref()));

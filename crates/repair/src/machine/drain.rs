@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::action::{Action, Reason};
 use super::context::{Context, Progress};
+use crate::counted::counted;
 use crate::effects::Effect;
 use crate::journal::{Entry, Workload};
 use crate::observation::{Hold, Node, Pod};
@@ -34,7 +35,9 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
             Err(context
                 .effect(step, Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
         }
-        None => Ok(vec![format!("{} nodes of pool {pool} take no new pods", nodes.len())]),
+        None => {
+            Ok(vec![format!("pool {pool} takes no new pods on {}", counted(nodes.len(), "node"))])
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::action::Action;
 use super::context::{Context, Progress};
 use super::{drain, pools, settle};
+use crate::counted::counted;
 use crate::observation::{Addresses, Nic, ScaleSet};
 use crate::plan::Step;
 use crate::sanitise;
@@ -54,7 +55,7 @@ pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress
         })
         .collect();
     if missing.is_empty() {
-        return Ok(vec![format!("{} workloads serve elsewhere", former.len())]);
+        return Ok(vec![format!("serving elsewhere: {}", counted(former.len(), "workload"))]);
     }
     if let Some(reason) = context.state.settings.overrides.get("placement") {
         return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
@@ -119,11 +120,12 @@ fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {
 fn enough_nodes(context: &Context<'_>, pool: &str, wanted: i64) -> Result<String, Action> {
     let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
     if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
-        return Err(
-            context.wait(format!("for {wanted} usable nodes in pool {pool}; it has {usable}"))
-        );
+        return Err(context.wait(format!(
+            "for {} in pool {pool}; it has {usable}",
+            counted(wanted, "usable node")
+        )));
     }
-    Ok(format!("pool {pool} has {usable} usable nodes"))
+    Ok(format!("pool {pool} has {}", counted(usable, "usable node")))
 }
 
 /// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
@@ -137,9 +139,9 @@ fn addresses(context: &Context<'_>, set: &ScaleSet) -> Result<String, Action> {
     let with = of(|nic| matches!(nic.addresses, Addresses::Some(_)));
     if empty > 0 || with == 0 {
         return Err(context.wait(format!(
-            "for addresses: {empty} interfaces of {} have none, {with} have one",
+            "for addresses: of the interfaces of {}, {empty} are without and {with} with one",
             set.name
         )));
     }
-    Ok(format!("{with} interfaces of {} have addresses", set.name))
+    Ok(format!("{} of {} with addresses and none without", counted(with, "interface"), set.name))
 }

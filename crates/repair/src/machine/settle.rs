@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use super::action::{Action, Reason};
 use super::context::{Context, Progress};
+use crate::counted::counted;
 use crate::effects::{Effect, EffectResult};
 use crate::guards::{self, Running, Scope};
 use crate::journal::{Entry, Finish};
@@ -93,8 +94,10 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
         return Err(context.wait("for the aborted operation to end".to_owned()));
     }
     if age < context.state.settings.limits.operation_age {
-        let message =
-            format!("operation {id} has run for {} minutes only; it is left alone", age.as_mins());
+        let message = format!(
+            "operation {id} has run for {} only; it is left alone",
+            counted(age.as_mins(), "minute")
+        );
         return Err(Action::nothing(Reason::YoungOperation, message));
     }
     let from_log = !matches!(

@@ -7,6 +7,7 @@ use super::action::{Action, Reason};
 use super::context::Context;
 use super::drain;
 use super::state::Attempt;
+use crate::counted::counted;
 use crate::effects::Effect;
 use crate::journal::{Entry, Finish};
 use crate::plan::Step;
@@ -100,7 +101,7 @@ fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(),
             let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
             return Err(context.effect(Step::CreateTemporary, effect));
         }
-        left.push(format!("pool {name} stays: it carries {carried} pods"));
+        left.push(format!("pool {name} stays: it carries {}", counted(carried, "pod")));
         return Ok(());
     }
     // Cordon before deleting, so that nothing moves in between the look and the deed.

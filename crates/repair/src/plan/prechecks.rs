@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::counted::counted;
 use crate::guards::Outcome;
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, Hold, Pool, Reading, Seen};
@@ -129,7 +130,11 @@ pub(super) fn check(
     checks.push(Precheck {
         name: "time",
         outcome: if enough { Outcome::Pass } else { Outcome::Fail },
-        detail: format!("{} minutes expected, {} allowed", expected_seconds / 60, budget / 60),
+        detail: format!(
+            "{} expected, {} allowed",
+            counted(expected_seconds / 60, "minute"),
+            budget / 60
+        ),
     });
     checks
 }
@@ -216,7 +221,8 @@ fn recreations(deletions: &Reading<usize>) -> Precheck {
         Reading::Known(count) => (
             if *count < MOST_RECREATIONS { Outcome::Pass } else { Outcome::Fail },
             format!(
-                "the activity log has {count} deletions of the pool within a day, {MOST_RECREATIONS} are too many"
+                "the activity log has {} of the pool within a day, {MOST_RECREATIONS} are too many",
+                counted(*count, "deletion")
             ),
         ),
         other => {

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::counted::counted;
 use crate::guards::{self, Detection, Outcome, Running, Scope, Verdict, running};
 use crate::observation::{Query, Reading, Seen};
 use crate::settings::Settings;
@@ -75,7 +76,7 @@ impl fmt::Display for UnderWay {
             Some(pool) => write!(f, "pool {pool}")?,
             None => f.write_str("the cluster")?,
         }
-        write!(f, " has run for {} minutes", self.minutes)?;
+        write!(f, " has run for {}", counted(self.minutes, "minute"))?;
         if self.left_alone { f.write_str(" only; it is left alone") } else { Ok(()) }
     }
 }

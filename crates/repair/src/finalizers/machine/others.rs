@@ -2,6 +2,7 @@
 
 use super::Action;
 use super::context::{Context, Progress};
+use crate::counted::counted;
 use crate::finalizers::effect::Effect;
 use crate::finalizers::entry::Reason;
 use crate::finalizers::helm::{Made, Revision};
@@ -102,7 +103,7 @@ pub(super) fn release(cx: &Context<'_>) -> Progress {
     Ok(vec![if stays == 0 {
         "no release is left".to_owned()
     } else {
-        format!("{stays} records of the release stay")
+        format!("left of the release: {}", counted(stays, "record"))
     }])
 }
 
