@@ -6,6 +6,9 @@
 use mooring_contract::MASK;
 use serde_json::Value;
 
+/// Whoever sees a node sees its labels, and pods are placed by them: whatever their names hold, they stay.
+const SEEN_BY_ALL: &str = "nodeLabels";
+
 /// A name that holds one of these holds a secret, in any case.
 const WORDS: [&str; 8] = [
     "password",
@@ -44,7 +47,7 @@ fn walk(value: &mut Value, path: &mut String, act: &mut Act<'_>) {
     match value {
         Value::Object(members) => {
             let names: Vec<String> = members.keys().cloned().collect();
-            for name in names {
+            for name in names.into_iter().filter(|name| name != SEEN_BY_ALL) {
                 let length = path.len();
                 path.push('/');
                 path.push_str(&name);
@@ -87,7 +90,8 @@ mod tests {
     #[test]
     fn secrets_are_stripped_and_named() {
         let mut pool = json!({"properties": {"vmSize": "x", "windowsProfile": {"adminPassword": "hunter2"},
-            "list": [{"custom-Headers": {"a": "b"}}, {"ok": 1}], "disablePasswordAuthentication": true}});
+            "list": [{"custom-Headers": {"a": "b"}}, {"ok": 1}], "disablePasswordAuthentication": true,
+            "nodeLabels": {"vault/secrets-provider": "x"}}});
         let copy = masked(&pool);
         assert_eq!(copy["properties"]["windowsProfile"]["adminPassword"], MASK);
         assert_eq!(copy["properties"]["list"][0]["custom-Headers"], MASK);
@@ -102,7 +106,7 @@ mod tests {
         assert_eq!(
             pool,
             json!({"properties": {"vmSize": "x", "windowsProfile": {}, "list": [{}, {"ok": 1}],
-            "disablePasswordAuthentication": true}})
+            "disablePasswordAuthentication": true, "nodeLabels": {"vault/secrets-provider": "x"}}})
         );
     }
 }

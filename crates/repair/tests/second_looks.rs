@@ -26,7 +26,9 @@ use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Finish, summaries};
 use mooring_repair::machine::{Action, Reason, State, next};
 use mooring_repair::names::RUN_TAG;
-use mooring_repair::observation::{ActivityEvent, Answer, Operation, Pdb, Query, Reading};
+use mooring_repair::observation::{
+    ActivityEvent, Answer, Nic, Operation, Pdb, Query, Reading, Seen,
+};
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
 use serde_json::json;
@@ -265,16 +267,21 @@ fn an_edit_between_an_intent_and_its_deletion_can_be_aborted_or_taken_back() {
     assert_eq!(rest(&recover(&back, &settings(), None)), Rest::Finished(Finish::Repaired));
 }
 
-#[test]
-fn a_pool_that_somebody_made_again_behind_our_deletion_is_left_as_it_is() {
-    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
-    let mut cloud = cloud.borrow().clone();
+/// A pool of the same name with one node, on another scale set.
+fn somebody_makes_it_again(cloud: &mut Cloud) {
     let mut theirs = Cloud::wedged().pools.remove("system").unwrap();
     (theirs.set, theirs.wedged) = ("aks-system-9".into(), false);
     theirs.edit()["properties"]["count"] = 1.into();
     theirs.set_state("Succeeded");
     cloud.pools.insert("system".into(), theirs);
     cloud.nodes.push(node("system", "aks-system-9", 0));
+}
+
+#[test]
+fn a_pool_that_somebody_made_again_behind_our_deletion_is_left_as_it_is() {
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    somebody_makes_it_again(&mut cloud);
     let end = recover(&cloud, &settings(), None);
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
     assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
@@ -292,24 +299,126 @@ fn a_line_of_days_ago_is_not_taken_for_what_runs_before_the_log_had_time() {
     // It has its snapshot, and comes to the operation that runs.
     let run = until(Step::Snapshot, &settings(), busy).borrow().clone();
     let state = run.state.clone().unwrap();
-    let mut seen = run.looked_at();
-    let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
-    let started = |ago: SignedDuration| {
-        let at = (run.now - ago).to_string();
+    let action = |started: SignedDuration, minutes: i64| {
+        let mut run = run.clone();
+        let at = (run.now - started).to_string();
+        run.now += SignedDuration::from_mins(minutes);
+        let mut seen = run.looked_at();
+        let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
         let event = ActivityEvent::read(&json!({
             "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},
             "resourceId": cluster, "status": {"value": "Started"}, "correlationId": "old", "eventTimestamp": at,
         }));
-        Answer::Events(Reading::Known(vec![event.unwrap()]))
+        let Answer::Events(Reading::Known(mut events)) = run.observe(&Query::Events) else {
+            panic!()
+        };
+        events.push(event.unwrap());
+        seen.take(Answer::Events(Reading::Known(events)));
+        action_of(&state, seen, &run)
     };
-    seen.take(Answer::LatestOperation(Reading::Known(None)));
-    seen.take(started(SignedDuration::from_hours(9 * 24)));
-    let later = |minutes| run.now + SignedDuration::from_mins(minutes);
-    assert!(matches!(next(&state, &seen, later(1)), Action::Wait { .. }));
-    let Action::Effect { effect, .. } = next(&state, &seen, later(11)) else { panic!() };
+    let days = SignedDuration::from_hours(9 * 24);
+    assert!(matches!(action(days, 1), Action::Wait { .. }));
+    let Action::Effect { effect, .. } = action(days, 11) else { panic!() };
     assert_eq!(effect.key(), "abort cluster");
-    seen.take(started(SignedDuration::from_hours(2)));
-    assert!(matches!(next(&state, &seen, later(1)), Action::Effect { .. }));
+    assert!(matches!(action(SignedDuration::from_hours(2), 1), Action::Effect { .. }));
+}
+
+#[test]
+fn nothing_is_aborted_for_a_pool_that_came_back_or_is_gone() {
+    for gone in [false, true] {
+        let cloud = until(Step::Snapshot, &settings(), old_operation);
+        let mut cloud = cloud.borrow().clone();
+        if gone {
+            cloud.pools.remove("system");
+        } else {
+            cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
+        }
+        let end = recover(&cloud, &settings(), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Refused), "gone: {gone}");
+        assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new(), "gone: {gone}");
+    }
+}
+
+#[test]
+fn a_pool_that_comes_back_after_the_guards_is_neither_emptied_nor_deleted() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::GuardRefused, "{step:?}: {message}");
+        assert!(message.contains("came back") && message.contains("abort"), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+        let undone = undo(&end.cloud.borrow(), None);
+        assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted), "{step:?}");
+        assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0, "{step:?}");
+        let end = recover(&end.cloud.borrow(), &overriding("pool-state"), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+    }
+}
+
+#[test]
+fn nothing_is_taken_off_a_pool_while_the_other_cannot_carry_it() {
+    for (step, carrier) in [
+        (Step::ProveTemporary, "systmp"),
+        (Step::CordonPool, "systmp"),
+        (Step::VerifyCure, "system"),
+        (Step::CordonTemporary, "system"),
+    ] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        let mut nodes = std::mem::take(&mut cloud.borrow_mut().nodes);
+        for node in nodes.iter_mut().filter(|node| node.pool == carrier).skip(1) {
+            node.ready = false;
+        }
+        cloud.borrow_mut().nodes = nodes;
+        let end = recover(&cloud.borrow(), &overriding("budgets"), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::StepTimeout, "{step:?}: {message}");
+        assert!(message.contains(&format!("usable nodes in pool {carrier}")), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+    }
+}
+
+#[test]
+fn what_is_taken_over_gets_its_size_even_if_the_first_request_was_never_sent() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let mut left = undo(&cloud.borrow(), None).cloud.borrow().clone();
+    left.pools.get_mut("systmp").unwrap().edit()["properties"]["count"] = 1.into();
+    let runs = left.journal.len();
+    let intends = |cloud: &Cloud| {
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. } if effect.key() == "put pool systmp")
+            && cloud.journal.len() > runs
+            && cloud.pools["systmp"].raw["properties"]["count"] == 1
+    };
+    let forks = RefCell::default();
+    whole(left, &settings(), Some(&forks));
+    let killed = forks.into_inner().into_iter().find(intends).unwrap();
+    let forks = RefCell::default();
+    let end = recover(&killed, &settings(), Some(&forks));
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let deleting =
+        |cloud: &&Cloud| keys(cloud).last().is_some_and(|key| key == "delete pool system");
+    let forks = forks.into_inner();
+    let at_the_deletion = forks.iter().rfind(deleting).unwrap();
+    assert_eq!(at_the_deletion.pools["systmp"].raw["properties"]["count"], 3);
+}
+
+#[test]
+fn a_pool_made_by_hand_after_our_creation_was_refused_is_left_as_it_is() {
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    cloud.forbidden = Some("put pool system");
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(stopped(&end).0, Reason::EffectRefused);
+    let mut cloud = end.cloud.borrow().clone();
+    cloud.forbidden = None;
+    somebody_makes_it_again(&mut cloud);
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    assert_eq!(keys.iter().filter(|key| *key == "put pool system").count(), 1, "{keys:?}");
 }
 
 #[test]
@@ -334,4 +443,65 @@ fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
     assert!(effect.key().starts_with("evict kube-system/stubborn"), "{}", effect.key());
     let next = deed(SignedDuration::from_secs(1));
     assert!(!matches!(next, Action::Effect { .. }), "{next:?}");
+}
+
+/// What a run does next, with everything that it asks for as the cloud shows it, but for what was seen already.
+fn action_of(state: &State, mut seen: Seen, cloud: &Cloud) -> Action {
+    loop {
+        match next(state, &seen, cloud.now) {
+            Action::Observe(query) => seen.take(cloud.observe(&query)),
+            action => return action,
+        }
+    }
+}
+
+#[test]
+fn evidence_does_not_grow_too_old_after_our_own_abort() {
+    let cloud = until(Step::Settle, &settings(), old_operation);
+    let mut cloud = cloud.borrow().clone();
+    assert_eq!(cloud.aborts, ["o"]);
+    // Nothing has been tried since, and the run comes to its guards late.
+    let mut seen = Seen::default();
+    seen.take(cloud.observe(&Query::Events));
+    cloud.now += SignedDuration::from_mins(14);
+    let done = |state: &State| {
+        let action = action_of(state, seen.clone(), &cloud);
+        matches!(action, Action::Record(entry) if matches!(&*entry, Entry::StepDone { step: Step::Recheck, .. }))
+    };
+    let mut state = cloud.state.clone().unwrap();
+    assert!(done(&state));
+    state.attempts.clear();
+    assert!(!done(&state), "without an abort of ours they would be too old");
+}
+
+#[test]
+fn interfaces_that_never_get_an_address_are_gone_over_for_a_recorded_reason() {
+    let cloud = until(Step::AwaitNodes, &settings(), Cloud::wedged);
+    let cloud = cloud.borrow();
+    let mut state = cloud.state.clone().unwrap();
+    let empty = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": []}})).unwrap();
+    let set = cloud.pools["system"].set.clone();
+    let mut seen = Seen::default();
+    seen.take(Answer::Nics(set, Reading::Known(vec![empty])));
+    assert!(matches!(action_of(&state, seen.clone(), &cloud), Action::Wait { .. }));
+    state.settings.add_override("addresses=ticket 7").unwrap();
+    assert!(!matches!(action_of(&state, seen, &cloud), Action::Wait { .. }));
+}
+
+#[test]
+fn a_user_pool_that_was_at_zero_is_rebuilt_at_zero() {
+    let at_zero = || {
+        let mut cloud = Cloud::wedged();
+        let pool = &mut cloud.pools.get_mut("system").unwrap().edit()["properties"];
+        (pool["mode"], pool["count"], pool["minCount"]) = ("User".into(), 0.into(), 0.into());
+        cloud.nodes.retain(|node| node.pool != "system");
+        cloud.pods.clear();
+        cloud
+    };
+    let cloud = until(Step::VerifyCure, &overriding("missing-nodes"), at_zero);
+    let cloud = cloud.borrow();
+    let state = cloud.state.clone().unwrap();
+    let action = action_of(&state, Seen::default(), &cloud);
+    let Action::Effect { effect, .. } = action else { panic!("{action:?}") };
+    assert!(effect.key().starts_with("cordon aks-systmp"), "{}", effect.key());
 }

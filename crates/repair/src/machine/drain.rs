@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::action::{Action, Reason};
 use super::context::{Context, Progress};
+use super::{pools, proofs};
 use crate::counted::counted;
 use crate::effects::Effect;
 use crate::journal::{Entry, Workload};
@@ -32,6 +33,7 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     let nodes = context.nodes_of(pool)?;
     match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
         Some(node) => {
+            may_empty(context, pool)?;
             Err(context
                 .effect(step, Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
         }
@@ -39,6 +41,19 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
             Ok(vec![format!("pool {pool} takes no new pods on {}", counted(nodes.len(), "node"))])
         }
     }
+}
+
+/// What was proven may be hours ago: nothing is taken off a pool that is well again, or while the pool that shall carry
+/// it has fewer nodes than it should.
+fn may_empty(context: &Context<'_>, pool: &str) -> Result<(), Action> {
+    let temporary = context.state.temporary();
+    let carrier = if pool == temporary {
+        context.state.pool()
+    } else {
+        pools::still_wedged(context)?;
+        &temporary
+    };
+    proofs::enough_nodes(context, carrier).map(drop)
 }
 
 fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
@@ -67,6 +82,9 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
     // The autoscaler may have added a node meanwhile.
     cordon(context, step, pool)?;
     let here = on(context, pool)?;
+    if !here.is_empty() {
+        may_empty(context, pool)?;
+    }
     let budgets = context.pdbs()?;
     let mut waits = Vec::new();
     let mut blocked = Vec::new();

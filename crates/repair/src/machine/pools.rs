@@ -3,7 +3,9 @@
 use super::action::{Action, Reason};
 use super::context::{Context, Progress, tagged};
 use super::proofs;
+use super::state::Attempt;
 use crate::effects::Effect;
+use crate::names::RUN_TAG;
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
 use crate::sanitise::{self, SanitiseError};
@@ -22,8 +24,25 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
         let message = format!("there is a pool {name} that is not of this run");
         return Err(Action::resumable(Reason::NameTaken, message));
     }
+    still_wedged(context)?;
     let body = tagged(body, &context.state.run);
-    made(context, Step::CreateTemporary, &name, body)
+    // What an earlier run left is not this run's before it has its size and tags.
+    let is_made = |pool: &Pool| pool.tag(RUN_TAG).as_deref() == Some(context.state.run.as_str());
+    made(context, Step::CreateTemporary, &name, body, is_made)
+}
+
+/// The pool has not come back by itself since the guards were looked at: nothing more is done to one that has.
+pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
+    let name = context.state.pool();
+    let recovered = context.pool(name)?.is_some_and(|pool| pool.state() == "Succeeded");
+    if recovered && !context.state.settings.overrides.contains_key("pool-state") {
+        let message = format!(
+            "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
+             `resume --override pool-state=REASON` rebuilds the pool all the same"
+        );
+        return Err(Action::resumable(Reason::GuardRefused, message));
+    }
+    Ok(())
 }
 
 /// The pool exists again, on another scale set, and its operation succeeded.
@@ -41,7 +60,7 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
             state => Err(context.wait(format!("for pool {name}, which is {state}"))),
         };
     }
-    let proof = made(context, Step::RecreatePool, name, body)?;
+    let proof = made(context, Step::RecreatePool, name, body, |_| true)?;
     // A stale answer may still show the pool that was deleted.
     match context.scale_set(name)? {
         Some(set) if !snapshot.is_on(&set.id) => Ok(proof),
@@ -54,13 +73,21 @@ pub(super) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a P
     let name = context.state.pool();
     let put = Effect::PutPool { pool: name.to_owned(), body: serde_json::Value::Null };
     let Some(pool) = context.pool(name)? else { return Ok(None) };
-    Ok((context.on_another_set()? && !context.state.intended(&put.key())).then_some(pool))
+    let ours = context.state.attempt(&put.key()).is_some_and(Attempt::may_have_happened);
+    Ok((context.on_another_set()? && !ours).then_some(pool))
 }
 
-fn made(context: &Context<'_>, step: Step, name: &str, body: serde_json::Value) -> Progress {
+fn made(
+    context: &Context<'_>,
+    step: Step,
+    name: &str,
+    body: serde_json::Value,
+    is_made: impl Fn(&Pool) -> bool,
+) -> Progress {
     let put = Effect::PutPool { pool: name.to_owned(), body };
+    let intended = context.state.intended(&put.key());
     match context.pool(name)? {
-        Some(pool) if pool.state() == "Succeeded" && context.state.intended(&put.key()) => {
+        Some(pool) if pool.state() == "Succeeded" && intended && is_made(pool) => {
             Ok(vec![format!("pool {name} is Succeeded")])
         }
         Some(pool) if pool.busy() => {
@@ -137,6 +164,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
+    still_wedged(context)?;
     proven(context, &context.state.temporary())?;
     proofs::placed(context, Step::DrainPool, name)?;
     Err(context.effect(Step::DeletePool, delete(pool)))
@@ -167,7 +195,7 @@ fn delete(pool: &Pool) -> Effect {
 /// The other pool carries the load at this very moment, whatever was proven before.
 fn proven(context: &Context<'_>, other: &str) -> Result<(), Action> {
     let usable = context.nodes_of(other)?.into_iter().filter(|node| node.usable()).count();
-    if usable == 0 {
+    if usable == 0 && proofs::wanted(context, other)? > 0 {
         return Err(context.wait(format!("for a usable node in pool {other}")));
     }
     Ok(())

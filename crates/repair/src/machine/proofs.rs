@@ -11,14 +11,11 @@ use crate::sanitise;
 /// The temporary pool can carry the load: all its nodes usable, and the fault is not in it too.
 pub(super) fn temporary(context: &Context<'_>) -> Progress {
     let name = context.state.temporary();
-    let Some(pool) = context.pool(&name)? else {
-        return Err(context.wait(format!("for pool {name}, which is not there")));
-    };
-    let mut proof = vec![enough_nodes(context, &name, pool.count().max(1))?];
+    let mut proof = vec![enough_nodes(context, &name)?];
     let Some(set) = context.scale_set(&name)? else {
         return Err(context.wait(format!("for the scale set of pool {name}")));
     };
-    proof.push(addresses(context, set)?);
+    proof.push(addresses(context, &name, set)?);
     Ok(proof)
 }
 
@@ -65,15 +62,23 @@ pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress
 
 /// The recreated pool has its full former number of nodes, not merely its minimum.
 pub(super) fn full_count(context: &Context<'_>) -> Progress {
-    let name = context.state.pool();
+    Ok(vec![enough_nodes(context, context.state.pool())?])
+}
+
+/// How many nodes one of the two pools must have to carry the load.
+pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
     let Some(pool) = context.pool(name)? else {
         return Err(context.wait(format!("for pool {name}, which is not there")));
     };
-    let former = wanted_body(context)?["properties"]["count"].as_i64().unwrap_or(1);
+    if name != context.state.pool() {
+        return Ok(pool.count().max(1));
+    }
+    let body = wanted_body(context)?;
+    let least = i64::from(body["properties"]["mode"] != "User");
+    let former = body["properties"]["count"].as_i64().unwrap_or(1);
     // The autoscaler of the new pool may want fewer by now; that is its right, above its minimum.
     let theirs = pool.autoscaled() || pools::made_by_somebody(context)?.is_some();
-    let wanted = if theirs { former.min(pool.count().max(1)) } else { former };
-    Ok(vec![enough_nodes(context, name, wanted.max(1))?])
+    Ok(if theirs { former.min(pool.count()) } else { former }.max(least))
 }
 
 /// The cure: another scale set, a write that succeeded, addresses, and a cluster that is Succeeded.
@@ -97,7 +102,7 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
         );
     }
     let mut proof = vec![format!("scale set {} is new and its last write succeeded", set.name)];
-    proof.push(addresses(context, set)?);
+    proof.push(addresses(context, name, set)?);
     let different = sanitise::differences(&wanted_body(context)?, &pool.raw);
     if !different.is_empty() {
         proof.push(format!("differs from the snapshot in {}", different.join(", ")));
@@ -117,7 +122,9 @@ fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {
     })
 }
 
-fn enough_nodes(context: &Context<'_>, pool: &str, wanted: i64) -> Result<String, Action> {
+/// A pool has the nodes that carry the load, at this very moment.
+pub(super) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, Action> {
+    let wanted = wanted(context, pool)?;
     let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
     if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
         return Err(context.wait(format!(
@@ -129,7 +136,7 @@ fn enough_nodes(context: &Context<'_>, pool: &str, wanted: i64) -> Result<String
 }
 
 /// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
-fn addresses(context: &Context<'_>, set: &ScaleSet) -> Result<String, Action> {
+fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String, Action> {
     let Some(nics) = context.nics(set)? else {
         let reason = &context.state.settings.overrides["addresses"];
         return Ok(format!("addresses of {} were not read; overridden: {reason}", set.name));
@@ -137,7 +144,14 @@ fn addresses(context: &Context<'_>, set: &ScaleSet) -> Result<String, Action> {
     let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(|nic| wanted(nic)).count();
     let empty = of(|nic| nic.addresses == Addresses::Empty);
     let with = of(|nic| matches!(nic.addresses, Addresses::Some(_)));
-    if empty > 0 || with == 0 {
+    let missing = with == 0 && wanted(context, pool)? > 0;
+    if empty > 0 || missing {
+        if let Some(reason) = context.state.settings.overrides.get("addresses") {
+            return Ok(format!(
+                "of the interfaces of {}, {empty} are without an address and {with} with one; overridden: {reason}",
+                set.name
+            ));
+        }
         return Err(context.wait(format!(
             "for addresses: of the interfaces of {}, {empty} are without and {with} with one",
             set.name

@@ -12,7 +12,7 @@ use crate::names::RUN_TAG;
 use crate::observation::{Query, Reading};
 use crate::plan::{Step, pool_hash};
 use crate::sensitive;
-use crate::settings::OTHER_OPERATION;
+use crate::settings::{OTHER_OPERATION, Settings};
 use crate::stand_in::StandIn;
 
 /// Writes the pool down, if it is still the one of the plan.
@@ -119,6 +119,8 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
              (`resume --override {OTHER_OPERATION}=REASON` aborts it)"
         )));
     }
+    // The run may have waited or rested for hours: nothing is aborted for a pool that is not wedged at this very moment.
+    judged(context)?;
     Err(context.effect(Step::Settle, Effect::AbortOperation { scope, operation: id }))
 }
 
@@ -149,11 +151,16 @@ fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
 
 /// The guards once more: waiting and aborting took time, and the pool may have come back by itself.
 pub(super) fn recheck(context: &Context<'_>) -> Progress {
-    let pool = context.state.pool();
     let cluster = context.cluster()?;
     if cluster.state == "Canceling" {
         return Err(context.wait("for the cluster to end Canceling".to_owned()));
     }
+    judged(context)
+}
+
+/// What the guards say now, after everything that they judge by was read.
+fn judged(context: &Context<'_>) -> Progress {
+    let pool = context.state.pool();
     context.pools()?;
     context.nodes_of(pool)?;
     if context.seen.events.is_none() {
@@ -167,16 +174,7 @@ pub(super) fn recheck(context: &Context<'_>) -> Progress {
     if context.seen.latest_operation.is_none() {
         return Err(Action::Observe(Query::LatestOperation));
     }
-    let mut settings = context.state.settings.clone();
-    let we_aborted = [Scope::Cluster, Scope::Pool(pool.to_owned())].into_iter().any(|scope| {
-        let operation = String::new();
-        context.state.intended(&Effect::AbortOperation { scope, operation }.key())
-    });
-    if we_aborted && !settings.wedge_states.iter().any(|state| state == "Canceled") {
-        // Our own abort made it so.
-        settings.wedge_states.push("Canceled".to_owned());
-    }
-    let guards = guards::evaluate(context.seen, &settings, context.now);
+    let guards = guards::evaluate(context.seen, &settings(context), context.now);
     let refused: Vec<_> = guards.iter().filter(|guard| !guard.lets_through()).collect();
     if refused.is_empty() {
         let proof = guards.iter().map(|guard| match &guard.overridden {
@@ -197,6 +195,24 @@ pub(super) fn recheck(context: &Context<'_>) -> Progress {
         .map(|guard| format!("{}: {}", guard.name, guard.evidence.join("; ")))
         .collect();
     Err(Action::refused(Reason::GuardRefused, texts.join(" | ")))
+}
+
+/// What was asked for; an abort of our own is no evidence against the wedge.
+fn settings(context: &Context<'_>) -> Settings {
+    let mut settings = context.state.settings.clone();
+    let scopes = [Scope::Cluster, Scope::Pool(context.state.pool().to_owned())];
+    let abort = |scope| Effect::AbortOperation { scope, operation: String::new() }.key();
+    let aborts = scopes.map(abort).into_iter().filter_map(|key| context.state.attempt(&key));
+    let Some(first) = aborts.filter(|one| one.may_have_happened()).map(|one| one.at).min() else {
+        return settings;
+    };
+    if !settings.wedge_states.iter().any(|state| state == "Canceled") {
+        settings.wedge_states.push("Canceled".to_owned());
+    }
+    // The service tries no more since then, so that failures would grow too old while the run waits.
+    let since = context.now.duration_since(first).max(SignedDuration::ZERO);
+    settings.fail_window = settings.fail_window.checked_add(since).unwrap_or(SignedDuration::MAX);
+    settings
 }
 
 /// A tag makes the service reconcile the cluster, which takes it out of Canceled or Failed.
