@@ -347,6 +347,10 @@ fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
         plan::subnets(&cluster(true), &pool(Some("/n/pods"))),
         [need("/n/nodes", 3), need("/n/pods", 30)]
     );
+    let mut large = (*pool(Some("/n/pods")).raw).clone();
+    large["properties"]["maxPods"] = 110.into();
+    let large = plan::subnets(&cluster(true), &Pool::read(&large).unwrap());
+    assert_eq!(large, [need("/n/nodes", 3), need("/n/pods", 48)], "by batches of 16");
     let bare = Pool::read(&json!({"name": "system", "properties": {"count": 3}})).unwrap();
     assert_eq!(plan::subnets(&cluster(true), &bare), []);
 

@@ -91,9 +91,10 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
         }
     };
     progress.end();
-    let standing = operator.status().await.map_err(Failure::unreadable)?;
+    // What came of it is known, whether or not it can be read once more.
+    let records = operator.status().await.map(|standing| standing.records).unwrap_or_default();
     let begun = matches!(ending, Ending::Rested(_) | Ending::Resumable(_));
-    let report = RunReport::of(&standing.records).ok().flatten().filter(|_| begun);
+    let report = RunReport::of(&records).ok().flatten().filter(|_| begun);
     if let Some(report) = &report {
         show::report(report, Written::Table)?;
     }

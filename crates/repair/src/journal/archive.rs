@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Entry, Finish, Record};
-use crate::effects::Effect;
+use crate::effects::{Effect, EffectResult};
 use crate::plan::Step;
 use crate::settings::{BREAKER_PERIOD, MOST_RECREATIONS};
 
@@ -23,7 +23,7 @@ pub struct RunSummary {
     pub last: Timestamp,
     /// The last step that was reached.
     pub step: Option<Step>,
-    /// When it asked for the pool to be deleted, if it did.
+    /// When it last asked for the pool to be deleted and was not refused, if it did.
     pub deleted: Option<Timestamp>,
     /// How it ended; none if it can be resumed.
     pub finish: Option<Finish>,
@@ -35,6 +35,8 @@ pub struct RunSummary {
 #[must_use]
 pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
     let mut runs: Vec<RunSummary> = Vec::new();
+    // The deletion before the last one that was tried, which counts again if that one was refused.
+    let mut before = None;
     for record in records {
         if let Entry::RunStarted { settings, .. } = &record.entry {
             let overrides = settings.overrides.iter();
@@ -57,8 +59,13 @@ pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
                 if let Effect::DeletePool { pool, .. } = &**effect
                     && *pool == run.pool
                 {
-                    run.deleted.get_or_insert(record.at);
+                    before = run.deleted.replace(record.at);
                 }
+            }
+            Entry::Outcome { key, result: EffectResult::Refused { .. } }
+                if *key == Effect::DeletePool { pool: run.pool.clone(), if_match: None }.key() =>
+            {
+                run.deleted = before;
             }
             Entry::Resumed { overrides, .. } => {
                 let new = overrides.iter().map(|(guard, reason)| format!("{guard}: {reason}"));

@@ -143,7 +143,10 @@ impl<'a> Context<'a> {
     /// How long to wait after an attempt: what the service says, else doubling from the poll interval.
     fn pause(&self, count: u32, result: Option<&EffectResult>) -> SignedDuration {
         match result {
-            Some(EffectResult::Refused { retry_after: Some(pause), .. }) => *pause,
+            // No sooner than it is looked anyway, or all attempts would be over in a moment.
+            Some(EffectResult::Refused { retry_after: Some(pause), .. }) => {
+                (*pause).max(self.state.settings.limits.poll)
+            }
             // Nobody lived to see it, or the answer was lost: looking has told that it did not happen.
             None => SignedDuration::ZERO,
             Some(_) => {

@@ -312,6 +312,11 @@ impl State {
         self.step_since
     }
 
+    /// When this run, its last resumption or its abort began, by the clock of whoever began it.
+    pub(crate) fn session_since(&self) -> Timestamp {
+        self.session_since
+    }
+
     pub(crate) fn step_expired(&self, now: Timestamp) -> bool {
         let limits = &self.settings.limits;
         let limit = match self.step() {

@@ -62,9 +62,11 @@ fn still_there(context: &Context<'_>) -> Result<(), Action> {
 /// How long something may take to show whose answer nobody saw.
 const LATE: SignedDuration = SignedDuration::from_mins(2);
 
-/// True if what was tried could still show. A time in the future is of a clock that was ahead.
+/// True if what was tried could still show. What was tried before the abort began may have been so by another
+/// machine's clock: it counts from that beginning. A time in the future is of a clock that was ahead.
 fn is_recent(context: &Context<'_>, attempt: &Attempt) -> bool {
-    attempt.at <= context.now && context.now.duration_since(attempt.at) < LATE
+    let since = if attempt.earlier { context.state.session_since() } else { attempt.at };
+    since <= context.now && context.now.duration_since(since) < LATE
 }
 
 /// Waits while a creation that may have been accepted could still show.

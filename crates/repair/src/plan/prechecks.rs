@@ -69,13 +69,18 @@ pub fn subnets(cluster: &Cluster, pool: &Pool) -> Vec<(String, i64)> {
     let subnet = |name: &str| pool.raw["properties"][name].as_str().map(str::to_owned);
     let Some(own) = subnet("vnetSubnetID") else { return Vec::new() };
     let nodes = nodes(pool);
-    let pods = nodes.saturating_mul(pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30));
+    let most = pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30);
+    let pods = nodes.saturating_mul(most);
     match subnet("podSubnetID") {
-        Some(of_pods) => vec![(own, nodes), (of_pods, pods)],
+        // A node takes addresses of a subnet for pods by the batch, as its pods come.
+        Some(of_pods) => vec![(own, nodes), (of_pods, nodes.saturating_mul(most.min(BATCH)))],
         None if cluster.pods_in_subnet => vec![(own, nodes.saturating_add(pods))],
         None => vec![(own, nodes)],
     }
 }
+
+/// How many addresses a node takes at a time.
+const BATCH: i64 = 16;
 
 /// How many nodes the temporary pool has.
 fn nodes(pool: &Pool) -> i64 {
