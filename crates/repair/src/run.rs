@@ -84,7 +84,8 @@ pub async fn run(world: &mut impl World, mut records: Vec<Record>) -> Result<Res
                 let stopped = Entry::Stopped { reason: reason.word(), message: message.clone() };
                 write(world, &mut records, &mut state, stopped).await?;
                 if let Some(finish) = finish_of(kind) {
-                    let left = state.left().into_iter().chain([message]).collect();
+                    let left = state.left().into_iter().chain(state.aborted());
+                    let left = left.chain([message]).collect();
                     write(world, &mut records, &mut state, Entry::Finished { finish, left })
                         .await?;
                     return Ok(Rest::Finished(finish));

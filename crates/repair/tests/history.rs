@@ -111,6 +111,9 @@ fn a_pool_that_recovers_while_the_operation_is_aborted_is_left_alone() {
     assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Refused)));
     assert!(!cloud.borrow().pools.contains_key("systmp"));
     assert!(cloud.borrow().deletes.is_empty());
+    let last = cloud.borrow().journal.last().unwrap().entry.clone();
+    let Entry::Finished { left, .. } = last else { panic!("{last:?}") };
+    assert!(left.iter().any(|line| line.contains("that was aborted cannot")), "{left:?}");
 }
 
 /// A pause kept in memory only was lost with the process.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use mooring_repair::guards::{Outcome, Verdict};
 use mooring_repair::journal::Finish;
 use mooring_repair::report::{DetectionReport, RunReport};
@@ -19,13 +20,16 @@ use crate::journaled::{Progress, Signals, environment, held, once, runtime, writ
 
 /// The step's whole time, waiting for another run's lock included.
 const OVERALL: Duration = Duration::from_hours(1);
+/// The run's own, so that it comes to rest, writes that down and tells before the step's time is up.
+const RUN: SignedDuration = SignedDuration::from_mins(58);
 
 /// Exit 0 for done or nothing to do, 1 for everything else.
 pub(crate) fn pipeline() -> Result<u8, Failure> {
-    let settings = Settings::from_env(environment).map_err(|error| {
+    let mut settings = Settings::from_env(environment).map_err(|error| {
         Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
             .with_code(1)
     })?;
+    settings.limits.overall = settings.limits.overall.min(RUN);
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
         // Whatever is under way then is left as a kill would leave it, which the journal bears.

@@ -330,6 +330,14 @@ impl State {
         now.duration_since(self.step_since) >= limit
     }
 
+    /// What a person must know who ends a run that aborted an operation.
+    pub(crate) fn aborted(&self) -> Option<String> {
+        let mut attempts = self.attempts.iter();
+        attempts
+            .any(|(key, attempt)| key.starts_with("abort ") && attempt.may_have_happened())
+            .then(|| "the operation that was aborted cannot be taken up again".to_owned())
+    }
+
     /// What a person must know at the end.
     #[must_use]
     pub fn left(&self) -> Vec<String> {

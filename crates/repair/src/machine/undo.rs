@@ -24,9 +24,7 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
     let name = context.state.pool();
     still_there(context)?;
     let mut left = context.state.left();
-    if context.state.attempts.keys().any(|key| key.starts_with("abort ")) {
-        left.push("the operation that was aborted cannot be taken up again".to_owned());
-    }
+    left.extend(context.state.aborted());
     for node in context.nodes_of(name)? {
         if node.unschedulable && context.state.cordoned.contains(&node.name) {
             let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
