@@ -172,6 +172,12 @@ fn a_cluster_that_fails_behind_its_tag_is_tagged_again() {
 #[test]
 fn a_deletion_that_was_refused_may_have_been_accepted_before() {
     let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let refused = || EffectResult::Refused {
+        status: 412,
+        code: "c".into(),
+        message: "m".into(),
+        retry_after: None,
+    };
     let tried = |outcomes: &[EffectResult]| {
         let mut records = cloud.borrow().journal.clone();
         for result in outcomes {
@@ -181,23 +187,25 @@ fn a_deletion_that_was_refused_may_have_been_accepted_before() {
             append(&mut records, Entry::Intent { step, effect: Box::new(effect), attempt: 1 });
             append(&mut records, Entry::Outcome { key, result: result.clone() });
         }
+        // Whatever else is refused, the deletion is not.
+        let effect = Effect::PutPool { pool: "system".into(), body: json!({}) };
+        let (key, result) = (effect.key(), refused());
+        append(
+            &mut records,
+            Entry::Intent { step: Step::RecreatePool, effect: Box::new(effect), attempt: 1 },
+        );
+        append(&mut records, Entry::Outcome { key, result });
         let counted = summaries(&records)[0].deleted.is_some();
         let deletion = State::replay(&records).unwrap().unwrap().deletion().is_some();
         assert_eq!(counted, deletion, "the breaker counts what may have happened: {outcomes:?}");
         deletion
     };
     let lost = EffectResult::Unknown { why: "no answer".into() };
-    let refused = EffectResult::Refused {
-        status: 412,
-        code: "c".into(),
-        message: "m".into(),
-        retry_after: None,
-    };
     assert!(!tried(&[]));
-    assert!(!tried(&[refused.clone(), refused.clone()]));
+    assert!(!tried(&[refused(), refused()]));
     assert!(tried(std::slice::from_ref(&lost)));
-    assert!(tried(&[lost, refused.clone()]));
-    assert!(tried(&[refused, EffectResult::Done]));
+    assert!(tried(&[lost, refused()]));
+    assert!(tried(&[refused(), EffectResult::Done]));
 }
 
 #[test]
