@@ -4,7 +4,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter;
 use mooring_simulator::random::Random;
@@ -78,7 +77,8 @@ impl<'v> Stage<'v> {
             environment: exported(&environment),
             logs: folder.join("logs"),
         };
-        let kube = client(&state.join("kubeconfig")).await?;
+        let kube = mooring_kubeconfig::client_by_file(&state.join("kubeconfig")).await;
+        let kube = kube.map_err(|error| Trouble::broken("the kubeconfig", error))?;
         voice.say(
             Mark::Good,
             &format!(
@@ -152,14 +152,6 @@ fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
         linger_seconds: 4,
         ..karpenter::Options::default()
     }
-}
-
-async fn client(kubeconfig: &Path) -> Result<kube::Client, Trouble> {
-    let failed = |error: String| Trouble::broken("the kubeconfig", error);
-    let config = Kubeconfig::read_from(kubeconfig).map_err(|error| failed(error.to_string()))?;
-    let config = kube::Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
-    let config = config.map_err(|error| failed(error.to_string()))?;
-    kube::Client::try_from(config).map_err(|error| failed(error.to_string()))
 }
 
 /// The controller, as a process of its own: when this returns, it leads.

@@ -40,24 +40,15 @@ pub(crate) async fn kubernetes(arguments: &ClusterArguments) -> Result<kube::Cli
 
 /// The same by a kubeconfig, else by the usual rules.
 pub(crate) async fn kubernetes_by(kubeconfig: Option<&Path>) -> Result<kube::Client, Failure> {
-    use kube::config::{KubeConfigOptions, Kubeconfig};
-    let failed = |error: String| {
+    let client = match kubeconfig {
+        Some(path) => mooring_kubeconfig::client_by_file(path).await,
+        None => mooring_kubeconfig::usual_client().await,
+    };
+    client.map_err(|error| {
         Failure::unreadable(format!(
             "no way to the cluster's API: {error}\nhint: `--kubeconfig FILE` or KUBECONFIG names a kubeconfig; `az aks get-credentials` writes one"
         ))
-    };
-    let config = match kubeconfig {
-        Some(path) => {
-            let read = Kubeconfig::read_from(path).map_err(|error| failed(error.to_string()))?;
-            kube::Config::from_custom_kubeconfig(read, &KubeConfigOptions::default())
-                .await
-                .map_err(|error| failed(error.to_string()))
-        }
-        None => kube::Config::infer().await.map_err(|error| failed(error.to_string())),
-    };
-    let mut config = config?;
-    config.default_retry = false;
-    kube::Client::try_from(config).map_err(|error| failed(error.to_string()))
+    })
 }
 
 /// Where the nodes are; the cluster is asked for what is not said.

@@ -76,7 +76,7 @@ impl Api {
             kube::Error::Api(status) => {
                 Refusal { status: Some(status.code), what: crate::text::safe(&status.message, 512) }
             }
-            other => unanswered(&crate::text::safe(&other.to_string(), 512)),
+            other => unanswered(&crate::text::safe(&mooring_kubeconfig::words(&other), 512)),
         })
     }
 }

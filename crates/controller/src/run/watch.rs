@@ -141,7 +141,7 @@ impl Told {
                 }
                 Err(error) => {
                     health.failed(name, clock());
-                    let why = crate::text::safe(&error.to_string(), 512);
+                    let why = crate::text::safe(&mooring_kubeconfig::words(&error), 512);
                     tracing::warn!(watch = name, why, "a watch broke off and begins again");
                 }
             }

@@ -1,8 +1,8 @@
 //! Further signs: they are shown and can raise confidence, and never replace a guard.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use super::SIGNATURE;
+use super::{SIGNATURE, the_last};
 use crate::counted::counted;
 use crate::observation::{Addresses, Instance, Nic, Seen, Status};
 use crate::settings::Settings;
@@ -15,33 +15,39 @@ pub fn further(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<String> 
     let instances = seen.instances.get(&set.name).and_then(|reading| reading.known());
     if let Some(nics) = seen.nics.get(&set.name).and_then(|reading| reading.known()) {
         let (all, empty) = count(nics);
-        let dwell = settings.limits.registration;
-        let settled = nics.iter().filter(|nic| nic.addresses == Addresses::Empty).filter(|nic| {
-            let instance = instances.into_iter().flatten().find(|instance| {
-                nic.instance.as_deref().is_some_and(|id| id.eq_ignore_ascii_case(&instance.id))
-            });
-            instance
-                .and_then(|instance| instance.created)
-                .is_some_and(|created| now.duration_since(created) >= dwell)
-        });
         if empty > 0 {
-            found.push(format!(
-                "{empty} of {} without an address, {} of them on instances older than {}",
-                counted(all, "network interface"),
-                settled.count(),
-                counted(dwell.as_mins(), "minute")
-            ));
+            let without =
+                format!("{empty} of {} without an address", counted(all, "network interface"));
+            let dwell = settings.limits.registration;
+            let settled = match instances {
+                Some(instances) => format!(
+                    "{} of them on instances older than {}",
+                    settled(nics, instances, now, dwell),
+                    counted(dwell.as_mins(), "minute")
+                ),
+                None => "for how long is not known".to_owned(),
+            };
+            found.push(format!("{without}, {settled}"));
         }
     }
     let failed: Vec<_> = instances.into_iter().flatten().filter_map(failed_status).collect();
     if !failed.is_empty() {
         let newest = failed.iter().filter_map(|status| status.at).max();
-        let age = newest.map_or_else(String::new, |at| {
-            format!(", the last one {} ago", counted(now.duration_since(at).as_mins(), "minute"))
-        });
+        let age = the_last(newest, now);
         found.push(format!("{} failed with {SIGNATURE}{age}", counted(failed.len(), "instance")));
     }
     found
+}
+
+/// How many interfaces without an address are of an instance that is no longer on its way.
+fn settled(nics: &[Nic], instances: &[Instance], now: Timestamp, dwell: SignedDuration) -> usize {
+    let empty = nics.iter().filter(|nic| nic.addresses == Addresses::Empty);
+    let created = |nic: &Nic| {
+        let id = nic.instance.as_deref()?;
+        instances.iter().find(|instance| instance.id.eq_ignore_ascii_case(id))?.created
+    };
+    let old = |at: Timestamp| now.duration_since(at) >= dwell;
+    empty.filter(|nic| created(nic).is_some_and(old)).count()
 }
 
 /// (interfaces that say something of their addresses, those among them that have none)

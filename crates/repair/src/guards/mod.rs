@@ -16,6 +16,7 @@ pub use verdict::{Detection, Verdict, verdict};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::counted::counted;
 use crate::observation::Seen;
 use crate::settings::Settings;
 
@@ -84,4 +85,13 @@ pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<Guard> 
         guard.overridden = settings.overrides.get(&guard.name).cloned();
     }
     guards
+}
+
+fn ago(at: Timestamp, now: Timestamp) -> String {
+    format!("{} ago", counted(now.duration_since(at).as_mins(), "minute"))
+}
+
+/// How fresh a sign is, behind the sentence that counts it.
+fn the_last(at: Option<Timestamp>, now: Timestamp) -> String {
+    at.map_or_else(String::new, |at| format!(", the last one {}", ago(at, now)))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Guard, Outcome, SIGNATURE};
+use super::{Guard, Outcome, SIGNATURE, ago, the_last};
 use crate::counted::counted;
 use crate::observation::{ActivityEvent, Node, Pool, Reading, Seen};
 use crate::settings::Settings;
@@ -87,14 +87,9 @@ pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -
     let needed = settings.fail_threshold;
     let minutes = counted(settings.fail_window.as_mins(), "minute");
     let last = failures.iter().map(|(_, at)| *at).max();
-    let age = last.map_or_else(String::new, |last| {
-        format!(", the last one {} ago", counted(now.duration_since(last).as_mins(), "minute"))
-    });
+    let age = the_last(last, now);
     let since = match last_success(events, &set.id) {
-        Some(at) => format!(
-            "since one succeeded {} ago",
-            counted(now.duration_since(at).as_mins(), "minute")
-        ),
+        Some(at) => format!("since one succeeded {}", ago(at, now)),
         None => "and none succeeded".to_owned(),
     };
     let text = format!(

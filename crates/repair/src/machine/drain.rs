@@ -43,14 +43,14 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     }
 }
 
-/// What was proven may be hours ago: nothing is taken off a pool that is well again, or while the pool that shall carry
-/// it has fewer nodes than it should.
+/// What was proven may be hours ago: nothing is taken off a pool that is well again or another one, or while the pool
+/// that shall carry it has fewer nodes than it should.
 fn may_empty(context: &Context<'_>, pool: &str) -> Result<(), Action> {
     let temporary = context.state.temporary();
     let carrier = if pool == temporary {
         context.state.pool()
     } else {
-        pools::still_wedged(context)?;
+        pools::still_the_one(context)?;
         &temporary
     };
     proofs::enough_nodes(context, carrier).map(drop)

@@ -24,18 +24,30 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
         let message = format!("there is a pool {name} that is not of this run");
         return Err(Action::resumable(Reason::NameTaken, message));
     }
-    still_wedged(context)?;
+    still_the_one(context)?;
     let body = tagged(body, &context.state.run);
     // What an earlier run left is not this run's before it has its size and tags.
     let is_made = |pool: &Pool| pool.tag(RUN_TAG).as_deref() == Some(context.state.run.as_str());
     made(context, Step::CreateTemporary, &name, body, is_made)
 }
 
-/// The pool has not come back by itself since the guards were looked at: nothing more is done to one that has.
-pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
+/// The pool is still the one of the snapshot, unedited, and did not come back by itself since the guards were looked
+/// at: nothing more is done to any other. The journal may be old, too, or an old copy.
+pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
-    let recovered = context.pool(name)?.is_some_and(|pool| pool.state() == "Succeeded");
-    if recovered && !context.state.settings.overrides.contains_key("pool-state") {
+    let snapshot = context.snapshot()?;
+    let Some(pool) = context.pool(name)? else { return Ok(()) };
+    let changed =
+        |how: &str| Err(Action::resumable(Reason::PoolChanged, format!("pool {name} {how}")));
+    if context.on_another_set()? {
+        return changed("is on another scale set than in the snapshot; abort, and look anew");
+    }
+    if edited(&snapshot.pool, pool) {
+        return changed(
+            "was edited after the snapshot; abort, and plan anew, or take the edit back and resume",
+        );
+    }
+    if pool.state() == "Succeeded" && !context.state.settings.overrides.contains_key("pool-state") {
         let message = format!(
             "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
              `resume --override pool-state=REASON` rebuilds the pool all the same"
@@ -137,35 +149,21 @@ fn why_failed(context: &Context<'_>, put: &Effect) -> Result<String, Action> {
 /// The broken pool is gone. Deleted only if it is still the very pool of the snapshot, unedited.
 pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     let name = context.state.pool();
-    let snapshot = context.snapshot()?;
     let Some(pool) = context.pool(name)? else {
         return Ok(vec![format!("pool {name} is gone")]);
     };
     if pool.state() == "Deleting" {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
-    if context.on_another_set()? {
-        if context.state.deletion().is_some() {
-            return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
-        }
-        // Somebody made it again. Never delete a pool that was not snapshot.
-        let message = format!(
-            "pool {name} is on another scale set than in the snapshot; abort, and look anew"
-        );
-        return Err(Action::resumable(Reason::PoolChanged, message));
+    if context.state.deletion().is_some() && context.on_another_set()? {
+        return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
     }
     // Also if the deletion was intended before: a process that died may never have asked for it.
-    if edited(&snapshot.pool, pool) {
-        let message = format!(
-            "pool {name} was edited after the snapshot; abort, and plan anew, or take the edit back and resume"
-        );
-        return Err(Action::resumable(Reason::PoolChanged, message));
-    }
+    still_the_one(context)?;
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
-    still_wedged(context)?;
-    proven(context, &context.state.temporary())?;
+    proofs::enough_nodes(context, &context.state.temporary())?;
     proofs::placed(context, Step::DrainPool, name)?;
     Err(context.effect(Step::DeletePool, delete(pool)))
 }
@@ -183,22 +181,13 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
-    proven(context, context.state.pool())?;
+    proofs::enough_nodes(context, context.state.pool())?;
     proofs::placed(context, Step::DrainTemporary, &name)?;
     Err(context.effect(Step::DeleteTemporary, delete(pool)))
 }
 
 fn delete(pool: &Pool) -> Effect {
     Effect::DeletePool { pool: pool.name.clone(), if_match: pool.etag() }
-}
-
-/// The other pool carries the load at this very moment, whatever was proven before.
-fn proven(context: &Context<'_>, other: &str) -> Result<(), Action> {
-    let usable = context.nodes_of(other)?.into_iter().filter(|node| node.usable()).count();
-    if usable == 0 && proofs::wanted(context, other)? > 0 {
-        return Err(context.wait(format!("for a usable node in pool {other}")));
-    }
-    Ok(())
 }
 
 /// True if somebody changed what the pool should be. The service's own changes do not count.

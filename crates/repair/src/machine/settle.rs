@@ -82,7 +82,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
         Running::One { id, started, scope } => (id, started, scope),
         Running::Unidentified(why) => {
             // The log lags behind: what is under way may be told a little later.
-            return Err(if abort_intended(context) || !is_final(context) {
+            return Err(if context.state.aborts().next().is_some() || !is_final(context) {
                 context.wait(format!("to tell which operation runs: {why}"))
             } else {
                 Action::refused(Reason::UnidentifiedOperation, why)
@@ -133,15 +133,13 @@ fn is_final(context: &Context<'_>) -> bool {
         )
 }
 
-/// True if an abort may have been accepted: its answer may be lost, and what is read may be old.
-fn abort_intended(context: &Context<'_>) -> bool {
-    context.state.attempts.keys().any(|key| key.starts_with("abort "))
+fn abort_key(scope: Scope) -> String {
+    Effect::AbortOperation { scope, operation: String::new() }.key()
 }
 
 /// True if an abort was accepted and not refused since: another one could hit somebody else's operation.
 fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
-    let abort = Effect::AbortOperation { scope: scope.clone(), operation: String::new() };
-    context.state.attempt(&abort.key()).is_some_and(|attempt| {
+    context.state.attempt(&abort_key(scope.clone())).is_some_and(|attempt| {
         matches!(
             attempt.result,
             Some(EffectResult::Done | EffectResult::Started { .. } | EffectResult::AlreadyDone)
@@ -201,11 +199,9 @@ fn judged(context: &Context<'_>) -> Progress {
 fn settings(context: &Context<'_>) -> Settings {
     let mut settings = context.state.settings.clone();
     let scopes = [Scope::Cluster, Scope::Pool(context.state.pool().to_owned())];
-    let abort = |scope| Effect::AbortOperation { scope, operation: String::new() }.key();
-    let aborts = scopes.map(abort).into_iter().filter_map(|key| context.state.attempt(&key));
-    let Some(first) = aborts.filter(|one| one.may_have_happened()).map(|one| one.at).min() else {
-        return settings;
-    };
+    let keys = scopes.map(abort_key);
+    let of_this_pool = context.state.aborts().filter(|(key, _)| keys.iter().any(|own| own == key));
+    let Some(first) = of_this_pool.map(|(_, abort)| abort.at).min() else { return settings };
     if !settings.wedge_states.iter().any(|state| state == "Canceled") {
         settings.wedge_states.push("Canceled".to_owned());
     }

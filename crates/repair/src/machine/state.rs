@@ -330,12 +330,16 @@ impl State {
         now.duration_since(self.step_since) >= limit
     }
 
+    /// Aborts of operations that may have happened, by their effect's key.
+    pub(crate) fn aborts(&self) -> impl Iterator<Item = (&str, &Attempt)> {
+        let all = self.attempts.iter().map(|(key, attempt)| (key.as_str(), attempt));
+        all.filter(|(key, attempt)| key.starts_with("abort ") && attempt.may_have_happened())
+    }
+
     /// What a person must know who ends a run that aborted an operation.
     pub(crate) fn aborted(&self) -> Option<String> {
-        let mut attempts = self.attempts.iter();
-        attempts
-            .any(|(key, attempt)| key.starts_with("abort ") && attempt.may_have_happened())
-            .then(|| "the operation that was aborted cannot be taken up again".to_owned())
+        let aborted = self.aborts().next().is_some();
+        aborted.then(|| "the operation that was aborted cannot be taken up again".to_owned())
     }
 
     /// What a person must know at the end.

@@ -1,13 +1,13 @@
 //! How to reach the cluster's Kubernetes API.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::Kubeconfig;
 use mooring_arm::ResourceId;
 use mooring_arm::calls::KubeconfigFormat;
+use mooring_kubeconfig as kubeconfigs;
 
 use super::kube_api::KubeApi;
-use super::told;
 
 /// Where the Kubernetes API's address and rights come from. `KUBECONFIG` is not among them on purpose: it is of
 /// whatever cluster somebody worked on last, and a repair that drains another cluster's nodes is no repair.
@@ -30,17 +30,17 @@ pub(crate) async fn connect(
     match access {
         Access::Given(api) => Ok((**api).clone()),
         Access::File(path) => {
-            let kubeconfig = read(path)?;
-            Ok(KubeApi::new(client(kubeconfig).await?))
+            let client = kubeconfigs::client_by_file(path).await;
+            Ok(KubeApi::new(client.map_err(|error| format!("the kubeconfig {error}"))?))
         }
         Access::Azure => {
             let found = arm.user_credentials(cluster, Some(KubeconfigFormat::Exec)).await;
             let found = found.map_err(|error| format!("the cluster's credentials: {error}"))?;
             let yaml = found.first().map(|found| found.yaml.expose()).unwrap_or_default();
-            let mut kubeconfig = Kubeconfig::from_yaml(yaml)
-                .map_err(|_| "the cluster's kubeconfig cannot be read".to_owned())?;
+            let unreadable = |error| format!("the kubeconfig that Azure gives: {error}");
+            let mut kubeconfig = kubeconfigs::parse(yaml).map_err(unreadable)?;
             let wants_token = strip_commands(&mut kubeconfig);
-            let client = client(kubeconfig).await?;
+            let client = kubeconfigs::client(kubeconfig).await.map_err(unreadable)?;
             Ok(if wants_token {
                 KubeApi::signed(client, arm.clone())
             } else {
@@ -48,11 +48,6 @@ pub(crate) async fn connect(
             })
         }
     }
-}
-
-fn read(path: &Path) -> Result<Kubeconfig, String> {
-    Kubeconfig::read_from(path)
-        .map_err(|error| format!("the kubeconfig {}: {}", path.display(), told(&error.to_string())))
 }
 
 /// Takes commands and plugins out of a kubeconfig; true if there is nothing else to sign with, so that a
@@ -66,17 +61,6 @@ fn strip_commands(kubeconfig: &mut Kubeconfig) -> bool {
         bare &= auth.token.is_none() && auth.client_certificate_data.is_none();
     }
     bare
-}
-
-async fn client(kubeconfig: Kubeconfig) -> Result<kube::Client, String> {
-    let options = KubeConfigOptions::default();
-    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
-    let mut config = config.map_err(|error| format!("kubeconfig: {}", told(&error.to_string())))?;
-    // Nothing is repeated unseen: an eviction that is refused has a meaning.
-    config.default_retry = false;
-    config.connect_timeout = Some(std::time::Duration::from_secs(5));
-    kube::Client::try_from(config)
-        .map_err(|error| format!("kubeconfig: {}", told(&error.to_string())))
 }
 
 #[cfg(test)]

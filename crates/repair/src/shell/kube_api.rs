@@ -98,17 +98,16 @@ impl KubeApi {
             request = request.header("accept", METADATA_ONLY);
         }
         let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
-        let mut request = request
-            .body(kube::client::Body::from(bytes))
-            .map_err(|error| Lost(told(&error.to_string())))?;
+        let mut request =
+            request.body(kube::client::Body::from(bytes)).map_err(|error| lost(&error))?;
         // The token counts, too: whoever waits for it gives no sign of life meanwhile.
         let answer = async {
             if let Some(token) = self.token().await? {
                 request.headers_mut().insert(http::header::AUTHORIZATION, token);
             }
-            let response = self.client.send(request).await.map_err(|error| words(&error))?;
+            let response = self.client.send(request).await.map_err(|error| lost(&error))?;
             let (head, body) = response.into_parts();
-            let body = body.collect().await.map_err(|error| words(&error))?.to_bytes();
+            let body = body.collect().await.map_err(|error| lost(&error))?.to_bytes();
             let retry_after = head.headers.get("retry-after");
             Ok(Answer {
                 status: head.status.as_u16(),
@@ -238,16 +237,6 @@ fn escaped(text: &str) -> String {
     })
 }
 
-fn words(error: &dyn std::error::Error) -> Lost {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    Lost(told(&text))
+fn lost(error: &(dyn std::error::Error + 'static)) -> Lost {
+    Lost(mooring_kubeconfig::words(error))
 }
