@@ -12,4 +12,6 @@ mod session;
 
 pub use cloud::{Cloud, SETS, node, pod};
 pub use model::Workload;
-pub use session::{Chaos, End, Ended, Kill, recover, resume, run_to_rest, undo, until, whole};
+pub use session::{
+    Chaos, End, Ended, Kill, action_of, recover, resume, run_to_rest, undo, until, whole,
+};

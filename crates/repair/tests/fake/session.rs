@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Record, follow};
-use mooring_repair::machine::{Action, Phase, State};
+use mooring_repair::machine::{Action, Phase, State, next};
 use mooring_repair::observation::{Answer, Query, Reading, Seen};
 use mooring_repair::plan::{Step, Surroundings};
 use mooring_repair::run::{Rest, RunError, run};
@@ -356,5 +356,15 @@ pub fn run_to_rest(
         }
         let later = cloud.borrow().now.checked_add(PAUSE).unwrap();
         cloud.borrow_mut().advance(later);
+    }
+}
+
+/// What a run does next, with everything that it asks for as the cloud shows it, but for what was seen already.
+pub fn action_of(state: &State, mut seen: Seen, cloud: &Cloud) -> Action {
+    loop {
+        match next(state, &seen, cloud.now) {
+            Action::Observe(query) => seen.take(cloud.observe(&query)),
+            action => return action,
+        }
     }
 }

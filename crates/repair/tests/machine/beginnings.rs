@@ -1,24 +1,9 @@
 //! What refuses a run before it begins, and what a person can say about it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test may fail loudly"
-)]
-#![allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "the model is shared by several tests"
-)]
 
-mod fake;
-
-use fake::ends::rest;
-use fake::records::{append, begun};
-use fake::scenarios::{overriding, settings};
-use fake::{Cloud, undo, until, whole};
+use crate::fake::ends::rest;
+use crate::fake::records::{append, begun};
+use crate::fake::scenarios::{overriding, settings};
+use crate::fake::{Cloud, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::begin::BeginError;
 use mooring_repair::guards::deletions;

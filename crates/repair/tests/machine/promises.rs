@@ -1,26 +1,11 @@
 //! What the repair promises, one by one; among them every known mistake of earlier tools of its kind.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test may fail loudly"
-)]
-#![allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "the model is shared by several tests"
-)]
-
-mod fake;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use fake::ends::{effects, keys, once, rest, stopped};
-use fake::scenarios::{budget_that_never_clears, dead_node, old_operation, settings};
-use fake::{Cloud, End, Ended, Kill, node, pod, recover, resume, run_to_rest, undo, until};
+use crate::fake::ends::{effects, keys, once, rest, stopped};
+use crate::fake::scenarios::{budget_that_never_clears, dead_node, old_operation, settings};
+use crate::fake::{Cloud, End, Ended, Kill, node, pod, recover, resume, run_to_rest, undo, until};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::journal::{Entry, Finish};
@@ -199,7 +184,7 @@ fn all_nodes_are_cordoned_before_the_first_eviction() {
 
 #[test]
 fn daemon_pods_stay_and_others_move() {
-    let end = once(Cloud::wedged(), &settings());
+    let end = once(Cloud::wedged(), &crate::fake::scenarios::settings());
     let keys = keys(&end.cloud.borrow());
     assert!(!keys.iter().any(|key| key.contains("agent-0")), "{keys:?}");
     assert!(keys.iter().any(|key| key.contains("coredns-a")), "{keys:?}");
@@ -275,7 +260,7 @@ fn the_deadline_ends_in_a_state_that_can_be_resumed() {
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 30);
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
     assert!(end.processes > 2, "{}", end.processes);
-    let fresh = once(Cloud::wedged(), &fake::scenarios::settings());
+    let fresh = once(Cloud::wedged(), &crate::fake::scenarios::settings());
     assert_eq!(end.cloud.borrow().end_state(), fresh.cloud.borrow().end_state());
 }
 
@@ -328,7 +313,7 @@ fn a_node_that_a_person_cordoned_stays_cordoned_on_abort() {
 
 #[test]
 fn the_full_former_count_is_awaited_and_not_the_minimum() {
-    let end = once(Cloud::wedged(), &settings());
+    let end = once(Cloud::wedged(), &crate::fake::scenarios::settings());
     let cloud = end.cloud.borrow();
     let proof = cloud.journal.iter().find_map(|record| match &record.entry {
         Entry::StepDone { step: Step::AwaitNodes, proof } => Some(proof.join("")),
@@ -339,7 +324,7 @@ fn the_full_former_count_is_awaited_and_not_the_minimum() {
 
 #[test]
 fn a_temporary_pool_has_as_many_nodes_as_the_pool() {
-    let end = once(Cloud::wedged(), &settings());
+    let end = once(Cloud::wedged(), &crate::fake::scenarios::settings());
     let body = effects(&end.cloud.borrow()).into_iter().find_map(|effect| match effect {
         Effect::PutPool { pool, body } if pool == "systmp" => Some(body),
         _ => None,
@@ -354,7 +339,7 @@ fn a_temporary_pool_has_as_many_nodes_as_the_pool() {
 fn the_looks_between_changes_cost_little_time() {
     // The original tool looked every 30 s and slept 15 s; every operation here lasts 8 s.
     let start = Cloud::wedged().now;
-    let end = once(Cloud::wedged(), &settings());
+    let end = once(Cloud::wedged(), &crate::fake::scenarios::settings());
     let took = end.cloud.borrow().now.duration_since(start);
     assert!(took < SignedDuration::from_secs(4 * 8 + 60), "{took:?}");
 }

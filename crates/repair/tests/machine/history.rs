@@ -1,26 +1,11 @@
 //! Bugs that earlier tools of this kind had, each as a promise. `docs/TESTING.md` has the whole list.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test may fail loudly"
-)]
-#![allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "the model is shared by several tests"
-)]
-
-mod fake;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use fake::records::{begun, owner};
-use fake::scenarios::{old_operation, settings};
-use fake::{Cloud, Ended, Kill, resume, run_to_rest};
+use crate::fake::records::{begun, owner};
+use crate::fake::scenarios::{old_operation, settings};
+use crate::fake::{Cloud, Ended, Kill, SETS, resume, run_to_rest};
 use jiff::SignedDuration;
 use mooring_repair::begin::BeginError;
 use mooring_repair::effects::{Effect, EffectResult};
@@ -157,7 +142,7 @@ fn a_longer_window_sees_a_quiet_wedge() {
     let quiet = |minutes: i64| ActivityEvent {
         correlation: format!("c{minutes}"),
         operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(),
-        resource: format!("{}/aks-system-0", fake::SETS),
+        resource: format!("{SETS}/aks-system-0"),
         status: "Failed".into(),
         at: cloud.now - SignedDuration::from_mins(minutes),
         caller: None,

@@ -1,0 +1,24 @@
+//! The repair's decisions in a model of Azure and Kubernetes, in virtual time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+#![allow(
+    unreachable_pub,
+    dead_code,
+    unused_imports,
+    reason = "the model is shared with other tests"
+)]
+
+#[path = "../fake/mod.rs"]
+mod fake;
+
+mod beginnings;
+mod drains;
+mod history;
+mod promises;
+mod recoveries;
+mod second_looks;

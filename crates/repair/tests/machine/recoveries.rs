@@ -1,0 +1,173 @@
+//! Pools that come back, are changed or lose their nodes while a run is under way.
+
+use std::cell::RefCell;
+
+use crate::fake::ends::{keys, once, rest, stopped};
+use crate::fake::records::append;
+use crate::fake::scenarios::{old_operation, overriding, settings};
+use crate::fake::{Cloud, Workload, action_of, node, pod, recover, undo, until, whole};
+use jiff::SignedDuration;
+use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::journal::{Entry, Finish, summaries};
+use mooring_repair::machine::{Action, Reason, State, next};
+use mooring_repair::names::RUN_TAG;
+use mooring_repair::observation::{
+    ActivityEvent, Answer, Nic, Operation, Pdb, Query, Reading, Seen,
+};
+use mooring_repair::plan::Step;
+use mooring_repair::run::Rest;
+use serde_json::json;
+
+/// Killed with the intent to delete in the journal, before the request was sent.
+fn before_the_request() -> Cloud {
+    let intends = |cloud: &Cloud| {
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. } if effect.key() == "delete pool system")
+            && cloud.deletes.is_empty()
+    };
+    let forks = RefCell::default();
+    whole(Cloud::wedged(), &settings(), Some(&forks));
+    forks.into_inner().into_iter().find(intends).unwrap()
+}
+
+#[test]
+fn an_edit_between_an_intent_and_its_deletion_can_be_aborted_or_taken_back() {
+    let mut cloud = before_the_request();
+    let before = cloud.pools["system"].raw["properties"]["maxPods"].clone();
+    cloud.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(stopped(&end).0, Reason::PoolChanged);
+    let stopped = end.cloud.borrow().clone();
+    let undone = undo(&stopped, None);
+    assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted));
+    assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0);
+    let mut back = stopped;
+    back.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = before;
+    assert_eq!(rest(&recover(&back, &settings(), None)), Rest::Finished(Finish::Repaired));
+}
+
+/// A pool of the same name with one node, on another scale set.
+fn somebody_makes_it_again(cloud: &mut Cloud) {
+    let mut theirs = Cloud::wedged().pools.remove("system").unwrap();
+    (theirs.set, theirs.wedged) = ("aks-system-9".into(), false);
+    theirs.edit()["properties"]["count"] = 1.into();
+    theirs.set_state("Succeeded");
+    cloud.pools.insert("system".into(), theirs);
+    cloud.nodes.push(node("system", "aks-system-9", 0));
+}
+
+#[test]
+fn a_pool_that_somebody_made_again_behind_our_deletion_is_left_as_it_is() {
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    somebody_makes_it_again(&mut cloud);
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
+    let keys = keys(&end.cloud.borrow());
+    assert!(!keys.contains(&"put pool system".to_owned()), "{keys:?}");
+}
+
+#[test]
+fn nothing_is_aborted_for_a_pool_that_came_back_or_is_gone() {
+    for gone in [false, true] {
+        let cloud = until(Step::Snapshot, &settings(), old_operation);
+        let mut cloud = cloud.borrow().clone();
+        if gone {
+            cloud.pools.remove("system");
+        } else {
+            cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
+        }
+        let end = recover(&cloud, &settings(), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Refused), "gone: {gone}");
+        assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new(), "gone: {gone}");
+    }
+}
+
+#[test]
+fn a_pool_that_comes_back_after_the_guards_is_neither_emptied_nor_deleted() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::GuardRefused, "{step:?}: {message}");
+        assert!(message.contains("came back") && message.contains("abort"), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+        let undone = undo(&end.cloud.borrow(), None);
+        assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted), "{step:?}");
+        assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0, "{step:?}");
+        let end = recover(&end.cloud.borrow(), &overriding("pool-state"), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+    }
+}
+
+#[test]
+fn nothing_is_taken_off_a_pool_while_the_other_cannot_carry_it() {
+    for (step, carrier) in [
+        (Step::ProveTemporary, "systmp"),
+        (Step::CordonPool, "systmp"),
+        (Step::VerifyCure, "system"),
+        (Step::CordonTemporary, "system"),
+    ] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        let mut nodes = std::mem::take(&mut cloud.borrow_mut().nodes);
+        for node in nodes.iter_mut().filter(|node| node.pool == carrier).skip(1) {
+            node.ready = false;
+        }
+        cloud.borrow_mut().nodes = nodes;
+        let end = recover(&cloud.borrow(), &overriding("budgets"), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::StepTimeout, "{step:?}: {message}");
+        assert!(message.contains(&format!("usable nodes in pool {carrier}")), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+    }
+}
+
+#[test]
+fn a_pool_made_by_hand_after_our_creation_was_refused_is_left_as_it_is() {
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    cloud.forbidden = Some("put pool system");
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(stopped(&end).0, Reason::EffectRefused);
+    let mut cloud = end.cloud.borrow().clone();
+    cloud.forbidden = None;
+    somebody_makes_it_again(&mut cloud);
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    assert_eq!(keys.iter().filter(|key| *key == "put pool system").count(), 1, "{keys:?}");
+}
+
+/// A journal may be older than the pool: a copy of it, or one that somebody did not know of.
+#[test]
+fn a_pool_on_another_scale_set_is_neither_emptied_nor_deleted() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool, Step::ProvePlacement] {
+        for state in ["Succeeded", "Failed", "Updating"] {
+            let cloud = until(step, &settings(), Cloud::wedged);
+            let before = keys(&cloud.borrow());
+            somebody_makes_it_again(&mut cloud.borrow_mut());
+            cloud.borrow_mut().pools.get_mut("system").unwrap().set_state(state);
+            let end = recover(&cloud.borrow(), &overriding("pool-state"), None);
+            let (reason, message) = stopped(&end);
+            assert_eq!(reason, Reason::PoolChanged, "{step:?}, {state}: {message}");
+            assert!(message.contains("another scale set"), "{message}");
+            assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}, {state}");
+        }
+    }
+}
+
+#[test]
+fn an_edited_pool_is_noticed_before_anything_is_taken_off_it() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] =
+            50.into();
+        let end = recover(&cloud.borrow(), &settings(), None);
+        assert_eq!(stopped(&end).0, Reason::PoolChanged, "{step:?}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+    }
+}
