@@ -59,9 +59,16 @@ pub async fn usual_client() -> Result<kube::Client, String> {
     by_config(match by_file {
         Ok(config) => config,
         Err(outside) => kube::Config::incluster().map_err(|inside| {
-            format!("by kubeconfig: {}; as a pod: {}", words(&outside), words(&inside))
+            format!("by {}: {}; as a pod: {}", usual_file(), words(&outside), words(&inside))
         })?,
     })
+}
+
+fn usual_file() -> String {
+    match std::env::var("KUBECONFIG") {
+        Ok(files) if !files.is_empty() => format!("KUBECONFIG={files}"),
+        _ => "~/.kube/config".to_owned(),
+    }
 }
 
 /// A client that repeats nothing unseen: whoever asks again has a reason, and says so.
