@@ -15,10 +15,12 @@ pub mod cse_status;
 pub mod custom_data;
 pub mod json;
 pub mod node_config;
+mod quoted;
 mod secret;
 mod shown;
 
 pub use cse_status::CseStatus;
 pub use node_config::NodeConfig;
+pub use quoted::unquoted;
 pub use secret::{MASK, ProxyUrl, Secret};
 pub use shown::shown;

@@ -2,8 +2,10 @@
 //! finds both.
 
 use tracing::Subscriber;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::claim::Claim;
 use crate::condition::{Reason, Status};
@@ -11,6 +13,9 @@ use crate::verdict::Verdict;
 
 /// What a lease, a write or a read is logged with.
 pub use tracing::Level;
+
+/// Whose lines are written: libraries log whole answers and what credential plugins print, which nobody has masked.
+const OWN: &str = "mooring";
 
 /// A subscriber that writes one JSON object a line.
 pub fn subscriber<W>(writer: W, level: Level) -> impl Subscriber + Send + Sync
@@ -27,6 +32,7 @@ where
         .with_max_level(level)
         .with_writer(writer)
         .finish()
+        .with(Targets::new().with_target(OWN, level))
 }
 
 /// A verdict was found. Failures are errors, changes of state are information.
@@ -89,6 +95,18 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn a_library_writes_no_line_whatever_the_level() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        tracing::subscriber::with_default(subscriber(move || writer.clone(), Level::TRACE), || {
+            tracing::error!(target: "kube_client::client", "CANARY");
+            tracing::trace!("our own");
+        });
+        let written = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        assert!(!written.contains("CANARY") && written.contains("our own"), "{written}");
     }
 
     #[test]

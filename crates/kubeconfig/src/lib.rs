@@ -73,6 +73,11 @@ fn usual_file() -> String {
 
 /// A client that repeats nothing unseen: whoever asks again has a reason, and says so.
 fn by_config(mut config: kube::Config) -> Result<kube::Client, String> {
+    // kube takes it for granted that it is one.
+    let token = config.auth_info.token.as_ref().map(secrecy::ExposeSecret::expose_secret);
+    if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err("the kubeconfig's token is none: it holds blanks or line breaks".to_owned());
+    }
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT);
     kube::Client::try_from(config).map_err(|error| words(&error))

@@ -27,7 +27,7 @@ pub fn words(error: &(dyn Error + 'static)) -> String {
         }
         text.push_str(&cause);
     }
-    bounded(&text)
+    bounded(&mooring_contract::unquoted(&text))
 }
 
 /// Other words for a failure that quotes what it was given.
@@ -74,6 +74,7 @@ fn bounded(text: &str) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test may write a file as it likes")]
 mod tests {
     use std::os::unix::process::ExitStatusExt as _;
     use std::process::{ExitStatus, Output};
@@ -148,6 +149,22 @@ mod tests {
         );
         let error = crate::client(crate::parse(&yaml).unwrap()).await.map(drop).unwrap_err();
         assert!(!error.contains(CANARY) && error.contains("proxy"), "{error}");
+    }
+
+    #[test]
+    fn an_answer_that_is_no_object_is_not_quoted() {
+        let wrong = serde_json::from_str::<u8>(&format!("\"{CANARY}\"")).unwrap_err();
+        let text = words(&kube::Error::SerdeError(wrong));
+        assert!(!text.contains(CANARY) && text.contains("expected u8"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_token_that_is_no_header_is_refused_in_words() {
+        let yaml = format!(
+            "current-context: c\nclusters:\n- name: c\n  cluster: {{server: 'https://127.0.0.1:1'}}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user: {{token: \"{CANARY}\\nx\"}}\n"
+        );
+        let error = crate::client(crate::parse(&yaml).unwrap()).await.map(drop).unwrap_err();
+        assert!(!error.contains(CANARY) && error.contains("token"), "{error}");
     }
 
     #[test]

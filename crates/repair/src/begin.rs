@@ -7,7 +7,7 @@ use crate::guards::Guard;
 use crate::journal::{Entry, JournalError, Owner, Record, breaker, follow, summaries};
 use crate::machine::{Phase, State};
 use crate::plan::Plan;
-use crate::settings::Settings;
+use crate::settings::{RECREATIONS, Settings};
 
 /// Why a run may not begin. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -58,7 +58,7 @@ pub fn begin(
         return Err(BeginError::Unfinished(state.run));
     }
     if let Some(why) = breaker(&summaries(records), &settings.target.pool, now)
-        && !settings.overrides.contains_key("recreations")
+        && !settings.overrides.contains_key(RECREATIONS)
     {
         return Err(BeginError::TooOften(why));
     }
@@ -110,8 +110,6 @@ pub fn may_begin(plan: &Plan, guards: &[Guard], settings: &Settings) -> Result<(
         .prechecks
         .iter()
         .filter(|check| check.forbids() && !settings.overrides.contains_key(check.name))
-        // Whether the pool that has the name may be taken over is in the journal.
-        .filter(|check| check.name != "name" || plan.stand_in.is_none())
         .map(|check| format!("{}: {}", check.name, check.detail))
         .collect();
     if !hopeless.is_empty() {

@@ -1,4 +1,4 @@
-//! Members of a pool that may hold secrets.
+//! Members of a pool, or of an object whose finalizers are removed, that may hold secrets.
 //!
 //! Azure never answers write-only members, so a snapshot should hold none of them. Should one be there all
 //! the same, it does not go into a journal, a plan or a report.
@@ -10,7 +10,12 @@ use serde_json::Value;
 const SEEN_BY_ALL: &str = "nodeLabels";
 
 /// A name that holds one of these holds a secret, in any case.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 13] = [
+    "accesskey",
+    "accountkey",
+    "apikey",
+    "kubeconfig",
+    "sasurl",
     "password",
     "secret",
     "token",
@@ -53,6 +58,8 @@ fn walk(value: &mut Value, path: &mut String, act: &mut Act<'_>) {
                 path.push_str(&name);
                 if is_sensitive(&name) && members.get(&name).is_some_and(|value| !is_empty(value)) {
                     act(members, &name, path);
+                } else if name == "value" && members.get("name").is_some_and(names_a_secret) {
+                    act(members, &name, path);
                 } else if let Some(inner) = members.get_mut(&name) {
                     walk(inner, path, act);
                 }
@@ -74,18 +81,34 @@ fn walk(value: &mut Value, path: &mut String, act: &mut Act<'_>) {
 
 /// A switch (`disablePasswordAuthentication`) is no secret.
 fn is_empty(value: &Value) -> bool {
-    matches!(value, Value::Null | Value::Bool(_) | Value::Number(_))
+    matches!(value, Value::Null | Value::Bool(_))
+}
+
+/// A variable of an environment: its name and its value stand side by side.
+fn names_a_secret(name: &Value) -> bool {
+    name.as_str().is_some_and(is_sensitive)
 }
 
 fn is_sensitive(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace(['-', '_'], "");
-    WORDS.iter().any(|word| name.contains(word))
+    name == "dsn" || WORDS.iter().any(|word| name.contains(word))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn secrets_of_custom_resources_are_found_in_all_their_forms() {
+        let mut object = json!({"spec": {"apiKey": "hunter2", "adminPassword": 12_345_678, "dsn": "db://u:hunter2@h",
+            "env": [{"name": "DB_PASSWORD", "value": "hunter2"}, {"name": "LEVEL", "value": "info"}],
+            "value": "plain", "name": "x"}});
+        strip(&mut object);
+        let kept = json!({"spec": {"env": [{"name": "DB_PASSWORD"}, {"name": "LEVEL", "value": "info"}],
+            "value": "plain", "name": "x"}});
+        assert_eq!(object, kept);
+    }
 
     #[test]
     fn secrets_are_stripped_and_named() {

@@ -150,6 +150,9 @@ pub enum SettingsError {
     /// An override does not name a guard or proof.
     #[error("'{0}' is not a guard; the guards are {list}", list = OVERRIDABLE.join(", "))]
     NoSuchGuard(String),
+    /// An override is there twice.
+    #[error("--override {0} is given twice; one reason is recorded")]
+    Twice(String),
     /// An override has no reason.
     #[error("an override needs a reason: --override {0}=REASON")]
     NoReason(String),
@@ -164,6 +167,9 @@ pub(crate) const BREAKER_PERIOD: SignedDuration = SignedDuration::from_hours(24)
 
 /// The override that lets an old operation of another pool be aborted.
 pub const OTHER_OPERATION: &str = "other-operation";
+
+/// The circuit breaker, among the checks of a plan.
+pub(crate) const RECREATIONS: &str = "recreations";
 
 /// What `--override` may name: the five guards, the checks of a plan, the proofs that a step asks for, disruption
 /// budgets, and an old operation of another pool. A young or unidentified operation is never fought.
@@ -181,7 +187,7 @@ pub const OVERRIDABLE: [&str; 14] = [
     "size",
     "subnet",
     "pool-limit",
-    "recreations",
+    RECREATIONS,
 ];
 
 impl Settings {
@@ -234,6 +240,9 @@ impl Settings {
         }
         if reason.trim().is_empty() {
             return Err(SettingsError::NoReason(guard.to_owned()));
+        }
+        if self.overrides.contains_key(guard) {
+            return Err(SettingsError::Twice(guard.to_owned()));
         }
         self.go_over(guard, reason.trim());
         Ok(())

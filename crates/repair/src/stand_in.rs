@@ -39,8 +39,8 @@ impl StandIn {
     #[must_use]
     pub fn and_now(&self) -> String {
         format!(
-            "{self}; `resume` continues that run with its journal, and if it is over (`status --all`), the next `apply` \
-             with that journal takes the pool over"
+            "{self}; look at that run first (`status --all` with its journal): if it is not over, `resume` with that journal \
+             continues it, else the next `apply` with it takes the pool over"
         )
     }
 }

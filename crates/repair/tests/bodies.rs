@@ -263,7 +263,8 @@ fn differences_are_what_was_asked_for_and_not_given() {
 }
 
 fn plan_of(pool: &Value) -> plan::Plan {
-    plan_with(pool, &Surroundings::unread())
+    let never_deleted = Reading::Known(0);
+    plan_with(pool, &Surroundings { deletions: never_deleted, ..Surroundings::unread() })
 }
 
 fn plan_with(pool: &Value, around: &Surroundings) -> plan::Plan {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::Method;
+use mooring_contract::unquoted;
 use serde_json::Value;
 
 /// A request that is not answered by then counts as lost. Less than what lies between the end of a
@@ -73,9 +74,10 @@ impl Api {
             request.body(body).map_err(|_| unanswered("the request has no valid path"))?;
         let answer = tokio::time::timeout(ANSWERED_WITHIN, self.client.request_text(request)).await;
         answer.map_err(|_| unanswered("no answer in time"))?.map_err(|error| match error {
-            kube::Error::Api(status) => {
-                Refusal { status: Some(status.code), what: crate::text::safe(&status.message, 512) }
-            }
+            kube::Error::Api(status) => Refusal {
+                status: Some(status.code),
+                what: crate::text::safe(&unquoted(&status.message), 512),
+            },
             other => unanswered(&crate::text::safe(&mooring_kubeconfig::words(&other), 512)),
         })
     }

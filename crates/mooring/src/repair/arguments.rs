@@ -37,6 +37,10 @@ A kill at any instant loses nothing: every intent is in the journal before its e
 of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (10),
 NRP_FAIL_WINDOW_MIN (15), DRY_RUN (true, 1, yes: plan only).
 
+What --override may name, each with a reason that is recorded: the guards missing-nodes,
+failing-writes, cluster-state, other-pools, pool-state; the checks of a plan quota, size, subnet,
+pool-limit, recreations; on the way addresses, budgets, placement, other-operation.
+
 Exit codes: 0 done, healthy or nothing to do; 1 suspect or confirmed (detect); 2 usage; 3
 something could not be read; 4 a guard refused; 5 interrupted but resumable; 6 Azure
 asks to wait.";
@@ -230,4 +234,16 @@ pub(crate) enum Drawn {
     Markdown,
     /// A diagram
     Mermaid,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_everything_that_can_be_overridden() {
+        for name in mooring_repair::settings::OVERRIDABLE {
+            assert!(HELP.contains(name), "{name}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use mooring_repair::begin::BeginError;
 use mooring_repair::journal::Finish;
+use mooring_repair::machine::Reason;
 use mooring_repair::report::RunReport;
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
@@ -29,9 +30,10 @@ pub(crate) async fn end(
     }
     let flags = flags(operator.settings());
     let status = format!("mooring repair status{flags}");
-    let next = format!(
-        "`mooring repair resume{flags}` continues, `mooring repair abort{flags}` undoes what can be undone"
-    );
+    let mut next = format!("`mooring repair resume{flags}` continues");
+    if !matches!(&ending, Ending::Rested(Rest::Resumable { reason: Reason::NotUndoable, .. })) {
+        let _ = write!(next, ", `mooring repair abort{flags}` undoes what can be undone");
+    }
     code(
         ending,
         &status,

@@ -13,9 +13,11 @@ use std::process::ExitCode;
 
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
+use mooring_repair::machine::State;
 use mooring_repair::plan::PlanError;
+use mooring_repair::report::DetectionReport;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{Ending, Operator};
+use mooring_repair::shell::{Ending, Operator, Standing};
 
 pub(crate) use arguments::RepairArguments;
 use arguments::{Drawn, Plain, RepairCommand, TargetArguments, Written};
@@ -66,9 +68,17 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
         RepairCommand::Status { target, all, output } => {
             let settings = settings::settings(target, None, None, &environment)?;
             on(target, settings, async |operator, _| {
-                let standing = operator.status().await.map_err(Failure::unreadable)?;
+                let standing = left::standing(operator).await?;
+                let is_there = standing.is_some();
+                let standing = standing.unwrap_or_else(|| none(operator));
                 show::standing(&standing, *all, *output)?;
-                if standing.records.is_empty()
+                if let Ok(Some(state)) = State::replay(&standing.records)
+                    && let Err(why) = operator.own(&state)
+                {
+                    write(&format!("But {why}.\n"));
+                }
+                if is_there
+                    && standing.records.is_empty()
                     && let Some(left) = operator.stand_in().await
                 {
                     write(&format!("But {left}.\nhint: `--journal` names it\n"));
@@ -77,6 +87,13 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             })
         }
     }
+}
+
+/// What there is to say of a cluster that is not there.
+fn none(operator: &Operator) -> Standing {
+    let settings = operator.settings();
+    let place = settings.journal.pointer(&settings.target.pool);
+    Standing { place, records: Vec::new(), lock: None }
 }
 
 fn on(
@@ -128,7 +145,7 @@ async fn apply(
         write(&report.table());
         nobody_stands_in(report)?;
         write("nothing to do\n");
-        return Ok(0);
+        return untouched(report, output);
     }
     write(&report.table());
     let plan = examined.plan.map_err(|error| no_plan(&error))?;
@@ -137,11 +154,11 @@ async fn apply(
         .map_err(|error| end::refusal(&error, operator.settings()))?;
     if let Some(young) = report.operation.as_ref().filter(|operation| operation.left_alone) {
         write(&format!("{young}; nothing to do\n"));
-        return Ok(0);
+        return untouched(report, output);
     }
     if approved.is_none() {
         // Without a journal nothing begins, so nobody need be asked.
-        operator.status().await.map_err(Failure::unreadable)?;
+        operator.status().await?;
         write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
         ask(&plan.pool, "rebuild", "apply --yes --plan-hash HASH")?;
     }
@@ -151,6 +168,14 @@ async fn apply(
         signals.during(operator.apply(&plan, guards, approved, watcher), Ending::Resumable).await;
     progress.end();
     end::end(operator, ending, output).await
+}
+
+/// Nothing is done, and a program is told why.
+fn untouched(report: &DetectionReport, output: Written) -> Result<u8, Failure> {
+    if output == Written::Json {
+        show::detection(report, Plain::Json)?;
+    }
+    Ok(0)
 }
 
 fn again(
@@ -165,8 +190,16 @@ fn again(
     let pool = settings.target.pool.clone();
     on(target, settings, async |operator, signals| {
         // Nobody is asked for what is not there to be done.
-        let standing = operator.status().await.map_err(Failure::unreadable)?;
+        let standing = left::standing(operator).await?;
+        let is_there = standing.is_some();
+        let standing = standing.unwrap_or_else(|| none(operator));
         let unfinished = left::unfinished(operator, &standing.records)?;
+        if unfinished.is_none() && output == Written::Json {
+            show::standing(&standing, false, output)?;
+        }
+        if !is_there {
+            return Ok(0);
+        }
         if !yes && unfinished.is_some() {
             let (what, unattended) =
                 if forward { ("continue", "resume --yes") } else { ("undo", "abort --yes") };

@@ -58,7 +58,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
         Ok(standing) => standing,
         // A cluster that is being made or deleted may have no API, and no run goes on there now.
         Err(_) if !report.detection.cluster_allows() => return nothing_to_do(report),
-        Err(why) => return Err(Failure::unreadable(why)),
+        Err(unreached) => return Err(unreached.into()),
     };
     let unfinished = unfinished(operator, &standing.records)?;
     let mut progress = Progress::new();
@@ -121,8 +121,12 @@ fn verdict(ending: Ending, report: Option<&RunReport>) -> Result<u8, Failure> {
         }
         Ending::Rested(Rest::Finished(
             Finish::Repaired | Finish::NothingToDo | Finish::Aborted,
-        ))
-        | Ending::Nothing(_) => return Ok(0),
+        )) => return Ok(0),
+        // Somebody else ended it while this step waited for them.
+        Ending::Nothing(text) => {
+            write(&format!("{text}; nothing to do\n"));
+            return Ok(0);
+        }
         Ending::Rested(Rest::Finished(Finish::Refused)) => {
             let why = report.and_then(|report| report.stopped.as_deref());
             format!("refused: {}", why.unwrap_or("by a guard"))

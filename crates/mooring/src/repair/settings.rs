@@ -29,7 +29,10 @@ pub(crate) fn settings(
         "NRP_FAIL_WINDOW_MIN" => judging.and_then(|judging| judging.fail_window.clone()),
         _ => None,
     };
-    let mut settings = Settings::from_env(|name| flag(name).or_else(|| environment(name)))
+    // What only judges a pool cannot stop a command that judges none.
+    let heard = |name: &str| judging.is_some() || !name.starts_with("NRP_");
+    let variable = |name: &str| environment(name).filter(|_| heard(name));
+    let mut settings = Settings::from_env(|name| flag(name).or_else(|| variable(name)))
         .map_err(|error| usage(&error))?;
     settings.dry_run = false;
     settings.target.pool.clone_from(&target.pool);

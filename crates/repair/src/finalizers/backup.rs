@@ -41,6 +41,11 @@ impl Backup {
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");
         }
+        // The whole object once more, as a text that nobody looks into.
+        let copy = "/metadata/annotations";
+        if let Some(notes) = object.pointer_mut(copy).and_then(Value::as_object_mut) {
+            notes.remove("kubectl.kubernetes.io/last-applied-configuration");
+        }
         let stripped = sensitive::strip(&mut object);
         let text = object.to_string();
         if text.len() <= PLAIN {
@@ -83,7 +88,8 @@ mod tests {
     fn a_backup_gives_the_object_back_without_secrets() {
         for size in [10, 100_000] {
             let object = json!({
-                "metadata": {"name": "x", "finalizers": ["a.b/c"], "managedFields": [{"manager": "m"}]},
+                "metadata": {"name": "x", "finalizers": ["a.b/c"], "managedFields": [{"manager": "m"}],
+                    "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"password\":\"hunter2\"}", "a": "b"}},
                 "spec": {"text": "y".repeat(size), "password": "hunter2"},
             });
             let backup = Backup::of(&object, &JournalPlace::ConfigMap).unwrap();
@@ -92,6 +98,7 @@ mod tests {
             let restored = backup.restore().unwrap();
             assert_eq!(restored["spec"]["text"], object["spec"]["text"]);
             assert_eq!(restored["metadata"]["finalizers"], object["metadata"]["finalizers"]);
+            assert_eq!(restored["metadata"]["annotations"], json!({"a": "b"}));
             assert!(!restored.to_string().contains("hunter2"));
             assert!(restored["metadata"].get("managedFields").is_none());
         }

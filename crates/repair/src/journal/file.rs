@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, fchmod, open};
 use thiserror::Error;
 
 use super::chain::{JournalError, Tail, decode, encode, follow, verify};
@@ -143,6 +143,8 @@ impl Disk for RealDisk {
         use std::io::{Seek as _, Write as _};
         let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE);
         let mut file = std::fs::File::from(open(path, flags, OWNER_ONLY)?);
+        // Also one that somebody else made, whatever rights it has.
+        fchmod(&file, OWNER_ONLY)?;
         file.set_len(keep)?;
         file.seek(io::SeekFrom::End(0))?;
         file.write_all(bytes)?;

@@ -43,11 +43,12 @@ fn still_there(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
     let deletion = context.state.deletion();
     let goes = context.pool(name)?.is_none_or(|pool| pool.state() == "Deleting");
-    if goes || (context.on_another_set()? && deletion.is_some()) {
-        return Err(Action::resumable(
-            Reason::NotUndoable,
-            format!("pool {name} was deleted, or is being so; only `resume` leads on from here"),
-        ));
+    let made_again = context.on_another_set()? && deletion.is_some();
+    if goes || made_again {
+        let how =
+            if made_again { "was deleted and made again" } else { "was deleted, or is being so" };
+        let message = format!("pool {name} {how}; only `resume` leads on from here");
+        return Err(Action::resumable(Reason::NotUndoable, message));
     }
     if deletion.is_some_and(|attempt| is_recent(context, attempt)) {
         return Err(

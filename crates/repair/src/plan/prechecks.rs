@@ -9,7 +9,7 @@ use crate::guards::Outcome;
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, Hold, Pool, Reading, Seen};
 use crate::sanitise::temporary_count;
-use crate::settings::{MOST_RECREATIONS, Settings};
+use crate::settings::{MOST_RECREATIONS, RECREATIONS, Settings};
 use crate::stand_in::StandIn;
 
 /// One check.
@@ -24,11 +24,15 @@ pub struct Precheck {
 }
 
 impl Precheck {
-    /// True if it is known that a run would not succeed. A budget that never clears and a short time are left
-    /// to the run: it respects the one and can be resumed after the other.
+    /// True if it is known that a run would not succeed, or not known that it is no third one. A budget that never
+    /// clears and a short time are left to the run: it respects the one and can be resumed after the other.
     #[must_use]
     pub fn forbids(&self) -> bool {
-        self.outcome == Outcome::Fail && !matches!(self.name, "budgets" | "time")
+        match self.outcome {
+            Outcome::Pass => false,
+            Outcome::Unknown => self.name == RECREATIONS,
+            Outcome::Fail => !matches!(self.name, "budgets" | "time"),
+        }
     }
 }
 
@@ -213,7 +217,8 @@ fn name(seen: &Seen, left: Option<&StandIn>, temporary: &str) -> Precheck {
     let pools = seen.pools.as_ref().and_then(Reading::known);
     let taken = || pools.is_some_and(|pools| pools.iter().any(|pool| pool.name == temporary));
     let (outcome, detail) = match left {
-        Some(left) => (Outcome::Fail, left.and_now()),
+        // Whether it may be taken over is in the journal.
+        Some(left) => (Outcome::Unknown, left.and_now()),
         None if taken() => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
         None => (Outcome::Pass, format!("{temporary} is free")),
     };
@@ -234,7 +239,7 @@ fn recreations(deletions: &Reading<usize>) -> Precheck {
             (Outcome::Unknown, format!("the activity log {}", other.missing().unwrap_or_default()))
         }
     };
-    Precheck { name: "recreations", outcome, detail }
+    Precheck { name: RECREATIONS, outcome, detail }
 }
 
 fn limit(seen: &Seen) -> Precheck {

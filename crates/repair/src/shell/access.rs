@@ -21,12 +21,48 @@ pub enum Access {
     Given(Box<KubeApi>),
 }
 
+/// Why there is no way to the cluster, or to what it keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreached {
+    /// There is no such cluster.
+    Absent(String),
+    /// Azure asks to wait.
+    Throttled(String),
+    /// Something else.
+    Failed(String),
+}
+
+impl Unreached {
+    /// The sentence.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Absent(why) | Self::Throttled(why) | Self::Failed(why) => why,
+        }
+    }
+
+    fn by_azure(error: &mooring_arm::Error) -> Self {
+        let why = format!("the cluster's credentials: {error}");
+        match error {
+            _ if error.is_not_found() => Self::Absent(why),
+            _ if error.is_throttled() => Self::Throttled(why),
+            _ => Self::Failed(why),
+        }
+    }
+}
+
+impl From<String> for Unreached {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}
+
 /// Connects, as far as that is possible without asking the Kubernetes API anything.
 pub(crate) async fn connect(
     access: &Access,
     arm: &mooring_arm::Client,
     cluster: &ResourceId,
-) -> Result<KubeApi, String> {
+) -> Result<KubeApi, Unreached> {
     match access {
         Access::Given(api) => Ok((**api).clone()),
         Access::File(path) => {
@@ -35,11 +71,11 @@ pub(crate) async fn connect(
         }
         Access::Azure => {
             let found = arm.user_credentials(cluster, Some(KubeconfigFormat::Exec)).await;
-            let found = found.map_err(|error| format!("the cluster's credentials: {error}"))?;
+            let found = found.map_err(|error| Unreached::by_azure(&error))?;
             let yaml = found.first().map(|found| found.yaml.expose()).unwrap_or_default();
             let unreadable = |error| format!("the kubeconfig that Azure gives: {error}");
             let mut kubeconfig = kubeconfigs::parse(yaml).map_err(unreadable)?;
-            let wants_token = strip_commands(&mut kubeconfig);
+            let wants_token = keep_inline(&mut kubeconfig);
             let client = kubeconfigs::client(kubeconfig).await.map_err(unreadable)?;
             Ok(if wants_token {
                 KubeApi::signed(client, arm.clone())
@@ -50,15 +86,23 @@ pub(crate) async fn connect(
     }
 }
 
-/// Takes commands and plugins out of a kubeconfig; true if there is nothing else to sign with, so that a
-/// token of Entra must do it. What Azure answers is never executed.
-fn strip_commands(kubeconfig: &mut Kubeconfig) -> bool {
+/// Takes everything out of a kubeconfig that reaches beyond it: commands, plugins, files of this machine and proxies.
+/// What Azure answers is never executed, and never makes us send a file's content. True if there is nothing left to
+/// sign with, so that a token of Entra must do it.
+fn keep_inline(kubeconfig: &mut Kubeconfig) -> bool {
     let mut bare = true;
     for user in &mut kubeconfig.auth_infos {
         let Some(auth) = &mut user.auth_info else { continue };
         auth.exec = None;
         auth.auth_provider = None;
+        auth.token_file = None;
+        auth.client_certificate = None;
+        auth.client_key = None;
         bare &= auth.token.is_none() && auth.client_certificate_data.is_none();
+    }
+    for cluster in kubeconfig.clusters.iter_mut().filter_map(|named| named.cluster.as_mut()) {
+        cluster.certificate_authority = None;
+        cluster.proxy_url = None;
     }
     bare
 }
@@ -75,15 +119,27 @@ mod tests {
             "{EXEC}    exec: {{apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin}}\n"
         );
         let mut kubeconfig = Kubeconfig::from_yaml(&exec).unwrap();
-        assert!(strip_commands(&mut kubeconfig));
+        assert!(keep_inline(&mut kubeconfig));
         assert!(kubeconfig.auth_infos[0].auth_info.as_ref().unwrap().exec.is_none());
+    }
+
+    #[test]
+    fn what_azure_answers_reads_no_file_and_names_no_proxy() {
+        let files = EXEC.replace(
+            "127.0.0.1:1'",
+            "127.0.0.1:1', certificate-authority: /etc/ca, proxy-url: 'http://h:1'",
+        ) + "    tokenFile: /etc/shadow\n    client-certificate: /etc/cert\n    client-key: /etc/key\n";
+        let mut kubeconfig = Kubeconfig::from_yaml(&files).unwrap();
+        assert!(keep_inline(&mut kubeconfig));
+        let kept = format!("{kubeconfig:?}");
+        assert!(!kept.contains("/etc/") && !kept.contains("http://h:1"), "{kept}");
     }
 
     #[test]
     fn a_certificate_or_token_of_the_cluster_is_used_as_it_is() {
         for user in ["    token: t\n", "    client-certificate-data: eA==\n"] {
             let mut kubeconfig = Kubeconfig::from_yaml(&format!("{EXEC}{user}")).unwrap();
-            assert!(!strip_commands(&mut kubeconfig), "{user}");
+            assert!(!keep_inline(&mut kubeconfig), "{user}");
         }
     }
 }

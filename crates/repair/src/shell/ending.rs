@@ -5,7 +5,7 @@ use tokio::sync::watch;
 use super::store::{Store, StoreError};
 use super::takeover::{NotHeld, Patience, acquire};
 use super::world::Clock;
-use crate::journal::{Content, Lock, Owner, Record};
+use crate::journal::{Content, JournalError, Lock, Owner, Record};
 use crate::replay::{Replayed, replay};
 use crate::run::RunError;
 
@@ -37,11 +37,6 @@ impl<R, B> Ending<R, B> {
         }
     }
 
-    /// What the journal holds makes no sense.
-    fn unreadable(place: &str, error: &impl std::fmt::Display) -> Self {
-        Self::Failed(format!("{place}: {error}"))
-    }
-
     /// A run that was driven came to this.
     pub(crate) fn driven(ended: Result<R, RunError>) -> Self {
         match ended {
@@ -60,6 +55,11 @@ impl<R, B> Ending<R, B> {
     }
 }
 
+/// What a journal holds makes no sense, so that nothing goes on from it.
+fn damaged(place: &str, error: &JournalError) -> String {
+    format!("{place}: {error}; nothing goes on from a damaged journal (docs/RUNBOOK.md)")
+}
+
 /// What `status` tells.
 pub struct Standing<E> {
     /// Where the journal is.
@@ -74,7 +74,7 @@ impl<E: Content> Standing<E> {
     /// What the journal says, without its lock.
     pub(crate) async fn of(mut store: Store<E>) -> Result<Self, String> {
         let contents = store.load().await.map_err(|error| match error {
-            StoreError::Journal(error) => format!("{}: {error}", store.place()),
+            StoreError::Journal(error) => damaged(&store.place(), &error),
             error => error.to_string(),
         })?;
         Ok(Self { place: store.place(), records: contents.records, lock: contents.lock })
@@ -98,7 +98,7 @@ pub(crate) async fn take<E: Content, R, B>(
             Err(Ending::Resumable("stopped while waiting for the lock".to_owned()))
         }
         Err(NotHeld::Store(StoreError::Journal(error))) => {
-            Err(Ending::unreadable(&store.place(), &error))
+            Err(Ending::Failed(damaged(&store.place(), &error)))
         }
         Err(NotHeld::Unnamed(place)) => Err(Ending::Failed(format!(
             "somebody holds the lock of {place} and does not say who; `fuser` on its .lock tells"
@@ -115,7 +115,7 @@ pub(crate) async fn unfinished<S: Replayed, R, B>(
     let ending = match replay::<S>(records) {
         Ok(Some(state)) if !state.is_over() => return Ok(state),
         Ok(found) => Ending::over(found.as_ref().map(S::run), &store.place()),
-        Err(error) => Ending::unreadable(&store.place(), &error),
+        Err(error) => Ending::Failed(damaged(&store.place(), &error)),
     };
     release(store).await;
     Err(ending)

@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use jiff::SignedDuration;
+use mooring_contract::unquoted;
 use serde_json::Value;
 
 use super::told;
@@ -192,7 +193,7 @@ impl Answer {
     pub(crate) fn refusal(&self) -> (String, String) {
         let text = |name: &str| {
             let text = self.body.get(name).and_then(Value::as_str).unwrap_or_default();
-            told(text)
+            told(&unquoted(text))
         };
         let reason = text("reason");
         let reason = if reason.is_empty() { format!("HTTP {}", self.status) } else { reason };

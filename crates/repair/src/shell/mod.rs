@@ -22,7 +22,7 @@ mod store;
 pub(crate) mod takeover;
 pub(crate) mod world;
 
-pub use access::Access;
+pub use access::{Access, Unreached};
 pub use ending::Ending as JournalEnding;
 pub use kube_api::KubeApi;
 pub use operator::{Ending, Examined, Operator, Standing};

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
 use tokio::sync::{Mutex, watch};
 
-use super::access::{self, Access};
+use super::access::{self, Access, Unreached};
 use super::azure::Azure;
 use super::capacity;
 use super::ending::{self, release, take, unfinished};
@@ -35,7 +35,7 @@ pub struct Operator {
     settings: Settings,
     azure: Azure,
     access: Access,
-    kube: Option<Result<KubeApi, String>>,
+    kube: Option<Result<KubeApi, Unreached>>,
     clock: Clock,
     owner: Owner,
     stop: watch::Receiver<bool>,
@@ -74,20 +74,21 @@ impl Operator {
         &self.settings
     }
 
-    async fn kube(&mut self) -> Result<KubeApi, String> {
+    async fn kube(&mut self) -> Result<KubeApi, Unreached> {
         if self.kube.is_none() {
             let connected =
                 access::connect(&self.access, self.azure.client(), self.azure.cluster_id()).await;
             self.kube = Some(connected);
         }
-        self.kube.clone().unwrap_or_else(|| Err("no Kubernetes API".to_owned()))
+        self.kube.clone().unwrap_or_else(|| Err("no Kubernetes API".to_owned().into()))
     }
 
     async fn look(&mut self, seen: &mut Seen, query: &Query) {
         let kube = match query {
             Query::Nodes | Query::Pods | Query::Pdbs => self.kube().await,
-            _ => Err(String::new()),
+            _ => Err(String::new().into()),
         };
+        let kube = kube.map_err(|unreached| unreached.why().to_owned());
         let now = (self.clock)();
         seen.take(world::observe(&mut self.azure, kube.as_ref(), query, now).await);
     }
@@ -137,7 +138,7 @@ impl Operator {
         }
     }
 
-    async fn store(&mut self) -> Result<Store, String> {
+    async fn store(&mut self) -> Result<Store, Unreached> {
         Ok(match self.settings.journal.clone() {
             JournalPlace::File(path) => Store::File(FileStore::new(Path::new(&path))),
             JournalPlace::ConfigMap => {
@@ -148,8 +149,8 @@ impl Operator {
     }
 
     /// What the journal says, without its lock.
-    pub async fn status(&mut self) -> Result<Standing, String> {
-        Standing::of(self.store().await?).await
+    pub async fn status(&mut self) -> Result<Standing, Unreached> {
+        Ok(Standing::of(self.store().await?).await?)
     }
 
     /// Begins a run and drives it until it rests. `approved` is the hash of the plan that was approved; none if
@@ -209,7 +210,7 @@ impl Operator {
         };
         let state: State = match unfinished(&mut store, &records).await {
             Ok(state) => state,
-            Err(Ending::Nothing(text)) => return self.nothing(text, !records.is_empty()).await,
+            Err(Ending::Nothing(text)) => return self.nothing(text, &records).await,
             Err(ending) => return ending,
         };
         if let Err(why) = self.own(&state) {
@@ -237,9 +238,12 @@ impl Operator {
     }
 
     /// There is no run to continue here; if there is one elsewhere, that is said instead.
-    async fn nothing(&mut self, text: String, is_over: bool) -> Ending {
+    async fn nothing(&mut self, text: String, records: &[Record]) -> Ending {
+        let knows = |left: &StandIn| {
+            records.iter().any(|record| left.run.as_deref() == Some(record.run.as_str()))
+        };
         match self.stand_in().await {
-            Some(left) if is_over => Ending::Failed(format!(
+            Some(left) if knows(&left) => Ending::Failed(format!(
                 "{text}, but {left}: the next `apply` takes the pool over, or drain and delete it (docs/RUNBOOK.md)"
             )),
             Some(left) => Ending::Failed(format!("{text}, but {}", left.and_now())),
@@ -259,7 +263,7 @@ impl Operator {
         patience: Patience,
         say: &mut dyn FnMut(&str),
     ) -> Result<(Store, Vec<Record>), Ending> {
-        let store = self.store().await.map_err(Ending::Failed)?;
+        let store = self.store().await.map_err(|why| Ending::Failed(why.why().to_owned()))?;
         take(store, &self.owner, patience, &self.clock, &self.stop, say).await
     }
 
@@ -275,7 +279,7 @@ impl Operator {
             Ok(kube) => kube,
             Err(why) => {
                 release(&mut store).await;
-                return Ending::Failed(why);
+                return Ending::Failed(why.why().to_owned());
             }
         };
         if let Err(error) = store.append(&first, first.at).await {

@@ -178,6 +178,25 @@ mod tests {
         assert!((30..=31).contains(&took), "{took}");
     }
 
+    /// A process that is stopped keeps its lock in the kernel.
+    #[tokio::test(start_paused = true)]
+    async fn a_stopped_owner_of_a_file_is_waited_for_and_has_lost_the_run() {
+        let bench = Bench::new();
+        let stopped = Owner { holder: "stopped".into(), ..this_process("me".into()) };
+        let mut theirs = bench.store();
+        theirs.load().await.unwrap();
+        theirs.lock(&stopped, (bench.clock)()).await.unwrap();
+        let me = this_process("me".into());
+        let (taken, _, _) = bench.acquire(&me, Patience::None).await;
+        assert!(matches!(taken, Err(NotHeld::Busy(_))), "{taken:?}");
+        let (taken, said, took) = bench.acquire(&me, PATIENT).await;
+        assert!(taken.is_ok() && said > 0, "{taken:?} {said}");
+        assert!((30..=32).contains(&took), "{took}");
+        // It goes on: whatever it says or writes now is refused, and it does not free what is not its own.
+        assert!(matches!(theirs.beat((bench.clock)()).await, Err(StoreError::LostLock)));
+        theirs.unlock().await.unwrap();
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_owner_whose_clock_is_ahead_does_not_hold_for_ever() {
         let bench = Bench::new();

@@ -2,6 +2,7 @@
 
 use mooring_repair::begin::{BeginError, begin};
 use mooring_repair::journal::{Entry, Owner, Record, follow};
+use mooring_repair::observation::Reading;
 use mooring_repair::plan::{self, Surroundings};
 use mooring_repair::settings::Settings;
 
@@ -16,6 +17,11 @@ pub fn append(records: &mut Vec<Record>, entry: Entry) {
     let last = records.last().unwrap();
     let record = follow(Some(last), &last.run.clone(), last.at, entry);
     records.push(record);
+}
+
+/// What is around a pool that was never deleted; nothing else of it is known.
+pub fn around() -> Surroundings {
+    Surroundings { deletions: Reading::Known(0), ..Surroundings::unread() }
 }
 
 /// A new run of what the cloud shows.

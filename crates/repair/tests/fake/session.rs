@@ -17,7 +17,7 @@ use mooring_repair::world::{AppendError, World};
 use mooring_simulator::random::Random;
 
 use super::cloud::{Cloud, Fault};
-use super::records::{begun, owner};
+use super::records::{around, begun, owner};
 
 /// How long it takes until somebody resumes what was killed.
 const PAUSE: SignedDuration = SignedDuration::from_secs(20);
@@ -292,7 +292,7 @@ fn begin(cloud: &mut Cloud, settings: &Settings) {
             (state.run, Entry::Resumed { owner: owner(), overrides: settings.overrides.clone() })
         }
         _ => {
-            let record = begun(&cloud.journal, cloud, settings, &Surroundings::unread()).unwrap();
+            let record = begun(&cloud.journal, cloud, settings, &around()).unwrap();
             return cloud.append(&record);
         }
     };

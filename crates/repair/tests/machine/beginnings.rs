@@ -1,7 +1,7 @@
 //! What refuses a run before it begins, and what a person can say about it.
 
 use crate::fake::ends::rest;
-use crate::fake::records::{append, begun};
+use crate::fake::records::{append, around, begun};
 use crate::fake::scenarios::{overriding, settings};
 use crate::fake::{Cloud, undo, until, whole};
 use jiff::SignedDuration;
@@ -16,11 +16,8 @@ use serde_json::json;
 
 #[test]
 fn a_plan_that_cannot_succeed_is_not_begun() {
-    let around = Surroundings {
-        vcpus: Reading::Known(4),
-        quota_left: Reading::Known(3),
-        ..Surroundings::unread()
-    };
+    let around =
+        Surroundings { vcpus: Reading::Known(4), quota_left: Reading::Known(3), ..around() };
     let begun = |settings: &Settings| begun(&[], &Cloud::wedged(), settings, &around);
     let Err(BeginError::Hopeless(why)) = begun(&settings()) else { panic!() };
     assert!(why.starts_with("quota: "), "{why}");
@@ -36,7 +33,7 @@ fn what_is_left_needs_no_quota_to_be_taken_over() {
     let end = undo(&cloud.borrow(), None);
     let cloud = end.cloud.borrow();
     let (vcpus, quota_left) = (Reading::Known(4), Reading::Known(0));
-    let around = Surroundings { vcpus, quota_left, ..Surroundings::unread() };
+    let around = Surroundings { vcpus, quota_left, ..around() };
     let begun = begun(&cloud.journal, &cloud, &settings(), &around);
     assert!(begun.is_ok(), "{begun:?}");
 }
@@ -57,7 +54,7 @@ fn what_an_aborted_run_left_is_taken_over_by_the_next() {
 #[test]
 fn a_temporary_pool_of_a_run_that_this_journal_does_not_know_is_left_alone() {
     let cloud = until(Step::ProveTemporary, &settings(), Cloud::wedged);
-    let begins = |cloud: &Cloud| begun(&[], cloud, &settings(), &Surroundings::unread());
+    let begins = |cloud: &Cloud| begun(&[], cloud, &settings(), &around());
     let Err(BeginError::Hopeless(why)) = begins(&cloud.borrow()) else { panic!() };
     assert!(why.contains("systmp is the temporary one of run run0"), "{why}");
     // Nor is one that is nobody's.
@@ -104,10 +101,12 @@ fn deletions_count_whoever_made_them() {
     ]);
     assert_eq!(count(others), 2, "nor another pool, a write, an old one, or one that failed");
     assert_eq!(deletions(&Seen::default(), "system", cloud.now).known(), None);
-    for (deletions, begins) in
-        [(Reading::Known(1), true), (Reading::Known(2), false), (Reading::NotFound, true)]
-    {
-        let around = Surroundings { deletions, ..Surroundings::unread() };
+    for (deletions, begins) in [
+        (Reading::Known(1), true),
+        (Reading::Known(2), false),
+        (Reading::Denied("403".into()), false),
+    ] {
+        let around = Surroundings { deletions, ..around() };
         let begun = begun(&[], &cloud, &settings(), &around);
         assert_eq!(begun.is_ok(), begins, "{begun:?}");
     }
@@ -128,7 +127,7 @@ fn the_breaker_is_gone_over_only_for_a_recorded_reason() {
     }
     let mut fresh = Cloud::wedged();
     fresh.now = cloud.borrow().now;
-    let begun = |settings: &Settings| begun(&records, &fresh, settings, &Surroundings::unread());
+    let begun = |settings: &Settings| begun(&records, &fresh, settings, &around());
     assert!(matches!(begun(&settings()), Err(BeginError::TooOften(_))));
     assert!(begun(&overriding("recreations")).is_ok());
 }

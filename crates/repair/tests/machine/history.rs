@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::fake::records::{begun, owner};
+use crate::fake::records::{around, begun, owner};
 use crate::fake::scenarios::{old_operation, settings};
 use crate::fake::{Cloud, Ended, Kill, SETS, resume, run_to_rest};
 use jiff::SignedDuration;
@@ -55,9 +55,7 @@ fn without_the_pool_no_operation_is_aborted() {
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Refused)));
     assert_eq!(cloud.borrow().aborts, Vec::<String>::new());
-    assert!(
-        plan::build(&cloud.borrow().looked_at(), &settings(), &Surroundings::unread()).is_err()
-    );
+    assert!(plan::build(&cloud.borrow().looked_at(), &settings(), &around()).is_err());
 }
 
 /// A flag to skip a guard that had no effect.
@@ -80,8 +78,7 @@ fn an_override_takes_effect_for_the_guard_that_it_names_and_no_other() {
 #[test]
 fn a_run_that_is_not_over_comes_before_any_new_one() {
     let cloud = died(Cloud::wedged, |cloud| !cloud.pools.contains_key("system"));
-    let begun =
-        begun(&cloud.borrow().journal, &Cloud::wedged(), &settings(), &Surroundings::unread());
+    let begun = begun(&cloud.borrow().journal, &Cloud::wedged(), &settings(), &around());
     assert!(matches!(begun, Err(BeginError::Unfinished(_))), "{begun:?}");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)));

@@ -248,7 +248,12 @@ impl<E: Content> ConfigMapStore<E> {
         let data = |name: &str| {
             object.pointer(&format!("/data/{name}")).and_then(Value::as_str).unwrap_or_default()
         };
-        let unreadable = |what: &str| StoreError::Unavailable(format!("its {what} is unreadable"));
+        let unreadable = |what: &str| {
+            let place = self.place();
+            StoreError::Unavailable(format!(
+                "the {what} in {place} is unreadable (docs/RUNBOOK.md)"
+            ))
+        };
         let lock = match data("lock") {
             "" => None,
             text => Some(serde_json::from_str(text).map_err(|_| unreadable("lock"))?),

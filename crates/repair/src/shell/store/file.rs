@@ -1,10 +1,13 @@
 //! A journal in a file, with a lock file beside it.
 //!
 //! The lock is the kernel's (`flock`), which frees it when its owner dies. The lock file also says who and when,
-//! for people, and for machines that share the disk but not the kernel.
+//! for people, and for machines that share the disk but not the kernel. The kernel does not free the lock of a process
+//! that is stopped: if that one is silent for long enough, another lock file takes the place of its own, and whoever holds
+//! a lock file that is no longer in its place has lost the run.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -21,13 +24,15 @@ pub struct FileStore<E = Entry> {
     path: PathBuf,
     journal: Option<FileJournal<RealDisk, E>>,
     held: Option<(File, Lock)>,
+    /// The lock that the kernel did not give us the last time.
+    refused: Option<Box<Lock>>,
 }
 
 impl<E: Content> FileStore<E> {
     /// The store at a path.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), journal: None, held: None }
+        Self { path: path.to_owned(), journal: None, held: None, refused: None }
     }
 
     pub(super) fn place(&self) -> String {
@@ -45,16 +50,29 @@ impl<E: Content> FileStore<E> {
         Ok(Contents { records, lock })
     }
 
+    /// Takes a lock that is free or whose owner is silent.
     pub(super) fn lock(&mut self, lock: Lock) -> Result<(), StoreError> {
-        let file = self.open_lock().map_err(|error| self.unusable(&error))?;
-        // Whoever has it lives; a lock that is free in the kernel may still be one of another machine.
+        let mut file = self.open_lock().map_err(|error| self.unusable(&error))?;
+        // A lock that is free in the kernel may still be one of another machine.
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Err(StoreError::LostLock),
+            Err(Errno::WOULDBLOCK) => {
+                let holder = self.read_lock()?.map(Box::new);
+                // Who has just got it had no time yet to say so; the second time it is the silent one.
+                if holder.is_none() || self.refused != holder {
+                    self.refused = holder;
+                    return Err(StoreError::LostLock);
+                }
+                file = self.replace_lock().map_err(|error| self.unusable(&error))?;
+            }
             Err(error) => return Err(self.unusable(&error.into())),
         }
         self.held = Some((file, lock));
-        self.write_lock()
+        let written = self.write_lock();
+        if written.is_err() {
+            self.held = None;
+        }
+        written
     }
 
     pub(super) fn beat(&mut self, now: Timestamp) -> Result<(), StoreError> {
@@ -72,9 +90,7 @@ impl<E: Content> FileStore<E> {
     }
 
     pub(super) fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
-        if self.held.is_none() {
-            return Err(StoreError::LostLock);
-        }
+        self.still_held()?;
         self.journal.as_mut().ok_or(StoreError::LostLock)?.append(record).map_err(failed)
     }
 
@@ -93,6 +109,31 @@ impl<E: Content> FileStore<E> {
         Ok(File::from(open(self.lock_path(), flags, OWNER_ONLY)?))
     }
 
+    /// Another lock file in the place of the one that somebody holds.
+    fn replace_lock(&self) -> io::Result<File> {
+        let mut beside = self.lock_path().into_os_string();
+        beside.push(".new");
+        let _ = std::fs::remove_file(&beside);
+        let flags = NEVER_A_LINK.union(OFlags::RDWR).union(OFlags::CREATE).union(OFlags::EXCL);
+        let file = File::from(open(&beside, flags, OWNER_ONLY)?);
+        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        std::fs::rename(&beside, self.lock_path())?;
+        Ok(file)
+    }
+
+    /// The lock file that we hold is the one in its place.
+    fn still_held(&self) -> Result<(), StoreError> {
+        let Some((file, _)) = &self.held else { return Err(StoreError::LostLock) };
+        let identity = |of: io::Result<Metadata>| of.map(|of| (of.dev(), of.ino()));
+        let held = identity(file.metadata()).map_err(|error| self.unusable(&error))?;
+        match identity(std::fs::symlink_metadata(self.lock_path())) {
+            Ok(in_place) if in_place == held => Ok(()),
+            Ok(_) => Err(StoreError::LostLock),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::LostLock),
+            Err(error) => Err(self.unusable(&error)),
+        }
+    }
+
     fn read_lock(&self) -> Result<Option<Lock>, StoreError> {
         let mut text = String::new();
         match open(self.lock_path(), NEVER_A_LINK, Mode::empty()) {
@@ -108,6 +149,7 @@ impl<E: Content> FileStore<E> {
     }
 
     fn write_lock(&mut self) -> Result<(), StoreError> {
+        self.still_held()?;
         let Some((file, lock)) = &mut self.held else { return Err(StoreError::LostLock) };
         let text = serde_json::to_string(lock).unwrap_or_default();
         let written = file
