@@ -89,9 +89,48 @@ fn what_cannot_be_read_is_unknown_and_never_healthy() {
     assert_eq!((code, &report["verdict"]), (3, &Value::from("unknown")));
     let (code, _, err) = sim.run(&["detect", "--cluster", ""]);
     assert_eq!(code, 2, "{err}");
-    let (code, out, _) = sim.run(&["detect", "--cluster", "nosuch"]);
-    assert_eq!(code, 0, "a cluster that is yet to be made: {out}");
-    assert!(out.contains("no cluster nosuch"), "{out}");
+}
+
+/// A cluster that is yet to be made.
+#[test]
+fn a_cluster_that_is_not_there_is_nothing_to_do() {
+    let sim = Sim::wedged();
+    for words in [&["detect"][..], &["plan"], &["apply"], &["status"], &["resume"], &["abort"]] {
+        let absent = [words, &["--cluster", "nosuch"]].concat();
+        let (code, out, err) = sim.run(&absent);
+        assert_eq!(code, 0, "{words:?} {out}{err}");
+        assert!(format!("{out}{err}").contains("no cluster nosuch"), "{words:?} {out}{err}");
+        let (code, _) = sim.json(&[&absent[..], &["-o", "json"]].concat());
+        assert_eq!(code, 0, "{words:?}");
+    }
+}
+
+#[test]
+fn a_program_is_always_told_in_json() {
+    let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
+    let (code, report) = sim.json(&["apply", "-o", "json"]);
+    assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")));
+    for word in ["status", "resume", "abort"] {
+        let (code, standing) = sim.json(&[word, "-o", "json"]);
+        assert_eq!((code, &standing["run"]), (0, &Value::Null), "{word}: {standing}");
+    }
+}
+
+#[test]
+fn a_kubeconfig_that_cannot_be_read_is_named_and_never_quoted() {
+    let sim = Sim::wedged();
+    let file = sim.folder.path().join("broken");
+    for broken in ["{token: \"CANARY\n", "{token: [CANARY]}\n", "\n    token: CANARY: b\n"] {
+        std::fs::write(&file, format!("users:\n- name: u\n  user: {broken}")).unwrap();
+        for words in [&["detect"][..], &["plan"], &["status"], &["resume", "--yes"], &["abort"]] {
+            let named = [words, &["--kubeconfig", file.to_str().unwrap()]].concat();
+            let (_, out, err) = sim.run(&named);
+            let told = format!("{out}{err}");
+            assert!(!told.contains("CANARY"), "{words:?} {told}");
+            let place = format!("{}: this is no kubeconfig (line ", file.display());
+            assert!(told.contains(&place), "{words:?} {told}");
+        }
+    }
 }
 
 #[test]

@@ -447,6 +447,9 @@ fn a_journal_file_is_for_its_owner_and_never_behind_a_link() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let records = chain(entries());
+    // Somebody made it before, for everybody.
+    std::fs::write(&path, "").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
     let mut journal = FileJournal::<_, Entry>::open(RealDisk, &path).unwrap();
     for record in &records {
         journal.append(record).unwrap();

@@ -9,6 +9,6 @@ mod signals;
 
 pub(crate) use arguments::{Approval, JournalArgument};
 pub(crate) use end::{code, flag, held, in_the_way};
-pub(crate) use progress::{Progress, once, write};
+pub(crate) use progress::{Progress, once, patiently, write};
 pub(crate) use question::confirm;
 pub(crate) use signals::{Signals, environment, runtime, signals};

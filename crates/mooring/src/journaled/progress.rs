@@ -1,6 +1,7 @@
 //! What a person sees while a run goes on: one line that changes on a terminal, one line per change elsewhere.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
 pub(crate) struct Progress {
     terminal: bool,
@@ -32,6 +33,22 @@ impl Progress {
         if self.terminal && !self.last.is_empty() {
             write("\n");
         }
+    }
+}
+
+/// After this long somebody who waits wants to know that something is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Does something that is usually quick, and says so while it is not: Azure may ask to wait, and is waited for.
+pub(crate) async fn patiently<T>(work: impl Future<Output = T>) -> T {
+    let mut work = Box::pin(work);
+    let mut waited = Duration::ZERO;
+    loop {
+        match tokio::time::timeout(PATIENCE, &mut work).await {
+            Ok(done) => return done,
+            Err(_) => waited += PATIENCE,
+        }
+        write(&format!("still looking, for {} s; Azure or Kubernetes is slow\n", waited.as_secs()));
     }
 }
 

@@ -7,7 +7,7 @@ use mooring_repair::report::DetectionReport;
 use mooring_repair::shell::{Ending, Operator, Standing, Unreached};
 
 use crate::failure::Failure;
-use crate::journaled::{in_the_way, write};
+use crate::journaled::{in_the_way, patiently, write};
 
 /// What an earlier run left, before anything is judged: a pool that was deleted and not made again looks like no
 /// pool at all.
@@ -20,7 +20,7 @@ pub(crate) async fn left(operator: &mut Operator) -> Result<Option<Ending>, Fail
 
 /// What the journal says; none if there is no cluster that could have one, which is said.
 pub(crate) async fn standing(operator: &mut Operator) -> Result<Option<Standing>, Failure> {
-    match operator.status().await {
+    match patiently(operator.status()).await {
         Err(Unreached::Absent(_)) => {
             let target = &operator.settings().target;
             write(&format!(

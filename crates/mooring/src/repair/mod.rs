@@ -26,7 +26,7 @@ use outside::operator;
 use progress::tell;
 
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, confirm, environment, once, runtime, write};
+use crate::journaled::{Progress, Signals, confirm, environment, once, patiently, runtime, write};
 
 /// Runs the command.
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
@@ -42,7 +42,7 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
         RepairCommand::Detect { target, judging, output } => {
             let settings = settings::settings(target, Some(judging), None, &environment)?;
             on(target, settings, async |operator, _| {
-                let report = operator.detect().await;
+                let report = patiently(operator.detect()).await;
                 show::detection(&report, *output)?;
                 Ok(report.exit_code())
             })
@@ -108,7 +108,7 @@ fn on(
 }
 
 async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
-    let examined = operator.examine().await;
+    let examined = patiently(operator.examine()).await;
     let report = &examined.report;
     if report.greenfield && output == Drawn::Json {
         show::detection(report, Plain::Json)?;
@@ -138,7 +138,7 @@ async fn apply(
     if let Some(ending) = left(operator).await? {
         return Box::pin(end::end(operator, ending, output)).await;
     }
-    let examined = operator.examine().await;
+    let examined = patiently(operator.examine()).await;
     let report = &examined.report;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
     if report.greenfield || (report.detection.verdict == Verdict::Healthy && !overridden) {

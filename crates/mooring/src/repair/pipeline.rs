@@ -16,7 +16,7 @@ use super::outside::operator;
 use super::progress::tell;
 use super::show;
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, environment, held, once, runtime, write};
+use crate::journaled::{Progress, Signals, environment, held, once, patiently, runtime, write};
 
 /// The step's whole time, waiting for another run's lock included.
 const OVERALL: Duration = Duration::from_hours(1);
@@ -45,7 +45,7 @@ pub(crate) fn pipeline() -> Result<u8, Failure> {
 }
 
 async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> {
-    let examined = operator.examine().await;
+    let examined = patiently(operator.examine()).await;
     let report = &examined.report;
     write(&report.table());
     if report.greenfield {
