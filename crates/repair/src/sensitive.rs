@@ -56,9 +56,7 @@ fn walk(value: &mut Value, path: &mut String, act: &mut Act<'_>) {
                 let length = path.len();
                 path.push('/');
                 path.push_str(&name);
-                if is_sensitive(&name) && members.get(&name).is_some_and(|value| !is_empty(value)) {
-                    act(members, &name, path);
-                } else if name == "value" && members.get("name").is_some_and(names_a_secret) {
+                if holds_a_secret(members, &name) {
                     act(members, &name, path);
                 } else if let Some(inner) = members.get_mut(&name) {
                     walk(inner, path, act);
@@ -84,9 +82,11 @@ fn is_empty(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(_))
 }
 
-/// A variable of an environment: its name and its value stand side by side.
-fn names_a_secret(name: &Value) -> bool {
-    name.as_str().is_some_and(is_sensitive)
+/// By its own name, or as the value of a variable whose name stands beside it.
+fn holds_a_secret(members: &serde_json::Map<String, Value>, name: &str) -> bool {
+    let beside = if name == "value" { members.get("name").and_then(Value::as_str) } else { None };
+    let sensitive = is_sensitive(name) || beside.is_some_and(is_sensitive);
+    sensitive && members.get(name).is_some_and(|value| !is_empty(value))
 }
 
 fn is_sensitive(name: &str) -> bool {
