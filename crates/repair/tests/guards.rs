@@ -278,6 +278,16 @@ fn of_the_activity_log_only_failed_writes_of_this_scale_set_count() {
         saying("j", json!({"error": {}}).to_string().into()),
     ];
     assert_eq!(counted(&nothing), 0);
+    let others = ["OperationNotAllowed", "AllocationFailed", "RequestDisallowedByPolicy"];
+    let mixed: Vec<_> = [&[SIGNATURE], &others[..], &[SIGNATURE]]
+        .concat()
+        .iter()
+        .enumerate()
+        .map(|(at, code)| {
+            saying(&at.to_string(), json!({"error": {"code": code}}).to_string().into())
+        })
+        .collect();
+    assert_eq!((mixed.len(), counted(&mixed)), (5, 2));
 }
 
 #[test]
@@ -457,6 +467,17 @@ fn other_pools_have_nodes_or_are_meant_to_have_none() {
     let temp = json!({"count": 0, "tags": {"mooring-purpose": "repair-temporary-pool"}});
     for (pools, expected, text) in [
         (vec![system(), pool("user", &json!({"count": 4}))], Outcome::Pass, "1 other"),
+        (
+            vec![
+                pool(
+                    "system",
+                    &json!({"count": 2, "minCount": 2, "provisioningState": "Succeeded"}),
+                ),
+                pool("user", &json!({"count": 4})),
+            ],
+            Outcome::Pass,
+            "1 other",
+        ),
         (vec![system()], Outcome::Pass, "0 other"),
         (vec![system(), pool("user", &json!({"count": 0}))], Outcome::Fail, "user"),
         (vec![system(), pool("user", &json!({}))], Outcome::Fail, "user"),

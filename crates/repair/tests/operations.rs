@@ -62,6 +62,15 @@ fn the_running_operation_is_the_one_that_did_not_end() {
         scope: Scope::Pool("userswft1".into()),
     };
     assert_eq!(running(&seen), young);
+    // What runs on another cluster runs there.
+    let elsewhere = ActivityEvent {
+        resource: events[0].resource.replace("managedClusters/", "managedClusters/other-"),
+        at: started("2026-05-26T20:50:00Z"),
+        ..events.last().unwrap().clone()
+    };
+    let with_it = events.iter().cloned().chain([elsewhere]).collect();
+    seen.take(Answer::Events(Reading::Known(with_it)));
+    assert_eq!(running(&seen), young);
     let ended: Vec<_> = events
         .iter()
         .cloned()

@@ -333,7 +333,10 @@ impl Missing {
         };
         match &error.kind {
             ErrorKind::NotFound(_) => Self::NotFound,
-            ErrorKind::Unauthorized(_) | ErrorKind::Forbidden(_) => Self::Denied(code()),
+            // A policy forbids what is asked for and not who asks; a token that was not accepted may be the next time.
+            ErrorKind::Forbidden(refusal) if !refusal.has_code("RequestDisallowedByPolicy") => {
+                Self::Denied(code())
+            }
             _ if error.is_throttled() => Self::Throttled(error.to_string()),
             _ => Self::Failed(error.to_string()),
         }
@@ -432,5 +435,28 @@ fn invalid(why: &str) -> EffectResult {
         code: "Invalid".to_owned(),
         message: why.to_owned(),
         retry_after: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_arm::Refusal;
+
+    use super::*;
+
+    #[test]
+    fn a_right_is_missing_only_if_azure_says_so() {
+        let refusal = |code: &str| Refusal { code: Some(code.into()), ..Refusal::default() };
+        let denied = |kind| {
+            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
+            matches!(Missing::of_error(&error), Missing::Denied(_))
+        };
+        assert!(denied(ErrorKind::Forbidden(refusal("AuthorizationFailed"))));
+        assert!(denied(ErrorKind::Forbidden(refusal("LinkedAuthorizationFailed"))));
+        assert!(!denied(ErrorKind::Forbidden(refusal("RequestDisallowedByPolicy"))));
+        assert!(!denied(ErrorKind::Unauthorized(refusal("InvalidAuthenticationToken"))));
+        let refusal = refusal("TooManyRequests");
+        assert!(!denied(ErrorKind::Throttled { refusal, retry_after: None }));
+        assert!(!denied(ErrorKind::Deadline("an answer")));
     }
 }

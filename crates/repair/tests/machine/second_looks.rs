@@ -241,3 +241,23 @@ fn a_user_pool_that_was_at_zero_is_rebuilt_at_zero() {
     let Action::Effect { effect, .. } = action else { panic!("{action:?}") };
     assert!(effect.key().starts_with("cordon aks-systmp"), "{}", effect.key());
 }
+
+#[test]
+fn an_operation_is_aborted_only_in_a_cluster_that_works_at_it() {
+    for (state, aborts) in [
+        ("Updating", 1),
+        ("Upgrading", 1),
+        ("Succeeded", 0),
+        ("Canceled", 0),
+        ("Failed", 0),
+        ("Creating", 0),
+        ("Deleting", 0),
+        ("", 0),
+        ("updating", 0),
+    ] {
+        let cloud = until(Step::Snapshot, &settings(), old_operation);
+        cloud.borrow_mut().cluster_state = state.into();
+        let end = recover(&cloud.borrow(), &settings(), None);
+        assert_eq!(end.cloud.borrow().aborts.len(), aborts, "{state}");
+    }
+}
