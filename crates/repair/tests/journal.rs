@@ -134,7 +134,7 @@ fn entries() -> Vec<Entry> {
     }
     all.extend([
         Entry::Stopped { reason: "Deadline".into(), message: "m".into() },
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new() },
+        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
         Entry::AbortStarted { owner: owner() },
         Entry::Finished { finish: Finish::Aborted, left: vec!["x".into()] },
     ]);
@@ -204,7 +204,7 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
         Some(&records[1]),
         "r1",
         at(99),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new() },
+        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
     );
     assert_eq!(verify(&other), Err(JournalError::Broken(3)));
     let forged = follow(None, "r1", at(0), started("system"));
@@ -244,7 +244,7 @@ fn a_record_out_of_its_place_is_refused() {
         Some(&first),
         "r2",
         at(1),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new() },
+        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
     );
     assert!(matches!(State::replay(&[first, foreign]), Err(JournalError::Senseless(1, _))));
 }
@@ -397,7 +397,7 @@ fn who_lost_the_journal_cannot_write_any_more() {
         Some(&records[0]),
         "r1",
         at(9),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new() },
+        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
     );
     assert!(matches!(two.append(&other), Err(FileError::Conflict)), "it was not read");
     one.append(&records[1]).unwrap();

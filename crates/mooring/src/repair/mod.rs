@@ -11,6 +11,7 @@ mod show;
 
 use std::process::ExitCode;
 
+use jiff::SignedDuration;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
 use mooring_repair::machine::State;
@@ -61,10 +62,11 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
                 Box::pin(apply(operator, signals, approval.plan_hash.as_deref(), written)).await
             })
         }
-        RepairCommand::Resume { target, overrides, yes, output } => {
-            again(target, overrides, *yes, *output, true)
+        RepairCommand::Resume { target, overrides, deadline, yes, output } => {
+            let way = Way::On { overrides, overall: deadline.map(minutes) };
+            again(target, way, *yes, *output)
         }
-        RepairCommand::Abort { target, yes, output } => again(target, &[], *yes, *output, false),
+        RepairCommand::Abort { target, yes, output } => again(target, Way::Back, *yes, *output),
         RepairCommand::Status { target, all, output } => {
             let settings = settings::settings(target, None, None, &environment)?;
             on(target, settings, async |operator, _| {
@@ -170,6 +172,10 @@ async fn apply(
     end::end(operator, ending, output).await
 }
 
+fn minutes(number: u32) -> SignedDuration {
+    SignedDuration::from_mins(number.into())
+}
+
 /// Nothing is done, and a program is told why.
 fn untouched(report: &DetectionReport, output: Written) -> Result<u8, Failure> {
     if output == Written::Json {
@@ -178,15 +184,22 @@ fn untouched(report: &DetectionReport, output: Written) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// Where a run goes that is taken up again.
+enum Way<'a> {
+    On { overrides: &'a [String], overall: Option<SignedDuration> },
+    Back,
+}
+
 fn again(
     target: &TargetArguments,
-    overrides: &[String],
+    way: Way<'_>,
     yes: bool,
     output: Written,
-    forward: bool,
 ) -> Result<u8, Failure> {
     let mut settings = settings::settings(target, None, None, &environment)?;
-    settings::go_over(&mut settings, overrides)?;
+    if let Way::On { overrides, .. } = way {
+        settings::go_over(&mut settings, overrides)?;
+    }
     let pool = settings.target.pool.clone();
     on(target, settings, async |operator, signals| {
         // Nobody is asked for what is not there to be done.
@@ -201,18 +214,25 @@ fn again(
             return Ok(0);
         }
         if !yes && unfinished.is_some() {
-            let (what, unattended) =
-                if forward { ("continue", "resume --yes") } else { ("undo", "abort --yes") };
+            let (what, unattended) = match way {
+                Way::On { .. } => ("continue", "resume --yes"),
+                Way::Back => ("undo", "abort --yes"),
+            };
             ask(&pool, &format!("{what} the run on"), unattended)?;
         }
         let mut progress = Progress::new();
         let watcher =
             Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
         let mut say = once();
-        let ending = if forward {
-            signals.during(Box::pin(operator.resume(watcher, &mut say)), Ending::Resumable).await
-        } else {
-            signals.during(Box::pin(operator.abort(watcher, &mut say)), Ending::Resumable).await
+        let ending = match way {
+            Way::On { overall, .. } => {
+                let run = Box::pin(operator.resume(overall, watcher, &mut say));
+                signals.during(run, Ending::Resumable).await
+            }
+            Way::Back => {
+                let run = Box::pin(operator.abort(watcher, &mut say));
+                signals.during(run, Ending::Resumable).await
+            }
         };
         progress.end();
         end::end(operator, ending, output).await

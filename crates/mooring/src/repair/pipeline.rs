@@ -72,7 +72,13 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
             }
             write(&format!("run {run} is not over and is continued\n"));
             let mut say = once();
-            Box::pin(signals.during(operator.resume(watcher, &mut say), Ending::Resumable)).await
+            // Whatever it began with: this step has its hour.
+            let overall = operator.settings().limits.overall;
+            Box::pin(
+                signals
+                    .during(operator.resume(Some(overall), watcher, &mut say), Ending::Resumable),
+            )
+            .await
         }
         (None, plan) => {
             let guards = &report.detection.guards;

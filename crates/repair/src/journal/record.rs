@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -73,6 +73,9 @@ pub enum Entry {
         /// What is overridden from here on, each with a reason.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         overrides: BTreeMap<String, String>,
+        /// How long it may take from here on; as long as before if that is not said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        overall: Option<SignedDuration>,
     },
     /// The pool as it was: the only copy once it is deleted.
     Snapshot {

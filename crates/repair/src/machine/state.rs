@@ -161,7 +161,8 @@ impl State {
         }
         match &record.entry {
             Entry::RunStarted { .. } => return senseless("the run has begun"),
-            Entry::Resumed { overrides, .. } => {
+            Entry::Resumed { overrides, overall, .. } => {
+                self.settings.limits.overall = overall.unwrap_or(self.settings.limits.overall);
                 for (name, reason) in overrides {
                     self.settings.go_over(name, reason);
                 }

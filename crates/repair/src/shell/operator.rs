@@ -186,10 +186,16 @@ impl Operator {
         self.drive(store, records, first, watcher).await
     }
 
-    /// Continues the last run, with the overrides of this operator's settings beside its own.
-    pub async fn resume(&mut self, watcher: Watcher<'_>, say: &mut dyn FnMut(&str)) -> Ending {
+    /// Continues the last run, with the overrides of this operator's settings beside its own; `overall` is how long it may
+    /// take from here on, if that is not what it began with.
+    pub async fn resume(
+        &mut self,
+        overall: Option<SignedDuration>,
+        watcher: Watcher<'_>,
+        say: &mut dyn FnMut(&str),
+    ) -> Ending {
         let overrides = self.settings.overrides.clone();
-        self.again(watcher, say, |owner| Entry::Resumed { owner, overrides }).await
+        self.again(watcher, say, |owner| Entry::Resumed { owner, overrides, overall }).await
     }
 
     /// Undoes what can be undone of the last run.

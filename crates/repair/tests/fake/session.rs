@@ -289,7 +289,10 @@ fn process(mut session: Session<'_>) -> Ended {
 fn begin(cloud: &mut Cloud, settings: &Settings) {
     let (run, entry) = match cloud.state.clone() {
         Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
-            (state.run, Entry::Resumed { owner: owner(), overrides: settings.overrides.clone() })
+            let overall = Some(settings.limits.overall);
+            let overall = overall.filter(|overall| *overall != state.settings.limits.overall);
+            let overrides = settings.overrides.clone();
+            (state.run, Entry::Resumed { owner: owner(), overrides, overall })
         }
         _ => {
             let record = begun(&cloud.journal, cloud, settings, &around()).unwrap();

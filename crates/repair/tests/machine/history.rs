@@ -115,7 +115,11 @@ fn a_pause_that_the_service_asked_for_survives_a_restart() {
     };
     for entry in [
         Entry::Outcome { key: "put pool systmp".into(), result: refused },
-        Entry::Resumed { owner: owner(), overrides: std::collections::BTreeMap::new() },
+        Entry::Resumed {
+            owner: owner(),
+            overrides: std::collections::BTreeMap::new(),
+            overall: None,
+        },
     ] {
         let record = follow(cloud.journal.last(), &run, now, entry);
         cloud.append(&record);

@@ -260,8 +260,13 @@ fn the_deadline_ends_in_a_state_that_can_be_resumed() {
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 30);
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
     assert!(end.processes > 2, "{}", end.processes);
-    let fresh = once(Cloud::wedged(), &crate::fake::scenarios::settings());
+    let ample = crate::fake::scenarios::settings();
+    let fresh = once(Cloud::wedged(), &ample);
     assert_eq!(end.cloud.borrow().end_state(), fresh.cloud.borrow().end_state());
+    // Whoever resumes may give it more time.
+    let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
+    let end = recover(&end.cloud.borrow(), &ample, None);
+    assert_eq!((rest(&end), end.processes), (Rest::Finished(Finish::Repaired), 1));
 }
 
 #[test]

@@ -142,7 +142,7 @@ impl Bench {
         let begun = !operator.status().await.unwrap().records.is_empty();
         let run = async {
             if begun {
-                return operator.resume(Box::new(|_, _, _| {}), &mut |_| {}).await;
+                return operator.resume(None, Box::new(|_, _, _| {}), &mut |_| {}).await;
             }
             let examined = operator.examine().await;
             let plan = examined.plan.unwrap();

@@ -39,7 +39,7 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     // Scale sets are never written: a full PUT would need rights on the image.
     let sent = bench.sent.lock().unwrap().clone();
     assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
-    let again = bench.operator().resume(Box::new(|_, _, _| {}), &mut |_| {}).await;
+    let again = bench.operator().resume(None, Box::new(|_, _, _| {}), &mut |_| {}).await;
     assert!(matches!(again, Ending::Nothing(_)), "{again:?}");
 }
 
@@ -125,7 +125,7 @@ async fn a_run_is_never_overlooked_because_its_journal_is_elsewhere() {
     assert!(report.table().contains(told), "{}", report.table());
     assert_eq!(bench.operator().stand_in().await.unwrap().pool, "systmp");
     for ending in [
-        bench.operator().resume(Box::new(|_, _, _| {}), &mut |_| {}).await,
+        bench.operator().resume(None, Box::new(|_, _, _| {}), &mut |_| {}).await,
         bench.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
     ] {
         assert!(matches!(&ending, Ending::Failed(why) if why.contains(told)), "{ending:?}");
