@@ -22,7 +22,9 @@ pub enum BeginError {
     #[error("{0}")]
     TooOften(String),
     /// The approved plan is not the plan of now.
-    #[error("the world changed since the plan was made: it was {approved}, it is {current} now")]
+    #[error(
+        "{approved} was approved and the plan of now is {current}: the world changed since, or the hash is not whole"
+    )]
     PlanChanged {
         /// What was approved.
         approved: String,

@@ -456,6 +456,9 @@ fn a_journal_file_is_for_its_owner_and_never_behind_a_link() {
     }
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(FileJournal::<_, Entry>::open(RealDisk, &path).unwrap().records(), records);
+    // A device has no end, and a pipe may have no other one.
+    let error = FileJournal::<_, Entry>::open(RealDisk, Path::new("/dev/zero")).unwrap_err();
+    assert!(error.to_string().contains("not a regular file"), "{error}");
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
     assert!(matches!(Repair::open(RealDisk, &link), Err(FileError::Disk { .. })));

@@ -15,7 +15,8 @@ pub(crate) struct Approval {
     /// Ask nothing; needs the hash of the plan that was approved
     #[arg(long, requires = "plan_hash")]
     pub(crate) yes: bool,
-    /// Refuse if the plan of now is not this one (`plan -o json` has it as `hash`)
+    /// Refuse if the plan of now is not this one (`plan -o json` has it as `hash`); who has the hash has seen the
+    /// plan, and is not asked for a name
     #[arg(long, value_name = "HASH")]
     pub(crate) plan_hash: Option<String>,
 }

@@ -185,6 +185,7 @@ fn untouched(report: &DetectionReport, output: Written) -> Result<u8, Failure> {
 }
 
 /// Where a run goes that is taken up again.
+#[derive(Clone, Copy)]
 enum Way<'a> {
     On { overrides: &'a [String], overall: Option<SignedDuration> },
     Back,
@@ -198,7 +199,7 @@ fn again(
 ) -> Result<u8, Failure> {
     let mut settings = settings::settings(target, None, None, &environment)?;
     if let Way::On { overrides, .. } = way {
-        settings::go_over(&mut settings, overrides)?;
+        settings::go_over_later(&mut settings, overrides)?;
     }
     let pool = settings.target.pool.clone();
     on(target, settings, async |operator, signals| {

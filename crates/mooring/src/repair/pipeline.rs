@@ -9,6 +9,7 @@ use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator};
+use mooring_repair::stand_in::StandIn;
 
 use super::arguments::{Drawn, Written};
 use super::left::{nobody_stands_in, unfinished};
@@ -93,6 +94,12 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
                 return Ok(0);
             }
             if let Some(young) = report.operation.as_ref().filter(|found| found.left_alone) {
+                let own = |left: &StandIn| {
+                    standing.records.iter().any(|record| left.run.as_ref() == Some(&record.run))
+                };
+                if !report.stand_in.as_ref().is_some_and(own) {
+                    nobody_stands_in(report)?;
+                }
                 write(&format!("{young}; nothing to do\n"));
                 return Ok(0);
             }
@@ -125,9 +132,10 @@ fn verdict(ending: Ending, report: Option<&RunReport>) -> Result<u8, Failure> {
         {
             return Ok(0);
         }
-        Ending::Rested(Rest::Finished(
-            Finish::Repaired | Finish::NothingToDo | Finish::Aborted,
-        )) => return Ok(0),
+        Ending::Rested(Rest::Finished(Finish::Repaired | Finish::NothingToDo)) => return Ok(0),
+        Ending::Rested(Rest::Finished(Finish::Aborted)) => {
+            "somebody had begun to undo the run, which is undone now\nhint: the next run of this step begins anew".to_owned()
+        }
         // Somebody else ended it while this step waited for them.
         Ending::Nothing(text) => {
             write(&format!("{text}; nothing to do\n"));

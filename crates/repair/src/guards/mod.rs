@@ -12,6 +12,7 @@ mod wedge;
 pub use evidence::further;
 pub use operation::{Running, Scope, deletions, is_running, is_untold, running};
 pub use verdict::{Detection, Verdict, verdict};
+pub(crate) use wedge::succeeds_again;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -87,7 +88,7 @@ pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<Guard> 
     guards
 }
 
-fn ago(at: Timestamp, now: Timestamp) -> String {
+pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{} ago", counted(now.duration_since(at).as_mins(), "minute"))
 }
 

@@ -113,6 +113,13 @@ fn last_success(events: &[ActivityEvent], scale_set: &str) -> Option<Timestamp> 
     succeeded.map(|event| event.at).max()
 }
 
+/// When a write succeeded behind which none failed any more: the wedge is over.
+pub(crate) fn succeeds_again(events: &[ActivityEvent], scale_set: &str) -> Option<Timestamp> {
+    let success = last_success(events, scale_set)?;
+    let fails = |event: &ActivityEvent| event.status == "Failed" && event.at > success;
+    (!writes(events, scale_set).any(fails)).then_some(success)
+}
+
 /// Failed writes with the signature after the last success, once per correlation id.
 fn failures(
     events: &[ActivityEvent],

@@ -116,8 +116,9 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     }
 }
 
-/// How a file of ours is opened.
-pub(crate) const NEVER_A_LINK: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+/// How a file of ours is opened: never behind a link, and without waiting for the other end of a pipe.
+pub(crate) const NEVER_A_LINK: OFlags =
+    OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 /// Who may read and write it.
 pub(crate) const OWNER_ONLY: Mode = Mode::RUSR.union(Mode::WUSR);
 
@@ -131,7 +132,7 @@ impl Disk for RealDisk {
         match open(path, NEVER_A_LINK, Mode::empty()) {
             Ok(file) => {
                 let mut bytes = Vec::new();
-                std::fs::File::from(file).read_to_end(&mut bytes)?;
+                regular(file)?.read_to_end(&mut bytes)?;
                 Ok(Some(bytes))
             }
             Err(error) if error == rustix::io::Errno::NOENT => Ok(None),
@@ -142,7 +143,7 @@ impl Disk for RealDisk {
     fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<()> {
         use std::io::{Seek as _, Write as _};
         let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE);
-        let mut file = std::fs::File::from(open(path, flags, OWNER_ONLY)?);
+        let mut file = regular(open(path, flags, OWNER_ONLY)?)?;
         // Also one that somebody else made, whatever rights it has.
         fchmod(&file, OWNER_ONLY)?;
         file.set_len(keep)?;
@@ -165,6 +166,12 @@ impl Disk for RealDisk {
         std::fs::rename(&beside, path)?;
         sync_directory(path)
     }
+}
+
+/// A file and nothing else: a device has no end.
+fn regular(file: std::os::fd::OwnedFd) -> io::Result<std::fs::File> {
+    let file = std::fs::File::from(file);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }
 
 fn sync_directory(path: &Path) -> io::Result<()> {

@@ -34,6 +34,9 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
         Some(node) => {
             may_empty(context, pool)?;
+            if pool == context.state.pool() {
+                pools::still_wedged(context)?;
+            }
             Err(context
                 .effect(step, Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
         }

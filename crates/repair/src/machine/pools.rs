@@ -5,6 +5,7 @@ use super::context::{Context, Progress, tagged};
 use super::proofs;
 use super::state::Attempt;
 use crate::effects::Effect;
+use crate::guards::{ago, succeeds_again};
 use crate::names::RUN_TAG;
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
@@ -24,7 +25,7 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
         let message = format!("there is a pool {name} that is not of this run");
         return Err(Action::resumable(Reason::NameTaken, message));
     }
-    still_the_one(context)?;
+    still_wedged(context)?;
     let body = tagged(body, &context.state.run);
     // What an earlier run left is not this run's before it has its size and tags.
     let is_made = |pool: &Pool| pool.tag(RUN_TAG).as_deref() == Some(context.state.run.as_str());
@@ -55,6 +56,28 @@ pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
         return Err(Action::resumable(Reason::GuardRefused, message));
     }
     Ok(())
+}
+
+/// As [`still_the_one`], and no write of its scale set has succeeded since: for what begins or ends the pool's emptying.
+pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
+    still_the_one(context)?;
+    let name = context.state.pool();
+    let Some(set) = context.scale_set(name)? else { return Ok(()) };
+    let Some(events) = &context.seen.events else { return Err(Action::Observe(Query::Events)) };
+    // What cannot be read now was read, or gone over, when the guards were looked at.
+    let events = events.known().map(Vec::as_slice).unwrap_or_default();
+    match succeeds_again(events, &set.id) {
+        Some(at) if !context.state.settings.overrides.contains_key("failing-writes") => {
+            let message = format!(
+                "a write of {} succeeded {}, and none failed since: pool {name} is not wedged any more; `abort` undoes \
+                 this run, and `resume --override failing-writes=REASON` rebuilds the pool all the same",
+                set.name,
+                ago(at, context.now)
+            );
+            Err(Action::resumable(Reason::GuardRefused, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The pool exists again, on another scale set, and its operation succeeded.
@@ -159,7 +182,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
         return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
     }
     // Also if the deletion was intended before: a process that died may never have asked for it.
-    still_the_one(context)?;
+    still_wedged(context)?;
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }

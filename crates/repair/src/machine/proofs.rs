@@ -1,6 +1,8 @@
 //! Proofs: what must be seen before the next step may rely on it.
 
-use super::action::Action;
+use jiff::SignedDuration;
+
+use super::action::{Action, Reason};
 use super::context::{Context, Progress};
 use super::{drain, pools, settle};
 use crate::counted::counted;
@@ -67,9 +69,7 @@ pub(super) fn full_count(context: &Context<'_>) -> Progress {
 
 /// How many nodes one of the two pools must have to carry the load.
 pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
-    let Some(pool) = context.pool(name)? else {
-        return Err(context.wait(format!("for pool {name}, which is not there")));
-    };
+    let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
     if name != context.state.pool() {
         return Ok(pool.count().max(1));
     }
@@ -81,12 +81,30 @@ pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
     Ok(if theirs { former.min(pool.count()) } else { former }.max(least))
 }
 
+/// How long an answer may be so old that a pool is not in it.
+const LATE: SignedDuration = SignedDuration::from_mins(2);
+
+/// What to do about a pool that this run made and that is not there.
+fn gone(context: &Context<'_>, name: &str) -> Action {
+    if context.now.duration_since(context.state.step_since()) < LATE {
+        return context.wait(format!("for pool {name}, which is not there"));
+    }
+    let message = if name == context.state.pool() {
+        format!(
+            "pool {name}, which this run made again, is gone; make it once more (docs/RUNBOOK.md), and `resume`"
+        )
+    } else {
+        format!(
+            "pool {name}, which this run made, is gone; `abort` undoes the rest, and the next `apply` begins anew"
+        )
+    };
+    Action::resumable(Reason::PoolGone, message)
+}
+
 /// The cure: another scale set, a write that succeeded, addresses, and a cluster that is Succeeded.
 pub(super) fn cure(context: &Context<'_>) -> Progress {
     let name = context.state.pool();
-    let Some(pool) = context.pool(name)? else {
-        return Err(context.wait(format!("for pool {name}, which is not there")));
-    };
+    let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
     if pool.state() != "Succeeded" {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
@@ -115,10 +133,7 @@ fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {
     let snapshot = context.snapshot()?;
     let policy = context.state.settings.version;
     sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref()).map_err(|error| {
-        Action::resumable(
-            super::Reason::BadSnapshot,
-            format!("the snapshot cannot be used: {error}"),
-        )
+        Action::resumable(Reason::BadSnapshot, format!("the snapshot cannot be used: {error}"))
     })
 }
 

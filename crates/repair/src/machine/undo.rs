@@ -76,6 +76,7 @@ fn not_late(context: &Context<'_>, name: &str) -> Result<(), Action> {
     match put {
         Some(put)
             if put.may_have_happened()
+                && !context.state.has_done(Step::CreateTemporary)
                 && !context.state.intended(&delete)
                 && is_recent(context, put) =>
         {

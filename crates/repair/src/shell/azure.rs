@@ -332,7 +332,7 @@ impl Missing {
             }
         };
         match &error.kind {
-            ErrorKind::NotFound(_) => Self::NotFound,
+            _ if is_absent(error) => Self::NotFound,
             // A policy forbids what is asked for and not who asks; a token that was not accepted may be the next time.
             ErrorKind::Forbidden(refusal) if !refusal.has_code("RequestDisallowedByPolicy") => {
                 Self::Denied(code())
@@ -350,6 +350,13 @@ impl Missing {
             Self::Failed(why) => Reading::Failed(why),
         }
     }
+}
+
+/// True if what was asked for is not there. A subscription that is not there is a mistake, and no cluster to come.
+pub(super) fn is_absent(error: &Error) -> bool {
+    let refusal = error.refusal();
+    let mistake = |code| refusal.is_some_and(|refusal| refusal.has_code(code));
+    error.is_not_found() && !mistake("SubscriptionNotFound") && !mistake("InvalidSubscriptionId")
 }
 
 /// The action that somebody may not do, out of the sentence that says so.
@@ -458,5 +465,20 @@ mod tests {
         let refusal = refusal("TooManyRequests");
         assert!(!denied(ErrorKind::Throttled { refusal, retry_after: None }));
         assert!(!denied(ErrorKind::Deadline("an answer")));
+    }
+
+    #[test]
+    fn a_subscription_that_is_not_there_is_no_cluster_to_come() {
+        for (code, absent) in [
+            ("ResourceNotFound", true),
+            ("ResourceGroupNotFound", true),
+            ("SubscriptionNotFound", false),
+            ("InvalidSubscriptionId", false),
+        ] {
+            let kind =
+                ErrorKind::NotFound(Refusal { code: Some(code.into()), ..Refusal::default() });
+            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
+            assert_eq!(matches!(Missing::of_error(&error), Missing::NotFound), absent, "{code}");
+        }
     }
 }

@@ -183,6 +183,7 @@ impl Operator {
             return Ending::failed(&error);
         }
         let records = records[records.len() - kept..].to_vec();
+        self.look_back(&settings, SignedDuration::ZERO);
         self.drive(store, records, first, watcher).await
     }
 
@@ -223,11 +224,19 @@ impl Operator {
             release(&mut store).await;
             return Ending::Failed(why);
         }
-        // It is judged as it was begun.
-        self.azure.look_back(state.settings.fail_window);
+        // It is judged as it was begun, and by everything since then.
+        let began = records.iter().find(|record| record.run == state.run).map(|record| record.at);
+        let since = began.map_or(SignedDuration::ZERO, |at| (self.clock)().duration_since(at));
+        self.look_back(&state.settings, since);
         let entry = entry(self.owner.clone());
         let first = follow(records.last(), &state.run, (self.clock)(), entry);
         self.drive(store, records, first, watcher).await
+    }
+
+    /// Reads the activity log as far back as the guards look, and as a run takes that began so long ago.
+    fn look_back(&mut self, settings: &Settings, since: SignedDuration) {
+        let back = settings.fail_window.saturating_add(settings.limits.overall);
+        self.azure.look_back(back.saturating_add(since.max(SignedDuration::ZERO)));
     }
 
     /// Whether a run of the journal is one of this very pool; if not, why.
@@ -252,9 +261,17 @@ impl Operator {
             Some(left) if knows(&left) => Ending::Failed(format!(
                 "{text}, but {left}: the next `apply` takes the pool over, or drain and delete it (docs/RUNBOOK.md)"
             )),
+            Some(left) if left.journal.as_deref() == Some(&self.pointer()) => Ending::Failed(
+                format!("{text}, but {left}: that run is lost with its journal (docs/RUNBOOK.md)"),
+            ),
             Some(left) => Ending::Failed(format!("{text}, but {}", left.and_now())),
             None => Ending::Nothing(text),
         }
+    }
+
+    /// Where the journal is, as the tag of a temporary pool says it.
+    fn pointer(&self) -> String {
+        self.settings.journal.pointer(&self.settings.target.pool)
     }
 
     /// The temporary pool of a run that is not over, wherever its journal is.

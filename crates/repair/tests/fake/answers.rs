@@ -85,21 +85,7 @@ impl Cloud {
             ),
             Query::Events if self.mute => Answer::Events(Reading::Failed("HTTP 503".into())),
             Query::Events => Answer::Events(Reading::Known(
-                self.pools
-                    .values()
-                    .filter(|pool| pool.wedged)
-                    .flat_map(|pool| {
-                        (0..12).map(|minute| ActivityEvent {
-                            correlation: format!("c{minute}"),
-                            operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(),
-                            resource: id(&pool.set),
-                            status: "Failed".into(),
-                            at: self.now.checked_sub(SignedDuration::from_mins(minute)).unwrap(),
-                            caller: None,
-                            codes: vec![SIGNATURE.into()],
-                        })
-                    })
-                    .collect(),
+                self.pools.values().flat_map(|pool| self.writes(pool)).collect(),
             )),
             Query::LatestOperation => {
                 Answer::LatestOperation(Reading::Known(self.operation.clone()))
@@ -118,5 +104,24 @@ impl Cloud {
                     .collect(),
             )),
         }
+    }
+
+    /// A wedge fails all the time; a write of any other set succeeds at once.
+    fn writes(&self, pool: &Pool) -> Vec<ActivityEvent> {
+        let (status, codes, all) = if pool.wedged {
+            ("Failed", vec![SIGNATURE.to_owned()], 12)
+        } else {
+            ("Succeeded", vec![], 1)
+        };
+        let event = |minute| ActivityEvent {
+            correlation: format!("c{minute}"),
+            operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(),
+            resource: format!("{SETS}/{}", pool.set),
+            status: status.into(),
+            at: self.now.checked_sub(SignedDuration::from_mins(minute)).unwrap(),
+            caller: None,
+            codes: codes.clone(),
+        };
+        (0..all).map(event).collect()
     }
 }

@@ -12,7 +12,7 @@ use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Finish, follow};
 use mooring_repair::machine::{Action, Reason, State, next};
 use mooring_repair::observation::{ActivityEvent, Query, Seen};
-use mooring_repair::plan::{self, Step, Surroundings};
+use mooring_repair::plan::{self};
 use mooring_repair::run::Rest;
 
 /// A run that died at a point.

@@ -6,13 +6,13 @@
     clippy::disallowed_methods,
     reason = "a test may fail loudly"
 )]
-#![allow(
-    unreachable_pub,
+
+#[allow(
     dead_code,
     unused_imports,
-    reason = "the model is shared with other tests"
+    unreachable_pub,
+    reason = "the model is shared with another test"
 )]
-
 #[path = "../fake/mod.rs"]
 mod fake;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::fake::ends::{effects, keys, once, rest, stopped};
 use crate::fake::scenarios::{budget_that_never_clears, dead_node, old_operation, settings};
-use crate::fake::{Cloud, End, Ended, Kill, node, pod, recover, resume, run_to_rest, undo, until};
+use crate::fake::{Cloud, Ended, Kill, node, pod, recover, resume, run_to_rest, undo, until};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::journal::{Entry, Finish};
@@ -14,7 +14,7 @@ use mooring_repair::observation::Operation;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::run::Rest;
-use mooring_repair::settings::{BudgetPolicy, Settings};
+use mooring_repair::settings::BudgetPolicy;
 use serde_json::json;
 
 fn last_left(cloud: &Cloud) -> String {

@@ -2,21 +2,14 @@
 
 use std::cell::RefCell;
 
-use crate::fake::ends::{keys, once, rest, stopped};
-use crate::fake::records::append;
+use crate::fake::ends::{keys, rest, stopped};
 use crate::fake::scenarios::{old_operation, overriding, settings};
-use crate::fake::{Cloud, Workload, action_of, node, pod, recover, undo, until, whole};
+use crate::fake::{Cloud, node, recover, undo, until, whole};
 use jiff::SignedDuration;
-use mooring_repair::effects::{Effect, EffectResult};
-use mooring_repair::journal::{Entry, Finish, summaries};
-use mooring_repair::machine::{Action, Reason, State, next};
-use mooring_repair::names::RUN_TAG;
-use mooring_repair::observation::{
-    ActivityEvent, Answer, Nic, Operation, Pdb, Query, Reading, Seen,
-};
+use mooring_repair::journal::{Entry, Finish};
+use mooring_repair::machine::Reason;
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
-use serde_json::json;
 
 /// Killed with the intent to delete in the journal, before the request was sent.
 fn before_the_request() -> Cloud {
@@ -169,5 +162,50 @@ fn an_edited_pool_is_noticed_before_anything_is_taken_off_it() {
         let end = recover(&cloud.borrow(), &settings(), None);
         assert_eq!(stopped(&end).0, Reason::PoolChanged, "{step:?}");
         assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+    }
+}
+
+/// The pool's own state may be Failed for hours after the wedge is over.
+#[test]
+fn a_pool_whose_writes_succeed_again_is_neither_emptied_nor_deleted() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.get_mut("system").unwrap().wedged = false;
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::GuardRefused, "{step:?}: {message}");
+        assert!(message.contains("succeeded 0 minutes ago"), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+        let end = recover(&end.cloud.borrow(), &overriding("failing-writes"), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+    }
+}
+
+#[test]
+fn a_pool_of_this_run_that_somebody_deletes_is_told_with_a_way_out() {
+    for (step, name, way) in [
+        (Step::ProveTemporary, "systmp", "`abort`"),
+        (Step::CordonPool, "systmp", "`abort`"),
+        (Step::VerifyCure, "system", "`resume`"),
+        (Step::CordonTemporary, "system", "`resume`"),
+    ] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.remove(name);
+        let began = cloud.borrow().now;
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::PoolGone, "{step:?}: {message}");
+        assert!(message.contains(name) && message.contains(way), "{message}");
+        let end = end.cloud.borrow().clone();
+        assert_eq!(keys(&end), before, "{step:?}");
+        assert!(end.now.duration_since(began) < SignedDuration::from_mins(4), "{step:?}");
+        if name == "systmp" {
+            let undone = undo(&end, None);
+            assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted), "{step:?}");
+            let took = undone.cloud.borrow().now.duration_since(end.now);
+            assert!(took < SignedDuration::from_mins(1), "nothing is late: {took}");
+        }
     }
 }

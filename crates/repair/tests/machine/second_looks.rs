@@ -5,15 +5,13 @@ use std::cell::RefCell;
 use crate::fake::ends::{keys, once, rest, stopped};
 use crate::fake::records::append;
 use crate::fake::scenarios::{old_operation, overriding, settings};
-use crate::fake::{Cloud, Workload, action_of, node, pod, recover, undo, until, whole};
+use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Finish, summaries};
-use mooring_repair::machine::{Action, Reason, State, next};
+use mooring_repair::machine::{Action, Reason, State};
 use mooring_repair::names::RUN_TAG;
-use mooring_repair::observation::{
-    ActivityEvent, Answer, Nic, Operation, Pdb, Query, Reading, Seen,
-};
+use mooring_repair::observation::{ActivityEvent, Answer, Nic, Operation, Query, Reading, Seen};
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
 use serde_json::json;
