@@ -14,12 +14,14 @@ pub mod catalogue;
 pub mod cse_status;
 pub mod custom_data;
 pub mod json;
+mod likeness;
 pub mod node_config;
 mod quoted;
 mod secret;
 mod shown;
 
 pub use cse_status::CseStatus;
+pub use likeness::looks_secret;
 pub use node_config::NodeConfig;
 pub use quoted::unquoted;
 pub use secret::{MASK, ProxyUrl, Secret};

@@ -62,4 +62,4 @@ pub use diagnose::{diagnose, diagnose_code};
 pub use diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 pub use evidence::{Evidence, LONGEST_LINE};
 pub use json::{SCHEMA, to_json};
-pub use secrets::masked;
+pub use secrets::{likely_secrets, masked, names_secret};

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use mooring_diagnosis::{FoundBy, Hints, Outcome, decode, diagnose, to_json};
+use mooring_diagnosis::{
+    FoundBy, Hints, Outcome, decode, diagnose, likely_secrets, masked, to_json,
+};
 use proptest::prelude::*;
 
 #[derive(Debug)]
@@ -78,6 +80,22 @@ fn text(case: &Case) -> &str {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_before_a_secret_hides_it(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "token", "password", "-u", "-p", "sshpass", "is", "bearer", "key", "private", "=", ":", ": ", "://", "@",
+                "\"", "'", "\\", "\\\"", "\\''", "$'", "[", "]", "{", "}", ",", ";", "?", "<", ">", " ", "\t", "/etc/", "é", "x1",
+            ]),
+            0..24,
+        ),
+    ) {
+        let line = words.concat();
+        let shown = masked(&format!("{line} password=hunter-two"));
+        prop_assert!(!shown.contains("hunter-two"), "{line}: {shown}");
+        prop_assert!(likely_secrets(&line).iter().all(|secret| line.contains(secret)));
+    }
 
     #[test]
     fn any_bytes_are_decoded_without_a_panic(input in prop::collection::vec(any::<u8>(), 0..2000)) {

@@ -1,0 +1,195 @@
+//! Secrets behind what announces them: a name, a header, a flag, a sentence.
+
+use std::ops::Range;
+
+use super::names;
+use super::values::{Writing, behind_blanks, value, word_end};
+
+/// Programs of which `-p` takes a password.
+const WITH_PASSWORD: &[&str] = &["login", "mysql", "mysqladmin", "mysqldump", "sshpass"];
+
+/// Finds every value that something announces.
+pub(super) fn find(line: &str, found: &mut Vec<Range<usize>>) {
+    let bytes = line.as_bytes();
+    let mut takes_password = false;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if !is_name_byte(byte) {
+            takes_password &= !b"|;&".contains(&byte);
+            at += 1;
+            continue;
+        }
+        let length = bytes[at..].iter().position(|&byte| !is_name_byte(byte));
+        let name = at..length.map_or(bytes.len(), |length| at + length);
+        let password = if takes_password { short_flag(line, &name) } else { None };
+        takes_password =
+            takes_password && password.is_none() || WITH_PASSWORD.contains(&&line[name.clone()]);
+        at = name.end;
+        let value = password.or_else(|| behind_user(line, &name)).or_else(|| behind(line, &name));
+        if let Some(value) = value {
+            at = value.end;
+            found.push(value);
+        }
+    }
+}
+
+/// What stands behind a name that announces a secret.
+fn behind(line: &str, name: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = line.as_bytes();
+    let text = with_word_before(line, name);
+    if !names::names_secret(text) {
+        return None;
+    }
+    let closed = name.end + bytes[name.end..].iter().take_while(|b| b"\"'`\\]".contains(b)).count();
+    let in_quotes = closed > name.end;
+    let sign = behind_blanks(bytes, closed);
+    let writing = if in_quotes { Writing::Json } else { Writing::Word };
+    match bytes.get(sign) {
+        Some(b'=') => {
+            let (start, is_apart) = behind_sign(bytes, sign);
+            if names::is_path(&line[start..]) {
+                return None;
+            }
+            let value = value(line, start, writing)?;
+            let word = &line[value.clone()];
+            // `TOKEN= OTHER=x` assigns nothing to the first.
+            let is_next = is_apart && (word.contains('=') || names::is_harmless(word));
+            (!is_next).then_some(value)
+        }
+        Some(b':') => {
+            let (start, is_apart) = behind_sign(bytes, sign);
+            let is_address = bytes[sign..].starts_with(b"://");
+            if is_address || !in_quotes && !is_label(bytes, name, text, start, is_apart) {
+                return None;
+            }
+            told(line, text, start, writing)
+        }
+        Some(b'>') if !in_quotes && name.start > 0 && bytes[name.start - 1] == b'<' => {
+            let end = line[sign..].find('<').map_or(line.len(), |length| sign + length);
+            (end > sign + 1).then_some(sign + 1..end)
+        }
+        _ if closed == sign || !names::announces(text) => None,
+        _ if text.starts_with('-') && !in_quotes => told_word(line, text, sign),
+        _ if text.eq_ignore_ascii_case("bearer") => {
+            let start = if in_quotes { None } else { Some(sign) };
+            start
+                .filter(|&start| !line[start..].starts_with("realm="))
+                .and_then(|start| told(line, text, start, writing))
+        }
+        _ if names::is_noun(text) => behind_verb(line, text, sign),
+        _ => None,
+    }
+}
+
+/// Whether a colon behind a name makes it a label. `image/secret:v1` and `token.go:12` are none.
+fn is_label(bytes: &[u8], name: &Range<usize>, text: &str, start: usize, is_apart: bool) -> bool {
+    let in_path = name.start > 0 && bytes[name.start - 1] == b'/';
+    let in_quotes = bytes.get(start).is_some_and(|byte| b"\"'\\".contains(byte));
+    let is_plain = is_apart || in_quotes || names::is_noun(text) && !in_path;
+    names::announces(text) && !names::is_event(text) && is_plain
+}
+
+/// `password is V`, `the token was: V`.
+fn behind_verb(line: &str, name: &str, at: usize) -> Option<Range<usize>> {
+    let rest = &line[at..];
+    let verb = ["is", "was"].into_iter().find(|verb| {
+        let behind = rest.strip_prefix(verb);
+        behind.is_some_and(|behind| behind.starts_with([' ', ':', '=']))
+    })?;
+    let (start, _) = behind_sign(line.as_bytes(), at + verb.len());
+    told(line, name, start, Writing::Word)
+}
+
+/// `curl -u user:V`: the password is behind the colon.
+fn behind_user(line: &str, name: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = line.as_bytes();
+    if !["-u", "-U", "--user", "--proxy-user"].contains(&&line[name.clone()]) {
+        return None;
+    }
+    let (start, _) = behind_sign(bytes, name.end);
+    let both = value(line, start, Writing::Word).filter(|_| start > name.end)?;
+    let (user, password) = line[both.clone()].split_once(':')?;
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_other = user.is_empty()
+        || password.is_empty()
+        || password.starts_with("//")
+        || user.starts_with('+')
+        || is_number(user) && is_number(password);
+    (!is_other).then_some(both.start + user.len() + 1..both.end)
+}
+
+/// `sshpass -p V`, `mysql -pV`.
+fn short_flag(line: &str, name: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = line.as_bytes();
+    let is_flag = line[name.clone()].starts_with("-p")
+        && name.start.checked_sub(1).is_none_or(|before| bytes[before].is_ascii_whitespace());
+    let start = name.start + "-p".len();
+    match bytes.get(start).filter(|_| is_flag)? {
+        byte if byte.is_ascii_whitespace() => {
+            value(line, behind_blanks(bytes, start), Writing::Word)
+        }
+        _ => value(line, start, Writing::Word),
+    }
+}
+
+/// Behind a flag: another flag, or a word of a sentence about it, is none of its values.
+fn told_word(line: &str, name: &str, start: usize) -> Option<Range<usize>> {
+    if line[start..].starts_with('-') { None } else { told(line, name, start, Writing::Word) }
+}
+
+/// What is told behind a label: not a word of a sentence, and not the scheme of a header.
+fn told(line: &str, name: &str, start: usize, writing: Writing) -> Option<Range<usize>> {
+    let bytes = line.as_bytes();
+    let first = value(line, start, writing)?;
+    let in_quotes = first.start > start;
+    if in_quotes || writing == Writing::Json {
+        return Some(first);
+    }
+    let next = behind_blanks(bytes, first.end);
+    let word = &line[first.clone()];
+    if names::is_scheme(word) {
+        return value(line, next, writing)
+            .filter(|value| !names::is_harmless(&line[value.clone()]));
+    }
+    if names::is_harmless(word) {
+        return None;
+    }
+    let mut end = first.end;
+    // A header may go on, and a sign may stand before the value.
+    let goes_on = |word: &str| {
+        names::is_list(name) && word.ends_with([';', ','])
+            || !word.contains(|c: char| c.is_alphanumeric())
+    };
+    let mut last = first.clone();
+    while goes_on(&line[last.clone()]) {
+        let next = behind_blanks(bytes, last.end);
+        if next == bytes.len() {
+            break;
+        }
+        last = next..word_end(bytes, next).max(next + 1);
+        end = last.end;
+    }
+    Some(first.start..end)
+}
+
+/// Where the value begins behind `=`, `:` and the like, and whether a blank parts them.
+fn behind_sign(bytes: &[u8], sign: usize) -> (usize, bool) {
+    let signs = bytes[sign..].iter().take_while(|byte| b"=:>".contains(byte)).count();
+    let start = behind_blanks(bytes, sign + signs);
+    (start, start > sign + signs)
+}
+
+/// `private key` is a name of two words.
+fn with_word_before<'l>(line: &'l str, name: &Range<usize>) -> &'l str {
+    let text = &line[name.clone()];
+    if !text.eq_ignore_ascii_case("key") {
+        return text;
+    }
+    let before = line[..name.start].strip_suffix(' ').unwrap_or_default();
+    let length = before.bytes().rev().take_while(|&byte| is_name_byte(byte)).count();
+    if length == 0 { text } else { &line[before.len() - length..name.end] }
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)
+}

@@ -1,0 +1,145 @@
+//! What is masked, and what stays.
+
+use super::*;
+
+/// Nothing about it looks like a secret.
+const V: &str = "hunter-two";
+
+#[test]
+fn secrets_are_masked_and_all_else_stays() {
+    for (line, shown) in [
+        ("token abcdef.0123456789abcdef used", "token [secret] used"),
+        ("Authorization: Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "Authorization: Bearer [secret]"),
+        ("+ TLS_BOOTSTRAP_TOKEN=abc", "+ TLS_BOOTSTRAP_TOKEN=[secret]"),
+        ("kubeadm join --token hunter2 --v=5", "kubeadm join --token [secret] --v=5"),
+        ("https://u:p@proxy:3128/x refused", "https://[secret]@proxy:3128/x refused"),
+        ("https://b/y?sv=1&sig=abc%2F", "https://b/y?[secret]"),
+        ("https://u:p@b/y?sig=1", "https://[secret]@b/y?[secret]"),
+        ("MIIB0123456789abcdefABCDEFMIIB0123456789abcdefABCDEF==", "[secret]"),
+        ("http://u:p@proxy:3128/ refused", "http://[secret]@proxy:3128/ refused"),
+        (
+            "Authorization: x eyJhbGciOiJSUzI1NiJ9.eyJhIjoxfQ.c2ln",
+            "Authorization: [secret] [secret]",
+        ),
+    ] {
+        assert_eq!(masked(line), shown);
+    }
+}
+
+#[test]
+fn a_secret_is_masked_in_every_form_that_announces_it() {
+    for (line, shown) in [
+        (r#"{"x":1,"client_secret":"V"}"#, r#"{"x":1,"client_secret":"[secret]"}"#),
+        (r#"{\"client_secret\":\"V\",\"x\":1}"#, r#"{\"client_secret\":\"[secret]\",\"x\":1}"#),
+        (r#""accessToken": "V""#, r#""accessToken": "[secret]""#),
+        (r#"{"password":["V", "W"],"x":1}"#, r#"{"password":[secret],"x":1}"#),
+        ("password is V", "password is [secret]"),
+        ("the password was: 'V two words'", "the password was: '[secret]'"),
+        ("curl -u user:V https://x", "curl -u user:[secret] https://x"),
+        ("curl --user 'user:V two' https://x", "curl --user 'user:[secret]' https://x"),
+        ("a=b,password=V", "a=b,password=[secret]"),
+        ("AccountName=x;AccountKey=V", "AccountName=x;AccountKey=[secret]"),
+        ("Authorization:Bearer V", "Authorization:Bearer [secret]"),
+        ("Authorization: Bearer V", "Authorization: Bearer [secret]"),
+        ("-H 'Authorization: Basic V' https://x", "-H 'Authorization: Basic [secret]' https://x"),
+        ("Authorization:\tBearer\tV", "Authorization:\tBearer\t[secret]"),
+        ("Set-Cookie: session=V; Path=/; x=V", "Set-Cookie: [secret]"),
+        ("X-Auth-Key: V", "X-Auth-Key: [secret]"),
+        ("Private key: V", "Private key: [secret]"),
+        ("PASSWORD=\"V two words\" x", "PASSWORD=\"[secret]\" x"),
+        ("PASSWORD='V two words' x", "PASSWORD='[secret]' x"),
+        ("PASSWORD=$'V\\ntwo words' x", "PASSWORD=$'[secret]' x"),
+        ("PASSWORD=\"V two words that are cut", "PASSWORD=\"[secret]"),
+        ("password = V", "password = [secret]"),
+        ("map[password:V user:x]", "map[password:[secret] user:x]"),
+        ("<Password>V two</Password>", "<Password>[secret]</Password>"),
+        ("refresh_token: V", "refresh_token: [secret]"),
+        ("sshpass -p V ssh -p 22 x", "sshpass -p [secret] ssh -p 22 x"),
+        ("mysql -u root -pV x", "mysql -u root -p[secret] x"),
+        ("oras login x -u y -p V", "oras login x -u y -p [secret]"),
+        ("http://user:V/x@proxy refused", "http://[secret]@proxy refused"),
+        ("http://user:V@x/y@proxy refused", "http://[secret]@proxy refused"),
+        ("user:V@proxy:3128 refused", "[secret]@proxy:3128 refused"),
+        ("https_proxy=user:V@proxy:3128", "https_proxy=[secret]@proxy:3128"),
+        (r#"{"x":"user:V@proxy:3128"}"#, r#"{"x":"[secret]@proxy:3128"}"#),
+        ("http://u:V@a,http://u:V@b", "http://[secret]@a,http://[secret]@b"),
+        ("sig=V", "sig=[secret]"),
+        ("sv=1&sig=V&se=2", "sv=1&sig=[secret]"),
+    ] {
+        let (line, told) = (line.replace('V', V), masked(&line.replace('V', V)));
+        assert_eq!(told, shown, "{line}");
+        assert_eq!(masked(&told), told, "masking again changes nothing");
+    }
+}
+
+#[test]
+fn lines_that_hold_no_secret_stay_byte_for_byte() {
+    for line in [
+        "+ curl https://mcr.microsoft.com/v2/",
+        "oras: command not found",
+        "/var/lib/waagent/custom-script/download/0/script.sh",
+        "token file not found",
+        "token: not found",
+        "password authentication failed",
+        "password is required",
+        "the token is expired",
+        "Error: failed to get token: context deadline exceeded",
+        "AuthorizationFailed: The client does not have authorization to perform action",
+        "error: x509: certificate signed by unknown authority",
+        "tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
+        "/etc/kubernetes/certs/ca.crt: No such file or directory",
+        "cat: /var/run/secrets/token: Permission denied",
+        "--token-file /var/run/secrets/token --cacert /etc/x.pem",
+        "mkdir -p /opt/x",
+        "ssh -p 22 host",
+        "date -u +%H:%M:%S",
+        "docker run -u 1000:1000 x",
+        "journalctl -u kubelet",
+        "curl: (22) The requested URL returned error: 404",
+        "exit status=50 signal=9",
+        "c1.privatelink.westeurope.azmk8s.io: NXDOMAIN",
+        "SubCode: AssignedIdentity; Dependency: x",
+        "mcr.microsoft.com/oss/secret-store/secret:v1.4.0 pulled",
+        "mcr.microsoft.com/pause:3.6@sha256:0123abc pulled",
+        "https://mcr.microsoft.com:443/v2/pause@sha256:0123abc not found",
+        "https://github.com/azure/login@v2 not found",
+        "secrets.go:95 token.rs:12:5",
+        "{\"disablePasswordAuthentication\": true, \"password\": null, \"token\": \"\"}",
+        "12:30:05 write to someone@example.com or mailto:someone@example.com",
+        "Www-Authenticate: Bearer realm=\"x\",service=\"y\"",
+        "git clone git@github.com:org/repo",
+        "é: ключ не найден",
+        "",
+    ] {
+        assert_eq!(masked(line), line);
+        assert_eq!(likely_secrets(line), [""; 0]);
+    }
+}
+
+#[test]
+fn what_was_found_is_found_again_behind_a_mask() {
+    let line = "TOKEN=abcdef oras: command not found";
+    let (shown, focus) = masked_around(line, line.find("oras").unwrap());
+    assert_eq!(&shown[focus..], "oras: command not found");
+    assert_eq!(masked_around("", 0), (String::new(), 0));
+    assert_eq!(masked_around("a TOKEN=abcdef", 10).1, "a TOKEN=".len());
+    assert_eq!(masked_around("ab TOKEN=abcdef", 1).1, 1);
+}
+
+#[test]
+fn a_hostile_line_takes_no_longer_than_its_length() {
+    for part in [
+        "token=/etc/",
+        "token:\"",
+        "-u x\"",
+        "\\",
+        "token: the,",
+        "a:b@",
+        "http://",
+        "\"token\":[",
+        "key ",
+    ] {
+        let line = part.repeat((1 << 18) / part.len());
+        assert!(masked(&line).len() <= 2 * line.len() + MASK.len());
+    }
+}
