@@ -1,9 +1,12 @@
 //! Which values must never leave this node.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use mooring_contract::NodeConfig;
+use mooring_contract::json::{Dialect, Reader};
 use mooring_contract::node_config::{self, MAX_BYTES};
+use mooring_contract::{NodeConfig, ProxyUrl};
+use mooring_diagnosis::likely_secrets;
 
 use crate::nbc;
 use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
@@ -35,10 +38,36 @@ pub(crate) fn of_node(
 }
 
 /// Every secret in the text of a node config, for a [`Redactor`].
+///
+/// What cannot be read as a config may be one all the same, cut off or with a slip in it: then everything in it is a
+/// secret that [is likely one](mooring_diagnosis::likely_secrets).
 #[must_use]
 pub fn in_config(text: &[u8]) -> Vec<Vec<u8>> {
-    let Ok(parsed) = node_config::parse(text) else { return Vec::new() };
-    parsed.config.expose_secrets().into_iter().map(Vec::from).collect()
+    match node_config::parse(text) {
+        Ok(parsed) => parsed.config.expose_secrets().into_iter().map(Vec::from).collect(),
+        Err(_) => likely(&String::from_utf8_lossy(text)),
+    }
+}
+
+/// Likely secrets in a text that should be JSON, as they stand there and without its escapes.
+fn likely(text: &str) -> Vec<Vec<u8>> {
+    // Behind the name of a secret may stand a list of them.
+    let named = likely_secrets(text).into_iter();
+    let mut secrets: Vec<String> =
+        named.flat_map(|secret| secret.split('"').chain([secret])).map(str::to_owned).collect();
+    for address in text.split('"').filter(|text| text.contains('@')) {
+        secrets.extend(ProxyUrl::from(address).expose_secrets().map(str::to_owned));
+    }
+    let escaped = secrets.iter().filter(|secret| secret.contains('\\'));
+    let plain: Vec<String> = escaped.map(|secret| unescaped(secret)).collect();
+    secrets.into_iter().chain(plain).map(String::into_bytes).collect()
+}
+
+/// A text without the escapes of JSON; what is no escape stays.
+fn unescaped(text: &str) -> String {
+    let document = format!("\"{text}\"");
+    let read = Reader::new(document.as_bytes(), Dialect::Go).string().map(Cow::into_owned);
+    read.unwrap_or_else(|_| text.replace("\\\"", "\"").replace("\\\\", "\\"))
 }
 
 /// Every secret in the text of an NBC command, for a [`Redactor`].
@@ -66,4 +95,68 @@ pub(crate) fn values_of_node(
         secrets.extend(in_nbc_command(&text));
     }
     secrets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str = r#"{
+        "bootstrapping_config": {"tls_bootstrapping_token": "canary token \"\u00e9"},
+        "authConfig": {"servicePrincipalSecret": "canary-principal"},
+        "kubelet_config": {"kubelet_client_key": "canary-key\nsecond line"},
+        "custom_search_domain_config": {"realm_password": "canary-realm"},
+        "http_proxy_config": {"http_proxy": "http://user:canary/http@proxy:3128", "https_proxy": "canary-https@proxy"},
+        "private_egress_proxy_address": "user:canary-egress@proxy",
+        "vm_size": "Standard_D4s_v5"
+    }"#;
+
+    const CANARIES: [&str; 7] = [
+        "canary token \"\u{e9}",
+        "canary-principal",
+        "canary-key\nsecond line",
+        "canary-realm",
+        "canary/http",
+        "canary-https",
+        "canary-egress",
+    ];
+
+    #[test]
+    fn every_secret_of_a_config_that_cannot_be_read_is_known_all_the_same() {
+        let compact: String = CONFIG.lines().map(str::trim).collect();
+        for (what, text) in [
+            ("cut", CONFIG[..CONFIG.len() - 2].to_owned()),
+            ("a wrong type", CONFIG.replace("\"Standard_D4s_v5\"", "5")),
+            ("a duplicate", CONFIG.replacen('{', "{\"version\": 1, \"version\": 2,", 1)),
+            ("a lost comma", CONFIG.replace("\"},", "\"}")),
+            ("lost colons", CONFIG.replace("\": \"", "\" \"")),
+            ("one line", compact + "}"),
+        ] {
+            assert!(node_config::parse(text.as_bytes()).is_err(), "{what}");
+            let secrets = in_config(text.as_bytes());
+            for canary in CANARIES {
+                assert!(
+                    secrets.iter().any(|secret| secret == canary.as_bytes()),
+                    "{what}: {canary}"
+                );
+            }
+            assert!(!secrets.iter().any(|secret| secret == b"Standard_D4s_v5"), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_secret_of_the_wrong_type_or_cut_off_is_known_as_far_as_it_goes() {
+        for (text, canary) in [
+            (
+                r#"{"auth_config": {"service_principal_secret": ["canary-one", "canary-two"]}}"#,
+                "canary-two",
+            ),
+            (r#"{"auth_config": {"service_principal_secret": 12345678}}"#, "12345678"),
+            (r#"{"bootstrapping_config": {"tls_bootstrapping_token": "canary-cut"#, "canary-cut"),
+        ] {
+            let secrets = in_config(text.as_bytes());
+            assert!(secrets.iter().any(|secret| secret == canary.as_bytes()), "{text}");
+        }
+        assert!(in_config(b"").is_empty());
+    }
 }

@@ -241,6 +241,26 @@ fn a_manifest_says_what_is_there_and_what_is_not() {
 }
 
 #[test]
+fn a_config_that_cannot_be_read_is_told_and_its_secrets_are_masked_all_the_same() {
+    let (_folder, root, out) = work();
+    leaking_node(&root);
+    let path = "opt/azure/containers/aks-node-controller-config.json";
+    let whole = fs::read_to_string(root.join(path)).unwrap();
+    for broken in [whole[..whole.len() - 1].to_owned(), whole.replacen('{', "{\"vm_size\": 5, ", 1)]
+    {
+        write(&root, path, &broken);
+        assert!(bundle(&root, &out).status.success());
+        let (files, plain) = unpacked(&out);
+        for form in KNOWN.iter().flat_map(|secret| forms(secret)) {
+            let found = plain.windows(form.len()).any(|window| window == form.as_bytes());
+            assert!(!found, "{form}");
+        }
+        let told = manifest(&files);
+        assert!(left_out(&told, path).unwrap().contains("masked by likeness"), "{told:#}");
+    }
+}
+
+#[test]
 fn nothing_leads_out_of_the_root_and_nothing_keeps_us_waiting() {
     let (folder, root, out) = work();
     let outside = folder.path().join("outside");

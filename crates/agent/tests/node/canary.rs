@@ -222,6 +222,30 @@ fn an_nbc_command_lets_no_secret_out() {
 }
 
 #[test]
+fn a_config_that_cannot_be_read_hides_its_secrets_all_the_same() {
+    let whole = config("v1");
+    for (what, content) in [
+        ("a cut", whole[..whole.len() - 1].to_owned()),
+        ("a duplicate", whole.replace("\"version\"", "\"version\": \"v1\", \"version\"")),
+        ("a wrong type", whole.replacen('{', "{\"vm_size\": 5, ", 1)),
+    ] {
+        let (node, script) = leaking_node("exit 9");
+        node.write("/opt/azure/containers/aks-node-controller-config.json", &content);
+        let nbc = node.write_typed("nbc.sh", &script);
+        let output = node.run(&["provision", "--nbc-cmd", &nbc]);
+        assert!(text(&output.stdout).contains("[secret]' and more"), "{what}: the scripts ran");
+        search(what, &node, &output);
+        search(what, &node, &node.run(&["provision-wait"]));
+        // The same if it is the one on the command line.
+        let (node, script) = leaking_node("exit 9");
+        let nbc = node.write_typed("nbc.sh", &script);
+        let typed = node.write_typed("config.json", &content);
+        let words = ["provision", "--nbc-cmd", &nbc, "--provision-config", &typed];
+        search(what, &node, &node.run(&words));
+    }
+}
+
+#[test]
 fn a_report_of_the_scripts_is_shown_without_its_secrets() {
     for padding in [0, 6000] {
         let node = Node::with_script("");

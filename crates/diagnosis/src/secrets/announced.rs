@@ -68,7 +68,13 @@ fn behind(line: &str, name: &Range<usize>) -> Option<Range<usize>> {
             let end = line[sign..].find('<').map_or(line.len(), |length| sign + length);
             (end > sign + 1).then_some(sign + 1..end)
         }
+        // `["--token", "V"]`, and a member whose colon is lost.
+        Some(b',') if in_quotes && text.starts_with('-') => {
+            let start = behind_blanks(bytes, sign + 1);
+            quoted(line, start).filter(|value| !line[value.clone()].starts_with('-'))
+        }
         _ if closed == sign || !names::announces(text) => None,
+        Some(b'"' | b'\'') if in_quotes => quoted(line, sign),
         _ if text.starts_with('-') && !in_quotes => told_word(line, text, sign),
         _ if text.eq_ignore_ascii_case("bearer") => {
             let start = if in_quotes { None } else { Some(sign) };
@@ -170,6 +176,11 @@ fn told(line: &str, name: &str, start: usize, writing: Writing) -> Option<Range<
         end = last.end;
     }
     Some(first.start..end)
+}
+
+/// A value that must be in quotes.
+fn quoted(line: &str, start: usize) -> Option<Range<usize>> {
+    value(line, start, Writing::Word).filter(|value| value.start > start)
 }
 
 /// Where the value begins behind `=`, `:` and the like, and whether a blank parts them.

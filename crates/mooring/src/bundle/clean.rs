@@ -3,7 +3,7 @@
 use mooring_agent::redact::Redactor;
 use mooring_contract::MASK;
 use mooring_contract::json::{Dialect, Escape, Kind, Layout, Reader, Writer};
-use mooring_diagnosis::masked;
+use mooring_diagnosis::{masked, names_secret};
 
 /// A text without secrets.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +38,8 @@ fn line(line: &str) -> String {
     document(line).unwrap_or_else(|| masked(line))
 }
 
-/// A text that is one JSON object or array: every string in it is cleaned, all else stays, in its order.
+/// A text that is one JSON object or array: every string in it is cleaned, what stands behind the name of a secret goes
+/// whole, all else stays, in its order.
 fn document(text: &str) -> Option<String> {
     if !text.trim_start().starts_with(['{', '[']) {
         return None;
@@ -61,8 +62,10 @@ fn copy(reader: &mut Reader<'_>, writer: &mut Writer, depth: usize) -> Option<()
             writer.open_object();
             while let Some(name) = members.next(reader).ok()? {
                 writer.name(&line(&name.text));
-                if reader.peek().ok()? == Kind::String && names_secret(&name.text) {
-                    reader.string().ok()?;
+                // Whether something is set, and a flag, tell no secret.
+                let may_tell = !matches!(reader.peek().ok()?, Kind::Null | Kind::Bool);
+                if may_tell && names_secret(&name.text) {
+                    reader.skip(DEEPEST).ok()?;
                     writer.string(MASK);
                 } else {
                     copy(reader, writer, depth + 1)?;
@@ -87,11 +90,6 @@ fn copy(reader: &mut Reader<'_>, writer: &mut Writer, depth: usize) -> Option<()
         }
     }
     Some(())
-}
-
-/// Whether what stands behind this name is a secret.
-fn names_secret(name: &str) -> bool {
-    masked(&format!("{name}=x")).contains(MASK)
 }
 
 #[cfg(test)]
@@ -124,5 +122,29 @@ mod tests {
         assert_eq!(text, r#"{"Output":"[secret]"}"#, "an escape hides nothing");
         let (text, _) = cleaned("{\"msg\":\"a\",\"access_token\":\"abc\"}\nplain\n");
         assert_eq!(text, "{\"msg\":\"a\",\"access_token\":\"[secret]\"}\nplain\n");
+    }
+    #[test]
+    fn whatever_stands_behind_the_name_of_a_secret_goes_whole() {
+        let (text, count) = cleaned(
+            r#"{"tokens":["a",["b"]],"credentials":{"user":"c","x":[1]},"pwd":12345678,"passwordExpired":false,"secret":null,"n":5}"#,
+        );
+        assert_eq!(
+            text,
+            r#"{"tokens":"[secret]","credentials":"[secret]","pwd":"[secret]","passwordExpired":false,"secret":null,"n":5}"#
+        );
+        assert_eq!(count, 3);
+    }
+
+    #[test]
+    fn user_information_reaches_to_the_last_at_sign() {
+        for text in [
+            r#"{"proxy":"http://user:hunter-two/x@proxy:3128"}"#,
+            r#"["user:hunter-two@proxy:3128"]"#,
+            "http_proxy=http://user:hunter-two@x/y@proxy:3128",
+            "{\"cut\": 1, \"client_secret\": \"hunter-two and more",
+        ] {
+            let (text, count) = cleaned(text);
+            assert!(!text.contains("hunter-two") && count == 1, "{text}");
+        }
     }
 }

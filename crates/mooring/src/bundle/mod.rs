@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mooring_agent::redact::Redactor;
 use mooring_agent::secrets;
-use mooring_contract::shown;
+use mooring_contract::{node_config, shown};
 
 use crate::cluster_cli::ClusterArguments;
 use crate::failure::Failure;
@@ -28,9 +28,12 @@ root: `/` on the node itself, or wherever its disk is mounted. Whatever is not o
 never opened. With a name, what Azure and the record show of the node is taken, as `mooring why`
 reads it.
 
-Every text is masked twice: the secrets of the node config, in any encoding, then whatever looks
-like one. The node config itself is not taken. manifest.json says what is in the archive, what was
-masked or cut, and what was left out and why. The same node gives the same bytes; only its owner
+Every text is masked twice: the secrets of the node config and of a ready command, in any encoding,
+then whatever looks like one or stands where one is announced (password=, Authorization:, user@ in
+an address). What only its owner would recognise may be left: look before you share. The node config
+itself is not taken; where it cannot be read as one, its secrets are known by likeness only, and
+manifest.json says so. manifest.json says, too, what is in the archive, what was masked or cut, and
+what was left out and why. The same node gives the same bytes; only its owner
 may read the file.
 
 Examples:
@@ -148,6 +151,15 @@ fn redactor(root: &Root, contents: &mut Contents) -> Redactor {
         }
     };
     let (config, command) = (read(NODE_CONFIG), read(NBC_COMMAND));
+    if !config.is_empty()
+        && let Err(error) = node_config::parse(&config)
+    {
+        let why = format!(
+            "cannot be read as a node config ({}): its secrets were masked by likeness, and some may be left",
+            error.position
+        );
+        contents.left_out.push((NODE_CONFIG.to_owned(), why));
+    }
     Redactor::new([secrets::in_config(&config), secrets::in_nbc_command(&command)].concat())
 }
 
