@@ -51,9 +51,14 @@ impl<'a> Decoder<'a> {
         let mut seen = 0_u64;
         self.enclosing_messages += 1;
         let mut members = self.reader.object().map_err(|error| self.place(error))?;
+        let mut place = 0;
         while let Some(name) = self.next_member(&mut members)? {
+            place += 1;
             let number = M::number_of(&name.text);
-            self.path.push(Segment::Field(name.text));
+            self.path.push(match number {
+                Some(_) => Segment::Field(name.text),
+                None => Segment::Unknown(name.text, place),
+            });
             match number {
                 None => self.skip_unknown(name.offset)?,
                 Some(number) => {
@@ -173,8 +178,10 @@ impl<'a> Decoder<'a> {
         mut read: impl FnMut(&mut Self, &str) -> Result<bool, ParseError>,
     ) -> Result<(), ParseError> {
         let mut members = self.reader.object().map_err(|error| self.place(error))?;
+        let mut place = 0;
         while let Some(key) = self.next_member(&mut members)? {
-            self.path.push(Segment::Key(key.text.clone()));
+            place += 1;
+            self.path.push(Segment::Key(key.text.clone(), place));
             if !read(self, &key.text)? {
                 return Err(self.place(Problem::Duplicate.at(key.offset)));
             }

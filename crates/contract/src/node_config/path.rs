@@ -3,45 +3,92 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::shown;
+use crate::looks_secret;
+
+/// The longest name that is told, of those that are not the contract's.
+const LONGEST_NAME: usize = 40;
 
 /// One step from the document's root.
 #[derive(Debug)]
 pub(super) enum Segment<'a> {
-    /// A member, by the name that the document uses.
+    /// A member that the contract knows, by the name that the document uses.
     Field(Cow<'a, str>),
+    /// A member that the contract does not know, and the how manieth of its message it is.
+    Unknown(Cow<'a, str>, usize),
     /// An element of a list.
     Index(usize),
-    /// An entry of a map.
-    Key(Cow<'a, str>),
+    /// An entry of a map, and the how manieth it is.
+    Key(Cow<'a, str>, usize),
 }
 
 /// A path for people: `kubelet_config.kubelet_flags["--v"]`, `custom_ca_certs[2]`.
 ///
-/// Names come from the document, which may be hostile, so they are [`shown`], not copied.
+/// Names that are not the contract's come from the document, which may be hostile, and where a value slipped into the
+/// place of a name, it may be a secret. One that is not plainly a name is told by its place: `kubelet_flags[#3]`.
 pub(super) fn render(segments: &[Segment<'_>]) -> String {
     let mut path = String::new();
     for segment in segments {
+        let dot = if path.is_empty() { "" } else { "." };
         // Writing to a `String` cannot fail.
         let _ = match segment {
-            Segment::Field(name) if path.is_empty() => write!(path, "{}", shown(name)),
-            Segment::Field(name) => write!(path, ".{}", shown(name)),
+            Segment::Field(name) => write!(path, "{dot}{name}"),
+            Segment::Unknown(name, _) if is_plain(name) => write!(path, "{dot}{name}"),
+            Segment::Unknown(_, place) => write!(path, "{dot}#{place}"),
             Segment::Index(index) => write!(path, "[{index}]"),
-            Segment::Key(key) => write!(path, "[\"{}\"]", shown(key)),
+            Segment::Key(key, _) if is_plain(key) => write!(path, "[\"{key}\"]"),
+            Segment::Key(_, place) => write!(path, "[#{place}]"),
         };
     }
     path
+}
+
+/// Whether a name is short, of the letters of names, and does not look like a secret.
+fn is_plain(name: &str) -> bool {
+    let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-/".contains(&byte);
+    let is_random = |part: &[u8]| {
+        let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+        part.len() >= 16 && digits >= 4
+    };
+    (1..=LONGEST_NAME).contains(&name.len())
+        && name.bytes().all(is_of_names)
+        && !looks_secret(name)
+        && !name.as_bytes().split(|byte| b"_.-/".contains(byte)).any(is_random)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn told(key: &str) -> String {
+        render(&[Segment::Field("m".into()), Segment::Key(key.into(), 3)])
+    }
+
     #[test]
-    fn hostile_names_are_escaped_and_cut() {
-        let name = format!("a\n\u{1b}[31m\u{202e}\"{}", "x".repeat(500));
-        let path = render(&[Segment::Field("m".into()), Segment::Key(name.into())]);
-        assert!(path.starts_with("m[\"a\\n\\u{1b}[31m\\u{202e}\\\""), "{path}");
-        assert!(path.ends_with("x... (511 bytes)\"]") && path.len() < 200, "{path}");
+    fn plain_names_are_told() {
+        for name in ["--v", "net.core.somaxconn", "kubernetes.azure.com/cluster", "Standard_D4s_v5"]
+        {
+            assert_eq!(told(name), format!("m[\"{name}\"]"));
+        }
+        let path = [Segment::Unknown("colour".into(), 2), Segment::Index(1)];
+        assert_eq!(render(&path), "colour[1]");
+    }
+
+    #[test]
+    fn what_is_not_plainly_a_name_is_told_by_its_place() {
+        for name in [
+            "",
+            "a b",
+            "\u{1b}[31m",
+            "é",
+            "p@ss",
+            "http://user:password@proxy",
+            "abcdef.0123456789abcdef",
+            "eyJhbGciOiJSUzI1NiJ9.e30.c2ln",
+            "token-a1b2c3d4e5f6a7b8c9",
+            &"x".repeat(41),
+        ] {
+            assert_eq!(told(name), "m[#3]", "{name}");
+        }
+        assert_eq!(render(&[Segment::Unknown("a b".into(), 2)]), "#2");
     }
 }

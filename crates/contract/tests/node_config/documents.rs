@@ -146,7 +146,7 @@ fn unknown_fields_are_skipped_and_listed_with_their_path() {
         [
             (Unknown::Field, "x", 1, 17),
             (Unknown::Field, "x", 2, 1),
-            (Unknown::Field, "local_dns_profile.vnet_dns_overrides[\"a.b\"].\\u{e9}", 3, 52),
+            (Unknown::Field, "local_dns_profile.vnet_dns_overrides[\"a.b\"].#1", 3, 52),
         ]
     );
 }

@@ -46,6 +46,22 @@ fn an_error_names_the_field_the_line_and_the_column() {
 }
 
 #[test]
+fn no_error_and_no_warning_quotes_what_may_be_a_secret() {
+    let canary = "canary password";
+    for document in [
+        format!(r#"{{"kubelet_config":{{"kubelet_flags":{{"a":"","{canary}":5}}}}}}"#),
+        format!(r#"{{"kubelet_config":{{"kubelet_flags":{{"{canary}":"","{canary}":""}}}}}}"#),
+        format!(r#"{{"{canary}":{{]}}"#),
+    ] {
+        let told = format!("{0} {0:?}", refused(&document));
+        assert!(!told.contains("canary") && told.contains("#"), "{told}");
+    }
+    let parsed = accepted(&format!(r#"{{"version":"v1","{canary}":1}}"#));
+    let told = format!("{0} {0:?}", parsed.warnings[0]);
+    assert!(told.starts_with("#2: unknown field, ignored") && !told.contains("canary"), "{told}");
+}
+
+#[test]
 fn the_same_field_by_its_two_names_is_a_duplicate() {
     assert_eq!(refused(r#"{"vm_size": "a", "vmSize": "a"}"#).problem, Problem::Duplicate);
     assert_eq!(refused(r#"{"vm_size": null, "vmSize": "a"}"#).problem, Problem::Duplicate);
