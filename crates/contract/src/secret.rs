@@ -77,6 +77,15 @@ impl ProxyUrl {
         user_info.into_iter().chain(password)
     }
 
+    /// The address with a mask for its user information.
+    #[must_use]
+    pub fn masked(&self) -> String {
+        match self.split() {
+            Some((scheme, _, rest)) => format!("{scheme}{MASK}{rest}"),
+            None => self.0.clone(),
+        }
+    }
+
     /// (scheme with `://`, user information, rest with `@`)
     fn split(&self) -> Option<(&str, &str, &str)> {
         let from = self.0.find("://").map_or(0, |at| at + "://".len());
@@ -118,6 +127,8 @@ mod tests {
         assert_eq!(debug("u:p@proxy:3128"), "[secret]@proxy:3128");
         assert_eq!(debug("http://proxy:3128"), "\"http://proxy:3128\"");
         assert_eq!(debug(""), "\"\"");
+        assert_eq!(ProxyUrl::from("http://u:p/a@b@proxy").masked(), "http://[secret]@proxy");
+        assert_eq!(ProxyUrl::from("http://proxy").masked(), "http://proxy");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-use mooring_contract::shown;
+use mooring_contract::{MASK, ProxyUrl, shown};
 
 /// What a flag takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,16 @@ fn split(word: &OsStr) -> Option<(&[u8], Option<OsString>)> {
 
 /// A flag's value that means nothing, in the words of Go, and what to write instead.
 pub(super) fn invalid(name: &str, typed: &str, advice: &str) -> String {
-    format!("invalid value \"{}\" for flag -{name}: {advice}", shown(typed))
+    format!("invalid value \"{}\" for flag -{name}: {advice}", word(typed))
+}
+
+/// A word as it may be shown: an address without user information and query, which may be secrets.
+pub(super) fn word(typed: &str) -> String {
+    let masked = ProxyUrl::from(typed).masked();
+    match masked.find('?').filter(|_| masked.contains("://")) {
+        Some(query) => format!("{}?{MASK}", shown(&masked[..query])),
+        None => shown(&masked),
+    }
 }
 
 fn boolean(value: &OsStr) -> Option<bool> {
@@ -141,5 +150,16 @@ mod tests {
         assert_eq!(told(&["--config"]), "flag needs an argument: --config");
         assert_eq!(told(&["--dry=maybe"]), "invalid value \"maybe\" for flag -dry: parse error");
         assert_eq!(told(&["--a\u{1b}b=c"]), "flag provided but not defined: -a\\u{1b}b");
+    }
+    #[test]
+    fn an_address_is_told_without_what_may_be_secret() {
+        for (typed, told) in [
+            ("user:V@reg.io", "[secret]@reg.io"),
+            ("http://user:V/x@host:80/y", "http://[secret]@host:80/y"),
+            ("https://host/x?token=V#", "https://host/x?[secret]"),
+            ("what?", "what?"),
+        ] {
+            assert_eq!(word(typed), told);
+        }
     }
 }

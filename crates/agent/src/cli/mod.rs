@@ -211,7 +211,7 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
             let text = format!("flag provided but not defined: -{name}");
             Err(UsageError { with_help: true, ..incorrect(&text, words) })
         }
-        other => Err(unknown(&format!("unknown command `{}`", shown(other)))),
+        other => Err(unknown(&format!("unknown command `{}`", flags::word(other)))),
     }
 }
 
@@ -237,7 +237,7 @@ fn read_help(words: &[OsString]) -> Result<Command, UsageError> {
     };
     Topic::named(&name.to_string_lossy()).map(Command::Help).ok_or_else(|| UsageError {
         exit_code: 3,
-        ..unknown(&format!("no help for `{}`", shown(&name.to_string_lossy())))
+        ..unknown(&format!("no help for `{}`", flags::word(&name.to_string_lossy())))
     })
 }
 

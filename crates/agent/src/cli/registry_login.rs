@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mooring_contract::shown;
-
-use super::flags::{Flag, Takes, Words, invalid};
+use super::flags::{self, Flag, Takes, Words, invalid};
 use super::{Command, read_duration};
 use crate::environment::arm_endpoint_of;
 use crate::world::Url;
@@ -55,7 +53,7 @@ const IMDS: &str = "http://169.254.169.254";
 
 pub(super) fn read(words: &Words) -> Result<Command, String> {
     if let Some(word) = words.others.first() {
-        return Err(format!("unexpected word \"{}\"", shown(&word.to_string_lossy())));
+        return Err(format!("unexpected word \"{}\"", flags::word(&word.to_string_lossy())));
     }
     let registry = text(words, "registry")?.ok_or("say which registry: --registry HOST")?;
     let (registry, registry_url) = read_registry(&registry)?;
@@ -162,6 +160,22 @@ mod tests {
             let error = read_words(words).unwrap_err();
             assert_eq!(error.exit_code, 1, "{words}");
             assert!(error.text.contains(told), "{words}: {}", error.text);
+        }
+    }
+    #[test]
+    fn a_password_in_an_address_is_never_told() {
+        for words in [
+            "--registry user:hunter-two@my.azurecr.io",
+            "--registry user:hunter-two/x@my.azurecr.io",
+            "--registry a --registry-endpoint https://user:hunter-two@host",
+            "--registry a --registry-endpoint https://host/?code=hunter-two#",
+            "--registry a --imds-endpoint http://user:hunter-two@host",
+            "--registry a --cloud user:hunter-two@host",
+            "--registry a user:hunter-two@host",
+        ] {
+            let error = read_words(words).unwrap_err();
+            assert!(!error.text.contains("hunter-two"), "{}", error.text);
+            assert!(error.text.contains("[secret]"), "{}", error.text);
         }
     }
 }

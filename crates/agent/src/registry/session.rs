@@ -92,7 +92,8 @@ impl<'s, 'w> Session<'s, 'w> {
         i64::try_from(took.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Asks until there is an answer that `judge` takes, that will not change, or no time.
+    /// Asks until there is an answer that `judge` takes, that will not change, or no time. The address is told without
+    /// its query.
     pub(super) fn ask<T>(
         &mut self,
         question: &Question<'_>,
@@ -234,8 +235,9 @@ fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> Budget {
     let started = started.map(|(_, value)| value.to_string_lossy().into_owned());
     let now = agent.world.now();
     let cse_left = started.as_deref().and_then(|started| budget::cse_left(started, now));
-    if let (Some(started), None) = (&started, cse_left) {
-        let attributes = [("name", Value::Text(CSE_START)), ("value", Value::Text(started))];
+    if started.is_some() && cse_left.is_none() {
+        // Not its value: whatever is there instead of a number may be a secret.
+        let attributes = [("name", Value::Text(CSE_START))];
         agent.warn("not a number of seconds; the CSE's budget is not known", &attributes);
     }
     Budget::new(agent.world.monotonic(), asked, cse_left)

@@ -75,3 +75,24 @@ fn an_oras_that_shows_the_token_is_not_quoted_with_it() {
         search(end, &lab, &outcome);
     }
 }
+
+#[test]
+fn an_address_is_told_without_its_query() {
+    const CANARY: &str = "canary-of-the-query";
+    let registry = |seen: &Seen| {
+        let host = seen.header("host").unwrap();
+        let realm = format!(r#"Bearer realm="https://{host}/oauth2/token?code={CANARY}""#);
+        match seen.path() {
+            "/oauth2/token" => Reply::json(500, "{}"),
+            _ => Reply::json(401, "{}").header("WWW-Authenticate", realm),
+        }
+    };
+    let lab = Lab::new(registry, imds).with(&["--budget=3s"]);
+    let outcome = lab.run();
+    assert_eq!(outcome.code, 211, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("/oauth2/token"), "{}", outcome.stderr);
+    let written = lab.node.files().into_iter().map(|(_, bytes)| bytes);
+    for bytes in written.chain([outcome.stdout.into_bytes(), outcome.stderr.into_bytes()]) {
+        assert!(!String::from_utf8_lossy(&bytes).contains(CANARY));
+    }
+}

@@ -149,9 +149,10 @@ fn the_budget_of_the_cse_is_never_passed() {
     assert!(told.contains("the time is up: step 2/6 anonymous"), "{told}");
     assert!(network.requests.is_empty());
     // Nonsense is said to be so, and ignored.
-    let nonsense = [("CSE_STARTTIME_SECONDS", "soon".to_owned())];
+    let nonsense = [("CSE_STARTTIME_SECONDS", "canary-of-somebody".to_owned())];
     let (_, told, network) = run(&nonsense, &["--budget=10s"], |_| (MOMENT, status(503)));
     assert!(told.contains("CSE_STARTTIME_SECONDS") && !network.requests.is_empty());
+    assert!(!told.contains("canary"), "{told}");
 }
 
 #[test]
