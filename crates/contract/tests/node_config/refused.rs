@@ -54,7 +54,7 @@ fn no_error_and_no_warning_quotes_what_may_be_a_secret() {
         format!(r#"{{"{canary}":{{]}}"#),
     ] {
         let told = format!("{0} {0:?}", refused(&document));
-        assert!(!told.contains("canary") && told.contains("#"), "{told}");
+        assert!(!told.contains("canary") && told.contains('#'), "{told}");
     }
     let parsed = accepted(&format!(r#"{{"version":"v1","{canary}":1}}"#));
     let told = format!("{0} {0:?}", parsed.warnings[0]);

@@ -77,10 +77,8 @@ fn behind(line: &str, name: &Range<usize>) -> Option<Range<usize>> {
         Some(b'"' | b'\'') if in_quotes => quoted(line, sign),
         _ if text.starts_with('-') && !in_quotes => told_word(line, text, sign),
         _ if text.eq_ignore_ascii_case("bearer") => {
-            let start = if in_quotes { None } else { Some(sign) };
-            start
-                .filter(|&start| !line[start..].starts_with("realm="))
-                .and_then(|start| told(line, text, start, writing))
+            let is_question = in_quotes || line[sign..].starts_with("realm=");
+            if is_question { None } else { told(line, text, sign, writing) }
         }
         _ if names::is_noun(text) => behind_verb(line, text, sign),
         _ => None,
@@ -140,19 +138,20 @@ fn short_flag(line: &str, name: &Range<usize>) -> Option<Range<usize>> {
 
 /// Behind a flag: another flag, or a word of a sentence about it, is none of its values.
 fn told_word(line: &str, name: &str, start: usize) -> Option<Range<usize>> {
-    if line[start..].starts_with('-') { None } else { told(line, name, start, Writing::Word) }
+    let takes_none = line[start..].starts_with('-') || name.ends_with("stdin");
+    if takes_none { None } else { told(line, name, start, Writing::Word) }
 }
 
 /// What is told behind a label: not a word of a sentence, and not the scheme of a header.
 fn told(line: &str, name: &str, start: usize, writing: Writing) -> Option<Range<usize>> {
     let bytes = line.as_bytes();
     let first = value(line, start, writing)?;
-    let in_quotes = first.start > start;
-    if in_quotes || writing == Writing::Json {
+    let word = &line[first.clone()];
+    let in_quotes = first.start > start || word.starts_with(['[', '{']);
+    if in_quotes || writing == Writing::Json && !names::is_harmless(word) {
         return Some(first);
     }
     let next = behind_blanks(bytes, first.end);
-    let word = &line[first.clone()];
     if names::is_scheme(word) {
         return value(line, next, writing)
             .filter(|value| !names::is_harmless(&line[value.clone()]));

@@ -59,13 +59,30 @@ fn found(line: &str) -> Vec<Range<usize>> {
     for (at, word) in words(line, char::is_whitespace) {
         addresses::find(word, at, &mut found);
     }
+    let known = merged(found.clone());
     for (at, word) in words(line, |c| c.is_whitespace() || matches!(c, '"' | '\'' | ',')) {
         // The parts of an address are names, however long they are together.
         let parts: fn(char) -> bool = if word.contains("://") { |c| c == '/' } else { |_| false };
-        let secret = words(word, parts).filter(|(_, part)| looks_secret(part));
-        found.extend(secret.map(|(inside, part)| at + inside..at + inside + part.len()));
+        for (inside, part) in words(word, parts) {
+            let part = at + inside..at + inside + part.len();
+            let left = left_of(part, &known);
+            found.extend(left.into_iter().filter(|left| looks_secret(&line[left.clone()])));
+        }
     }
     found
+}
+
+/// What is left of a part where others, in order, are taken out of it.
+fn left_of(part: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
+    let first = others.partition_point(|other| other.end <= part.start);
+    let mut left = Vec::new();
+    let mut at = part.start;
+    for other in others[first..].iter().take_while(|other| other.start < part.end) {
+        left.push(at..other.start.max(at));
+        at = other.end;
+    }
+    left.push(at..part.end.max(at));
+    left
 }
 
 /// Words, and where they begin.

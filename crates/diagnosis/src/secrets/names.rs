@@ -151,17 +151,19 @@ const SCHEMES: &[&str] = &["basic", "bearer", "digest", "negotiate", "ntlm", "sh
 /// Whether what is assigned to this name may be a secret.
 #[must_use]
 pub fn names_secret(name: &str) -> bool {
+    let plain = plain(name);
     // A certificate is public, but what carries one by name often carries its key.
-    announces(name) || plain(name).contains("cert")
+    plain.contains("cert") || holds_secret(name, &plain)
 }
 
 /// Whether this name announces a secret in a sentence, a header or a flag, too.
 pub(super) fn announces(name: &str) -> bool {
-    let whole = plain(name);
-    SECRET_PARTS.iter().any(|part| whole.contains(part))
-        || name
-            .split(['-', '_', '.'])
-            .any(|part| SECRET_WORDS.iter().any(|word| part.eq_ignore_ascii_case(word)))
+    holds_secret(name, &plain(name))
+}
+
+fn holds_secret(name: &str, plain: &str) -> bool {
+    let is_word = |part: &str| SECRET_WORDS.iter().any(|word| part.eq_ignore_ascii_case(word));
+    SECRET_PARTS.iter().any(|part| plain.contains(part)) || name.split(['-', '_', '.']).any(is_word)
 }
 
 /// Whether a name tells of an event.

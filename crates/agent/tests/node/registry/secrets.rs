@@ -91,7 +91,7 @@ fn an_address_is_told_without_its_query() {
     let outcome = lab.run();
     assert_eq!(outcome.code, 211, "{}", outcome.stderr);
     assert!(outcome.stderr.contains("/oauth2/token"), "{}", outcome.stderr);
-    let written = lab.node.files().into_iter().map(|(_, bytes)| bytes);
+    let written = lab.node.files().into_values();
     for bytes in written.chain([outcome.stdout.into_bytes(), outcome.stderr.into_bytes()]) {
         assert!(!String::from_utf8_lossy(&bytes).contains(CANARY));
     }
