@@ -33,8 +33,7 @@ then whatever looks like one or stands where one is announced (password=, Author
 an address). What only its owner would recognise may be left: look before you share. The node config
 itself is not taken; where it cannot be read as one, its secrets are known by likeness only, and
 manifest.json says so. manifest.json says, too, what is in the archive, what was masked or cut, and
-what was left out and why. The same node gives the same bytes; only its owner
-may read the file.
+what was left out and why. The same node gives the same bytes; only its owner may read the file.
 
 Examples:
   mooring bundle /
