@@ -231,11 +231,14 @@ impl Refusal {
     /// Reads an error from a body, whatever it is. The header `x-ms-error-code` wins over the body.
     #[must_use]
     pub fn read(status: u16, header_code: Option<&str>, body: &[u8]) -> Self {
-        let mut refusal = serde_json::from_slice(body)
-            .map_or_else(|_| Self::default(), |value: Value| Self::of(&value));
-        if refusal.code.is_none() && refusal.message.is_empty() {
-            refusal.message = safe(&String::from_utf8_lossy(&body[..body.len().min(2048)]));
-        }
+        // A document that is no error may hold anything, and is not quoted; a proxy's sentence is.
+        let mut refusal = match serde_json::from_slice::<Value>(body) {
+            Ok(value) => Self::of(&value),
+            Err(_) => Self {
+                message: safe(&String::from_utf8_lossy(&body[..body.len().min(2048)])),
+                ..Self::default()
+            },
+        };
         refusal.status = status;
         if let Some(code) = header_code {
             refusal.code = Some(safe(code));
@@ -360,6 +363,14 @@ mod tests {
             Value::String(r#"{"status":"Failed","error":{"code":"X","message":"y"}}"#.to_owned());
         assert_eq!(Refusal::of(&value).to_string(), "X: y");
         assert_eq!(Refusal::of(&Value::String("plain".into())).message, "plain");
+    }
+
+    #[test]
+    fn a_document_that_is_no_error_is_not_quoted() {
+        let told = |body: &str| Refusal::read(403, None, body.as_bytes()).to_string();
+        assert_eq!(told(r#"{"kubeconfigs": [{"value": "CANARY"}]}"#), "HTTP 403 no code");
+        assert_eq!(told("<h1>Bad gateway</h1>"), "HTTP 403 no code: <h1>Bad gateway</h1>");
+        assert!(!told("<a href=\"https://host/?token=CANARY\">moved</a>").contains("CANARY"));
     }
 
     #[test]

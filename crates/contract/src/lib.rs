@@ -15,6 +15,7 @@ pub mod cse_status;
 pub mod custom_data;
 pub mod json;
 mod likeness;
+pub mod masking;
 pub mod node_config;
 mod quoted;
 mod secret;

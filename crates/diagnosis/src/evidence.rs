@@ -1,7 +1,7 @@
 //! Lines that are shown as evidence: short, printable, without secrets.
 
-use crate::secrets::masked_around;
 use crate::told::Told;
+use mooring_contract::masking::masked_around;
 
 /// The longest line that is shown, in characters.
 pub const LONGEST_LINE: usize = 200;

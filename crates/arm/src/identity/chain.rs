@@ -32,7 +32,8 @@ pub struct Chain {
     links: Vec<(Credential, Arc<dyn TokenCredential>)>,
     good: AtomicUsize,
     /// Taken out of every error text.
-    secret: Option<Secret>,
+    /// What no error may repeat.
+    secrets: Vec<Secret>,
 }
 
 impl Chain {
@@ -54,7 +55,11 @@ impl Chain {
             let options = options(cloud, transport, alone);
             links.push((credential, make(credential, settings, options)?));
         }
-        Ok(Self { links, good: AtomicUsize::new(0), secret: settings.secret.clone() })
+        Ok(Self {
+            links,
+            good: AtomicUsize::new(0),
+            secrets: settings.secret.iter().chain(&settings.header).cloned().collect(),
+        })
     }
 
     /// A token for a scope.
@@ -83,7 +88,8 @@ impl Chain {
         Err(IdentityError::AllFailed(failures))
     }
 
-    /// An error as text. Entra's sentences quote ids and never secrets; the secret is taken out all the same.
+    /// An error as text. It may quote what was answered, by Entra, the machine's identity service or `az`: our own secret is
+    /// taken out of it, and what is likely another one.
     fn words(&self, error: &azure_core::Error) -> String {
         let mut text = error.to_string();
         let mut source = std::error::Error::source(error);
@@ -95,7 +101,7 @@ impl Chain {
             }
             source = cause.source();
         }
-        if let Some(secret) = self.secret.as_ref().filter(|secret| !secret.is_empty()) {
+        for secret in self.secrets.iter().filter(|secret| !secret.is_empty()) {
             text = text.replace(secret.expose(), mooring_contract::MASK);
         }
         safe(&text)

@@ -40,6 +40,8 @@ pub struct Settings {
     pub client: Option<String>,
     /// `AZURE_CLIENT_SECRET`.
     pub secret: Option<Secret>,
+    /// `IDENTITY_HEADER`, by which the identity service of an app knows us.
+    pub header: Option<Secret>,
     /// `AZURE_FEDERATED_TOKEN_FILE`.
     pub token_file: Option<PathBuf>,
     /// `AZURE_TOKEN_CREDENTIALS`: `dev`, `prod`, or a credential's name.
@@ -55,6 +57,7 @@ impl Settings {
             tenant: value("AZURE_TENANT_ID"),
             client: value("AZURE_CLIENT_ID"),
             secret: value("AZURE_CLIENT_SECRET").map(Secret::from),
+            header: value("IDENTITY_HEADER").map(Secret::from),
             token_file: value("AZURE_FEDERATED_TOKEN_FILE").map(PathBuf::from),
             credentials: value("AZURE_TOKEN_CREDENTIALS"),
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Credential;
 
-/// Why there is no token. No variant holds a secret.
+/// Why there is no token. What others say in it was searched for secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
     /// A setting that names no credential.

@@ -14,7 +14,7 @@ mod values;
 
 use std::ops::Range;
 
-use mooring_contract::{MASK, looks_secret};
+use crate::{MASK, looks_secret};
 
 pub use names::names_secret;
 
@@ -34,7 +34,8 @@ pub fn likely_secrets(text: &str) -> Vec<&str> {
 }
 
 /// The masked line, and where that is now which stood at `focus`.
-pub(crate) fn masked_around(line: &str, focus: usize) -> (String, usize) {
+#[must_use]
+pub fn masked_around(line: &str, focus: usize) -> (String, usize) {
     let mut shown = String::with_capacity(line.len());
     let mut shown_focus = None;
     let mut at = 0;
