@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::action::{Action, Reason};
 use super::context::{Context, Progress};
-use super::{pools, proofs};
+use super::second_look::{enough_nodes, still_the_one, still_wedged};
 use crate::counted::counted;
 use crate::effects::Effect;
 use crate::journal::{Entry, Workload};
@@ -35,7 +35,7 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
         Some(node) => {
             may_empty(context, pool)?;
             if pool == context.state.pool() {
-                pools::still_wedged(context)?;
+                still_wedged(context)?;
             }
             Err(context
                 .effect(step, Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
@@ -53,10 +53,10 @@ fn may_empty(context: &Context<'_>, pool: &str) -> Result<(), Action> {
     let carrier = if pool == temporary {
         context.state.pool()
     } else {
-        pools::still_the_one(context)?;
+        still_the_one(context)?;
         &temporary
     };
-    proofs::enough_nodes(context, carrier).map(drop)
+    enough_nodes(context, carrier).map(drop)
 }
 
 fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {

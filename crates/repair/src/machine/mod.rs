@@ -10,6 +10,7 @@ mod context;
 mod drain;
 mod pools;
 mod proofs;
+mod second_look;
 mod settle;
 mod state;
 mod undo;

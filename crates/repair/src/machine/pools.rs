@@ -3,9 +3,8 @@
 use super::action::{Action, Reason};
 use super::context::{Context, Progress, tagged};
 use super::proofs;
-use super::state::Attempt;
+use super::second_look::{enough_nodes, made_by_somebody, still_wedged};
 use crate::effects::Effect;
-use crate::guards::{ago, succeeds_again};
 use crate::names::RUN_TAG;
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
@@ -32,54 +31,6 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
     made(context, Step::CreateTemporary, &name, body, is_made)
 }
 
-/// The pool is still the one of the snapshot, unedited, and did not come back by itself since the guards were looked
-/// at: nothing more is done to any other. The journal may be old, too, or an old copy.
-pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
-    let name = context.state.pool();
-    let snapshot = context.snapshot()?;
-    let Some(pool) = context.pool(name)? else { return Ok(()) };
-    let changed =
-        |how: &str| Err(Action::resumable(Reason::PoolChanged, format!("pool {name} {how}")));
-    if context.on_another_set()? {
-        return changed("is on another scale set than in the snapshot; abort, and look anew");
-    }
-    if edited(&snapshot.pool, pool) {
-        return changed(
-            "was edited after the snapshot; abort, and plan anew, or take the edit back and resume",
-        );
-    }
-    if pool.state() == "Succeeded" && !context.state.settings.overrides.contains_key("pool-state") {
-        let message = format!(
-            "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
-             `resume --override pool-state=REASON` rebuilds the pool all the same"
-        );
-        return Err(Action::resumable(Reason::GuardRefused, message));
-    }
-    Ok(())
-}
-
-/// As [`still_the_one`], and no write of its scale set has succeeded since: for what begins or ends the pool's emptying.
-pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
-    still_the_one(context)?;
-    let name = context.state.pool();
-    let Some(set) = context.scale_set(name)? else { return Ok(()) };
-    let Some(events) = &context.seen.events else { return Err(Action::Observe(Query::Events)) };
-    // What cannot be read now was read, or gone over, when the guards were looked at.
-    let events = events.known().map(Vec::as_slice).unwrap_or_default();
-    match succeeds_again(events, &set.id) {
-        Some(at) if !context.state.settings.overrides.contains_key("failing-writes") => {
-            let message = format!(
-                "a write of {} succeeded {}, and none failed since: pool {name} is not wedged any more; `abort` undoes \
-                 this run, and `resume --override failing-writes=REASON` rebuilds the pool all the same",
-                set.name,
-                ago(at, context.now)
-            );
-            Err(Action::resumable(Reason::GuardRefused, message))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The pool exists again, on another scale set, and its operation succeeded.
 pub(super) fn recreate(context: &Context<'_>) -> Progress {
     let name = context.state.pool();
@@ -101,15 +52,6 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
         Some(set) if !snapshot.is_on(&set.id) => Ok(proof),
         _ => Err(context.wait(format!("for the new scale set of pool {name}"))),
     }
-}
-
-/// The pool of the snapshot's name on another scale set, if it is not of this run's making.
-pub(super) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Action> {
-    let name = context.state.pool();
-    let put = Effect::PutPool { pool: name.to_owned(), body: serde_json::Value::Null };
-    let Some(pool) = context.pool(name)? else { return Ok(None) };
-    let ours = context.state.attempt(&put.key()).is_some_and(Attempt::may_have_happened);
-    Ok((context.on_another_set()? && !ours).then_some(pool))
 }
 
 fn made(
@@ -186,7 +128,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
-    proofs::enough_nodes(context, &context.state.temporary())?;
+    enough_nodes(context, &context.state.temporary())?;
     proofs::placed(context, Step::DrainPool, name)?;
     Err(context.effect(Step::DeletePool, delete(pool)))
 }
@@ -204,23 +146,13 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
-    proofs::enough_nodes(context, context.state.pool())?;
+    enough_nodes(context, context.state.pool())?;
     proofs::placed(context, Step::DrainTemporary, &name)?;
     Err(context.effect(Step::DeleteTemporary, delete(pool)))
 }
 
 fn delete(pool: &Pool) -> Effect {
     Effect::DeletePool { pool: pool.name.clone(), if_match: pool.etag() }
-}
-
-/// True if somebody changed what the pool should be. The service's own changes do not count.
-fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {
-    let mut now = (*pool.raw).clone();
-    crate::sensitive::strip(&mut now);
-    match (sanitise::intent_of(snapshot), sanitise::intent_of(&now)) {
-        (Ok(then), Ok(now)) => then != now,
-        _ => true,
-    }
 }
 
 fn bad_snapshot(error: SanitiseError) -> Action {

@@ -1,10 +1,9 @@
 //! Proofs: what must be seen before the next step may rely on it.
 
-use jiff::SignedDuration;
-
-use super::action::{Action, Reason};
+use super::action::Action;
 use super::context::{Context, Progress};
-use super::{drain, pools, settle};
+use super::second_look::{enough_nodes, gone, wanted, wanted_body};
+use super::{drain, settle};
 use crate::counted::counted;
 use crate::observation::{Addresses, Nic, ScaleSet};
 use crate::plan::Step;
@@ -67,40 +66,6 @@ pub(super) fn full_count(context: &Context<'_>) -> Progress {
     Ok(vec![enough_nodes(context, context.state.pool())?])
 }
 
-/// How many nodes one of the two pools must have to carry the load.
-pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
-    let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
-    if name != context.state.pool() {
-        return Ok(pool.count().max(1));
-    }
-    let body = wanted_body(context)?;
-    let least = i64::from(body["properties"]["mode"] != "User");
-    let former = body["properties"]["count"].as_i64().unwrap_or(1);
-    // The autoscaler of the new pool may want fewer by now; that is its right, above its minimum.
-    let theirs = pool.autoscaled() || pools::made_by_somebody(context)?.is_some();
-    Ok(if theirs { former.min(pool.count()) } else { former }.max(least))
-}
-
-/// How long an answer may be so old that a pool is not in it.
-const LATE: SignedDuration = SignedDuration::from_mins(2);
-
-/// What to do about a pool that this run made and that is not there.
-fn gone(context: &Context<'_>, name: &str) -> Action {
-    if context.now.duration_since(context.state.step_since()) < LATE {
-        return context.wait(format!("for pool {name}, which is not there"));
-    }
-    let message = if name == context.state.pool() {
-        format!(
-            "pool {name}, which this run made again, is gone; make it once more (docs/RUNBOOK.md), and `resume`"
-        )
-    } else {
-        format!(
-            "pool {name}, which this run made, is gone; `abort` undoes the rest, and the next `apply` begins anew"
-        )
-    };
-    Action::resumable(Reason::PoolGone, message)
-}
-
 /// The cure: another scale set, a write that succeeded, addresses, and a cluster that is Succeeded.
 pub(super) fn cure(context: &Context<'_>) -> Progress {
     let name = context.state.pool();
@@ -127,27 +92,6 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
     }
     proof.extend(settle::settled(context, false)?);
     Ok(proof)
-}
-
-fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {
-    let snapshot = context.snapshot()?;
-    let policy = context.state.settings.version;
-    sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref()).map_err(|error| {
-        Action::resumable(Reason::BadSnapshot, format!("the snapshot cannot be used: {error}"))
-    })
-}
-
-/// A pool has the nodes that carry the load, at this very moment.
-pub(super) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, Action> {
-    let wanted = wanted(context, pool)?;
-    let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
-    if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
-        return Err(context.wait(format!(
-            "for {} in pool {pool}; it has {usable}",
-            counted(wanted, "usable node")
-        )));
-    }
-    Ok(format!("pool {pool} has {}", counted(usable, "usable node")))
 }
 
 /// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.

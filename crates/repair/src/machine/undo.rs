@@ -1,11 +1,11 @@
 //! Undoing what can be undone, and saying what cannot.
 
-use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::action::{Action, Reason};
 use super::context::Context;
 use super::drain;
+use super::second_look::LATE;
 use super::state::Attempt;
 use crate::counted::counted;
 use crate::effects::Effect;
@@ -57,9 +57,6 @@ fn still_there(context: &Context<'_>) -> Result<(), Action> {
     }
     Ok(())
 }
-
-/// How long something may take to show whose answer nobody saw.
-const LATE: SignedDuration = SignedDuration::from_mins(2);
 
 /// True if what was tried could still show. What was tried before the abort began may have been so by another
 /// machine's clock: it counts from that beginning. A time in the future is of a clock that was ahead.

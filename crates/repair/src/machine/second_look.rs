@@ -1,0 +1,134 @@
+//! What was proven, looked at once more: a run may have rested for hours, and others work on the same cluster.
+
+use jiff::SignedDuration;
+
+use super::action::{Action, Reason};
+use super::context::Context;
+use super::state::Attempt;
+use crate::counted::counted;
+use crate::effects::Effect;
+use crate::guards::{ago, succeeds_again};
+use crate::observation::{Pool, Query};
+use crate::sanitise;
+
+/// The pool is still the one of the snapshot, unedited, and did not come back by itself since the guards were looked
+/// at: nothing more is done to any other. The journal may be old, too, or an old copy.
+pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
+    let name = context.state.pool();
+    let snapshot = context.snapshot()?;
+    let Some(pool) = context.pool(name)? else { return Ok(()) };
+    let changed =
+        |how: &str| Err(Action::resumable(Reason::PoolChanged, format!("pool {name} {how}")));
+    if context.on_another_set()? {
+        return changed("is on another scale set than in the snapshot; abort, and look anew");
+    }
+    if edited(&snapshot.pool, pool) {
+        return changed(
+            "was edited after the snapshot; abort, and plan anew, or take the edit back and resume",
+        );
+    }
+    if pool.state() == "Succeeded" && !context.state.settings.overrides.contains_key("pool-state") {
+        let message = format!(
+            "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
+             `resume --override pool-state=REASON` rebuilds the pool all the same"
+        );
+        return Err(Action::resumable(Reason::GuardRefused, message));
+    }
+    Ok(())
+}
+
+/// As [`still_the_one`], and no write of its scale set has succeeded since: for what begins or ends the pool's emptying.
+pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
+    still_the_one(context)?;
+    let name = context.state.pool();
+    let Some(set) = context.scale_set(name)? else { return Ok(()) };
+    let Some(events) = &context.seen.events else { return Err(Action::Observe(Query::Events)) };
+    // What cannot be read now was read, or gone over, when the guards were looked at.
+    let events = events.known().map(Vec::as_slice).unwrap_or_default();
+    match succeeds_again(events, &set.id) {
+        Some(at) if !context.state.settings.overrides.contains_key("failing-writes") => {
+            let message = format!(
+                "a write of {} succeeded {}, and none failed since: pool {name} is not wedged any more; `abort` undoes \
+                 this run, and `resume --override failing-writes=REASON` rebuilds the pool all the same",
+                set.name,
+                ago(at, context.now)
+            );
+            Err(Action::resumable(Reason::GuardRefused, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// True if somebody changed what the pool should be. The service's own changes do not count.
+fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {
+    let mut now = (*pool.raw).clone();
+    crate::sensitive::strip(&mut now);
+    match (sanitise::intent_of(snapshot), sanitise::intent_of(&now)) {
+        (Ok(then), Ok(now)) => then != now,
+        _ => true,
+    }
+}
+
+/// The pool of the snapshot's name on another scale set, if it is not of this run's making.
+pub(super) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Action> {
+    let name = context.state.pool();
+    let put = Effect::PutPool { pool: name.to_owned(), body: serde_json::Value::Null };
+    let Some(pool) = context.pool(name)? else { return Ok(None) };
+    let ours = context.state.attempt(&put.key()).is_some_and(Attempt::may_have_happened);
+    Ok((context.on_another_set()? && !ours).then_some(pool))
+}
+
+/// A pool has the nodes that carry the load, at this very moment.
+pub(super) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, Action> {
+    let wanted = wanted(context, pool)?;
+    let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
+    if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
+        return Err(context.wait(format!(
+            "for {} in pool {pool}; it has {usable}",
+            counted(wanted, "usable node")
+        )));
+    }
+    Ok(format!("pool {pool} has {}", counted(usable, "usable node")))
+}
+
+/// How many nodes one of the two pools must have to carry the load.
+pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
+    let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
+    if name != context.state.pool() {
+        return Ok(pool.count().max(1));
+    }
+    let body = wanted_body(context)?;
+    let least = i64::from(body["properties"]["mode"] != "User");
+    let former = body["properties"]["count"].as_i64().unwrap_or(1);
+    // The autoscaler of the new pool may want fewer by now; that is its right, above its minimum.
+    let theirs = pool.autoscaled() || made_by_somebody(context)?.is_some();
+    Ok(if theirs { former.min(pool.count()) } else { former }.max(least))
+}
+
+/// How long it may take until something shows: an answer may be old, and of a change the answer may be lost.
+pub(super) const LATE: SignedDuration = SignedDuration::from_mins(2);
+
+/// What to do about a pool that this run made and that is not there.
+pub(super) fn gone(context: &Context<'_>, name: &str) -> Action {
+    if context.now.duration_since(context.state.step_since()) < LATE {
+        return context.wait(format!("for pool {name}, which is not there"));
+    }
+    let message = if name == context.state.pool() {
+        format!(
+            "pool {name}, which this run made again, is gone; make it once more (docs/RUNBOOK.md), and `resume`"
+        )
+    } else {
+        format!(
+            "pool {name}, which this run made, is gone; `abort` undoes the rest, and the next `apply` begins anew"
+        )
+    };
+    Action::resumable(Reason::PoolGone, message)
+}
+
+pub(super) fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {
+    let snapshot = context.snapshot()?;
+    let policy = context.state.settings.version;
+    sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref()).map_err(|error| {
+        Action::resumable(Reason::BadSnapshot, format!("the snapshot cannot be used: {error}"))
+    })
+}
