@@ -108,16 +108,23 @@ fn writes<'a>(
     events.iter().filter(move |event| event.is_operation(WRITE) && event.is_about(scale_set))
 }
 
+fn failed<'a>(
+    events: &'a [ActivityEvent],
+    scale_set: &'a str,
+) -> impl Iterator<Item = &'a ActivityEvent> {
+    let signed = |event: &&ActivityEvent| event.codes.iter().any(|code| code == SIGNATURE);
+    writes(events, scale_set).filter(|event| event.status == "Failed").filter(signed)
+}
+
 fn last_success(events: &[ActivityEvent], scale_set: &str) -> Option<Timestamp> {
     let succeeded = writes(events, scale_set).filter(|event| event.status == "Succeeded");
     succeeded.map(|event| event.at).max()
 }
 
-/// When a write succeeded behind which none failed any more: the wedge is over.
+/// When a write succeeded behind which none failed with the signature: the wedge is over.
 pub(crate) fn succeeds_again(events: &[ActivityEvent], scale_set: &str) -> Option<Timestamp> {
     let success = last_success(events, scale_set)?;
-    let fails = |event: &ActivityEvent| event.status == "Failed" && event.at > success;
-    (!writes(events, scale_set).any(fails)).then_some(success)
+    (!failed(events, scale_set).any(|event| event.at > success)).then_some(success)
 }
 
 /// Failed writes with the signature after the last success, once per correlation id.
@@ -130,11 +137,10 @@ fn failures(
     let success = last_success(events, scale_set);
     let mut correlations = BTreeSet::new();
     let mut found = BTreeSet::new();
-    for event in writes(events, scale_set).filter(|event| event.status == "Failed") {
+    for event in failed(events, scale_set) {
         let age = now.duration_since(event.at);
         let current = age <= window && age >= -SKEW && success.is_none_or(|s| event.at > s);
-        let signed = event.codes.iter().any(|code| code == SIGNATURE);
-        if current && signed && correlations.insert(event.correlation.clone()) {
+        if current && correlations.insert(event.correlation.clone()) {
             found.insert((event.correlation.clone(), event.at));
         }
     }

@@ -8,7 +8,9 @@ use super::state::{Snapshot, State};
 use crate::counted::counted;
 use crate::effects::{Effect, EffectResult, Refusal};
 use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG};
-use crate::observation::{Cluster, Nic, Node, Pdb, Pod, Pool, Query, Reading, ScaleSet, Seen};
+use crate::observation::{
+    ActivityEvent, Cluster, Nic, Node, Pdb, Pod, Pool, Query, Reading, ScaleSet, Seen,
+};
 use crate::plan::Step;
 
 /// How often one effect is tried before a person is asked.
@@ -66,6 +68,10 @@ impl<'a> Context<'a> {
 
     pub(crate) fn pdbs(&self) -> Result<&'a Vec<Pdb>, Action> {
         self.answer(self.seen.pdbs.as_ref(), Query::Pdbs)
+    }
+
+    pub(crate) fn events(&self) -> Result<&'a Vec<ActivityEvent>, Action> {
+        self.answer(self.seen.events.as_ref(), Query::Events)
     }
 
     /// The scale set that backs a pool now.

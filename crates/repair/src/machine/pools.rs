@@ -3,7 +3,7 @@
 use super::action::{Action, Reason};
 use super::context::{Context, Progress, tagged};
 use super::proofs;
-use super::second_look::{enough_nodes, made_by_somebody, still_wedged};
+use super::second_look::{enough_nodes, made_by_somebody, still_the_one, still_wedged};
 use crate::effects::Effect;
 use crate::names::RUN_TAG;
 use crate::observation::{Pool, Query};
@@ -24,11 +24,14 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
         let message = format!("there is a pool {name} that is not of this run");
         return Err(Action::resumable(Reason::NameTaken, message));
     }
-    still_wedged(context)?;
     let body = tagged(body, &context.state.run);
     // What an earlier run left is not this run's before it has its size and tags.
     let is_made = |pool: &Pool| pool.tag(RUN_TAG).as_deref() == Some(context.state.run.as_str());
-    made(context, Step::CreateTemporary, &name, body, is_made)
+    let progress = made(context, Step::CreateTemporary, &name, body, is_made);
+    if matches!(progress, Err(Action::Effect { .. })) {
+        still_wedged(context)?;
+    }
+    progress
 }
 
 /// The pool exists again, on another scale set, and its operation succeeded.
@@ -124,12 +127,13 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
         return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
     }
     // Also if the deletion was intended before: a process that died may never have asked for it.
-    still_wedged(context)?;
+    still_the_one(context)?;
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
     enough_nodes(context, &context.state.temporary())?;
     proofs::placed(context, Step::DrainPool, name)?;
+    still_wedged(context)?;
     Err(context.effect(Step::DeletePool, delete(pool)))
 }
 

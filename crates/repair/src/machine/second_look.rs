@@ -8,7 +8,8 @@ use super::state::Attempt;
 use crate::counted::counted;
 use crate::effects::Effect;
 use crate::guards::{ago, succeeds_again};
-use crate::observation::{Pool, Query};
+use crate::observation::Pool;
+use crate::plan::Step;
 use crate::sanitise;
 
 /// The pool is still the one of the snapshot, unedited, and did not come back by itself since the guards were looked
@@ -37,33 +38,43 @@ pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
     Ok(())
 }
 
-/// As [`still_the_one`], and no write of its scale set has succeeded since: for what begins or ends the pool's emptying.
+/// As [`still_the_one`], and no write of its scale set has succeeded since: right before the pool's emptying begins and
+/// right before it is deleted. What cannot be read now is waited for.
 pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
     still_the_one(context)?;
     let name = context.state.pool();
-    let Some(set) = context.scale_set(name)? else { return Ok(()) };
-    let Some(events) = &context.seen.events else { return Err(Action::Observe(Query::Events)) };
-    // What cannot be read now was read, or gone over, when the guards were looked at.
-    let events = events.known().map(Vec::as_slice).unwrap_or_default();
-    match succeeds_again(events, &set.id) {
-        Some(at) if !context.state.settings.overrides.contains_key("failing-writes") => {
+    if context.pool(name)?.is_none() || context.state.settings.overrides.contains_key(WRITES) {
+        return Ok(());
+    }
+    let Some(set) = context.scale_set(name)? else {
+        return Err(context.wait(format!("for the scale set of pool {name}")));
+    };
+    match succeeds_again(context.events()?, &set.id) {
+        None => Ok(()),
+        Some(at) => {
             let message = format!(
-                "a write of {} succeeded {}, and none failed since: pool {name} is not wedged any more; `abort` undoes \
-                 this run, and `resume --override failing-writes=REASON` rebuilds the pool all the same",
+                "a write of {} succeeded {}, and none failed as before since: pool {name} is not wedged any more; \
+                 `abort` undoes this run, and `resume --override {WRITES}=REASON` rebuilds the pool all the same",
                 set.name,
                 ago(at, context.now)
             );
             Err(Action::resumable(Reason::GuardRefused, message))
         }
-        _ => Ok(()),
     }
 }
 
+/// The guard on writes that fail.
+const WRITES: &str = "failing-writes";
+
 /// True if somebody changed what the pool should be. The service's own changes do not count.
 fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {
-    let mut now = (*pool.raw).clone();
-    crate::sensitive::strip(&mut now);
-    match (sanitise::intent_of(snapshot), sanitise::intent_of(&now)) {
+    // Both by the same rules: the snapshot may be of a version that kept more.
+    let [then, now] = [snapshot, &pool.raw].map(|pool| {
+        let mut pool = pool.clone();
+        crate::sensitive::strip(&mut pool);
+        pool
+    });
+    match (sanitise::intent_of(&then), sanitise::intent_of(&now)) {
         (Ok(then), Ok(now)) => then != now,
         _ => true,
     }
@@ -100,8 +111,10 @@ pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
     let body = wanted_body(context)?;
     let least = i64::from(body["properties"]["mode"] != "User");
     let former = body["properties"]["count"].as_i64().unwrap_or(1);
-    // The autoscaler of the new pool may want fewer by now; that is its right, above its minimum.
-    let theirs = pool.autoscaled() || made_by_somebody(context)?.is_some();
+    // The autoscaler of the new pool may want fewer by now, and so may a person once it was seen whole.
+    let theirs = pool.autoscaled()
+        || context.state.has_done(Step::VerifyCure)
+        || made_by_somebody(context)?.is_some();
     Ok(if theirs { former.min(pool.count()) } else { former }.max(least))
 }
 

@@ -43,7 +43,7 @@ fn still_there(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
     let deletion = context.state.deletion();
     let goes = context.pool(name)?.is_none_or(|pool| pool.state() == "Deleting");
-    let made_again = context.on_another_set()? && deletion.is_some();
+    let made_again = !goes && deletion.is_some() && context.on_another_set()?;
     if goes || made_again {
         let how =
             if made_again { "was deleted and made again" } else { "was deleted, or is being so" };

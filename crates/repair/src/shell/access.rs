@@ -7,7 +7,7 @@ use mooring_arm::ResourceId;
 use mooring_arm::calls::KubeconfigFormat;
 use mooring_kubeconfig as kubeconfigs;
 
-use super::azure::is_absent;
+use super::azure::no_cluster;
 use super::kube_api::KubeApi;
 
 /// Where the Kubernetes API's address and rights come from. `KUBECONFIG` is not among them on purpose: it is of
@@ -45,7 +45,7 @@ impl Unreached {
     fn by_azure(error: &mooring_arm::Error) -> Self {
         let why = format!("the cluster's credentials: {error}");
         match error {
-            _ if is_absent(error) => Self::Absent(why),
+            _ if no_cluster(error) => Self::Absent(why),
             _ if error.is_throttled() => Self::Throttled(why),
             _ => Self::Failed(why),
         }

@@ -121,7 +121,13 @@ impl Azure {
     }
 
     async fn read_cluster(&mut self) -> Reading<Cluster> {
-        let reading = read(self.client.within(READ).cluster(&self.cluster).await, Cluster::read);
+        let found = self.client.within(READ).cluster(&self.cluster).await;
+        let reading = match found {
+            Err(error) if error.is_not_found() && !no_cluster(&error) => {
+                Reading::Failed(error.to_string())
+            }
+            found => read(found, Cluster::read),
+        };
         if let Reading::Known(cluster) = &reading {
             self.node_group.clone_from(&cluster.node_resource_group);
             self.last = Some(cluster.clone());
@@ -332,7 +338,7 @@ impl Missing {
             }
         };
         match &error.kind {
-            _ if is_absent(error) => Self::NotFound,
+            ErrorKind::NotFound(_) => Self::NotFound,
             // A policy forbids what is asked for and not who asks; a token that was not accepted may be the next time.
             ErrorKind::Forbidden(refusal) if !refusal.has_code("RequestDisallowedByPolicy") => {
                 Self::Denied(code())
@@ -352,11 +358,12 @@ impl Missing {
     }
 }
 
-/// True if what was asked for is not there. A subscription that is not there is a mistake, and no cluster to come.
-pub(super) fn is_absent(error: &Error) -> bool {
-    let refusal = error.refusal();
-    let mistake = |code| refusal.is_some_and(|refusal| refusal.has_code(code));
-    error.is_not_found() && !mistake("SubscriptionNotFound") && !mistake("InvalidSubscriptionId")
+/// True if Azure says that there is no such cluster, yet. A subscription, a version of the API or an address that is not
+/// there is a mistake.
+pub(super) fn no_cluster(error: &Error) -> bool {
+    const CODES: [&str; 3] = ["ResourceNotFound", "ResourceGroupNotFound", "NotFound"];
+    let says = |code: &&str| error.refusal().is_some_and(|refusal| refusal.has_code(code));
+    error.is_not_found() && CODES.iter().any(says)
 }
 
 /// The action that somebody may not do, out of the sentence that says so.
@@ -468,17 +475,19 @@ mod tests {
     }
 
     #[test]
-    fn a_subscription_that_is_not_there_is_no_cluster_to_come() {
+    fn only_a_cluster_that_azure_does_not_know_is_one_to_come() {
         for (code, absent) in [
-            ("ResourceNotFound", true),
-            ("ResourceGroupNotFound", true),
-            ("SubscriptionNotFound", false),
-            ("InvalidSubscriptionId", false),
+            (Some("ResourceNotFound"), true),
+            (Some("ResourceGroupNotFound"), true),
+            (Some("NotFound"), true),
+            (Some("SubscriptionNotFound"), false),
+            (Some("InvalidResourceType"), false),
+            (None, false),
         ] {
-            let kind =
-                ErrorKind::NotFound(Refusal { code: Some(code.into()), ..Refusal::default() });
+            let refusal = Refusal { code: code.map(str::to_owned), ..Refusal::default() };
+            let kind = ErrorKind::NotFound(refusal);
             let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
-            assert_eq!(matches!(Missing::of_error(&error), Missing::NotFound), absent, "{code}");
+            assert_eq!(no_cluster(&error), absent, "{code:?}");
         }
     }
 }

@@ -30,6 +30,9 @@ use crate::stand_in::StandIn;
 /// How long a living owner is waited for: one that goes on giving signs of life is at work.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 
+/// The activity log keeps 90 days, and is not asked for more.
+const MOST_BACK: SignedDuration = SignedDuration::from_hours(89 * 24);
+
 /// Carries out what a person asks for, on one pool of one cluster.
 pub struct Operator {
     settings: Settings,
@@ -227,16 +230,22 @@ impl Operator {
         // It is judged as it was begun, and by everything since then.
         let began = records.iter().find(|record| record.run == state.run).map(|record| record.at);
         let since = began.map_or(SignedDuration::ZERO, |at| (self.clock)().duration_since(at));
-        self.look_back(&state.settings, since);
         let entry = entry(self.owner.clone());
         let first = follow(records.last(), &state.run, (self.clock)(), entry);
+        let mut state = state;
+        if let Err(error) = state.take(&first) {
+            release(&mut store).await;
+            return Ending::Failed(error.to_string());
+        }
+        self.look_back(&state.settings, since);
         self.drive(store, records, first, watcher).await
     }
 
     /// Reads the activity log as far back as the guards look, and as a run takes that began so long ago.
     fn look_back(&mut self, settings: &Settings, since: SignedDuration) {
         let back = settings.fail_window.saturating_add(settings.limits.overall);
-        self.azure.look_back(back.saturating_add(since.max(SignedDuration::ZERO)));
+        let back = back.saturating_add(since.max(SignedDuration::ZERO));
+        self.azure.look_back(back.min(MOST_BACK));
     }
 
     /// Whether a run of the journal is one of this very pool; if not, why.
