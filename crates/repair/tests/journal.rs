@@ -352,13 +352,13 @@ impl Disk for FakeDisk {
         Ok(self.0.borrow().0.clone())
     }
 
-    fn append(&mut self, _: &Path, keep: u64, bytes: &[u8]) -> io::Result<()> {
+    fn append(&mut self, _: &Path, keep: u64, bytes: &[u8]) -> io::Result<bool> {
         let mut inner = self.0.borrow_mut();
         let tear = inner.1.take();
         let file = inner.0.get_or_insert_default();
         file.truncate(usize::try_from(keep).unwrap());
         file.extend_from_slice(&bytes[..tear.unwrap_or(bytes.len())]);
-        if tear.is_some() { Err(io::Error::other("the machine died")) } else { Ok(()) }
+        if tear.is_some() { Err(io::Error::other("the machine died")) } else { Ok(true) }
     }
 
     fn replace(&mut self, _: &Path, bytes: &[u8]) -> io::Result<()> {

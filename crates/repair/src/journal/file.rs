@@ -13,8 +13,9 @@ use super::record::{Content, Entry, Record};
 pub trait Disk {
     /// The whole file; none if there is none.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// Cuts the file to `keep` bytes, appends, and returns when it is on the disk. Makes the file if needed.
-    fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Cuts the file to `keep` bytes, appends, and returns when it is on the disk. Makes the file if needed. False, and
+    /// nothing is done, if there are whole lines behind `keep`: somebody continued it.
+    fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<bool>;
     /// Puts these bytes in the file's place at once, and returns when they are on the disk.
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 }
@@ -82,9 +83,10 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
             return Err(FileError::Conflict);
         };
         let line = encode(record);
-        self.disk
-            .append(&self.path, length, line.as_bytes())
-            .map_err(|error| self.disk_error(error))?;
+        let appended = self.disk.append(&self.path, length, line.as_bytes());
+        if !appended.map_err(|error| self.disk_error(error))? {
+            return Err(FileError::Conflict);
+        }
         self.records.push(record.clone());
         Ok(())
     }
@@ -109,6 +111,12 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         self.disk.replace(&self.path, text.as_bytes()).map_err(|error| self.disk_error(error))?;
         self.records.drain(..from);
         Ok(())
+    }
+
+    /// The same records in another file at the same place: whoever has the former one open writes to nobody.
+    pub(crate) fn renew(&mut self) -> Result<(), FileError> {
+        let text: String = self.records.iter().map(encode).collect();
+        self.disk.replace(&self.path, text.as_bytes()).map_err(|error| self.disk_error(error))
     }
 
     fn disk_error(&self, error: io::Error) -> FileError {
@@ -140,17 +148,23 @@ impl Disk for RealDisk {
         }
     }
 
-    fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<()> {
-        use std::io::{Seek as _, Write as _};
-        let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE);
+    fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<bool> {
+        use std::io::{Read as _, Seek as _, Write as _};
+        let flags = NEVER_A_LINK.union(OFlags::RDWR).union(OFlags::CREATE);
         let mut file = regular(open(path, flags, OWNER_ONLY)?)?;
         // Also one that somebody else made, whatever rights it has.
         fchmod(&file, OWNER_ONLY)?;
+        file.seek(io::SeekFrom::Start(keep))?;
+        let mut behind = Vec::new();
+        file.read_to_end(&mut behind)?;
+        if behind.contains(&b'\n') {
+            return Ok(false);
+        }
         file.set_len(keep)?;
         file.seek(io::SeekFrom::End(0))?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        sync_directory(path)
+        sync_directory(path).map(|()| true)
     }
 
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -99,6 +99,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
+    use crate::journal::{Entry, Finish, follow};
     use crate::shell::process::this_process;
     use crate::shell::store::FileStore;
 
@@ -182,19 +183,58 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stopped_owner_of_a_file_is_waited_for_and_has_lost_the_run() {
         let bench = Bench::new();
-        let stopped = Owner { holder: "stopped".into(), ..this_process("me".into()) };
+        let me = this_process("me".into());
+        let stopped = Owner { holder: "stopped".into(), ..me.clone() };
         let mut theirs = bench.store();
         theirs.load().await.unwrap();
         theirs.lock(&stopped, (bench.clock)()).await.unwrap();
-        let me = this_process("me".into());
         let (taken, _, _) = bench.acquire(&me, Patience::None).await;
         assert!(matches!(taken, Err(NotHeld::Busy(_))), "{taken:?}");
-        let (taken, said, took) = bench.acquire(&me, PATIENT).await;
-        assert!(taken.is_ok() && said > 0, "{taken:?} {said}");
-        assert!((30..=32).contains(&took), "{took}");
+        let began = (bench.clock)();
+        let mut mine = bench.store();
+        let (_stop, mut stop) = watch::channel(false);
+        let mut said = 0;
+        let mut say = |_: &str| said += 1;
+        acquire(&mut mine, &me, PATIENT, &bench.clock, &mut stop, &mut say).await.unwrap();
+        let took = (bench.clock)().duration_since(began).as_secs();
+        assert!(said > 0 && (30..=31).contains(&took), "{said} {took}");
         // It goes on: whatever it says or writes now is refused, and it does not free what is not its own.
-        assert!(matches!(theirs.beat((bench.clock)()).await, Err(StoreError::LostLock)));
+        let now = (bench.clock)();
+        assert!(matches!(theirs.beat(now).await, Err(StoreError::LostLock)));
+        let entry = Entry::Finished { finish: Finish::Aborted, left: vec![] };
+        let record = follow(None, "r", now, entry);
+        assert!(matches!(theirs.append(&record, now).await, Err(StoreError::LostLock)));
+        assert!(matches!(theirs.keep(0, 0).await, Err(StoreError::LostLock)));
         theirs.unlock().await.unwrap();
+        let seen = bench.store().load().await.unwrap();
+        assert_eq!(seen.lock.unwrap().owner, me);
+        assert!(seen.records.is_empty());
+        mine.append(&record, now).await.unwrap();
+    }
+
+    /// Its clock is behind, or ours has jumped: what it says is old, and it says it often.
+    #[tokio::test(start_paused = true)]
+    async fn a_living_owner_of_a_file_keeps_the_run_whatever_the_clocks_say() {
+        let bench = Bench::new();
+        let me = this_process("me".into());
+        let other = Owner { host: "elsewhere".into(), ..me.clone() };
+        let mut theirs = bench.store();
+        theirs.load().await.unwrap();
+        let behind = SignedDuration::from_mins(10);
+        theirs.lock(&other, (bench.clock)() - behind).await.unwrap();
+        let beats = async {
+            loop {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                theirs.beat((bench.clock)() - behind).await.unwrap();
+            }
+        };
+        let two_minutes = Patience::Until(SignedDuration::from_mins(2));
+        tokio::select! {
+            (taken, ..) = bench.acquire(&me, two_minutes) => {
+                assert!(matches!(taken, Err(NotHeld::Busy(_))), "{taken:?}");
+            }
+            () = beats => {}
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -9,10 +9,12 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
+use tokio::time::Instant;
 
 use super::{Contents, StoreError};
 use crate::journal::{
@@ -24,15 +26,18 @@ pub struct FileStore<E = Entry> {
     path: PathBuf,
     journal: Option<FileJournal<RealDisk, E>>,
     held: Option<(File, Lock)>,
-    /// The lock that the kernel did not give us the last time.
-    refused: Option<Box<Lock>>,
+    /// The lock that was there the last time, and since when it is unchanged.
+    seen: Option<(Box<Lock>, Instant)>,
 }
+
+/// A living owner writes its lock more often than this, whatever its clock says.
+const STEADY: Duration = Duration::from_secs(12);
 
 impl<E: Content> FileStore<E> {
     /// The store at a path.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), journal: None, held: None, refused: None }
+        Self { path: path.to_owned(), journal: None, held: None, seen: None }
     }
 
     pub(super) fn place(&self) -> String {
@@ -43,10 +48,14 @@ impl<E: Content> FileStore<E> {
         let journal = FileJournal::open(RealDisk, &self.path).map_err(failed)?;
         let records = journal.records().to_vec();
         self.journal = Some(journal);
-        let lock = match &self.held {
-            Some((_, lock)) => Some(lock.clone()),
-            None => self.read_lock()?,
-        };
+        if let Some((_, lock)) = &self.held {
+            return Ok(Contents { records, lock: Some(lock.clone()) });
+        }
+        let lock = self.read_lock()?;
+        let same = |(seen, _): &(Box<Lock>, Instant)| Some(&**seen) == lock.as_ref();
+        if !self.seen.as_ref().is_some_and(same) {
+            self.seen = lock.clone().map(|lock| (Box::new(lock), Instant::now()));
+        }
         Ok(Contents { records, lock })
     }
 
@@ -57,13 +66,19 @@ impl<E: Content> FileStore<E> {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
-                let holder = self.read_lock()?.map(Box::new);
-                // Who has just got it had no time yet to say so; the second time it is the silent one.
-                if holder.is_none() || self.refused != holder {
-                    self.refused = holder;
+                // Who has just got it has not said so yet, and one that lives says so often.
+                let holder = self.read_lock()?;
+                let silent = |(seen, since): &(Box<Lock>, Instant)| {
+                    Some(&**seen) == holder.as_ref() && since.elapsed() >= STEADY
+                };
+                if !self.seen.as_ref().is_some_and(silent) {
                     return Err(StoreError::LostLock);
                 }
-                file = self.replace_lock().map_err(|error| self.unusable(&error))?;
+                file = self.replace_lock(&lock)?;
+                // What it was about to write goes nowhere.
+                FileJournal::<_, E>::open(RealDisk, &self.path)
+                    .and_then(|mut journal| journal.renew())
+                    .map_err(failed)?;
             }
             Err(error) => return Err(self.unusable(&error.into())),
         }
@@ -91,10 +106,13 @@ impl<E: Content> FileStore<E> {
 
     pub(super) fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
         self.still_held()?;
-        self.journal.as_mut().ok_or(StoreError::LostLock)?.append(record).map_err(failed)
+        self.journal.as_mut().ok_or(StoreError::LostLock)?.append(record).map_err(failed)?;
+        // Whoever was stopped in between must not act on what it wrote.
+        self.still_held()
     }
 
     pub(super) fn keep(&mut self, retained: usize) -> Result<(), StoreError> {
+        self.still_held()?;
         self.journal.as_mut().ok_or(StoreError::LostLock)?.keep(retained).map_err(failed)
     }
 
@@ -110,15 +128,17 @@ impl<E: Content> FileStore<E> {
     }
 
     /// Another lock file in the place of the one that somebody holds.
-    fn replace_lock(&self) -> io::Result<File> {
+    fn replace_lock(&self, lock: &Lock) -> Result<File, StoreError> {
+        // Of a name of our own: another one may be taking over at this moment, too.
         let mut beside = self.lock_path().into_os_string();
-        beside.push(".new");
-        let _ = std::fs::remove_file(&beside);
+        beside.push(format!(".{}", lock.owner.holder));
         let flags = NEVER_A_LINK.union(OFlags::RDWR).union(OFlags::CREATE).union(OFlags::EXCL);
-        let file = File::from(open(&beside, flags, OWNER_ONLY)?);
-        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        std::fs::rename(&beside, self.lock_path())?;
-        Ok(file)
+        let placed = open(&beside, flags, OWNER_ONLY).map_err(io::Error::from).and_then(|file| {
+            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            std::fs::rename(&beside, self.lock_path())?;
+            Ok(File::from(file))
+        });
+        placed.map_err(|error| self.unusable(&error))
     }
 
     /// The lock file that we hold is the one in its place.
