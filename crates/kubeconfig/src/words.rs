@@ -54,6 +54,11 @@ fn bare(error: &(dyn Error + 'static)) -> Option<String> {
         };
     }
     match error.downcast_ref::<kube::Error>() {
+        // Its own text is there twice, once with escapes.
+        Some(kube::Error::Api(status)) => Some(bounded(&mooring_contract::unquoted(&format!(
+            "{}: {}",
+            status.code, status.message
+        )))),
         Some(
             kube::Error::ProxyProtocolUnsupported { .. }
             | kube::Error::ProxyProtocolDisabled { .. },
@@ -156,6 +161,14 @@ mod tests {
         let wrong = serde_json::from_str::<u8>(&format!("\"{CANARY}\"")).unwrap_err();
         let text = words(&kube::Error::SerdeError(wrong));
         assert!(!text.contains(CANARY) && text.contains("expected u8"), "{text}");
+    }
+
+    #[test]
+    fn a_refusal_does_not_quote_what_it_refuses() {
+        let message = format!("spec.key: Invalid value: \"{CANARY}\": too long");
+        let status = kube::core::Status::failure(&message, "Invalid").with_code(422);
+        let text = words(&kube::Error::Api(Box::new(status)));
+        assert_eq!(text, "422: spec.key: Invalid value: \"…\": too long");
     }
 
     #[tokio::test]

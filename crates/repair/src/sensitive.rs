@@ -10,7 +10,11 @@ use serde_json::Value;
 const SEEN_BY_ALL: &str = "nodeLabels";
 
 /// A name that holds one of these holds a secret, in any case.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 17] = [
+    "passwd",
+    "passphrase",
+    "pwd",
+    "sharedkey",
     "accesskey",
     "accountkey",
     "apikey",

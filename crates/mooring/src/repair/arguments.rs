@@ -98,7 +98,7 @@ pub(crate) enum RepairCommand {
         /// From here on go on in spite of one guard or proof, for a reason that is recorded
         #[arg(long = "override", value_name = "GUARD=REASON")]
         overrides: Vec<String>,
-        /// Minutes after which the run stops once more where it can be resumed [default: as it began]
+        /// Minutes after which the run stops once more where it can be resumed [default: as before]
         #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=1440))]
         deadline: Option<u32>,
         /// Ask nothing

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use mooring_repair::guards::{Outcome, Verdict};
 use mooring_repair::journal::Finish;
+use mooring_repair::machine::Reason;
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
@@ -21,8 +22,9 @@ use crate::journaled::{Progress, Signals, environment, held, once, patiently, ru
 
 /// The step's whole time, waiting for another run's lock included.
 const OVERALL: Duration = Duration::from_hours(1);
-/// The run's own, so that it comes to rest, writes that down and tells before the step's time is up.
-const RUN: SignedDuration = SignedDuration::from_mins(58);
+/// The run's own, so that it comes to rest, writes that down and tells before the step's time is up: the rest is for looking,
+/// and for waiting for somebody else's lock.
+const RUN: SignedDuration = SignedDuration::from_mins(53);
 
 /// Exit 0 for done or nothing to do, 1 for everything else.
 pub(crate) fn pipeline() -> Result<u8, Failure> {
@@ -111,11 +113,13 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
     // What came of it is known, whether or not it can be read once more.
     let records = operator.status().await.map(|standing| standing.records).unwrap_or_default();
     let begun = matches!(ending, Ending::Rested(_) | Ending::Resumable(_));
-    let report = RunReport::of(&records).ok().flatten().filter(|_| begun);
+    let report = RunReport::of(&records).ok().flatten();
+    let last = report.as_ref().and_then(|report| report.finish);
+    let report = report.filter(|_| begun);
     if let Some(report) = &report {
         show::report(report, Written::Table)?;
     }
-    verdict(ending, report.as_ref())
+    verdict(ending, report.as_ref(), last)
 }
 
 fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
@@ -124,7 +128,27 @@ fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn verdict(ending: Ending, report: Option<&RunReport>) -> Result<u8, Failure> {
+const ANEW: &str = "the next run of this step begins anew";
+
+/// What waiting does not change, and a pipeline may not decide.
+fn needs_a_person(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::GuardRefused
+            | Reason::PoolChanged
+            | Reason::PoolGone
+            | Reason::NameTaken
+            | Reason::NotUndoable
+            | Reason::BadSnapshot
+    )
+}
+
+/// `report` is of the run that this step drove, `last` how the journal's last one ended.
+fn verdict(
+    ending: Ending,
+    report: Option<&RunReport>,
+    last: Option<Finish>,
+) -> Result<u8, Failure> {
     Err(Failure::unreadable(match ending {
         // It came back by itself, or something else changed: there is nothing to repair now.
         Ending::Rested(Rest::Finished(Finish::Refused))
@@ -134,16 +158,26 @@ fn verdict(ending: Ending, report: Option<&RunReport>) -> Result<u8, Failure> {
         }
         Ending::Rested(Rest::Finished(Finish::Repaired | Finish::NothingToDo)) => return Ok(0),
         Ending::Rested(Rest::Finished(Finish::Aborted)) => {
-            "somebody had begun to undo the run, which is undone now\nhint: the next run of this step begins anew".to_owned()
+            format!("somebody had begun to undo the run, which is undone now\nhint: {ANEW}")
         }
         // Somebody else ended it while this step waited for them.
-        Ending::Nothing(text) => {
-            write(&format!("{text}; nothing to do\n"));
-            return Ok(0);
-        }
+        Ending::Nothing(text) => match last {
+            None | Some(Finish::Repaired | Finish::NothingToDo) => {
+                write(&format!("{text}; nothing to do\n"));
+                return Ok(0);
+            }
+            Some(Finish::Aborted | Finish::Refused) => {
+                format!("{text}, and the pool is not repaired\nhint: {ANEW}")
+            }
+        },
         Ending::Rested(Rest::Finished(Finish::Refused)) => {
             let why = report.and_then(|report| report.stopped.as_deref());
             format!("refused: {}", why.unwrap_or("by a guard"))
+        }
+        Ending::Rested(Rest::Resumable { reason, message }) if needs_a_person(reason) => {
+            format!(
+                "{message}\nhint: the next run of this step would only come to the same; a person must decide"
+            )
         }
         Ending::Rested(Rest::Resumable { message, .. }) | Ending::Resumable(message) => {
             format!("{message}\nhint: the next run of this step continues")
@@ -181,9 +215,23 @@ mod tests {
             stopped: Some("systmp is somebody else's".to_owned()),
         };
         let refused =
-            |step| verdict(Ending::Rested(Rest::Finished(Finish::Refused)), Some(&of(step)));
+            |step| verdict(Ending::Rested(Rest::Finished(Finish::Refused)), Some(&of(step)), None);
         assert_eq!(refused(Step::Recheck).ok(), Some(0));
         let failure = refused(Step::Snapshot).unwrap_err();
         assert!(failure.text().contains("somebody else's"), "{}", failure.text());
+    }
+
+    #[test]
+    fn a_step_is_done_only_if_the_pool_is_repaired_or_was_well() {
+        let code =
+            |ending, last| verdict(ending, None, last).map_err(|failure| failure.text().to_owned());
+        let over = || Ending::Nothing("run r is over".to_owned());
+        assert_eq!(code(over(), Some(Finish::Repaired)), Ok(0));
+        assert!(code(over(), Some(Finish::Aborted)).unwrap_err().contains("begins anew"));
+        let undone = Ending::Rested(Rest::Finished(Finish::Aborted));
+        assert!(code(undone, Some(Finish::Aborted)).unwrap_err().contains("begins anew"));
+        let stopped = |reason| Ending::Rested(Rest::Resumable { reason, message: "m".to_owned() });
+        assert!(code(stopped(Reason::Deadline), None).unwrap_err().contains("continues"));
+        assert!(code(stopped(Reason::PoolGone), None).unwrap_err().contains("a person"));
     }
 }

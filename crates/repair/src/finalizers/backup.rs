@@ -20,6 +20,9 @@ const MOST_IN_CONFIG_MAP: usize = 512 * 1024;
 /// An API server stores objects of 1.5 MiB.
 const MOST_IN_FILE: usize = 8 * 1024 * 1024;
 
+/// What is longer is no annotation for people, and may be packed.
+const LONGEST_NOTE: usize = 1024;
+
 /// An object as it was, without what may hold a secret and without the account of who wrote which field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
@@ -41,10 +44,10 @@ impl Backup {
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");
         }
-        // The whole object once more, as a text that nobody looks into.
-        let copy = "/metadata/annotations";
-        if let Some(notes) = object.pointer_mut(copy).and_then(Value::as_object_mut) {
-            notes.remove("kubectl.kubernetes.io/last-applied-configuration");
+        // Tools keep the whole object there once more, as a text that nobody looks into.
+        let notes = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+        if let Some(notes) = notes {
+            notes.retain(|_, note| note.as_str().is_some_and(is_a_note));
         }
         let stripped = sensitive::strip(&mut object);
         let text = object.to_string();
@@ -78,6 +81,11 @@ impl Backup {
     }
 }
 
+/// Neither a document nor as long as one.
+fn is_a_note(text: &str) -> bool {
+    text.len() <= LONGEST_NOTE && !text.trim_start().starts_with(['{', '['])
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -89,7 +97,7 @@ mod tests {
         for size in [10, 100_000] {
             let object = json!({
                 "metadata": {"name": "x", "finalizers": ["a.b/c"], "managedFields": [{"manager": "m"}],
-                    "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"password\":\"hunter2\"}", "a": "b"}},
+                    "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"password\":\"hunter2\"}", "packed": "h4sI".repeat(400), "a": "b"}},
                 "spec": {"text": "y".repeat(size), "password": "hunter2"},
             });
             let backup = Backup::of(&object, &JournalPlace::ConfigMap).unwrap();

@@ -172,3 +172,29 @@ fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {
     let reading = reading.ok_or_else(|| "were not read".to_owned())?;
     reading.known().ok_or_else(|| reading.missing().unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wedge_is_over_when_a_write_succeeds_and_none_fails_with_the_signature_since() {
+        let event = |minute: i64, status: &str, code: &str| ActivityEvent {
+            correlation: minute.to_string(),
+            operation: WRITE.to_owned(),
+            resource: "/set".to_owned(),
+            status: status.to_owned(),
+            at: Timestamp::from_second(minute * 60).unwrap(),
+            caller: None,
+            codes: vec![code.to_owned()],
+        };
+        let (failed, succeeded) = (event(1, "Failed", SIGNATURE), event(2, "Succeeded", ""));
+        let over = |events: &[ActivityEvent]| succeeds_again(events, "/set").is_some();
+        assert!(!over(&[]) && !over(std::slice::from_ref(&failed)));
+        assert!(over(&[failed.clone(), succeeded.clone()]));
+        assert!(!over(&[failed.clone(), succeeded.clone(), event(3, "Failed", SIGNATURE)]));
+        assert!(over(&[failed.clone(), succeeded.clone(), event(3, "Failed", "AllocationFailed")]));
+        assert!(over(&[event(2, "Failed", SIGNATURE), succeeded.clone()]), "at the same instant");
+        assert_eq!(succeeds_again(&[failed, succeeded], "/other"), None);
+    }
+}

@@ -145,3 +145,21 @@ pub(super) fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Ac
         Action::resumable(Reason::BadSnapshot, format!("the snapshot cannot be used: {error}"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_snapshot_that_kept_more_than_is_kept_now_is_no_edit() {
+        let raw = json!({"name": "p", "properties": {"vmSize": "x", "osDiskSizeGB": 30, "count": 1,
+            "orchestratorVersion": "1.35.4", "tags": {"apiKeyOwner": "team"}}});
+        let pool = Pool::read(&raw).unwrap();
+        assert!(!edited(&raw, &pool));
+        let mut other = raw;
+        other["properties"]["maxPods"] = 50.into();
+        assert!(edited(&other, &pool));
+    }
+}

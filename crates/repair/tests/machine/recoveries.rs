@@ -209,3 +209,37 @@ fn a_pool_of_this_run_that_somebody_deletes_is_told_with_a_way_out() {
         }
     }
 }
+
+#[test]
+fn nothing_is_cordoned_or_deleted_while_nobody_can_tell_whether_writes_still_fail() {
+    for step in [Step::ProveTemporary, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().mute = true;
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::StepTimeout, "{step:?}: {message}");
+        assert!(message.contains("activity log"), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+        let mut back = end.cloud.borrow().clone();
+        back.mute = false;
+        let end = recover(&back, &settings(), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+    }
+}
+
+#[test]
+fn a_new_pool_that_a_person_makes_smaller_once_it_was_whole_is_enough() {
+    let cloud = until(Step::DrainTemporary, &settings(), Cloud::wedged);
+    {
+        let mut cloud = cloud.borrow_mut();
+        let pool = cloud.pools.get_mut("system").unwrap();
+        let former = pool.count();
+        pool.edit()["properties"]["enableAutoScaling"] = false.into();
+        pool.edit()["properties"]["count"] = (former - 1).into();
+        let last = cloud.nodes.iter().rposition(|node| node.pool == "system").unwrap();
+        cloud.nodes.remove(last);
+    }
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+}
