@@ -556,6 +556,15 @@ fn further_evidence_is_shown_with_its_age() {
         found[1],
         format!("1 instance failed with {SIGNATURE}, the last one 35 minutes ago")
     );
+    // A minute earlier nothing was old enough; without the right to read instances nobody knows.
+    let sooner = now() - SignedDuration::from_mins(1);
+    let first = |seen: &Seen, at| further(seen, &settings(), at).remove(0);
+    assert!(first(&seen, sooner).ends_with("0 of them on instances older than 10 minutes"));
+    seen.take(Answer::Instances(set.into(), Reading::Denied("AuthorizationFailed".into())));
+    assert_eq!(
+        first(&seen, now()),
+        "2 of 3 network interfaces without an address, for how long is not known"
+    );
     assert_eq!(further(&Seen::default(), &settings(), now()), Vec::<String>::new());
     let full = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": [{}]}})).unwrap();
     seen.take(Answer::Nics(set.into(), Reading::Known(vec![full])));
