@@ -42,6 +42,7 @@ async fn make(client: &Client, name: &str) {
         "agent_pools" => drop(client.agent_pools(&cluster()).await),
         "agent_pool" => drop(client.agent_pool(&pool()).await),
         "put_agent_pool" => drop(client.put_agent_pool(&pool(), &body, None).await),
+        "create_agent_pool" => drop(client.create_agent_pool(&pool(), &body).await),
         "delete_agent_pool" => {
             drop(client.delete_agent_pool(&pool(), &DeletePool::default()).await);
         }

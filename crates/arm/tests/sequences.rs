@@ -51,6 +51,19 @@ async fn a_conflict_with_our_own_lost_write_says_that_it_may_be_ours() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_creation_never_changes_what_somebody_else_made_meanwhile() {
+    const EXISTS: &str = r#"{"code":"PreconditionFailed","message":"the condition is not met"}"#;
+    let world = World::new([answer(412, &[], EXISTS)]);
+    let error = world.client().create_agent_pool(&pool(), &body()).await.unwrap_err();
+    assert_eq!(world.seen(0).if_none_match.as_deref(), Some("*"));
+    assert_eq!(error.fate, Fate::NotDone);
+    // After a lost answer it may be our own that is there.
+    let world = World::new([Reply::Lost, answer(412, &[], EXISTS)]);
+    let error = world.client().create_agent_pool(&pool(), &body()).await.unwrap_err();
+    assert_eq!((error.fate, error.call.attempts), (Fate::Unknown, 2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_abort_of_unknown_fate_is_told_and_never_repeated() {
     for reply in [
         Reply::Lost,

@@ -23,6 +23,9 @@ pub enum Effect {
         pool: String,
         /// The request body.
         body: Value,
+        /// Only if there is none of its name, or the very one that was looked at. Older journals do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        only: Option<Only>,
     },
     /// Delete a pool.
     DeletePool {
@@ -74,15 +77,35 @@ pub enum Effect {
     },
 }
 
+/// Under which condition a pool is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Only {
+    /// There is no such pool.
+    IfAbsent,
+    /// It still has this version.
+    IfMatch(String),
+}
+
 impl Effect {
+    /// The key of the effect that makes a pool.
+    pub(crate) fn key_of_put(pool: &str) -> String {
+        format!("put pool {pool}")
+    }
+
+    /// The key of the effect that deletes a pool.
+    pub(crate) fn key_of_deletion(pool: &str) -> String {
+        format!("delete pool {pool}")
+    }
+
     /// Names the effect and what it changes, whatever the attempt.
     #[must_use]
     pub fn key(&self) -> String {
         match self {
             Self::AbortOperation { scope: Scope::Cluster, .. } => "abort cluster".to_owned(),
             Self::AbortOperation { scope: Scope::Pool(pool), .. } => format!("abort pool {pool}"),
-            Self::PutPool { pool, .. } => format!("put pool {pool}"),
-            Self::DeletePool { pool, .. } => format!("delete pool {pool}"),
+            Self::PutPool { pool, .. } => Self::key_of_put(pool),
+            Self::DeletePool { pool, .. } => Self::key_of_deletion(pool),
             Self::Cordon { node, .. } => format!("cordon {node}"),
             Self::Uncordon { node, .. } => format!("uncordon {node}"),
             Self::Evict { namespace, pod, uid } => format!("evict {namespace}/{pod} {uid}"),
@@ -141,6 +164,8 @@ impl EffectResult {
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
+            // A lock of the resource is a person's word, and stays until a person takes it away.
+            Self::Refused { code, .. } if code == "ScopeLocked" => Some(Refusal::Final),
             Self::Refused { status, .. } => Some(match status {
                 408 | 429 | 500..=599 => Refusal::Later,
                 // 404 as well: what should be changed is gone, which looking will show.
@@ -158,24 +183,20 @@ mod tests {
 
     #[test]
     fn a_refusal_is_taken_for_what_it_means() {
-        let of = |status| {
-            EffectResult::Refused {
-                status,
-                code: String::new(),
-                message: String::new(),
-                retry_after: None,
-            }
-            .refusal()
+        let of = |status, code: &str| {
+            let (code, message) = (code.to_owned(), String::new());
+            EffectResult::Refused { status, code, message, retry_after: None }.refusal()
         };
         for status in [408, 429, 500, 503, 599] {
-            assert_eq!(of(status), Some(Refusal::Later), "{status}");
+            assert_eq!(of(status, ""), Some(Refusal::Later), "{status}");
         }
         for status in [404, 409, 410, 412] {
-            assert_eq!(of(status), Some(Refusal::LookAgain), "{status}");
+            assert_eq!(of(status, ""), Some(Refusal::LookAgain), "{status}");
         }
         for status in [400, 401, 403, 405, 422, 600] {
-            assert_eq!(of(status), Some(Refusal::Final), "{status}");
+            assert_eq!(of(status, ""), Some(Refusal::Final), "{status}");
         }
+        assert_eq!(of(409, "ScopeLocked"), Some(Refusal::Final));
         assert_eq!(EffectResult::Done.refusal(), None);
     }
 }

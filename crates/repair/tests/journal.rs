@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::effects::{Effect, EffectResult, Only};
 use mooring_repair::guards::{Guard, Outcome, Scope};
 use mooring_repair::journal::{
     Disk, Entry, FileError, FileJournal, Finish, JournalError, Owner, RealDisk, Record, SCHEMA,
@@ -80,6 +80,7 @@ fn entries() -> Vec<Entry> {
             Effect::PutPool {
                 pool: "systmp".into(),
                 body: json!({"properties": {"count": 1, "spotMaxPrice": -1.0}}),
+                only: Some(Only::IfMatch("e".into())),
             },
             EffectResult::Unknown { why: "w".into() },
         ),

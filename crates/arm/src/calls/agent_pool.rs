@@ -107,6 +107,19 @@ impl Client {
         self.send(&call).await?.parse(call.path())
     }
 
+    /// Creates a pool, if there is none of its name. As with [`Client::put_agent_pool`], a repetition may meet what the
+    /// first request made: a failed condition whose fate is unknown.
+    pub async fn create_agent_pool(
+        &self,
+        pool: &ResourceId,
+        body: &Document,
+    ) -> Result<Started, Error> {
+        let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)
+            .json(body)?
+            .if_absent();
+        self.begin(&call, Kind::Write).await
+    }
+
     /// Creates or changes a pool.
     ///
     /// A PUT whose answer was lost is repeated. If the first one had arrived, the repetition meets its own

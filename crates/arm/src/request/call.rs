@@ -1,7 +1,8 @@
 //! A call before it is sent, and the answer to it.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::form_urlencoded::byte_serialize;
@@ -17,7 +18,8 @@ pub struct Call {
     pub(crate) target: String,
     pub(crate) class: Class,
     pub(crate) body: Bytes,
-    pub(crate) if_match: Option<HeaderValue>,
+    /// The header of a condition, and its value.
+    pub(crate) condition: Option<(HeaderName, HeaderValue)>,
 }
 
 impl Call {
@@ -25,7 +27,7 @@ impl Call {
     #[must_use]
     pub fn new(method: Method, class: Class, path: &str, api_version: &str) -> Self {
         let target = format!("{path}?api-version={api_version}");
-        Self { method, target, class, body: Bytes::new(), if_match: None }
+        Self { method, target, class, body: Bytes::new(), condition: None }
     }
 
     /// A read.
@@ -36,7 +38,13 @@ impl Call {
 
     /// A read of a link that Azure gave, already checked to be its own.
     pub(crate) fn follow(target: String) -> Self {
-        Self { method: Method::GET, target, class: Class::Read, body: Bytes::new(), if_match: None }
+        Self {
+            method: Method::GET,
+            target,
+            class: Class::Read,
+            body: Bytes::new(),
+            condition: None,
+        }
     }
 
     /// Adds a parameter to the query.
@@ -69,9 +77,15 @@ impl Call {
             let value = HeaderValue::from_str(etag).map_err(|_| {
                 Error::invalid(self.method.clone(), self.path(), "the eTag is no header value")
             })?;
-            self.if_match = Some(value);
+            self.condition = Some((IF_MATCH, value));
         }
         Ok(self)
+    }
+
+    /// Only if there is no such resource.
+    pub fn if_absent(mut self) -> Self {
+        self.condition = Some((IF_NONE_MATCH, HeaderValue::from_static("*")));
+        self
     }
 
     pub(crate) fn path(&self) -> &str {

@@ -143,8 +143,8 @@ impl Client {
         if !call.body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json; charset=utf-8");
         }
-        if let Some(etag) = &call.if_match {
-            request = request.header(header::IF_MATCH, etag);
+        if let Some((name, value)) = &call.condition {
+            request = request.header(name, value);
         }
         request.body(call.body.clone()).map_err(|_| wrong())
     }

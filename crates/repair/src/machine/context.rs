@@ -197,5 +197,6 @@ fn about(query: &Query) -> &'static str {
         Query::Nodes => "reading the nodes",
         Query::Pods => "reading the pods",
         Query::Pdbs => "reading the disruption budgets",
+        Query::Replicas(_) => "reading a workload",
     }
 }

@@ -91,21 +91,34 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
     let budgets = context.pdbs()?;
     let mut waits = Vec::new();
     let mut blocked = Vec::new();
+    let mut proof = vec![format!("no pod of pool {pool} is left that could be moved")];
     for (pod, node) in &here {
+        // A dead node never confirms that a pod has ended; its pods go with it, and serve nobody.
+        let dead = node.is_dead(context.now);
         // It came back to a cordoned node, and would again; it goes with the node.
         if pod.ignores_cordon && pod.created.is_some_and(|at| at > context.state.step_since()) {
             continue;
         }
         if pod.deleting.is_some() {
-            // A dead node never confirms that a pod has ended; its pods go with it.
-            if node.ready {
+            if !dead {
                 waits.push(context.wait(format!("for {}/{} to end", pod.namespace, pod.name)));
             }
             continue;
         }
         if let Some(hold) = Hold::of(pod, budgets) {
-            if node.ready {
+            if dead {
+                let (budget, node) = (hold.budget, &node.name);
+                proof.push(format!(
+                    "pod {}/{} goes with dead node {node}, whatever budget {} says",
+                    pod.namespace, pod.name, budget.name
+                ));
+            } else if node.ready {
                 blocked.push(hold);
+            } else {
+                waits.push(context.wait(format!(
+                    "to see whether node {} comes back, on which {hold}",
+                    node.name
+                )));
             }
             continue;
         }
@@ -115,7 +128,7 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
             uid: pod.uid.clone(),
         };
         match context.effect(step, effect) {
-            Action::Wait { .. } if !node.ready => {}
+            Action::Wait { .. } if dead => {}
             wait @ Action::Wait { .. } => waits.push(wait),
             action => return Err(action),
         }
@@ -126,7 +139,7 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
     if !blocked.is_empty() {
         return Err(budget_blocks(context, step, &blocked));
     }
-    Ok(vec![format!("no pod of pool {pool} is left that could be moved")])
+    Ok(proof)
 }
 
 fn soonest(waits: Vec<Action>) -> Option<Action> {
@@ -196,14 +209,6 @@ fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Entry {
 
 /// How many pods of a controller serve.
 pub(super) fn serving(pods: &[Pod], controller: &str) -> usize {
-    of(pods, controller).filter(|pod| pod.serving()).count()
-}
-
-/// True if a pod of the controller is on its way.
-pub(super) fn pending(pods: &[Pod], controller: &str) -> bool {
-    of(pods, controller).any(|pod| !pod.serving() && !pod.over())
-}
-
-fn of<'a>(pods: &'a [Pod], controller: &str) -> impl Iterator<Item = &'a Pod> {
-    pods.iter().filter(move |pod| pod.controller.as_ref().is_some_and(|c| c.uid == controller))
+    let of = |pod: &&Pod| pod.controller.as_ref().is_some_and(|c| c.uid == controller);
+    pods.iter().filter(of).filter(|pod| pod.serving()).count()
 }

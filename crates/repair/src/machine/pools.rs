@@ -4,7 +4,7 @@ use super::action::{Action, Reason};
 use super::context::{Context, Progress, tagged};
 use super::proofs;
 use super::second_look::{enough_nodes, made_by_somebody, still_the_one, still_wedged};
-use crate::effects::Effect;
+use crate::effects::{Effect, Only};
 use crate::names::RUN_TAG;
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
@@ -64,25 +64,22 @@ fn made(
     body: serde_json::Value,
     is_made: impl Fn(&Pool) -> bool,
 ) -> Progress {
-    let put = Effect::PutPool { pool: name.to_owned(), body };
-    let intended = context.state.intended(&put.key());
-    match context.pool(name)? {
+    let intended = context.state.intended(&Effect::key_of_put(name));
+    let pool = context.pool(name)?;
+    let only = match pool {
+        None => Some(Only::IfAbsent),
+        Some(pool) => pool.etag().map(Only::IfMatch),
+    };
+    let put = Effect::PutPool { pool: name.to_owned(), body, only };
+    match pool {
         Some(pool) if pool.state() == "Succeeded" && intended && is_made(pool) => {
             Ok(vec![format!("pool {name} is Succeeded")])
         }
         Some(pool) if pool.busy() => {
             Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
         }
-        Some(pool) if pool.state() == "Failed" => {
-            let codes = why_failed(context, &put)?;
-            // The same body again is the same request.
-            Err(match context.effect(step, put) {
-                Action::Wait { until, why } => {
-                    Action::Wait { until, why: format!("{why}: pool {name} is Failed{codes}") }
-                }
-                action => action,
-            })
-        }
+        // The same body again is the same request.
+        Some(pool) if pool.state() == "Failed" => Err(try_again(context, step, put, name)),
         _ => Err(context.effect(step, put)),
     }
 }
@@ -98,9 +95,23 @@ const HOPELESS: [&str; 7] = [
     "SubnetIsFull",
 ];
 
+/// Makes an effect on a pool that is Failed, perhaps by the last try, and says why that is so.
+fn try_again(context: &Context<'_>, step: Step, effect: Effect, pool: &str) -> Action {
+    let codes = match why_failed(context, &effect) {
+        Ok(codes) => codes,
+        Err(action) => return action,
+    };
+    match context.effect(step, effect) {
+        Action::Wait { until, why } => {
+            Action::Wait { until, why: format!("{why}: pool {pool} is still there{codes}") }
+        }
+        action => action,
+    }
+}
+
 /// What the operation behind a failed pool says; stops if that is that trying again is useless.
-fn why_failed(context: &Context<'_>, put: &Effect) -> Result<String, Action> {
-    let Some(attempt) = context.state.attempt(&put.key()) else { return Ok(String::new()) };
+fn why_failed(context: &Context<'_>, effect: &Effect) -> Result<String, Action> {
+    let Some(attempt) = context.state.attempt(&effect.key()) else { return Ok(String::new()) };
     let Some(token) = attempt.token.clone() else { return Ok(String::new()) };
     let Some(reading) = context.seen.operations.get(&token) else {
         return Err(Action::Observe(Query::Operation(token)));
@@ -108,7 +119,7 @@ fn why_failed(context: &Context<'_>, put: &Effect) -> Result<String, Action> {
     let codes = reading.known().map(|operation| operation.codes.as_slice()).unwrap_or_default();
     let hopeless = codes.iter().any(|code| HOPELESS.iter().any(|word| code.contains(word)));
     if hopeless && !attempt.earlier {
-        let message = format!("{} failed: {}", put.key(), codes.join(", "));
+        let message = format!("{} failed: {}", effect.key(), codes.join(", "));
         return Err(Action::resumable(Reason::EffectRefused, message));
     }
     Ok(if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) })
@@ -134,7 +145,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     enough_nodes(context, &context.state.temporary())?;
     proofs::placed(context, Step::DrainPool, name)?;
     still_wedged(context)?;
-    Err(context.effect(Step::DeletePool, delete(pool)))
+    Err(try_again(context, Step::DeletePool, delete(pool), name))
 }
 
 /// The temporary pool is gone.
@@ -152,7 +163,7 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     }
     enough_nodes(context, context.state.pool())?;
     proofs::placed(context, Step::DrainTemporary, &name)?;
-    Err(context.effect(Step::DeleteTemporary, delete(pool)))
+    Err(try_again(context, Step::DeleteTemporary, delete(pool), &name))
 }
 
 fn delete(pool: &Pool) -> Effect {

@@ -5,7 +5,8 @@ use super::context::{Context, Progress};
 use super::second_look::{enough_nodes, gone, wanted, wanted_body};
 use super::{drain, settle};
 use crate::counted::counted;
-use crate::observation::{Addresses, Nic, ScaleSet};
+use crate::journal::Workload;
+use crate::observation::{Addresses, Nic, Query, Reading, ScaleSet};
 use crate::plan::Step;
 use crate::sanitise;
 
@@ -36,22 +37,16 @@ pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress
         .filter(|pod| !nodes.iter().any(|node| pod.node.as_deref() == Some(node.name.as_str())))
         .cloned()
         .collect();
-    let waited = context.now.duration_since(context.state.step_since());
-    // Somebody may have scaled a workload down meanwhile; then nothing of it is on its way.
-    let patient = waited >= context.state.settings.limits.placement / 2;
     let empty = std::collections::BTreeMap::new();
     let former = context.state.workloads.get(&drain).unwrap_or(&empty);
-    let missing: Vec<String> = former
-        .iter()
-        .filter(|(uid, workload)| {
-            drain::serving(&elsewhere, uid) < workload.serving
-                && (!patient || drain::pending(pods, uid))
-        })
-        .map(|(uid, workload)| {
-            let serving = drain::serving(&elsewhere, uid);
-            format!("{} ({serving} of {} pods serve)", workload.name, workload.serving)
-        })
-        .collect();
+    let mut missing = Vec::new();
+    for (uid, workload) in former {
+        let serving = drain::serving(&elsewhere, uid);
+        if serving < workload.serving && serving < meant(context, uid, workload)? {
+            missing
+                .push(format!("{} ({serving} of {} pods serve)", workload.name, workload.serving));
+        }
+    }
     if missing.is_empty() {
         return Ok(vec![format!("serving elsewhere: {}", counted(former.len(), "workload"))]);
     }
@@ -59,6 +54,22 @@ pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress
         return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
     }
     Err(context.wait(format!("for pods to serve elsewhere: {}", missing.join(", "))))
+}
+
+/// How many pods of a workload should serve: as many as did before, unless somebody rolled it over, scaled it down or
+/// deleted it meanwhile.
+fn meant(context: &Context<'_>, uid: &str, workload: &Workload) -> Result<usize, Action> {
+    let name = &workload.name;
+    if !["/ReplicaSet/", "/StatefulSet/"].iter().any(|kind| name.contains(kind)) {
+        return Ok(workload.serving);
+    }
+    Ok(match context.seen.replicas.get(name) {
+        None => return Err(Action::Observe(Query::Replicas(name.clone()))),
+        Some(Reading::NotFound) => 0,
+        Some(Reading::Known(replicas)) if replicas.uid != uid => 0,
+        Some(Reading::Known(replicas)) => replicas.wanted.min(workload.serving),
+        Some(_) => workload.serving,
+    })
 }
 
 /// The recreated pool has its full former number of nodes, not merely its minimum.

@@ -83,9 +83,9 @@ fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {
 /// The pool of the snapshot's name on another scale set, if it is not of this run's making.
 pub(super) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Action> {
     let name = context.state.pool();
-    let put = Effect::PutPool { pool: name.to_owned(), body: serde_json::Value::Null };
     let Some(pool) = context.pool(name)? else { return Ok(None) };
-    let ours = context.state.attempt(&put.key()).is_some_and(Attempt::may_have_happened);
+    let ours =
+        context.state.attempt(&Effect::key_of_put(name)).is_some_and(Attempt::may_have_happened);
     Ok((context.on_another_set()? && !ours).then_some(pool))
 }
 

@@ -258,8 +258,8 @@ impl State {
     /// The last try to delete the pool that the service may have accepted.
     #[must_use]
     pub fn deletion(&self) -> Option<&Attempt> {
-        let delete = Effect::DeletePool { pool: self.pool().to_owned(), if_match: None }.key();
-        self.attempt(&delete).filter(|attempt| attempt.may_have_happened())
+        let deletion = self.attempt(&Effect::key_of_deletion(self.pool()));
+        deletion.filter(|attempt| attempt.may_have_happened())
     }
 
     /// The step that is worked on; none if all are done.

@@ -1,7 +1,5 @@
 //! Undoing what can be undone, and saying what cannot.
 
-use serde_json::Value;
-
 use super::action::{Action, Reason};
 use super::context::Context;
 use super::drain;
@@ -67,20 +65,34 @@ fn is_recent(context: &Context<'_>, attempt: &Attempt) -> bool {
 
 /// Waits while a creation that may have been accepted could still show.
 fn not_late(context: &Context<'_>, name: &str) -> Result<(), Action> {
-    let pool = || name.to_owned();
-    let put = context.state.attempt(&Effect::PutPool { pool: pool(), body: Value::Null }.key());
-    let delete = Effect::DeletePool { pool: pool(), if_match: None }.key();
-    match put {
+    match context.state.attempt(&Effect::key_of_put(name)) {
         Some(put)
             if put.may_have_happened()
                 && !context.state.has_done(Step::CreateTemporary)
-                && !context.state.intended(&delete)
+                && !context.state.intended(&Effect::key_of_deletion(name))
                 && is_recent(context, put) =>
         {
             Err(context.wait(format!("for pool {name}, whose creation may have been accepted")))
         }
         _ => Ok(()),
     }
+}
+
+/// Why the cluster needs the temporary pool.
+fn needed(context: &Context<'_>, name: &str) -> Result<Option<String>, Action> {
+    let carried = drain::on(context, name)?.len();
+    if carried > 0 {
+        return Ok(Some(format!("it carries {}", counted(carried, "pod"))));
+    }
+    if !context.nodes_of(name)?.iter().any(|node| node.ready) {
+        return Ok(None);
+    }
+    for other in context.pools()?.iter().filter(|pool| pool.is_system() && pool.name != name) {
+        if context.nodes_of(&other.name)?.iter().any(|node| node.usable()) {
+            return Ok(None);
+        }
+    }
+    Ok(Some("no other System pool has a usable node".to_owned()))
 }
 
 /// Deletes the temporary pool if nothing needs it.
@@ -94,13 +106,12 @@ fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(),
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
     let nodes = context.nodes_of(&name)?;
-    let carried = drain::on(context, &name)?.len();
-    if carried > 0 {
+    if let Some(why) = needed(context, &name)? {
         if let Some(node) = nodes.iter().find(|node| node.unschedulable) {
             let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
             return Err(context.effect(Step::CreateTemporary, effect));
         }
-        left.push(format!("pool {name} stays: it carries {}", counted(carried, "pod")));
+        left.push(format!("pool {name} stays: {why}"));
         return Ok(());
     }
     // Cordon before deleting, so that nothing moves in between the look and the deed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::json::{entries, flag, text, texts, time};
@@ -20,6 +20,8 @@ pub struct Node {
     pub provider_id: Option<String>,
     /// The condition `Ready` is `True`.
     pub ready: bool,
+    /// Since when that condition is as it is; none if the node never said.
+    pub since: Option<Timestamp>,
     /// Cordoned.
     pub unschedulable: bool,
     /// It is being deleted.
@@ -38,6 +40,7 @@ impl Node {
             pool: pool.cloned(),
             provider_id: text(raw, "/spec/providerID"),
             ready: condition(raw, "Ready"),
+            since: conditions(raw, "Ready").find_map(|c| time(c, "/lastTransitionTime")),
             unschedulable: flag(raw, "/spec/unschedulable"),
             deleting: text(raw, "/metadata/deletionTimestamp").is_some(),
         })
@@ -55,6 +58,13 @@ impl Node {
         self.ready && !self.unschedulable && !self.deleting
     }
 
+    /// True if it has not been ready for so long that it is not a kubelet's short rest: nobody confirms there that a
+    /// pod has ended, and what runs on it serves nobody.
+    #[must_use]
+    pub fn is_dead(&self, now: Timestamp) -> bool {
+        !self.ready && self.since.is_none_or(|since| now.duration_since(since) >= DEAD)
+    }
+
     /// True if this node runs on that instance.
     #[must_use]
     pub fn is_on(&self, instance: &str) -> bool {
@@ -62,6 +72,9 @@ impl Node {
         id.is_some_and(|id| id.eq_ignore_ascii_case(instance))
     }
 }
+
+/// After this long Kubernetes itself gives up on the pods of a node.
+const DEAD: SignedDuration = SignedDuration::from_mins(5);
 
 /// A node of some pool whose instance is not in this resource group (by its id): the API that told of it is another
 /// cluster's.
@@ -75,11 +88,30 @@ pub fn stranger<'n>(nodes: &'n [Node], group: &str) -> Option<&'n Node> {
 }
 
 fn condition(raw: &Value, kind: &str) -> bool {
-    let conditions = raw.pointer("/status/conditions").and_then(Value::as_array);
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|c| c["type"].as_str() == Some(kind) && c["status"].as_str() == Some("True"))
+    conditions(raw, kind).any(|c| c["status"].as_str() == Some("True"))
+}
+
+fn conditions<'a>(raw: &'a Value, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    let all = raw.pointer("/status/conditions").and_then(Value::as_array);
+    all.into_iter().flatten().filter(move |c| c["type"].as_str() == Some(kind))
+}
+
+/// How many pods a `ReplicaSet` or `StatefulSet` is meant to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replicas {
+    /// Its identity.
+    pub uid: String,
+    /// How many.
+    pub wanted: usize,
+}
+
+impl Replicas {
+    /// From the JSON of a `ReplicaSet` or `StatefulSet`.
+    #[must_use]
+    pub fn read(raw: &Value) -> Option<Self> {
+        let wanted = raw.pointer("/spec/replicas")?.as_u64()?;
+        Some(Self { uid: text(raw, "/metadata/uid")?, wanted: usize::try_from(wanted).ok()? })
+    }
 }
 
 /// What makes a new pod when one is gone.
@@ -210,6 +242,21 @@ mod tests {
             "metadata": {"name": "n", "labels": labels}, "spec": {"providerID": id},
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn a_node_is_dead_when_it_was_not_ready_for_five_minutes() {
+        let now: Timestamp = "2026-05-26T20:40:00Z".parse().unwrap();
+        let dead = |status: &str, since: Option<&str>| {
+            let condition = json!({"type": "Ready", "status": status, "lastTransitionTime": since});
+            let raw = json!({"metadata": {"name": "n"}, "status": {"conditions": [condition]}});
+            Node::read(&raw).unwrap().is_dead(now)
+        };
+        assert!(dead("Unknown", Some("2026-05-26T20:35:00Z")));
+        assert!(dead("False", Some("2026-05-26T20:00:00Z")));
+        assert!(!dead("Unknown", Some("2026-05-26T20:35:01Z")), "a kubelet may come back");
+        assert!(!dead("True", Some("2026-05-26T20:00:00Z")));
+        assert!(dead("False", None), "it never said anything");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Reading, ScaleSet,
+    ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Reading, Replicas,
+    ScaleSet,
 };
 
 /// A question to the outside world.
@@ -31,6 +32,8 @@ pub enum Query {
     Pods,
     /// All disruption budgets.
     Pdbs,
+    /// How many pods a workload is meant to have: `namespace/kind/name` of a `ReplicaSet` or `StatefulSet`.
+    Replicas(String),
 }
 
 /// The answer to a [`Query`], of the same name.
@@ -48,6 +51,7 @@ pub enum Answer {
     Nodes(Reading<Vec<Node>>),
     Pods(Reading<Vec<Pod>>),
     Pdbs(Reading<Vec<Pdb>>),
+    Replicas(String, Reading<Replicas>),
 }
 
 /// Answers that are still fresh: whoever changes something or waits throws them away.
@@ -65,6 +69,7 @@ pub struct Seen {
     pub nodes: Option<Reading<Vec<Node>>>,
     pub pods: Option<Reading<Vec<Pod>>>,
     pub pdbs: Option<Reading<Vec<Pdb>>>,
+    pub replicas: BTreeMap<String, Reading<Replicas>>,
 }
 
 impl Seen {
@@ -82,13 +87,55 @@ impl Seen {
             Answer::Nodes(reading) => self.nodes = Some(reading),
             Answer::Pods(reading) => self.pods = Some(reading),
             Answer::Pdbs(reading) => self.pdbs = Some(reading),
+            Answer::Replicas(workload, reading) => drop(self.replicas.insert(workload, reading)),
         }
     }
 
-    /// The scale set that backs a pool now, by AKS's tag. None if it is unknown or there is none.
+    /// The scale set that backs a pool now, by AKS's tag: the newest, if an old one is still there beside it. None if it
+    /// is unknown or there is none.
     #[must_use]
     pub fn scale_set_of(&self, pool: &str) -> Option<&ScaleSet> {
         let sets = self.scale_sets.as_ref()?.known()?;
-        sets.iter().find(|set| set.pool.as_deref() == Some(pool))
+        let mut of_pool = sets.iter().filter(|set| set.pool.as_deref() == Some(pool));
+        let mut newest = of_pool.next()?;
+        for set in of_pool {
+            match (set.created, newest.created) {
+                (Some(this), Some(other)) if this != other => {
+                    newest = if this > other { set } else { newest };
+                }
+                _ => return None,
+            }
+        }
+        Some(newest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_scale_sets_of_a_pool_the_newer_one_backs_it() {
+        let set = |name: &str, created: Option<&str>| ScaleSet {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            pool: Some("system".to_owned()),
+            state: String::new(),
+            capacity: None,
+            created: created.map(|at| at.parse().unwrap()),
+        };
+        let (old, new) = (Some("2026-05-01T00:00:00Z"), Some("2026-05-26T00:00:00Z"));
+        for (sets, wanted) in [
+            (vec![], None),
+            (vec![set("a", None)], Some("a")),
+            (vec![set("a", old), set("b", new)], Some("b")),
+            (vec![set("b", new), set("a", old)], Some("b")),
+            (vec![set("a", None), set("b", new)], None),
+            (vec![set("a", new), set("b", None)], None),
+            (vec![set("a", new), set("b", new)], None),
+        ] {
+            let seen = Seen { scale_sets: Some(Reading::Known(sets)), ..Seen::default() };
+            assert_eq!(seen.scale_set_of("system").map(|set| set.name.as_str()), wanted);
+        }
     }
 }

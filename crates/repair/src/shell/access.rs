@@ -7,7 +7,7 @@ use mooring_arm::ResourceId;
 use mooring_arm::calls::KubeconfigFormat;
 use mooring_kubeconfig as kubeconfigs;
 
-use super::azure::no_cluster;
+use super::answers::no_cluster;
 use super::kube_api::KubeApi;
 
 /// Where the Kubernetes API's address and rights come from. `KUBECONFIG` is not among them on purpose: it is of

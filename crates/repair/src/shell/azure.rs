@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_arm::calls::{ActivityEvent as RawEvent, ActivityQuery, DeletePool, Versions};
-use mooring_arm::{
-    Client, Document, Error, ErrorKind, Fate, Outcome, Priority, Progress, Raw, ResourceId,
-    ResourceIdError, Started,
-};
+use mooring_arm::calls::{ActivityQuery, DeletePool, Versions};
+use mooring_arm::{Client, Document, Outcome, Priority, Progress, ResourceId, ResourceIdError};
 use serde_json::Value;
 
-use crate::effects::EffectResult;
+use super::answers::{Missing, began, invalid, legible, listed, no_cluster, read, refused};
+use crate::effects::{EffectResult, Only};
 use crate::guards::{self, Scope};
 use crate::observation::{
     ActivityEvent, Answer, Cluster, Instance, Nic, Node, Operation, Pool, Query, Reading, ScaleSet,
@@ -116,7 +114,7 @@ impl Azure {
             Query::Operation(token) => {
                 Answer::Operation(token.clone(), self.operation(token).await)
             }
-            Query::Nodes | Query::Pods | Query::Pdbs => return None,
+            Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => return None,
         })
     }
 
@@ -208,9 +206,8 @@ impl Azure {
         let to = now.checked_add(SKEW).unwrap_or(Timestamp::MAX);
         let query = ActivityQuery::of_group(group, from, to);
         let client = self.client.within(READ);
-        let found: Result<Vec<Raw<RawEvent>>, Error> =
-            client.activity_log(self.cluster.subscription(), &query).await;
-        listed(found, ActivityEvent::read)
+        let found = client.activity_log(self.cluster.subscription(), &query).await;
+        legible(found, ActivityEvent::read)
     }
 
     /// How an operation stands that this run, or the one that it resumes, has begun.
@@ -239,13 +236,23 @@ impl Azure {
         })
     }
 
-    pub(crate) async fn put_pool(&self, pool: &str, body: &Value) -> EffectResult {
+    pub(crate) async fn put_pool(
+        &self,
+        pool: &str,
+        body: &Value,
+        only: Option<&Only>,
+    ) -> EffectResult {
         let (id, body) = match (self.pool(pool), Document::of(body)) {
             (Ok(id), Ok(body)) => (id, body),
             (Err(error), _) => return invalid(&error.to_string()),
             (_, Err(error)) => return invalid(&error.to_string()),
         };
-        began(self.client.within(WRITE).put_agent_pool(&id, &body, None).await)
+        let client = self.client.within(WRITE);
+        began(match only {
+            Some(Only::IfAbsent) => client.create_agent_pool(&id, &body).await,
+            Some(Only::IfMatch(tag)) => client.put_agent_pool(&id, &body, Some(tag)).await,
+            None => client.put_agent_pool(&id, &body, None).await,
+        })
     }
 
     /// Deletes a pool. Budgets were respected by the drain before; what they still hold then are pods of dead
@@ -315,179 +322,5 @@ impl Azure {
 
     fn pool(&self, name: &str) -> Result<ResourceId, ResourceIdError> {
         self.cluster.child("agentPools", name)
-    }
-}
-
-/// Why a question has no answer.
-pub(super) enum Missing {
-    NotFound,
-    Denied(String),
-    Throttled(String),
-    Failed(String),
-}
-
-impl Missing {
-    pub(super) fn of_error(error: &Error) -> Self {
-        let code = || {
-            let refusal = error.refusal();
-            let code = refusal.and_then(|refusal| refusal.code.clone());
-            let code = code.unwrap_or_else(|| error.reason().to_owned());
-            match refusal.and_then(|refusal| missing_right(&refusal.message)) {
-                Some(right) => format!("{code}: needs {right}"),
-                None => code,
-            }
-        };
-        match &error.kind {
-            ErrorKind::NotFound(_) => Self::NotFound,
-            // A policy forbids what is asked for and not who asks; a token that was not accepted may be the next time.
-            ErrorKind::Forbidden(refusal) if !refusal.has_code("RequestDisallowedByPolicy") => {
-                Self::Denied(code())
-            }
-            _ if error.is_throttled() => Self::Throttled(error.to_string()),
-            _ => Self::Failed(error.to_string()),
-        }
-    }
-
-    pub(super) fn of<T>(self) -> Reading<T> {
-        match self {
-            Self::NotFound => Reading::NotFound,
-            Self::Denied(code) => Reading::Denied(code),
-            Self::Throttled(why) => Reading::Throttled(why),
-            Self::Failed(why) => Reading::Failed(why),
-        }
-    }
-}
-
-/// True if Azure says that there is no such cluster, yet. A subscription, a version of the API or an address that is not
-/// there is a mistake.
-pub(super) fn no_cluster(error: &Error) -> bool {
-    const CODES: [&str; 3] = ["ResourceNotFound", "ResourceGroupNotFound", "NotFound"];
-    let says = |code: &&str| error.refusal().is_some_and(|refusal| refusal.has_code(code));
-    error.is_not_found() && CODES.iter().any(says)
-}
-
-/// The action that somebody may not do, out of the sentence that says so.
-fn missing_right(message: &str) -> Option<String> {
-    let (_, rest) = message.split_once("to perform action '")?;
-    rest.split_once('\'').map(|(action, _)| mooring_contract::shown(action))
-}
-
-fn read<V, T>(
-    result: Result<Raw<V>, Error>,
-    parse: impl FnOnce(&Value) -> Option<T>,
-) -> Reading<T> {
-    match result {
-        Ok(raw) => serde_json::from_str(raw.text())
-            .ok()
-            .and_then(|value: Value| parse(&value))
-            .map_or_else(|| Reading::Failed("unreadable answer".to_owned()), Reading::Known),
-        Err(error) => Missing::of_error(&error).of(),
-    }
-}
-
-/// The entries of a list that can be read; the others are skipped.
-fn listed<V, T>(
-    result: Result<Vec<Raw<V>>, Error>,
-    parse: impl Fn(&Value) -> Option<T>,
-) -> Reading<Vec<T>> {
-    match result {
-        Ok(list) => Reading::Known(
-            list.iter()
-                .filter_map(|raw| serde_json::from_str(raw.text()).ok())
-                .filter_map(|value: Value| parse(&value))
-                .collect(),
-        ),
-        Err(error) => Missing::of_error(&error).of(),
-    }
-}
-
-fn began(result: Result<Started, Error>) -> EffectResult {
-    match result {
-        Ok(Started::Running(operation)) => {
-            EffectResult::Started { token: serde_json::to_string(&operation).unwrap_or_default() }
-        }
-        Ok(Started::Done(Outcome::Succeeded(_))) => EffectResult::Done,
-        Ok(Started::Done(outcome)) => {
-            EffectResult::Unknown { why: format!("it ended as {outcome:?}") }
-        }
-        Err(error) => refused(&error),
-    }
-}
-
-fn refused(error: &Error) -> EffectResult {
-    // A conflict after a lost answer may be with our own request: only looking tells.
-    if error.fate == Fate::Unknown {
-        return EffectResult::Unknown { why: error.to_string() };
-    }
-    let retry_after = match &error.kind {
-        ErrorKind::Throttled { retry_after: Some(pause), .. } => {
-            SignedDuration::try_from(*pause).ok()
-        }
-        _ => None,
-    };
-    match error.refusal() {
-        Some(refusal) => EffectResult::Refused {
-            status: refusal.status,
-            code: refusal.code.clone().unwrap_or_else(|| error.reason().to_owned()),
-            message: refusal.message.clone(),
-            retry_after,
-        },
-        None if matches!(error.kind, ErrorKind::Invalid(_)) => invalid(&error.to_string()),
-        // Nothing was sent: no network, no token, no time, no budget. Later, perhaps.
-        None => EffectResult::Refused {
-            status: 503,
-            code: error.reason().to_owned(),
-            message: error.to_string(),
-            retry_after: None,
-        },
-    }
-}
-
-fn invalid(why: &str) -> EffectResult {
-    EffectResult::Refused {
-        status: 400,
-        code: "Invalid".to_owned(),
-        message: why.to_owned(),
-        retry_after: None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use mooring_arm::Refusal;
-
-    use super::*;
-
-    #[test]
-    fn a_right_is_missing_only_if_azure_says_so() {
-        let refusal = |code: &str| Refusal { code: Some(code.into()), ..Refusal::default() };
-        let denied = |kind| {
-            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
-            matches!(Missing::of_error(&error), Missing::Denied(_))
-        };
-        assert!(denied(ErrorKind::Forbidden(refusal("AuthorizationFailed"))));
-        assert!(denied(ErrorKind::Forbidden(refusal("LinkedAuthorizationFailed"))));
-        assert!(!denied(ErrorKind::Forbidden(refusal("RequestDisallowedByPolicy"))));
-        assert!(!denied(ErrorKind::Unauthorized(refusal("InvalidAuthenticationToken"))));
-        let refusal = refusal("TooManyRequests");
-        assert!(!denied(ErrorKind::Throttled { refusal, retry_after: None }));
-        assert!(!denied(ErrorKind::Deadline("an answer")));
-    }
-
-    #[test]
-    fn only_a_cluster_that_azure_does_not_know_is_one_to_come() {
-        for (code, absent) in [
-            (Some("ResourceNotFound"), true),
-            (Some("ResourceGroupNotFound"), true),
-            (Some("NotFound"), true),
-            (Some("SubscriptionNotFound"), false),
-            (Some("InvalidResourceType"), false),
-            (None, false),
-        ] {
-            let refusal = Refusal { code: code.map(str::to_owned), ..Refusal::default() };
-            let kind = ErrorKind::NotFound(refusal);
-            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
-            assert_eq!(no_cluster(&error), absent, "{code:?}");
-        }
     }
 }

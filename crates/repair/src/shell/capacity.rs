@@ -4,7 +4,7 @@ use mooring_arm::calls::SubnetProperties;
 use mooring_arm::{Client, ResourceId};
 use serde_json::Value;
 
-use super::azure::Missing;
+use super::answers::Missing;
 use crate::observation::{Cluster, Pool, Reading};
 use crate::plan::{Surroundings, subnets};
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::kube_api::{Answer, KubeApi, Lost, judged};
 use crate::effects::EffectResult;
-use crate::observation::{Node, Pdb, Pod, Reading};
+use crate::observation::{Node, Pdb, Pod, Reading, Replicas};
 
 impl KubeApi {
     pub(crate) async fn nodes(&self) -> Reading<Vec<Node>> {
@@ -25,6 +25,21 @@ impl KubeApi {
             // Older servers have the same list under another name.
             Reading::NotFound => list("v1beta1").await,
             found => found,
+        }
+    }
+
+    /// What a workload is meant to have, by `namespace/kind/name`.
+    pub(crate) async fn replicas(&self, workload: &str) -> Reading<Replicas> {
+        let parts: Vec<&str> = workload.split('/').collect();
+        let (namespace, resource, name) = match parts[..] {
+            [namespace, "ReplicaSet", name] => (namespace, "replicasets", name),
+            [namespace, "StatefulSet", name] => (namespace, "statefulsets", name),
+            _ => return Reading::Failed("its kind is not known".to_owned()),
+        };
+        let path = format!("/apis/apps/v1/namespaces/{namespace}/{resource}/{name}");
+        match self.get(&path).await {
+            Ok(answer) => answer.reading(Replicas::read),
+            Err(Lost(why)) => Reading::Failed(why),
         }
     }
 

@@ -11,6 +11,7 @@
 //! | `operator` | what a person asks for: detect, plan, apply, resume, status, abort |
 
 mod access;
+mod answers;
 mod azure;
 mod capacity;
 mod cluster;

@@ -88,7 +88,7 @@ impl Operator {
 
     async fn look(&mut self, seen: &mut Seen, query: &Query) {
         let kube = match query {
-            Query::Nodes | Query::Pods | Query::Pdbs => self.kube().await,
+            Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => self.kube().await,
             _ => Err(String::new().into()),
         };
         let kube = kube.map_err(|unreached| unreached.why().to_owned());

@@ -53,7 +53,9 @@ impl World for RealWorld<'_> {
                 let now = self.now();
                 self.azure.abort(scope, operation, now).await
             }
-            Effect::PutPool { pool, body } => self.azure.put_pool(pool, body).await,
+            Effect::PutPool { pool, body, only } => {
+                self.azure.put_pool(pool, body, only.as_ref()).await
+            }
             Effect::DeletePool { pool, if_match } => {
                 self.azure.delete_pool(pool, if_match.as_deref()).await
             }
@@ -107,6 +109,9 @@ pub(crate) async fn observe(
             return match query {
                 Query::Pods => Answer::Pods(Reading::Failed(why.clone())),
                 Query::Pdbs => Answer::Pdbs(Reading::Failed(why.clone())),
+                Query::Replicas(workload) => {
+                    Answer::Replicas(workload.clone(), Reading::Failed(why.clone()))
+                }
                 _ => Answer::Nodes(Reading::Failed(why.clone())),
             };
         }
@@ -114,6 +119,9 @@ pub(crate) async fn observe(
     match query {
         Query::Pods => Answer::Pods(kube.pods().await),
         Query::Pdbs => Answer::Pdbs(kube.pdbs().await),
+        Query::Replicas(workload) => {
+            Answer::Replicas(workload.clone(), kube.replicas(workload).await)
+        }
         _ => Answer::Nodes(azure.own(kube.nodes().await).await),
     }
 }

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use mooring_repair::guards::SIGNATURE;
 use mooring_repair::observation::{
     self as seen, ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading,
-    ScaleSet, Seen,
+    Replicas, ScaleSet, Seen,
 };
 
 use super::cloud::{CLUSTER, Cloud, SETS};
@@ -90,13 +90,27 @@ impl Cloud {
             Query::LatestOperation => {
                 Answer::LatestOperation(Reading::Known(self.operation.clone()))
             }
-            Query::Operation(token) => Answer::Operation(token.clone(), Reading::NotFound),
+            Query::Operation(token) => {
+                let ended = self.failed.get(token).cloned();
+                Answer::Operation(token.clone(), ended.map_or(Reading::NotFound, Reading::Known))
+            }
             Query::Nodes => {
                 Answer::Nodes(Reading::Known(self.nodes.iter().map(Node::seen).collect()))
             }
             Query::Pods => Answer::Pods(Reading::Known(
                 self.pods.iter().map(|pod| pod.seen(self.now)).collect(),
             )),
+            Query::Replicas(name) => {
+                let found = self
+                    .workloads
+                    .iter()
+                    .find(|workload| name == &format!("kube-system/ReplicaSet/{}", workload.app));
+                let replicas = found.map(|workload| Replicas {
+                    uid: workload.app.to_owned(),
+                    wanted: workload.replicas,
+                });
+                Answer::Replicas(name.clone(), replicas.map_or(Reading::NotFound, Reading::Known))
+            }
             Query::Pdbs => Answer::Pdbs(Reading::Known(
                 self.workloads
                     .iter()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::effects::{Effect, EffectResult};
+use mooring_repair::effects::{Effect, EffectResult, Only};
 use mooring_repair::journal::{Entry, Finish, Record, verify};
 use mooring_repair::machine::State;
 use mooring_repair::observation::Operation;
@@ -26,8 +26,10 @@ pub enum Fault {
     LostAfter,
     /// The operation is accepted and fails later.
     Doomed,
-    /// The operation is accepted and cancelled, or replaced by another one, later.
+    /// The operation is accepted and cancelled later.
     Cancelled,
+    /// The operation is accepted, and another one takes its place, which takes longer and succeeds.
+    Replaced,
     /// The operation is accepted and takes longer than anybody waits.
     Slow,
     /// The operation succeeds, and the nodes come later than anybody waits.
@@ -42,6 +44,22 @@ impl Fault {
             Self::Cancelled => Some("Canceled"),
             _ => None,
         }
+    }
+
+    /// What the operation says of itself then.
+    fn told(self) -> Option<Operation> {
+        let status = match self {
+            Self::Replaced => "Canceled",
+            other => other.end()?,
+        };
+        Some(Operation {
+            name: "o".into(),
+            status: status.into(),
+            started: None,
+            ended: None,
+            pool: None,
+            codes: vec![],
+        })
     }
 }
 
@@ -65,6 +83,13 @@ pub struct Cloud {
     late: BTreeMap<String, Timestamp>,
     /// The nodes of a pool of this name never come.
     pub barren: Option<&'static str>,
+    /// The controller of this workload makes no pods any more.
+    pub idle: Option<&'static str>,
+    /// So many deletions are accepted and fail, with this code.
+    pub fails_to_delete: u32,
+    pub fails_with: &'static str,
+    /// Operations that did not succeed, by their tokens.
+    pub failed: BTreeMap<String, Operation>,
     /// What the journal says.
     pub state: Option<State>,
     made: u32,
@@ -123,6 +148,10 @@ impl Cloud {
             settles_at: None,
             late: BTreeMap::new(),
             barren: None,
+            idle: None,
+            fails_to_delete: 0,
+            fails_with: "AnyCode",
+            failed: BTreeMap::new(),
             state: None,
             made: 0,
             forbidden: None,
@@ -179,6 +208,14 @@ impl Cloud {
         for name in due {
             let pool = self.pools.get_mut(&name).unwrap();
             let (_, deletion) = pool.operation.take().unwrap();
+            if let Some(end) = pool.doomed.take() {
+                pool.set_state(end);
+                if deletion {
+                    let run = self.state.as_ref().unwrap().run.clone();
+                    self.deletes.remove(&(name, run));
+                }
+                continue;
+            }
             if deletion {
                 self.pools.remove(&name);
                 self.late.remove(&name);
@@ -192,16 +229,12 @@ impl Cloud {
                 self.pods.retain(|pod| pod.node.as_ref().is_none_or(|node| !gone.contains(node)));
                 continue;
             }
-            if let Some(end) = pool.doomed.take() {
-                pool.set_state(end);
-                continue;
-            }
             pool.set_state("Succeeded");
             self.late.entry(name).or_insert(now);
         }
         self.nodes_come();
         self.pods.retain(|pod| pod.ends_at.is_none_or(|at| at > now));
-        for workload in &self.workloads {
+        for workload in self.workloads.iter().filter(|found| self.idle != Some(found.app)) {
             let have = self
                 .pods
                 .iter()
@@ -256,8 +289,37 @@ impl Cloud {
         }
     }
 
+    /// The nodes of a pool stop or begin to be ready, and with them their pods.
+    pub fn set_ready(&mut self, pool: &str, ready: bool, since: Timestamp) {
+        for node in self.nodes.iter_mut().filter(|node| node.pool == pool) {
+            (node.ready, node.since) = (ready, since);
+            for pod in self.pods.iter_mut().filter(|pod| pod.node.as_ref() == Some(&node.name)) {
+                pod.lame = !ready;
+            }
+        }
+    }
+
+    /// What did not come before comes now.
+    pub fn nodes_come_after_all(&mut self) {
+        if let Some(pool) = self.barren.take()
+            && self.pools.get(pool).is_some_and(|pool| pool.state() == "Succeeded")
+        {
+            self.late.insert(pool.to_owned(), self.now);
+        }
+    }
+
     /// What must hold at every instant.
     pub fn check(&self) {
+        let ours = |state: &State| state.attempts.contains_key("put pool systmp");
+        if self.pools.contains_key("systmp")
+            && self.state.as_ref().is_some_and(ours)
+            && let Some(Entry::Finished { finish, left }) =
+                self.journal.last().map(|record| &record.entry)
+        {
+            assert_eq!(*finish, Finish::Aborted, "an orphan at {}", self.now);
+            let named = left.iter().any(|left| left.contains("systmp stays"));
+            assert!(named, "an orphan that nobody tells of at {}: {left:?}", self.now);
+        }
         if self.up {
             let system =
                 self.nodes.iter().filter(|node| node.pool != "user" && node.usable()).count();
@@ -276,9 +338,6 @@ impl Cloud {
             self.state = State::replay(&self.journal).expect("the journal is a valid prefix");
         } else {
             self.state.as_mut().unwrap().take(record).expect("the journal is a valid prefix");
-        }
-        if self.finish() == Some(Finish::Repaired) {
-            assert!(!self.pools.contains_key("systmp"), "the temporary pool is left behind");
         }
         self.check();
     }
@@ -309,6 +368,11 @@ impl Cloud {
             return refused(403);
         }
         self.effects += 1;
+        let mut fault = fault;
+        if self.fails_to_delete > 0 && matches!(effect, Effect::DeletePool { .. }) {
+            self.fails_to_delete -= 1;
+            fault = Some(Fault::Doomed);
+        }
         let result = self.apply(effect, fault);
         self.check();
         match fault {
@@ -320,14 +384,32 @@ impl Cloud {
     fn apply(&mut self, effect: &Effect, fault: Option<Fault>) -> Result<EffectResult, u16> {
         let doomed = fault.and_then(Fault::end);
         let slow = SignedDuration::from_mins(25);
-        let pace = if fault == Some(Fault::Slow) { slow } else { self.pace };
+        let pace = match fault {
+            Some(Fault::Slow) => slow,
+            Some(Fault::Replaced) => self.pace * 3,
+            _ => self.pace,
+        };
         let ends = self.now.checked_add(pace).unwrap();
         let soon = self.soon();
-        let started = EffectResult::Started { token: format!("op-{}", self.effects) };
+        let token = format!("op-{}", self.effects);
+        if let Some(mut ended) = fault.and_then(Fault::told) {
+            ended.codes = vec![self.fails_with.to_owned()];
+            self.failed.insert(token.clone(), ended);
+        }
+        let started = EffectResult::Started { token };
         match effect {
-            Effect::PutPool { pool: name, body } => {
-                if self.pools.get(name).is_some_and(|pool| pool.operation.is_some()) {
+            Effect::PutPool { pool: name, body, only } => {
+                let old = self.pools.get(name);
+                if old.is_some_and(|pool| pool.operation.is_some()) {
                     return Err(409);
+                }
+                let holds = match only {
+                    None => true,
+                    Some(Only::IfAbsent) => old.is_none(),
+                    Some(Only::IfMatch(tag)) => old.is_some_and(|pool| pool.etag() == Some(tag)),
+                };
+                if !holds {
+                    return Err(412);
                 }
                 let mut raw = body.clone();
                 raw["id"] = format!("{CLUSTER}/agentPools/{name}").into();
@@ -363,14 +445,12 @@ impl Cloud {
                 if pool.operation.is_some() {
                     return Err(409);
                 }
-                if if_match
-                    .as_deref()
-                    .is_some_and(|tag| Some(tag) != pool.raw["properties"]["eTag"].as_str())
-                {
+                if if_match.as_deref().is_some_and(|tag| Some(tag) != pool.etag()) {
                     return Err(412);
                 }
                 pool.set_state("Deleting");
                 pool.operation = Some((ends, true));
+                pool.doomed = doomed;
                 let state = self.state.as_ref().unwrap();
                 if name == "system" {
                     assert!(state.snapshot.is_some(), "deleted without a durable snapshot");
@@ -474,6 +554,7 @@ pub fn node(pool: &str, set: &str, index: usize) -> Node {
         pool: pool.into(),
         instance: format!("{SETS}/{set}/virtualMachines/{index}"),
         ready: true,
+        since: Timestamp::UNIX_EPOCH,
         cordoned: false,
     }
 }
@@ -485,6 +566,7 @@ pub fn pod(name: &str, app: &str, kind: &'static str, node: &str) -> Pod {
         kind,
         node: Some(node.into()),
         serves_at: Some(Timestamp::UNIX_EPOCH),
+        lame: false,
         ends_at: None,
     }
 }

@@ -15,13 +15,17 @@ pub struct Pool {
     pub version: u64,
     /// What is under way: until when, and whether it is a deletion.
     pub operation: Option<(Timestamp, bool)>,
-    /// The running creation will end in this state.
+    /// The running operation will end in this state.
     pub doomed: Option<&'static str>,
 }
 
 impl Pool {
     pub fn state(&self) -> &str {
         self.raw["properties"]["provisioningState"].as_str().unwrap()
+    }
+
+    pub fn etag(&self) -> Option<&str> {
+        self.raw["properties"]["eTag"].as_str()
     }
 
     pub fn set_state(&mut self, state: &str) {
@@ -48,6 +52,8 @@ pub struct Node {
     pub pool: String,
     pub instance: String,
     pub ready: bool,
+    /// Since when it is ready or not.
+    pub since: Timestamp,
     pub cordoned: bool,
 }
 
@@ -63,6 +69,7 @@ impl Node {
             pool: Some(self.pool.clone()),
             provider_id: Some(format!("azure://{}", self.instance)),
             ready: self.ready,
+            since: Some(self.since),
             unschedulable: self.cordoned,
             deleting: false,
         }
@@ -76,23 +83,25 @@ pub struct Pod {
     pub kind: &'static str,
     pub node: Option<String>,
     pub serves_at: Option<Timestamp>,
+    /// Its node is not ready, so that neither is the pod.
+    pub lame: bool,
     pub ends_at: Option<Timestamp>,
 }
 
 impl Pod {
     pub fn serving(&self, now: Timestamp) -> bool {
-        self.ends_at.is_none() && self.serves_at.is_some_and(|at| at <= now)
+        !self.lame && self.ends_at.is_none() && self.serves_at.is_some_and(|at| at <= now)
     }
 
     pub fn seen(&self, now: Timestamp) -> seen::Pod {
-        let ready = self.serves_at.is_some_and(|at| at <= now);
+        let runs = self.serves_at.is_some_and(|at| at <= now);
         seen::Pod {
             namespace: "kube-system".into(),
             name: self.name.clone(),
             uid: format!("uid-{}", self.name),
             node: self.node.clone(),
-            phase: if ready { "Running" } else { "Pending" }.into(),
-            ready,
+            phase: if runs { "Running" } else { "Pending" }.into(),
+            ready: runs && !self.lame,
             deleting: self.ends_at,
             controller: (self.kind != "None").then(|| seen::Controller {
                 kind: self.kind.into(),

@@ -12,11 +12,19 @@ use super::model::Workload;
 pub type Scenario = (&'static str, fn() -> Cloud);
 
 /// Worlds in which the repair reaches its end.
-pub const CURABLE: [Scenario; 4] = [
+pub const CURABLE: [Scenario; 5] = [
     ("wedged", Cloud::wedged),
     ("old operation", old_operation),
     ("dead node", dead_node),
     ("budget that clears", budget_that_clears),
+    ("no node left", no_node_left),
+];
+
+/// Worlds in which it stops, and waits for a person.
+pub const STUCK: [Scenario; 3] = [
+    ("budget that never clears", budget_that_never_clears),
+    ("temporary nodes that never come", || barren("systmp")),
+    ("new nodes that never come", || barren("system")),
 ];
 
 pub fn settings() -> Settings {
@@ -54,6 +62,20 @@ pub fn dead_node() -> Cloud {
     let mut stuck = pod("stuck", "stuck", "StatefulSet", "aks-system-0-1");
     stuck.ends_at = Some(jiff::Timestamp::MAX);
     cloud.pods.push(stuck);
+    cloud
+}
+
+/// No node of the pool is ready any more, and what ran on them is still said to be there.
+pub fn no_node_left() -> Cloud {
+    let mut cloud = Cloud::wedged();
+    cloud.set_ready("system", false, jiff::Timestamp::UNIX_EPOCH);
+    cloud
+}
+
+/// The nodes of a pool that is made never come.
+pub fn barren(pool: &'static str) -> Cloud {
+    let mut cloud = Cloud::wedged();
+    cloud.barren = Some(pool);
     cloud
 }
 

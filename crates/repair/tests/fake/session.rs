@@ -56,6 +56,18 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Somebody took this process for dead while its request was on its way, resumed the run and died in turn. The
+    /// request arrives in their world; what came of it nobody can write down.
+    fn lose_lease(&self) {
+        let Some(chaos) = self.chaos else { return };
+        if !chaos.borrow_mut().strikes(0.01) {
+            return;
+        }
+        let kill = Kill::at(chaos.borrow_mut().random.below(12));
+        let settings = self.cloud.borrow().state.as_ref().unwrap().settings.clone();
+        resume(&self.cloud, &settings, &kill, None);
+    }
+
     async fn point(&self) {
         if let Some(forks) = self.forks {
             forks.borrow_mut().push(self.cloud.borrow().clone());
@@ -140,9 +152,10 @@ impl World for Session<'_> {
         let answer = self.cloud.borrow().observe(query);
         let Some(chaos) = self.chaos else { return answer };
         let mut chaos = chaos.borrow_mut();
-        let kubernetes = matches!(query, Query::Nodes | Query::Pods | Query::Pdbs);
+        let kubernetes =
+            matches!(query, Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_));
         if kubernetes && chaos.is_away(self.cloud.borrow().now) {
-            return failed(answer);
+            return unanswered(answer, &mut chaos.random);
         }
         let last = chaos.last.iter().position(|(asked, _)| asked == query);
         if chaos.strikes(0.03) {
@@ -151,7 +164,7 @@ impl World for Session<'_> {
             {
                 return chaos.last[last].1.clone();
             }
-            return failed(answer);
+            return unanswered(answer, &mut chaos.random);
         }
         match last {
             Some(last) => chaos.last[last].1 = answer.clone(),
@@ -184,12 +197,14 @@ impl World for Session<'_> {
                     Fault::LostAfter,
                     Fault::Doomed,
                     Fault::Cancelled,
+                    Fault::Replaced,
                     Fault::Slow,
                     Fault::Barren,
                 ];
                 faults[usize::try_from(chaos.random.below(faults.len() as u64)).unwrap()]
             })
         });
+        self.lose_lease();
         let result = self.cloud.borrow_mut().perform(effect, fault);
         self.point().await;
         result
@@ -199,10 +214,6 @@ impl World for Session<'_> {
         self.point().await;
         if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.03)) {
             return Err(AppendError::Unavailable("etcd".into()));
-        }
-        if self.chaos.is_some_and(|chaos| chaos.borrow_mut().strikes(0.005)) {
-            // Somebody else has the lease; they will come to rest, and then it is resumed.
-            return Err(AppendError::LostLock);
         }
         {
             let mut cloud = self.cloud.borrow_mut();
@@ -218,20 +229,30 @@ impl World for Session<'_> {
     fn progress(&mut self, _: &State, _: &Action) {}
 }
 
-fn failed(answer: Answer) -> Answer {
-    let why = || "HTTP 503".to_owned();
+/// The same question, not answered.
+fn unanswered(answer: Answer, random: &mut Random) -> Answer {
+    let how = random.below(20);
     match answer {
-        Answer::Cluster(_) => Answer::Cluster(Reading::Failed(why())),
-        Answer::Pools(_) => Answer::Pools(Reading::Failed(why())),
-        Answer::ScaleSets(_) => Answer::ScaleSets(Reading::Failed(why())),
-        Answer::Instances(set, _) => Answer::Instances(set, Reading::Failed(why())),
-        Answer::Nics(set, _) => Answer::Nics(set, Reading::Failed(why())),
-        Answer::Events(_) => Answer::Events(Reading::Failed(why())),
-        Answer::LatestOperation(_) => Answer::LatestOperation(Reading::Failed(why())),
-        Answer::Operation(token, _) => Answer::Operation(token, Reading::Failed(why())),
-        Answer::Nodes(_) => Answer::Nodes(Reading::Failed(why())),
-        Answer::Pods(_) => Answer::Pods(Reading::Failed(why())),
-        Answer::Pdbs(_) => Answer::Pdbs(Reading::Failed(why())),
+        Answer::Cluster(_) => Answer::Cluster(missing(how)),
+        Answer::Pools(_) => Answer::Pools(missing(how)),
+        Answer::ScaleSets(_) => Answer::ScaleSets(missing(how)),
+        Answer::Instances(set, _) => Answer::Instances(set, missing(how)),
+        Answer::Nics(set, _) => Answer::Nics(set, missing(how)),
+        Answer::Events(_) => Answer::Events(missing(how)),
+        Answer::LatestOperation(_) => Answer::LatestOperation(missing(how)),
+        Answer::Operation(token, _) => Answer::Operation(token, missing(how)),
+        Answer::Nodes(_) => Answer::Nodes(missing(how)),
+        Answer::Pods(_) => Answer::Pods(missing(how)),
+        Answer::Pdbs(_) => Answer::Pdbs(missing(how)),
+        Answer::Replicas(name, _) => Answer::Replicas(name, missing(how)),
+    }
+}
+
+fn missing<T>(how: u64) -> Reading<T> {
+    match how {
+        0 => Reading::Denied("AuthorizationFailed".to_owned()),
+        1..=6 => Reading::Throttled("HTTP 429".to_owned()),
+        _ => Reading::Failed("HTTP 503".to_owned()),
     }
 }
 

@@ -1,15 +1,138 @@
 //! What is taken off a pool, when, and what holds it.
 
 use crate::fake::ends::{keys, once, rest, stopped};
-use crate::fake::scenarios::{overriding, settings};
+use crate::fake::scenarios::{budget_that_never_clears, overriding, settings};
 use crate::fake::{Cloud, Workload, action_of, node, pod, recover, until};
 use jiff::SignedDuration;
-use mooring_repair::journal::{Finish, summaries};
+use mooring_repair::journal::{Finish, follow, summaries};
 use mooring_repair::machine::{Action, Reason, State};
-use mooring_repair::observation::{Pdb, Query, Reading};
+use mooring_repair::observation::{Answer, Pdb, Query, Reading, Replicas, Seen};
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
 use serde_json::json;
+
+#[test]
+fn pods_that_serve_nowhere_else_stop_the_deletion() {
+    // A pod that is pending for ever, and one that its controller cannot make at all, since a webhook or a quota refuses.
+    for pending in [true, false] {
+        let mut cloud = Cloud::wedged();
+        cloud.workloads.push(Workload { app: "lost", replicas: 1, min_available: 0 });
+        cloud.pods.push(pod("lost-a", "lost", "ReplicaSet", "aks-system-0-0"));
+        cloud.idle = Some("lost");
+        if pending {
+            let mut waits = pod("lost-b", "lost", "ReplicaSet", "");
+            (waits.node, waits.serves_at) = (Some("nowhere".into()), None);
+            cloud.pods.push(waits);
+        }
+        let end = once(cloud, &settings());
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::StepTimeout, "{message}");
+        assert!(message.contains("ReplicaSet/lost (0 of 1 pods serve)"), "{message}");
+        assert!(end.cloud.borrow().deletes.is_empty());
+        let end = recover(&end.cloud.borrow(), &overriding("placement"), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    }
+}
+
+#[test]
+fn a_workload_that_somebody_scales_down_or_deletes_meanwhile_is_not_waited_for() {
+    for replicas in [Some(1), Some(0), None] {
+        let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
+        {
+            let mut cloud = cloud.borrow_mut();
+            cloud.workloads.retain(|workload| workload.app != "coredns" || replicas.is_some());
+            for workload in &mut cloud.workloads {
+                if workload.app == "coredns" {
+                    (workload.replicas, workload.min_available) = (replicas.unwrap(), 0);
+                }
+            }
+            let kept = replicas.unwrap_or(0);
+            let of = |name: &str| name.starts_with("coredns");
+            while cloud.pods.iter().filter(|pod| of(&pod.name)).count() > kept {
+                let at = cloud.pods.iter().position(|pod| of(&pod.name)).unwrap();
+                cloud.pods.remove(at);
+            }
+        }
+        let began = cloud.borrow().now;
+        let end = recover(&cloud.borrow(), &settings(), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{replicas:?}");
+        let took = end.cloud.borrow().now.duration_since(began);
+        assert!(took < SignedDuration::from_mins(5), "{replicas:?}: {took}");
+    }
+}
+
+#[test]
+fn what_a_workload_is_meant_to_have_is_its_former_number_if_nobody_can_tell() {
+    let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    cloud.workloads.retain(|workload| workload.app != "metrics");
+    cloud.pods.retain(|pod| pod.app != "metrics");
+    let state = cloud.state.clone().unwrap();
+    let name = "kube-system/ReplicaSet/metrics".to_owned();
+    let next = |reading: Option<Reading<Replicas>>| {
+        let mut seen = cloud.looked_at();
+        if let Some(reading) = reading {
+            seen.take(Answer::Replicas(name.clone(), reading));
+        }
+        action_of(&state, seen, &cloud)
+    };
+    let replicas = |uid: &str, wanted| Reading::Known(Replicas { uid: uid.to_owned(), wanted });
+    for reading in [
+        Reading::Failed("HTTP 503".into()),
+        Reading::Denied("Forbidden".into()),
+        replicas("metrics", 1),
+        replicas("metrics", 9),
+    ] {
+        let action = next(Some(reading));
+        assert!(
+            matches!(&action, Action::Wait { why, .. } if why.contains("metrics")),
+            "{action:?}"
+        );
+    }
+    // Gone, another one of its name, or scaled down.
+    for reading in [None, Some(replicas("another", 1)), Some(replicas("metrics", 0))] {
+        let action = next(reading);
+        assert!(matches!(&action, Action::Record(_)), "{action:?}");
+    }
+}
+
+/// A kubelet that rests for a moment kills nobody's pods.
+#[test]
+fn a_budget_is_gone_over_only_on_a_node_that_is_dead_and_that_is_written_down() {
+    for (back, minutes) in [(true, 0), (true, 4), (false, 0), (false, 5)] {
+        let cloud = until(Step::CordonPool, &settings(), budget_that_never_clears);
+        let mut cloud = cloud.borrow().clone();
+        let now = cloud.now;
+        cloud.set_ready("system", false, now - SignedDuration::from_mins(minutes));
+        let mut state = cloud.state.clone().unwrap();
+        if back {
+            // Nothing is done to its pods while it may come back.
+            let action = action_of(&state, Seen::default(), &cloud);
+            let Action::Record(entry) = action else { panic!("{action:?}") };
+            state.take(&follow(cloud.journal.last(), &state.run, now, *entry)).unwrap();
+            cloud.pods.retain(|pod| pod.app == "rigid");
+            let action = action_of(&state, Seen::default(), &cloud);
+            let waits = matches!(&action, Action::Wait { why, .. } if why.contains("comes back"));
+            assert!(waits, "{action:?}");
+            cloud.set_ready("system", true, now);
+        }
+        let end = recover(&cloud, &settings(), None);
+        let cloud = end.cloud.borrow();
+        if !back {
+            // Its successor is held in turn, on a node that lives.
+            assert!(stopped(&end).1.contains("holds pod rigid-"), "{:?}", end.ended);
+            assert_eq!(cloud.deletes.len(), 1);
+            assert!(cloud.now >= now + SignedDuration::from_mins(5 - minutes));
+            let state = State::replay(&cloud.journal).unwrap().unwrap();
+            let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::DrainPool).unwrap();
+            let told = "pod kube-system/rigid-a goes with dead node aks-system-0-0, whatever budget rigid-budget says";
+            assert!(proof.iter().any(|line| line == told), "{proof:?}");
+        } else {
+            assert_eq!(stopped(&end).0, Reason::BudgetBlocks, "{minutes}");
+            assert!(cloud.deletes.is_empty(), "{minutes}");
+        }
+    }
+}
 
 /// A node of the doomed pool that was not there when it was drained, and a pod that serves on it.
 fn with_latecomer(cloud: &mut Cloud, app: &str) {

@@ -237,21 +237,6 @@ fn a_budget_is_gone_over_only_for_a_recorded_reason() {
 }
 
 #[test]
-fn pods_that_run_nowhere_else_stop_the_deletion() {
-    let mut cloud = Cloud::wedged();
-    // Its controller makes no new ones.
-    cloud.pods.push(pod("orphan-a", "orphan", "ReplicaSet", "aks-system-0-0"));
-    let mut lost = pod("orphan-b", "orphan", "ReplicaSet", "");
-    (lost.node, lost.serves_at) = (Some("nowhere".into()), None);
-    cloud.pods.push(lost);
-    let end = once(cloud, &settings());
-    let (reason, message) = stopped(&end);
-    assert_eq!(reason, Reason::StepTimeout);
-    assert!(message.contains("orphan"), "{message}");
-    assert!(end.cloud.borrow().deletes.is_empty());
-}
-
-#[test]
 fn the_deadline_ends_in_a_state_that_can_be_resumed() {
     let mut settings = settings();
     settings.limits.overall = SignedDuration::from_secs(15);
@@ -331,7 +316,7 @@ fn the_full_former_count_is_awaited_and_not_the_minimum() {
 fn a_temporary_pool_has_as_many_nodes_as_the_pool() {
     let end = once(Cloud::wedged(), &crate::fake::scenarios::settings());
     let body = effects(&end.cloud.borrow()).into_iter().find_map(|effect| match effect {
-        Effect::PutPool { pool, body } if pool == "systmp" => Some(body),
+        Effect::PutPool { pool, body, .. } if pool == "systmp" => Some(body),
         _ => None,
     });
     let body = body.unwrap();

@@ -2,12 +2,14 @@
 
 use std::cell::RefCell;
 
-use crate::fake::ends::{keys, rest, stopped};
-use crate::fake::scenarios::{old_operation, overriding, settings};
-use crate::fake::{Cloud, node, recover, undo, until, whole};
+use crate::fake::ends::{keys, once, rest, stopped};
+use crate::fake::scenarios::{no_node_left, old_operation, overriding, settings};
+use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
+use mooring_repair::effects::EffectResult;
 use mooring_repair::journal::{Entry, Finish};
-use mooring_repair::machine::Reason;
+use mooring_repair::machine::{Action, Reason};
+use mooring_repair::observation::Seen;
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
 
@@ -242,4 +244,65 @@ fn a_new_pool_that_a_person_makes_smaller_once_it_was_whole_is_enough() {
     }
     let end = recover(&cloud.borrow(), &settings(), None);
     assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+}
+
+#[test]
+fn an_abort_leaves_the_temporary_pool_if_no_other_system_node_is_usable() {
+    let cloud = until(Step::ProveTemporary, &settings(), no_node_left);
+    let undone = undo(&cloud.borrow(), None);
+    assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted));
+    {
+        let cloud = undone.cloud.borrow();
+        let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
+        let told = "pool systmp stays: no other System pool has a usable node".to_owned();
+        assert!(left.contains(&told), "{left:?}");
+        assert_eq!(cloud.end_state()["nodes"][2], 3, "uncordoned, all of them");
+    }
+    // The next run takes it over.
+    let end = once(undone.cloud.borrow().clone(), &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    // A temporary pool that has no node either helps nobody.
+    let cloud = until(Step::CreateTemporary, &settings(), || {
+        let mut cloud = no_node_left();
+        cloud.barren = Some("systmp");
+        cloud
+    });
+    let undone = undo(&cloud.borrow(), None);
+    assert!(!undone.cloud.borrow().pools.contains_key("systmp"));
+}
+
+#[test]
+fn a_pool_that_somebody_makes_in_the_meantime_is_never_written_over() {
+    for (step, name) in [(Step::Recheck, "systmp"), (Step::DeletePool, "system")] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let mut cloud = cloud.borrow().clone();
+        let state = cloud.state.clone().unwrap();
+        let action = action_of(&state, Seen::default(), &cloud);
+        let Action::Effect { effect, .. } = action else { panic!("{action:?}") };
+        let mut theirs = Cloud::wedged().pools.remove("user").unwrap();
+        theirs.set_state("Succeeded");
+        let before = theirs.raw.clone();
+        cloud.pools.insert(name.to_owned(), theirs);
+        let result = cloud.perform(&effect, None);
+        assert!(matches!(result, EffectResult::Refused { status: 412, .. }), "{result:?}");
+        assert_eq!(cloud.pools[name].raw, before);
+    }
+}
+
+#[test]
+fn a_deletion_that_fails_is_tried_again_and_says_why() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    cloud.fails_to_delete = 2;
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    assert_eq!(keys.iter().filter(|key| *key == "delete pool system").count(), 3, "{keys:?}");
+    // What no further try can change is told at once.
+    cloud.fails_to_delete = u32::MAX;
+    cloud.fails_with = "RequestDisallowedByPolicy";
+    let end = recover(&cloud, &settings(), None);
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::EffectRefused, "{message}");
+    assert!(message.contains("RequestDisallowedByPolicy"), "{message}");
 }

@@ -68,7 +68,7 @@ fn a_deletion_that_was_refused_may_have_been_accepted_before() {
             append(&mut records, Entry::Outcome { key, result: result.clone() });
         }
         // Whatever else is refused, the deletion is not.
-        let effect = Effect::PutPool { pool: "system".into(), body: json!({}) };
+        let effect = Effect::PutPool { pool: "system".into(), body: json!({}), only: None };
         let (key, result) = (effect.key(), refused());
         append(
             &mut records,

@@ -1,0 +1,211 @@
+//! What answers of the resource manager mean to the repair.
+
+use jiff::SignedDuration;
+use mooring_arm::{Error, ErrorKind, Fate, Outcome, Raw, Started};
+use serde_json::Value;
+
+use crate::effects::EffectResult;
+use crate::observation::Reading;
+
+/// Why a question has no answer.
+pub(super) enum Missing {
+    NotFound,
+    Denied(String),
+    Throttled(String),
+    Failed(String),
+}
+
+impl Missing {
+    pub(super) fn of_error(error: &Error) -> Self {
+        let code = || {
+            let refusal = error.refusal();
+            let code = refusal.and_then(|refusal| refusal.code.clone());
+            let code = code.unwrap_or_else(|| error.reason().to_owned());
+            match refusal.and_then(|refusal| missing_right(&refusal.message)) {
+                Some(right) => format!("{code}: needs {right}"),
+                None => code,
+            }
+        };
+        match &error.kind {
+            ErrorKind::NotFound(_) => Self::NotFound,
+            // A policy forbids what is asked for and not who asks; a token that was not accepted may be the next time.
+            ErrorKind::Forbidden(refusal) if !refusal.has_code("RequestDisallowedByPolicy") => {
+                Self::Denied(code())
+            }
+            _ if error.is_throttled() => Self::Throttled(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+
+    pub(super) fn of<T>(self) -> Reading<T> {
+        match self {
+            Self::NotFound => Reading::NotFound,
+            Self::Denied(code) => Reading::Denied(code),
+            Self::Throttled(why) => Reading::Throttled(why),
+            Self::Failed(why) => Reading::Failed(why),
+        }
+    }
+}
+
+/// True if Azure says that there is no such cluster, yet. A subscription, a version of the API or an address that is not
+/// there is a mistake.
+pub(super) fn no_cluster(error: &Error) -> bool {
+    const CODES: [&str; 3] = ["ResourceNotFound", "ResourceGroupNotFound", "NotFound"];
+    let says = |code: &&str| error.refusal().is_some_and(|refusal| refusal.has_code(code));
+    error.is_not_found() && CODES.iter().any(says)
+}
+
+/// The action that somebody may not do, out of the sentence that says so.
+fn missing_right(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once("to perform action '")?;
+    rest.split_once('\'').map(|(action, _)| mooring_contract::shown(action))
+}
+
+pub(super) fn read<V, T>(
+    result: Result<Raw<V>, Error>,
+    parse: impl FnOnce(&Value) -> Option<T>,
+) -> Reading<T> {
+    match result {
+        Ok(raw) => serde_json::from_str(raw.text())
+            .ok()
+            .and_then(|value: Value| parse(&value))
+            .map_or_else(|| Reading::Failed("unreadable answer".to_owned()), Reading::Known),
+        Err(error) => Missing::of_error(&error).of(),
+    }
+}
+
+/// The entries of a list. If one of them cannot be read, the list is not known: it would be overlooked.
+pub(super) fn listed<V, T>(
+    result: Result<Vec<Raw<V>>, Error>,
+    parse: impl Fn(&Value) -> Option<T>,
+) -> Reading<Vec<T>> {
+    match result {
+        Ok(list) => parsed(&list, parse)
+            .collect::<Option<_>>()
+            .map_or_else(|| Reading::Failed("unreadable answer".to_owned()), Reading::Known),
+        Err(error) => Missing::of_error(&error).of(),
+    }
+}
+
+/// The entries of a list that can be read: what others write into a log may look like anything.
+pub(super) fn legible<V, T>(
+    result: Result<Vec<Raw<V>>, Error>,
+    parse: impl Fn(&Value) -> Option<T>,
+) -> Reading<Vec<T>> {
+    match result {
+        Ok(list) => Reading::Known(parsed(&list, parse).flatten().collect()),
+        Err(error) => Missing::of_error(&error).of(),
+    }
+}
+
+fn parsed<V, T>(
+    list: &[Raw<V>],
+    parse: impl Fn(&Value) -> Option<T>,
+) -> impl Iterator<Item = Option<T>> {
+    list.iter().map(move |raw| parse(&serde_json::from_str(raw.text()).ok()?))
+}
+
+pub(super) fn began(result: Result<Started, Error>) -> EffectResult {
+    match result {
+        Ok(Started::Running(operation)) => {
+            EffectResult::Started { token: serde_json::to_string(&operation).unwrap_or_default() }
+        }
+        Ok(Started::Done(Outcome::Succeeded(_))) => EffectResult::Done,
+        Ok(Started::Done(outcome)) => {
+            EffectResult::Unknown { why: format!("it ended as {outcome:?}") }
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+pub(super) fn refused(error: &Error) -> EffectResult {
+    // A conflict after a lost answer may be with our own request: only looking tells.
+    if error.fate == Fate::Unknown {
+        return EffectResult::Unknown { why: error.to_string() };
+    }
+    let retry_after = match &error.kind {
+        ErrorKind::Throttled { retry_after: Some(pause), .. } => {
+            SignedDuration::try_from(*pause).ok()
+        }
+        _ => None,
+    };
+    match error.refusal() {
+        Some(refusal) => EffectResult::Refused {
+            status: refusal.status,
+            code: refusal.code.clone().unwrap_or_else(|| error.reason().to_owned()),
+            message: refusal.message.clone(),
+            retry_after,
+        },
+        None if matches!(error.kind, ErrorKind::Invalid(_)) => invalid(&error.to_string()),
+        // Nothing was sent: no network, no token, no time, no budget. Later, perhaps.
+        None => EffectResult::Refused {
+            status: 503,
+            code: error.reason().to_owned(),
+            message: error.to_string(),
+            retry_after: None,
+        },
+    }
+}
+
+pub(super) fn invalid(why: &str) -> EffectResult {
+    EffectResult::Refused {
+        status: 400,
+        code: "Invalid".to_owned(),
+        message: why.to_owned(),
+        retry_after: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_arm::Refusal;
+
+    use super::*;
+
+    #[test]
+    fn a_right_is_missing_only_if_azure_says_so() {
+        let refusal = |code: &str| Refusal { code: Some(code.into()), ..Refusal::default() };
+        let denied = |kind| {
+            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
+            matches!(Missing::of_error(&error), Missing::Denied(_))
+        };
+        assert!(denied(ErrorKind::Forbidden(refusal("AuthorizationFailed"))));
+        assert!(denied(ErrorKind::Forbidden(refusal("LinkedAuthorizationFailed"))));
+        assert!(!denied(ErrorKind::Forbidden(refusal("RequestDisallowedByPolicy"))));
+        assert!(!denied(ErrorKind::Unauthorized(refusal("InvalidAuthenticationToken"))));
+        let refusal = refusal("TooManyRequests");
+        assert!(!denied(ErrorKind::Throttled { refusal, retry_after: None }));
+        assert!(!denied(ErrorKind::Deadline("an answer")));
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_read_is_not_overlooked() {
+        let list = |texts: &[&str]| {
+            Ok(texts.iter().map(|text| Raw::<Value>::parse(text).unwrap()).collect())
+        };
+        let name = |value: &Value| value["name"].as_str().map(str::to_owned);
+        let read = |texts: &[&str]| listed(list(texts), name);
+        assert_eq!(read(&[r#"{"name": "a"}"#]), Reading::Known(vec!["a".to_owned()]));
+        assert!(matches!(read(&[r#"{"name": "a"}"#, r#"{"name": null}"#]), Reading::Failed(_)));
+        assert_eq!(read(&[]), Reading::Known(Vec::new()));
+        let log = legible(list(&[r#"{"name": "a"}"#, "{}"]), name);
+        assert_eq!(log, Reading::Known(vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn only_a_cluster_that_azure_does_not_know_is_one_to_come() {
+        for (code, absent) in [
+            (Some("ResourceNotFound"), true),
+            (Some("ResourceGroupNotFound"), true),
+            (Some("NotFound"), true),
+            (Some("SubscriptionNotFound"), false),
+            (Some("InvalidResourceType"), false),
+            (None, false),
+        ] {
+            let refusal = Refusal { code: code.map(str::to_owned), ..Refusal::default() };
+            let kind = ErrorKind::NotFound(refusal);
+            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
+            assert_eq!(no_cluster(&error), absent, "{code:?}");
+        }
+    }
+}
