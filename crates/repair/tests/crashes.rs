@@ -26,10 +26,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fake::scenarios::{CURABLE, STUCK, Scenario, barren, budget_that_never_clears, settings};
 use fake::{Chaos, Cloud, End, Ended, Kill, recover, resume, run_to_rest, undo, whole};
+use jiff::SignedDuration;
 use mooring_repair::journal::Finish;
 use mooring_repair::machine::Reason;
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
+use mooring_repair::settings::Settings;
 use mooring_testbed::on_all_cores;
 use serde_json::Value;
 
@@ -45,7 +47,14 @@ fn outcome(end: &End) -> (String, Value) {
 
 /// What a run comes to that nobody kills.
 fn clean(make: fn() -> Cloud) -> (String, Value) {
-    outcome(&whole(make(), &settings(), None))
+    outcome(&whole(make(), &hasty(), None))
+}
+
+/// Who waits for nodes that never come waits less long: every look is work for the test.
+fn hasty() -> Settings {
+    let mut settings = settings();
+    settings.limits.pool = SignedDuration::from_mins(2);
+    settings
 }
 
 fn all() -> impl Iterator<Item = Scenario> {
@@ -55,7 +64,7 @@ fn all() -> impl Iterator<Item = Scenario> {
 /// The worlds that a clean run leaves behind if it is killed at its points, in their order.
 fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
     let forks = RefCell::default();
-    whole(make(), &settings(), Some(&forks));
+    whole(make(), &hasty(), Some(&forks));
     forks.into_inner()
 }
 
@@ -76,7 +85,7 @@ fn assert_untouched(end: &End, what: &str) {
 
 #[test]
 fn a_wedged_pool_is_rebuilt() {
-    let end = run_to_rest(Cloud::wedged(), &settings(), &[], None, 0);
+    let end = run_to_rest(Cloud::wedged(), &hasty(), &[], None, 0);
     assert_repaired(&end, "clean");
     let cloud = end.cloud.borrow();
     assert_eq!(cloud.steps(), Step::ALL);
@@ -105,7 +114,7 @@ fn a_kill_at_any_point_ends_as_the_clean_run_does() {
         let killed = killed(make);
         assert!(killed.len() >= 18, "{name}: {}", killed.len());
         on_all_cores(0..killed.len() as u64, |point| {
-            let end = recover(&killed[usize::try_from(point).unwrap()], &settings(), None);
+            let end = recover(&killed[usize::try_from(point).unwrap()], &hasty(), None);
             assert_eq!(outcome(&end), wanted, "{name}, killed at {point}");
         });
     }
@@ -117,7 +126,7 @@ fn a_fork_is_what_a_kill_leaves_behind() {
     for (name, make) in all() {
         for (point, fork) in (0..).zip(killed(make)) {
             let cloud = Rc::new(RefCell::new(make()));
-            let ended = resume(&cloud, &settings(), &Kill::at(point), None);
+            let ended = resume(&cloud, &hasty(), &Kill::at(point), None);
             assert_eq!(ended, Ended::Killed, "{name}, {point}");
             let cloud = cloud.borrow();
             assert_eq!(cloud.journal, fork.journal, "{name}, {point}");
@@ -135,10 +144,10 @@ fn two_kills_at_any_points_end_as_the_clean_run_does() {
         let killed = killed(make);
         on_all_cores(0..killed.len() as u64, |first| {
             let again = RefCell::default();
-            recover(&killed[usize::try_from(first).unwrap()], &settings(), Some(&again));
+            recover(&killed[usize::try_from(first).unwrap()], &hasty(), Some(&again));
             for (second, left) in again.into_inner().iter().enumerate() {
                 let what = format!("{name}, killed at {first}, then at {second}");
-                assert_eq!(outcome(&recover(left, &settings(), None)), wanted, "{what}");
+                assert_eq!(outcome(&recover(left, &hasty(), None)), wanted, "{what}");
                 schedules.fetch_add(1, Ordering::Relaxed);
             }
         });
@@ -167,7 +176,7 @@ fn assert_undone(end: &End, wanted: &str, what: &str) {
             assert!(!stays || carries || !is_usable("system"), "{what}: it stays for nothing");
         }
         Ended::Rested(Rest::Resumable { reason: Reason::NotUndoable, .. }) => {
-            let end = recover(&cloud, &settings(), None);
+            let end = recover(&cloud, &hasty(), None);
             assert_eq!(outcome(&end).0, wanted, "{what}");
         }
         other => panic!("{what}: {other:?}"),
@@ -339,7 +348,7 @@ fn an_edit_at_any_time_is_never_lost() {
             return;
         }
         cloud.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
-        let end = whole(cloud, &settings(), None);
+        let end = whole(cloud, &hasty(), None);
         let cloud = end.cloud.borrow();
         assert_eq!(cloud.pools["system"].raw["properties"]["maxPods"], 50, "{what}");
         assert!(cloud.pools["system"].wedged, "{what}");

@@ -417,7 +417,11 @@ fn old_records_go_and_the_last_ones_stay() {
     journal.keep(9).unwrap();
     assert_eq!(journal.records(), &records[..4], "there is nothing to forget");
     // What a process that died left beside the file is no part of it.
-    std::fs::write(folder.path().join("journal.new"), "x".repeat(100_000)).unwrap();
+    std::fs::write(
+        folder.path().join(format!("journal.{}.new", std::process::id())),
+        "x".repeat(100_000),
+    )
+    .unwrap();
     journal.keep(2).unwrap();
     assert_eq!(journal.records(), &records[2..4]);
     journal.append(&records[4]).unwrap();

@@ -83,6 +83,7 @@ impl Call {
     }
 
     /// Only if there is no such resource.
+    #[must_use]
     pub fn if_absent(mut self) -> Self {
         self.condition = Some((IF_NONE_MATCH, HeaderValue::from_static("*")));
         self

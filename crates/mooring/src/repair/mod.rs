@@ -55,7 +55,7 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
         RepairCommand::Apply { target, judging, policies, approval, dry_run, output } => {
             let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
             on(target, settings, async |operator, signals| {
-                if *dry_run {
+                if *dry_run || operator.settings().dry_run {
                     return plan(operator, *output).await;
                 }
                 let written = Written::try_from(*output)?;
@@ -208,10 +208,15 @@ fn again(
         let is_there = standing.is_some();
         let standing = standing.unwrap_or_else(|| none(operator));
         let unfinished = left::unfinished(operator, &standing.records)?;
-        if unfinished.is_none() && output == Written::Json {
+        let dry_run = operator.settings().dry_run;
+        if (unfinished.is_none() || dry_run) && output == Written::Json {
             show::standing(&standing, false, output)?;
         }
         if !is_there {
+            return Ok(0);
+        }
+        if let Some(state) = unfinished.as_ref().filter(|_| dry_run) {
+            write(&format!("run {} is not over; DRY_RUN is on, and nothing is done\n", state.run));
             return Ok(0);
         }
         if !yes && unfinished.is_some() {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use mooring_repair::begin::may_begin;
 use mooring_repair::guards::{Outcome, Verdict};
 use mooring_repair::journal::Finish;
 use mooring_repair::machine::Reason;
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{Ending, Operator};
+use mooring_repair::shell::{Ending, Operator, PATIENCE};
 use mooring_repair::stand_in::StandIn;
 
 use super::arguments::{Drawn, Written};
@@ -20,23 +21,30 @@ use super::show;
 use crate::failure::Failure;
 use crate::journaled::{Progress, Signals, environment, held, once, patiently, runtime, write};
 
-/// The step's whole time, waiting for another run's lock included.
-const OVERALL: Duration = Duration::from_hours(1);
-/// The run's own, so that it comes to rest, writes that down and tells before the step's time is up: the rest is for looking,
-/// and for waiting for somebody else's lock.
-const RUN: SignedDuration = SignedDuration::from_mins(53);
+/// The step's whole time, waiting for rights and for another run's lock included.
+const OVERALL: SignedDuration = SignedDuration::from_hours(1);
+/// To write down where a run rests, and to tell.
+const TELLING: SignedDuration = SignedDuration::from_mins(2);
+/// A pipeline may have given the right to read the activity log in the step before.
+const GRACE: SignedDuration = SignedDuration::from_mins(5);
+
+/// How long a run may take that begins after so much of the step's time: it comes to rest by itself before that is up.
+fn left_after(elapsed: SignedDuration) -> SignedDuration {
+    (OVERALL - TELLING - PATIENCE - elapsed).max(SignedDuration::from_mins(1))
+}
 
 /// Exit 0 for done or nothing to do, 1 for everything else.
 pub(crate) fn pipeline() -> Result<u8, Failure> {
-    let mut settings = Settings::from_env(environment).map_err(|error| {
+    let settings = Settings::from_env(environment).map_err(|error| {
         Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
             .with_code(1)
     })?;
-    settings.limits.overall = settings.limits.overall.min(RUN);
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
+        operator.await_rights(GRACE);
+        let most = Duration::try_from(OVERALL).unwrap_or_default();
         // Whatever is under way then is left as a kill would leave it, which the journal bears.
-        tokio::time::timeout(OVERALL, Box::pin(step(&mut operator, signals))).await.unwrap_or_else(
+        tokio::time::timeout(most, Box::pin(step(&mut operator, signals))).await.unwrap_or_else(
             |_| {
                 Err(Failure::resumable(
                     "60 minutes are up\nhint: the next run of this step continues".to_owned(),
@@ -48,6 +56,7 @@ pub(crate) fn pipeline() -> Result<u8, Failure> {
 }
 
 async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> {
+    let entered = tokio::time::Instant::now();
     let examined = patiently(operator.examine()).await;
     let report = &examined.report;
     write(&report.table());
@@ -64,6 +73,8 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
         Err(unreached) => return Err(unreached.into()),
     };
     let unfinished = unfinished(operator, &standing.records)?;
+    let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(OVERALL);
+    operator.allow(left_after(elapsed));
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending = match (unfinished, &examined.plan) {
@@ -75,7 +86,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
             }
             write(&format!("run {run} is not over and is continued\n"));
             let mut say = once();
-            // Whatever it began with: this step has its hour.
+            // Whatever it began with: this step has its own hour.
             let overall = operator.settings().limits.overall;
             Box::pin(
                 signals
@@ -93,6 +104,8 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
             let plan = plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
             if dry_run {
                 show::plan(plan, Drawn::Table)?;
+                may_begin(plan, guards, operator.settings())
+                    .map_err(|error| Failure::unreadable(error.to_string()))?;
                 return Ok(0);
             }
             if let Some(young) = report.operation.as_ref().filter(|found| found.left_alone) {
@@ -194,6 +207,16 @@ mod tests {
     use mooring_repair::plan::Step;
 
     use super::*;
+
+    #[test]
+    fn a_run_comes_to_rest_before_the_steps_hour_is_up() {
+        assert_eq!(left_after(SignedDuration::ZERO), SignedDuration::from_mins(53));
+        for waited in [0, 1, 6, 30, 51] {
+            let waited = SignedDuration::from_mins(waited);
+            let all = waited + PATIENCE + left_after(waited) + TELLING;
+            assert!(all <= SignedDuration::from_mins(60), "{waited}: {all}");
+        }
+    }
 
     #[test]
     fn a_pool_that_recovers_before_anything_is_touched_is_nothing_to_do() {

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Flags first, variables where there is no flag. `DRY_RUN` counts for a pipeline only.
+/// Flags first, variables where there is no flag.
 pub(crate) fn settings(
     target: &TargetArguments,
     judging: Option<&JudgingArguments>,
@@ -36,7 +36,6 @@ pub(crate) fn settings(
     let variable = |name: &str| environment(name).filter(|_| heard(name));
     let mut settings = Settings::from_env(|name| flag(name).or_else(|| variable(name)))
         .map_err(|error| usage(&error))?;
-    settings.dry_run = false;
     settings.target.pool.clone_from(&target.pool);
     settings.journal = target.journal.place(&config_map(&target.pool))?;
     if let Some(judging) = judging {

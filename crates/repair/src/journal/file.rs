@@ -170,7 +170,8 @@ impl Disk for RealDisk {
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         use std::io::Write as _;
         let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
+        // Of a name of our own: another one may be taking over at this moment, too.
+        beside.push(format!(".{}.new", std::process::id()));
         // A file of our own making, with our own rights: never one that lies there already.
         let _ = std::fs::remove_file(&beside);
         let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE).union(OFlags::EXCL);

@@ -16,5 +16,5 @@ pub use chain::{JournalError, Tail, decode, encode, follow, verify};
 pub use configmap::{SEGMENT_BYTES, Segment, join, split};
 pub use file::{Disk, FileError, FileJournal, RealDisk};
 pub(crate) use file::{NEVER_A_LINK, OWNER_ONLY};
-pub use lock::{Liveness, Lock, Owner, SILENCE, TakeOver, may_take_over};
+pub use lock::{Liveness, Lock, Owner, SILENCE, STEADY, TakeOver, may_take_over};
 pub use record::{Content, Entry, Finish, Record, SCHEMA, Workload};

@@ -148,7 +148,8 @@ pub fn pool_hash(raw: &Value) -> String {
     let mut pool = raw.clone();
     for place in ["", "/properties"] {
         if let Some(members) = pool.pointer_mut(place).and_then(Value::as_object_mut) {
-            for name in ["provisioningState", "powerState", "eTag"] {
+            // The status holds the last error, which every retry of the service may write anew.
+            for name in ["provisioningState", "powerState", "eTag", "status"] {
                 members.remove(name);
             }
         }

@@ -26,7 +26,7 @@ pub(crate) mod world;
 pub use access::{Access, Unreached};
 pub use ending::Ending as JournalEnding;
 pub use kube_api::KubeApi;
-pub use operator::{Ending, Examined, Operator, Standing};
+pub use operator::{Ending, Examined, Operator, PATIENCE, Standing};
 pub use process::{liveness, random_id, this_process};
 pub use store::{ConfigMapStore, Contents, FileStore, Store, StoreError};
 pub use world::{Clock, Watcher};

@@ -28,7 +28,11 @@ use crate::settings::{JournalPlace, Settings};
 use crate::stand_in::StandIn;
 
 /// How long a living owner is waited for: one that goes on giving signs of life is at work.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+pub const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+
+/// Between two looks at what may not be read yet.
+const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(60);
 
 /// The activity log keeps 90 days, and is not asked for more.
 const MOST_BACK: SignedDuration = SignedDuration::from_hours(89 * 24);
@@ -42,6 +46,8 @@ pub struct Operator {
     clock: Clock,
     owner: Owner,
     stop: watch::Receiver<bool>,
+    /// How long a right is waited for.
+    grace: SignedDuration,
 }
 
 /// What was found before anything is changed.
@@ -68,7 +74,18 @@ impl Operator {
     ) -> Result<Self, ResourceIdError> {
         let azure = Azure::new(arm, &settings)?;
         let owner = this_process(arm.new_id());
-        Ok(Self { settings, azure, access, kube: None, clock, owner, stop })
+        let grace = SignedDuration::ZERO;
+        Ok(Self { settings, azure, access, kube: None, clock, owner, stop, grace })
+    }
+
+    /// Waits this long for the right to read the activity log: one that was given a moment ago is not everywhere yet.
+    pub fn await_rights(&mut self, grace: SignedDuration) {
+        self.grace = grace;
+    }
+
+    /// How long a run may take that begins now.
+    pub fn allow(&mut self, overall: SignedDuration) {
+        self.settings.limits.overall = overall;
     }
 
     /// The settings.
@@ -92,8 +109,19 @@ impl Operator {
             _ => Err(String::new().into()),
         };
         let kube = kube.map_err(|unreached| unreached.why().to_owned());
-        let now = (self.clock)();
-        seen.take(world::observe(&mut self.azure, kube.as_ref(), query, now).await);
+        let began = (self.clock)();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let now = (self.clock)();
+            seen.take(world::observe(&mut self.azure, kube.as_ref(), query, now).await);
+            let denied = *query == Query::Events && matches!(seen.events, Some(Reading::Denied(_)));
+            let left = self.grace - now.duration_since(began);
+            if !denied || !left.is_positive() || *self.stop.borrow() {
+                return;
+            }
+            world::pause(pause.min(left), &self.stop).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     /// Judges the pool, strictly reading.

@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::process::liveness;
 use super::store::{Contents, Store, StoreError};
 use super::world::Clock;
-use crate::journal::{Content, Lock, Owner, SILENCE, TakeOver, may_take_over};
+use crate::journal::{Content, Lock, Owner, SILENCE, STEADY, TakeOver, may_take_over};
 
 /// Between two looks at somebody else's lock.
 const LOOK: Duration = Duration::from_secs(1);
+/// What looking may take in between.
+const GRACE: SignedDuration = SignedDuration::from_secs(3);
 
 /// What happens if somebody else holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +23,18 @@ pub(crate) enum Patience {
     None,
     /// Wait for the owner to fall silent, this long at most.
     Until(SignedDuration),
+}
+
+impl Patience {
+    /// The longest that is waited, if this is how the lock stands.
+    fn most(self, decision: TakeOver) -> SignedDuration {
+        match (self, decision) {
+            (Self::Until(most), _) => most,
+            // Its owner is silent, by all that can be told so soon: a moment shows whether it lives.
+            (Self::None, TakeOver::NotIn(left)) if left <= STEADY => STEADY + GRACE,
+            (Self::None, _) => SignedDuration::ZERO,
+        }
+    }
 }
 
 /// Why there is no lock.
@@ -45,18 +60,19 @@ pub(crate) async fn acquire<E: Content>(
     say: &mut dyn FnMut(&str),
 ) -> Result<Contents<E>, NotHeld> {
     let began = clock();
-    let mut seen: Option<(Lock, Timestamp)> = None;
+    let mut seen: Option<(Lock, Instant)> = None;
     loop {
         let contents = store.load().await.map_err(NotHeld::Store)?;
         let now = clock();
         let decision = match &contents.lock {
             None => TakeOver::Yes,
             Some(lock) => {
-                let unchanged = match &seen {
+                let since = match &seen {
                     Some((known, since)) if known == lock => *since,
-                    _ => now,
+                    _ => Instant::now(),
                 };
-                seen = Some((lock.clone(), unchanged));
+                seen = Some((lock.clone(), since));
+                let unchanged = SignedDuration::try_from(since.elapsed()).unwrap_or(SILENCE);
                 may_take_over(lock, me, liveness(&lock.owner, me), unchanged, now)
             }
         };
@@ -73,8 +89,8 @@ pub(crate) async fn acquire<E: Content>(
             return Err(NotHeld::Unnamed(store.place()));
         }
         if let Some(lock) = &holder {
-            match patience {
-                Patience::Until(most) if now.duration_since(began) < most => {
+            match patience.most(decision) {
+                most if now.duration_since(began) < most => {
                     let owner = &lock.owner;
                     let age = now.duration_since(lock.heartbeat).as_secs().max(0);
                     say(&format!(
@@ -97,6 +113,8 @@ pub(crate) async fn acquire<E: Content>(
 #[cfg(test)]
 mod tests {
     use std::rc::Rc;
+
+    use jiff::Timestamp;
 
     use super::*;
     use crate::journal::{Entry, Finish, follow};
@@ -212,9 +230,25 @@ mod tests {
         mine.append(&record, now).await.unwrap();
     }
 
+    /// Nobody has heard of it for a day, but for a moment it could still be one whose clock is behind.
+    #[tokio::test(start_paused = true)]
+    async fn a_lock_that_was_left_behind_long_ago_is_taken_after_a_moment() {
+        let bench = Bench::new();
+        let me = this_process("me".into());
+        for other in [
+            Owner { host: "elsewhere".into(), ..me.clone() },
+            Owner { boot: "before".into(), ..me.clone() },
+        ] {
+            bench.left_by(&other, 86_400);
+            let (taken, said, took) = bench.acquire(&me, Patience::None).await;
+            assert!(taken.is_ok(), "{taken:?}");
+            assert!(said > 0 && (12..=13).contains(&took), "{said} {took}");
+        }
+    }
+
     /// Its clock is behind, or ours has jumped: what it says is old, and it says it often.
     #[tokio::test(start_paused = true)]
-    async fn a_living_owner_of_a_file_keeps_the_run_whatever_the_clocks_say() {
+    async fn a_living_owner_keeps_the_run_whatever_the_clocks_say() {
         let bench = Bench::new();
         let me = this_process("me".into());
         let other = Owner { host: "elsewhere".into(), ..me.clone() };

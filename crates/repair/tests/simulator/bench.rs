@@ -1,7 +1,7 @@
 //! A world with a repair in it that can be killed at any change.
 
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,8 +12,10 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Budget, Client, Cloud, Limits, Outside, Token, TransportError};
+use mooring_repair::machine::State;
+use mooring_repair::plan::Step;
 use mooring_repair::settings::{Settings, Target};
-use mooring_repair::shell::{Access, Ending, KubeApi, Operator};
+use mooring_repair::shell::{Access, ConfigMapStore, Ending, KubeApi, Operator, Store};
 use mooring_simulator::kubernetes::InProcess;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::world::{Options, Running, Shell, World};
@@ -41,6 +43,8 @@ pub(crate) struct Bench {
     pub(crate) asked: Asked,
     /// What flags change.
     pub(crate) flags: Arc<dyn Fn(&mut Settings) + Send + Sync>,
+    /// The temporary pool has had a node that takes pods.
+    up: Arc<AtomicBool>,
     /// How often it was asked which operation is the latest, and before which time another one begins.
     looks: Arc<AtomicU64>,
     pub(crate) meddle: Option<u64>,
@@ -62,6 +66,7 @@ impl Bench {
             sent: Arc::default(),
             asked: Arc::default(),
             flags: Arc::new(|_| {}),
+            up: Arc::default(),
             looks: Arc::default(),
             meddle: None,
         };
@@ -80,12 +85,54 @@ impl Bench {
         if self.kill == Some(2 * change) {
             self.die().await;
         }
+        if what.starts_with("DELETE") && what.ends_with("/agentPools/system") {
+            self.may_delete().await;
+        }
         self.sent.lock().unwrap().push(what);
         let answer = act.await;
+        self.check();
         if self.kill == Some(2 * change + 1) {
             self.die().await;
         }
         answer
+    }
+
+    /// The pool is never deleted without a durable snapshot and a proven temporary pool.
+    async fn may_delete(&self) {
+        let mut store = Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube(), "system")));
+        let contents = Box::pin(store.load()).await.unwrap();
+        let state = State::replay(&contents.records).unwrap().unwrap();
+        assert!(state.snapshot.is_some() && state.has_done(Step::ProvePlacement), "{state:?}");
+        assert!(self.usable("systmp") > 0, "nothing carries the load");
+    }
+
+    fn usable(&self, pool: &str) -> usize {
+        let is_usable = |node: &&Value| {
+            let conditions = node["status"]["conditions"].as_array().into_iter().flatten();
+            let mut ready = conditions.filter(|found| found["type"] == "Ready");
+            node["metadata"]["labels"]["agentpool"] == pool
+                && node["spec"]["unschedulable"] != true
+                && ready.any(|found| found["status"] == "True")
+        };
+        self.shell
+            .with(|world, _| world.kubernetes().objects("nodes", None).filter(is_usable).count())
+    }
+
+    /// What must hold after every change: once the temporary pool is up, some system node takes pods, and no pool is
+    /// deleted twice.
+    fn check(&self) {
+        if self.usable("systmp") > 0 {
+            self.up.store(true, Ordering::Relaxed);
+        }
+        let system = self.usable("system") + self.usable("systmp");
+        assert!(system > 0 || !self.up.load(Ordering::Relaxed), "no schedulable system node");
+        let sent = self.sent.lock().unwrap();
+        for pool in ["system", "systmp"] {
+            let of = |sent: &&String| {
+                sent.starts_with("DELETE") && sent.ends_with(&format!("/agentPools/{pool}"))
+            };
+            assert!(sent.iter().filter(of).count() <= 1, "{sent:?}");
+        }
     }
 
     /// Somebody else's operation takes the place of the one that hung.

@@ -13,6 +13,9 @@ mod rights;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use jiff::SignedDuration;
 
 use bench::{Bench, MEDDLED, in_virtual_time};
 use mooring_repair::guards::{Outcome as Checked, Verdict};
@@ -105,6 +108,37 @@ async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
     let (outcome, detail) = subnet(&bench).await;
     assert_eq!(outcome, Checked::Unknown);
     assert!(detail.contains("AuthorizationFailed"), "{detail}");
+}
+
+/// A right that was given a moment ago is not everywhere yet.
+#[tokio::test(start_paused = true)]
+async fn a_right_that_comes_within_minutes_is_waited_for_if_asked_for() {
+    let deny = |bench: &Bench| {
+        let action = "Microsoft.Insights/*".to_owned();
+        let denial = Denial { principal: None, action, scope: None };
+        bench.shell.with(|world, _| world.azure_mut().deny(denial));
+    };
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    deny(&bench);
+    let verdict = bench.operator().detect().await.detection.verdict;
+    assert_eq!(verdict, Verdict::Unknown, "a person is told at once");
+    for (comes_after, wanted) in [(120, Verdict::Confirmed), (1200, Verdict::Unknown)] {
+        let (bench, _running) = Bench::new("wedged-system-pool");
+        deny(&bench);
+        let mut operator = bench.operator();
+        operator.await_rights(SignedDuration::from_mins(5));
+        let began = tokio::time::Instant::now();
+        let come = async {
+            tokio::time::sleep(Duration::from_secs(comes_after)).await;
+            bench.shell.with(|world, _| world.azure_mut().clear_denials());
+            std::future::pending::<()>().await;
+        };
+        let report = tokio::select! { report = operator.detect() => report, () = come => panic!() };
+        assert_eq!(report.detection.verdict, wanted, "{}", report.table());
+        let took = began.elapsed().as_secs();
+        let most = comes_after.min(300);
+        assert!((most..=most + 75).contains(&took), "{took}");
+    }
 }
 
 /// Begun with one journal and killed; asked for with another one, which knows nothing of it.

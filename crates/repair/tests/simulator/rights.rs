@@ -108,8 +108,25 @@ async fn the_roles_in_the_cluster_give_what_is_asked_for_and_nothing_more() {
         let rigid = json!({"spec": {"minAvailable": 2}});
         world.kubernetes_mut().change("poddisruptionbudgets.policy", &key, &rigid, now).unwrap();
     });
+    bench.shell.with(|world, now| {
+        // Workloads that run nowhere else, of both kinds that are asked how many pods they are meant to have.
+        let labels = json!({"app": "ledger"});
+        let pod = json!({"metadata": {"labels": labels}, "spec": {
+            "containers": [{"name": "c", "image": "i"}],
+            "tolerations": [{"operator": "Exists", "effect": "NoSchedule", "key": "CriticalAddonsOnly"}],
+            "nodeSelector": {"agentpool": "system"},
+        }});
+        for kind in ["StatefulSet", "ReplicaSet"] {
+            let workload = json!({"apiVersion": "apps/v1", "kind": kind,
+                "metadata": {"name": "ledger", "namespace": "default"},
+                "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod}});
+            world.kubernetes_mut().create(workload, now).unwrap();
+        }
+    });
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
     bench.flags = Arc::new(|settings| {
         settings.add_override("budgets=DNS may be away for a moment").unwrap();
+        settings.add_override("placement=the ledger may be away for a while").unwrap();
     });
     let ending = bench.go().await.unwrap();
     assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");

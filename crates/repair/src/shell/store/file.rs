@@ -9,9 +9,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 use tokio::time::Instant;
@@ -19,6 +18,7 @@ use tokio::time::Instant;
 use super::{Contents, StoreError};
 use crate::journal::{
     Content, Entry, FileError, FileJournal, Lock, NEVER_A_LINK, OWNER_ONLY, RealDisk, Record,
+    STEADY,
 };
 
 /// See the module.
@@ -29,9 +29,6 @@ pub struct FileStore<E = Entry> {
     /// The lock that was there the last time, and since when it is unchanged.
     seen: Option<(Box<Lock>, Instant)>,
 }
-
-/// A living owner writes its lock more often than this, whatever its clock says.
-const STEADY: Duration = Duration::from_secs(12);
 
 impl<E: Content> FileStore<E> {
     /// The store at a path.
@@ -69,7 +66,9 @@ impl<E: Content> FileStore<E> {
                 // Who has just got it has not said so yet, and one that lives says so often.
                 let holder = self.read_lock()?;
                 let silent = |(seen, since): &(Box<Lock>, Instant)| {
-                    Some(&**seen) == holder.as_ref() && since.elapsed() >= STEADY
+                    Some(&**seen) == holder.as_ref()
+                        && SignedDuration::try_from(since.elapsed())
+                            .is_ok_and(|time| time >= STEADY)
                 };
                 if !self.seen.as_ref().is_some_and(silent) {
                     return Err(StoreError::LostLock);
