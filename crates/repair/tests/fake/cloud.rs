@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::effects::{Effect, EffectResult, Only};
 use mooring_repair::journal::{Entry, Finish, Record, verify};
 use mooring_repair::machine::State;
 use mooring_repair::observation::Operation;
@@ -17,51 +16,6 @@ pub const CLUSTER: &str =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c";
 pub const SETS: &str =
     "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets";
-
-/// What goes wrong with one call.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fault {
-    Refused(u16),
-    LostBefore,
-    LostAfter,
-    /// The operation is accepted and fails later.
-    Doomed,
-    /// The operation is accepted and cancelled later.
-    Cancelled,
-    /// The operation is accepted, and another one takes its place, which takes longer and succeeds.
-    Replaced,
-    /// The operation is accepted and takes longer than anybody waits.
-    Slow,
-    /// The operation succeeds, and the nodes come later than anybody waits.
-    Barren,
-}
-
-impl Fault {
-    /// The state in which an operation ends by it.
-    fn end(self) -> Option<&'static str> {
-        match self {
-            Self::Doomed => Some("Failed"),
-            Self::Cancelled => Some("Canceled"),
-            _ => None,
-        }
-    }
-
-    /// What the operation says of itself then.
-    fn told(self) -> Option<Operation> {
-        let status = match self {
-            Self::Replaced => "Canceled",
-            other => other.end()?,
-        };
-        Some(Operation {
-            name: "o".into(),
-            status: status.into(),
-            started: None,
-            ended: None,
-            pool: None,
-            codes: vec![],
-        })
-    }
-}
 
 /// A plain value: whoever clones it has the same world, and what happens in one does not touch the other.
 #[derive(Clone)]
@@ -78,9 +32,9 @@ pub struct Cloud {
     pub deletes: BTreeMap<(String, String), u32>,
     pub effects: u64,
     pub aborts: Vec<String>,
-    settles_at: Option<Timestamp>,
+    pub(super) settles_at: Option<Timestamp>,
     /// Pools whose nodes come late, and when.
-    late: BTreeMap<String, Timestamp>,
+    pub(super) late: BTreeMap<String, Timestamp>,
     /// The nodes of a pool of this name never come.
     pub barren: Option<&'static str>,
     /// The controller of this workload makes no pods any more.
@@ -92,7 +46,7 @@ pub struct Cloud {
     pub failed: BTreeMap<String, Operation>,
     /// What the journal says.
     pub state: Option<State>,
-    made: u32,
+    pub(super) made: u32,
     /// Effects whose key begins so are refused for good.
     pub forbidden: Option<&'static str>,
     /// The activity log does not answer.
@@ -348,167 +302,6 @@ impl Cloud {
             Entry::Finished { finish, .. } => Some(finish),
             _ => None,
         }
-    }
-
-    pub fn perform(&mut self, effect: &Effect, fault: Option<Fault>) -> EffectResult {
-        let refused = |status: u16| EffectResult::Refused {
-            status,
-            code: format!("Fault{status}"),
-            message: String::new(),
-            retry_after: (status == 429).then(|| SignedDuration::from_secs(7)),
-        };
-        match fault {
-            Some(Fault::Refused(status)) => return refused(status),
-            Some(Fault::LostBefore) => {
-                return EffectResult::Unknown { why: "connection reset".into() };
-            }
-            _ => {}
-        }
-        if self.forbidden.is_some_and(|start| effect.key().starts_with(start)) {
-            return refused(403);
-        }
-        self.effects += 1;
-        let mut fault = fault;
-        if self.fails_to_delete > 0 && matches!(effect, Effect::DeletePool { .. }) {
-            self.fails_to_delete -= 1;
-            fault = Some(Fault::Doomed);
-        }
-        let result = self.apply(effect, fault);
-        self.check();
-        match fault {
-            Some(Fault::LostAfter) => EffectResult::Unknown { why: "connection reset".into() },
-            _ => result.unwrap_or_else(refused),
-        }
-    }
-
-    fn apply(&mut self, effect: &Effect, fault: Option<Fault>) -> Result<EffectResult, u16> {
-        let doomed = fault.and_then(Fault::end);
-        let slow = SignedDuration::from_mins(25);
-        let pace = match fault {
-            Some(Fault::Slow) => slow,
-            Some(Fault::Replaced) => self.pace * 3,
-            _ => self.pace,
-        };
-        let ends = self.now.checked_add(pace).unwrap();
-        let soon = self.soon();
-        let token = format!("op-{}", self.effects);
-        if let Some(mut ended) = fault.and_then(Fault::told) {
-            ended.codes = vec![self.fails_with.to_owned()];
-            self.failed.insert(token.clone(), ended);
-        }
-        let started = EffectResult::Started { token };
-        match effect {
-            Effect::PutPool { pool: name, body, only } => {
-                let old = self.pools.get(name);
-                if old.is_some_and(|pool| pool.operation.is_some()) {
-                    return Err(409);
-                }
-                let holds = match only {
-                    None => true,
-                    Some(Only::IfAbsent) => old.is_none(),
-                    Some(Only::IfMatch(tag)) => old.is_some_and(|pool| pool.etag() == Some(tag)),
-                };
-                if !holds {
-                    return Err(412);
-                }
-                let mut raw = body.clone();
-                raw["id"] = format!("{CLUSTER}/agentPools/{name}").into();
-                raw["name"] = name.as_str().into();
-                raw["properties"]["tags"]["aks-managed-x"] = "y".into();
-                raw["properties"]["currentOrchestratorVersion"] =
-                    raw["properties"]["orchestratorVersion"].clone();
-                self.made += 1;
-                let set = self
-                    .pools
-                    .get(name)
-                    .map_or_else(|| format!("aks-{name}-{}", self.made), |pool| pool.set.clone());
-                let version = u64::from(self.made) * 1000;
-                let mut pool = Pool {
-                    raw: Arc::new(raw),
-                    set,
-                    wedged: false,
-                    version,
-                    operation: Some((ends, false)),
-                    doomed,
-                };
-                pool.set_state("Creating");
-                self.pools.insert(name.clone(), pool);
-                if fault == Some(Fault::Barren) {
-                    self.late.insert(name.clone(), ends.checked_add(slow).unwrap());
-                }
-                Ok(started)
-            }
-            Effect::DeletePool { pool: name, if_match } => {
-                let Some(pool) = self.pools.get_mut(name) else {
-                    return Ok(EffectResult::AlreadyDone);
-                };
-                if pool.operation.is_some() {
-                    return Err(409);
-                }
-                if if_match.as_deref().is_some_and(|tag| Some(tag) != pool.etag()) {
-                    return Err(412);
-                }
-                pool.set_state("Deleting");
-                pool.operation = Some((ends, true));
-                pool.doomed = doomed;
-                let state = self.state.as_ref().unwrap();
-                if name == "system" {
-                    assert!(state.snapshot.is_some(), "deleted without a durable snapshot");
-                    assert!(
-                        state.has_done(Step::ProvePlacement),
-                        "deleted without a proven temporary pool"
-                    );
-                    assert!(self.nodes.iter().any(|node| node.pool == "systmp" && node.usable()));
-                }
-                *self.deletes.entry((name.clone(), state.run.clone())).or_default() += 1;
-                Ok(started)
-            }
-            Effect::Cordon { node, .. } | Effect::Uncordon { node, .. } => {
-                let cordon = matches!(effect, Effect::Cordon { .. });
-                let node =
-                    self.nodes.iter_mut().find(|found| found.name == *node).ok_or(404_u16)?;
-                node.cordoned = cordon;
-                Ok(EffectResult::Done)
-            }
-            Effect::Evict { pod, .. } => self.end_pod(pod, true),
-            Effect::DeletePod { pod, .. } => self.end_pod(pod, false),
-            Effect::TagCluster { name, value } => {
-                self.cluster_tags.insert(name.clone(), value.clone());
-                self.cluster_state = "Updating".into();
-                self.settles_at = Some(soon);
-                Ok(EffectResult::Done)
-            }
-            Effect::AbortOperation { operation, .. } => {
-                // What is sent is sent only after one more look at what runs.
-                if self.operation.as_ref().is_none_or(|running| running.name != *operation) {
-                    return Err(409);
-                }
-                self.operation = None;
-                self.aborts.push(operation.clone());
-                self.cluster_state = "Canceling".into();
-                self.settles_at = Some(soon);
-                Ok(started)
-            }
-        }
-    }
-
-    fn soon(&self) -> Timestamp {
-        self.now.checked_add(SignedDuration::from_secs(2)).unwrap()
-    }
-
-    fn end_pod(&mut self, name: &str, heeds_budgets: bool) -> Result<EffectResult, u16> {
-        let found = self.pods.iter().find(|found| found.name == name).ok_or(404_u16)?;
-        let workload = self.workloads.iter().find(|workload| workload.app == found.app);
-        let budget = workload.map(|workload| workload.budget(&self.pods, self.now));
-        // What is pending serves nobody, and goes whatever a budget says.
-        let heeds_budgets = heeds_budgets && found.seen(self.now).phase != "Pending";
-        if heeds_budgets && budget.is_some_and(|budget| budget.allowed <= 0) {
-            return Err(429);
-        }
-        let soon = self.soon();
-        let found = self.pods.iter_mut().find(|found| found.name == name).ok_or(404_u16)?;
-        found.ends_at.get_or_insert(soon);
-        Ok(EffectResult::Done)
     }
 
     /// What is left at the end, without what differs from run to run.

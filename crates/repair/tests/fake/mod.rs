@@ -4,6 +4,7 @@
 
 mod answers;
 mod cloud;
+mod deeds;
 pub mod ends;
 mod model;
 pub mod records;

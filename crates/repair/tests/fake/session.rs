@@ -16,7 +16,8 @@ use mooring_repair::settings::Settings;
 use mooring_repair::world::{AppendError, World};
 use mooring_simulator::random::Random;
 
-use super::cloud::{Cloud, Fault};
+use super::cloud::Cloud;
+use super::deeds::Fault;
 use super::records::{around, begun, owner};
 
 /// How long it takes until somebody resumes what was killed.
