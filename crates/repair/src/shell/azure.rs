@@ -8,7 +8,7 @@ use mooring_arm::calls::{ActivityQuery, DeletePool, Versions};
 use mooring_arm::{Client, Document, Outcome, Priority, Progress, ResourceId, ResourceIdError};
 use serde_json::Value;
 
-use super::answers::{Missing, began, invalid, legible, listed, no_cluster, read, refused};
+use super::answers::{Missing, began, invalid, listed, no_cluster, read, refused};
 use crate::effects::{EffectResult, Only};
 use crate::guards::{self, Scope};
 use crate::observation::{
@@ -207,7 +207,7 @@ impl Azure {
         let query = ActivityQuery::of_group(group, from, to);
         let client = self.client.within(READ);
         let found = client.activity_log(self.cluster.subscription(), &query).await;
-        legible(found, ActivityEvent::read)
+        listed(found, ActivityEvent::read)
     }
 
     /// How an operation stands that this run, or the one that it resumes, has begun.
