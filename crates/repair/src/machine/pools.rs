@@ -3,7 +3,7 @@
 use super::action::{Action, Reason};
 use super::context::{Context, Progress, tagged};
 use super::proofs;
-use super::second_look::{enough_nodes, made_by_somebody, still_the_one, still_wedged};
+use super::second_look::{enough_nodes, gone_by_us, made_by_somebody, still_the_one, still_wedged};
 use crate::effects::{Effect, Only};
 use crate::names::RUN_TAG;
 use crate::observation::{Pool, Query};
@@ -129,6 +129,7 @@ fn why_failed(context: &Context<'_>, effect: &Effect) -> Result<String, Action> 
 pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     let name = context.state.pool();
     let Some(pool) = context.pool(name)? else {
+        gone_by_us(context)?;
         return Ok(vec![format!("pool {name} is gone")]);
     };
     if pool.state() == "Deleting" {

@@ -17,7 +17,7 @@ use crate::sanitise;
 pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
     let snapshot = context.snapshot()?;
-    let Some(pool) = context.pool(name)? else { return Ok(()) };
+    let Some(pool) = context.pool(name)? else { return gone_by_us(context) };
     let changed =
         |how: &str| Err(Action::resumable(Reason::PoolChanged, format!("pool {name} {how}")));
     if context.on_another_set()? {
@@ -28,10 +28,10 @@ pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
             "was edited after the snapshot; abort, and plan anew, or take the edit back and resume",
         );
     }
-    if pool.state() == "Succeeded" && !context.state.settings.overrides.contains_key("pool-state") {
+    if pool.state() == "Succeeded" && !context.state.settings.overrides.contains_key(STATE) {
         let message = format!(
             "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
-             `resume --override pool-state=REASON` rebuilds the pool all the same"
+             `resume --override {STATE}=REASON` rebuilds the pool all the same"
         );
         return Err(Action::resumable(Reason::GuardRefused, message));
     }
@@ -65,6 +65,24 @@ pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
 
 /// The guard on writes that fail.
 const WRITES: &str = "failing-writes";
+/// The guard on the pool's own state.
+const STATE: &str = "pool-state";
+
+/// The pool is gone because this run deleted it, or an operator says that it shall come back all the same.
+pub(super) fn gone_by_us(context: &Context<'_>) -> Result<(), Action> {
+    let name = context.state.pool();
+    if context.state.deletion().is_some() || context.state.settings.overrides.contains_key(STATE) {
+        return Ok(());
+    }
+    if context.now.duration_since(context.state.step_since()) < LATE {
+        return Err(context.wait(format!("for pool {name}, which is not there")));
+    }
+    let message = format!(
+        "somebody else deleted pool {name}; `abort` undoes the rest, and `resume --override {STATE}=REASON` makes it \
+         again from the snapshot"
+    );
+    Err(Action::resumable(Reason::PoolGone, message))
+}
 
 /// True if somebody changed what the pool should be. The service's own changes do not count.
 fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {

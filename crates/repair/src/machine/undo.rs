@@ -29,18 +29,25 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
             return Err(context.effect(Step::CordonPool, effect));
         }
     }
+    if context.state.snapshot.is_some() && context.pool(name)?.is_none() {
+        left.push(format!("somebody else deleted pool {name}; the journal has its description"));
+    }
     remove_temporary(context, &mut left)?;
     Ok(left)
 }
 
-/// The pool was not deleted: what a deletion has begun nobody can undo.
+/// The pool was not deleted by this run: what a deletion has begun nobody can undo.
 fn still_there(context: &Context<'_>) -> Result<(), Action> {
     if context.state.snapshot.is_none() {
         return Ok(());
     }
     let name = context.state.pool();
     let deletion = context.state.deletion();
-    let goes = context.pool(name)?.is_none_or(|pool| pool.state() == "Deleting");
+    let pool = context.pool(name)?;
+    if pool.is_none() && deletion.is_none() {
+        return Ok(());
+    }
+    let goes = pool.is_none_or(|pool| pool.state() == "Deleting");
     let made_again = !goes && deletion.is_some() && context.on_another_set()?;
     if goes || made_again {
         let how =

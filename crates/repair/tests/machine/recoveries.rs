@@ -306,3 +306,33 @@ fn a_deletion_that_fails_is_tried_again_and_says_why() {
     assert_eq!(reason, Reason::EffectRefused, "{message}");
     assert!(message.contains("RequestDisallowedByPolicy"), "{message}");
 }
+
+#[test]
+fn a_pool_that_somebody_else_deletes_is_made_again_only_if_a_person_says_so() {
+    for step in [Step::Recheck, Step::CordonPool, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        {
+            let mut cloud = cloud.borrow_mut();
+            cloud.pools.remove("system");
+            cloud.nodes.retain(|node| node.pool != "system");
+            let nodes: Vec<String> = cloud.nodes.iter().map(|node| node.name.clone()).collect();
+            cloud.pods.retain(|pod| pod.node.as_ref().is_none_or(|node| nodes.contains(node)));
+        }
+        let before = keys(&cloud.borrow());
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::PoolGone, "{step:?}: {message}");
+        assert!(message.contains("somebody else deleted pool system"), "{message}");
+        let end = end.cloud.borrow().clone();
+        assert!(!keys(&end)[before.len()..].iter().any(|key| key.starts_with("put")), "{step:?}");
+        let undone = undo(&end, None);
+        assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted), "{step:?}");
+        let undone = undone.cloud.borrow().clone();
+        let Entry::Finished { left, .. } = &undone.journal.last().unwrap().entry else { panic!() };
+        assert!(left.iter().any(|left| left.contains("deleted pool system")), "{left:?}");
+        // What carries the load now stays.
+        assert_eq!(undone.pools.contains_key("systmp"), step != Step::Recheck, "{step:?}");
+        let end = recover(&end, &overriding("pool-state"), None);
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+    }
+}
