@@ -48,7 +48,7 @@ pub(crate) async fn patiently<T>(work: impl Future<Output = T>) -> T {
             Ok(done) => return done,
             Err(_) => waited += PATIENCE,
         }
-        write(&format!("still looking, for {} s; Azure or Kubernetes is slow\n", waited.as_secs()));
+        write(&format!("still looking, for {} s\n", waited.as_secs()));
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) enum RepairCommand {
         policies: PolicyArguments,
         #[command(flatten)]
         approval: Approval,
-        /// The same as `plan`; so does DRY_RUN=true
+        /// The same as `plan`; DRY_RUN=true does the same
         #[arg(long)]
         dry_run: bool,
         /// How to show the report; `mermaid` shows a plan only

@@ -41,7 +41,7 @@ pub(crate) fn pipeline() -> Result<u8, Failure> {
     })?;
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
-        operator.await_rights(GRACE);
+        operator.await_rights(GRACE, Box::new(once()));
         let most = Duration::try_from(OVERALL).unwrap_or_default();
         // Whatever is under way then is left as a kill would leave it, which the journal bears.
         tokio::time::timeout(most, Box::pin(step(&mut operator, signals))).await.unwrap_or_else(

@@ -79,7 +79,7 @@ fn made(
             Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
         }
         // The same body again is the same request.
-        Some(pool) if pool.state() == "Failed" => Err(try_again(context, step, put, name)),
+        Some(pool) if pool.state() == "Failed" => Err(try_again(context, step, put, pool)),
         _ => Err(context.effect(step, put)),
     }
 }
@@ -95,15 +95,16 @@ const HOPELESS: [&str; 7] = [
     "SubnetIsFull",
 ];
 
-/// Makes an effect on a pool that is Failed, perhaps by the last try, and says why that is so.
-fn try_again(context: &Context<'_>, step: Step, effect: Effect, pool: &str) -> Action {
+/// Makes an effect on a pool that may be Failed by the last try, and says why that is so.
+fn try_again(context: &Context<'_>, step: Step, effect: Effect, pool: &Pool) -> Action {
     let codes = match why_failed(context, &effect) {
         Ok(codes) => codes,
         Err(action) => return action,
     };
     match context.effect(step, effect) {
         Action::Wait { until, why } => {
-            Action::Wait { until, why: format!("{why}: pool {pool} is still there{codes}") }
+            let state = pool.state();
+            Action::Wait { until, why: format!("{why}: pool {} is {state}{codes}", pool.name) }
         }
         action => action,
     }
@@ -146,7 +147,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     enough_nodes(context, &context.state.temporary())?;
     proofs::placed(context, Step::DrainPool, name)?;
     still_wedged(context)?;
-    Err(try_again(context, Step::DeletePool, delete(pool), name))
+    Err(try_again(context, Step::DeletePool, delete(pool), pool))
 }
 
 /// The temporary pool is gone.
@@ -164,7 +165,7 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     }
     enough_nodes(context, context.state.pool())?;
     proofs::placed(context, Step::DrainTemporary, &name)?;
-    Err(try_again(context, Step::DeleteTemporary, delete(pool), &name))
+    Err(try_again(context, Step::DeleteTemporary, delete(pool), pool))
 }
 
 fn delete(pool: &Pool) -> Effect {

@@ -46,8 +46,13 @@ pub struct Operator {
     clock: Clock,
     owner: Owner,
     stop: watch::Receiver<bool>,
-    /// How long a right is waited for.
-    grace: SignedDuration,
+    grace: Option<Grace>,
+}
+
+/// How long a right is waited for, and who is told.
+struct Grace {
+    most: SignedDuration,
+    say: Box<dyn FnMut(&str)>,
 }
 
 /// What was found before anything is changed.
@@ -74,13 +79,12 @@ impl Operator {
     ) -> Result<Self, ResourceIdError> {
         let azure = Azure::new(arm, &settings)?;
         let owner = this_process(arm.new_id());
-        let grace = SignedDuration::ZERO;
-        Ok(Self { settings, azure, access, kube: None, clock, owner, stop, grace })
+        Ok(Self { settings, azure, access, kube: None, clock, owner, stop, grace: None })
     }
 
     /// Waits this long for the right to read the activity log: one that was given a moment ago is not everywhere yet.
-    pub fn await_rights(&mut self, grace: SignedDuration) {
-        self.grace = grace;
+    pub fn await_rights(&mut self, most: SignedDuration, say: Box<dyn FnMut(&str)>) {
+        self.grace = Some(Grace { most, say });
     }
 
     /// How long a run may take that begins now.
@@ -114,11 +118,16 @@ impl Operator {
         loop {
             let now = (self.clock)();
             seen.take(world::observe(&mut self.azure, kube.as_ref(), query, now).await);
-            let denied = *query == Query::Events && matches!(seen.events, Some(Reading::Denied(_)));
-            let left = self.grace - now.duration_since(began);
-            if !denied || !left.is_positive() || *self.stop.borrow() {
+            let (Some(Reading::Denied(why)), Query::Events) = (&seen.events, query) else { return };
+            let Some(grace) = &mut self.grace else { return };
+            let left = grace.most - now.duration_since(began);
+            if !left.is_positive() || *self.stop.borrow() {
                 return;
             }
+            let minutes = grace.most.as_mins();
+            (grace.say)(&format!(
+                "the activity log may not be read ({why}); a right that was just given is waited for, {minutes} minutes"
+            ));
             world::pause(pause.min(left), &self.stop).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

@@ -11,6 +11,8 @@
 mod bench;
 mod rights;
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -126,7 +128,13 @@ async fn a_right_that_comes_within_minutes_is_waited_for_if_asked_for() {
         let (bench, _running) = Bench::new("wedged-system-pool");
         deny(&bench);
         let mut operator = bench.operator();
-        operator.await_rights(SignedDuration::from_mins(5));
+        let told = Rc::new(Cell::new(0));
+        let say = Rc::clone(&told);
+        let count = move |text: &str| {
+            assert!(text.contains("Microsoft.Insights/eventtypes/values/read"), "{text}");
+            say.set(say.get() + 1);
+        };
+        operator.await_rights(SignedDuration::from_mins(5), Box::new(count));
         let began = tokio::time::Instant::now();
         let come = async {
             tokio::time::sleep(Duration::from_secs(comes_after)).await;
@@ -138,6 +146,7 @@ async fn a_right_that_comes_within_minutes_is_waited_for_if_asked_for() {
         let took = began.elapsed().as_secs();
         let most = comes_after.min(300);
         assert!((most..=most + 75).contains(&took), "{took}");
+        assert!(told.get() >= 3, "{}", told.get());
     }
 }
 
