@@ -112,6 +112,7 @@ pub(crate) async fn acquire<E: Content>(
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::rc::Rc;
 
     use jiff::Timestamp;
@@ -206,6 +207,11 @@ mod tests {
         let mut theirs = bench.store();
         theirs.load().await.unwrap();
         theirs.lock(&stopped, (bench.clock)()).await.unwrap();
+        let first = follow(None, "r", (bench.clock)(), Entry::AbortStarted { owner: me.clone() });
+        theirs.append(&first, (bench.clock)()).await.unwrap();
+        // It was stopped in the middle of writing.
+        let path = bench.folder.path().join("journal");
+        let mut half = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
         let (taken, _, _) = bench.acquire(&me, Patience::None).await;
         assert!(matches!(taken, Err(NotHeld::Busy(_))), "{taken:?}");
         let began = (bench.clock)();
@@ -216,17 +222,18 @@ mod tests {
         acquire(&mut mine, &me, PATIENT, &bench.clock, &mut stop, &mut say).await.unwrap();
         let took = (bench.clock)().duration_since(began).as_secs();
         assert!(said > 0 && (30..=31).contains(&took), "{said} {took}");
+        half.write_all(b"the rest of a line\n").unwrap();
         // It goes on: whatever it says or writes now is refused, and it does not free what is not its own.
         let now = (bench.clock)();
         assert!(matches!(theirs.beat(now).await, Err(StoreError::LostLock)));
         let entry = Entry::Finished { finish: Finish::Aborted, left: vec![] };
-        let record = follow(None, "r", now, entry);
+        let record = follow(Some(&first), "r", now, entry);
         assert!(matches!(theirs.append(&record, now).await, Err(StoreError::LostLock)));
         assert!(matches!(theirs.keep(0, 0).await, Err(StoreError::LostLock)));
         theirs.unlock().await.unwrap();
         let seen = bench.store().load().await.unwrap();
         assert_eq!(seen.lock.unwrap().owner, me);
-        assert!(seen.records.is_empty());
+        assert_eq!(seen.records, [first]);
         mine.append(&record, now).await.unwrap();
     }
 

@@ -8,7 +8,7 @@ use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::EffectResult;
 use mooring_repair::journal::{Entry, Finish};
-use mooring_repair::machine::{Action, Reason};
+use mooring_repair::machine::{Action, Reason, State};
 use mooring_repair::observation::Seen;
 use mooring_repair::plan::Step;
 use mooring_repair::run::Rest;
@@ -60,6 +60,14 @@ fn a_pool_that_somebody_made_again_behind_our_deletion_is_left_as_it_is() {
     assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
     let keys = keys(&end.cloud.borrow());
     assert!(!keys.contains(&"put pool system".to_owned()), "{keys:?}");
+}
+
+#[test]
+fn a_pool_of_our_own_making_is_not_taken_for_somebodys() {
+    let end = once(Cloud::wedged(), &settings());
+    let state = State::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::RecreatePool).unwrap();
+    assert_eq!(*proof, ["pool system is Succeeded"]);
 }
 
 #[test]
