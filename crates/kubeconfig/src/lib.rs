@@ -6,6 +6,8 @@
 
 mod words;
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,12 +18,29 @@ pub use words::words;
 /// No connection takes longer than this to come about.
 const CONNECT: Duration = Duration::from_secs(5);
 
+/// One with certificates of a hundred clusters is shorter.
+const LONGEST: u64 = 4 << 20;
+
 /// Reads the file that was named.
 ///
 /// # Errors
 /// A sentence that names the file, and nothing of what stands in it.
 pub fn read(path: &Path) -> Result<Kubeconfig, String> {
-    Kubeconfig::read_from(path).map_err(|error| format!("{}: {}", path.display(), words(&error)))
+    let told = |why: String| format!("{}: {why}", path.display());
+    let file = File::open(path).map_err(|error| told(error.to_string()))?;
+    let is_file = file.metadata().is_ok_and(|data| data.is_file());
+    let mut text = String::new();
+    // A device has no end, and what comes through a pipe is there only once.
+    let read = file.take(LONGEST + 1).read_to_string(&mut text);
+    read.map_err(|error| told(error.to_string()))?;
+    if text.len() as u64 > LONGEST {
+        return Err(told(format!("this is no kubeconfig: it is longer than {LONGEST} bytes")));
+    }
+    if is_file {
+        // Once more: the files that it names are looked for beside it.
+        return Kubeconfig::read_from(path).map_err(|error| told(words(&error)));
+    }
+    parse(&text).map_err(told)
 }
 
 /// Reads a kubeconfig that is in memory.
@@ -81,4 +100,32 @@ fn by_config(mut config: kube::Config) -> Result<kube::Client, String> {
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT);
     kube::Client::try_from(config).map_err(|error| words(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    const YAML: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\n";
+
+    #[test]
+    fn a_device_without_an_end_is_no_kubeconfig() {
+        let error = read(Path::new("/dev/zero")).unwrap_err();
+        assert!(error.contains("/dev/zero") && error.contains("longer than"), "{error}");
+        assert!(read(Path::new("/nowhere")).unwrap_err().contains("/nowhere"));
+    }
+
+    #[test]
+    fn a_file_and_a_pipe_are_read_alike() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(YAML.as_bytes()).unwrap();
+        assert_eq!(read(file.path()).unwrap().current_context.as_deref(), Some("c"));
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(YAML.as_bytes()).unwrap();
+        drop(writer);
+        let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+        assert_eq!(read(Path::new(&path)).unwrap().current_context.as_deref(), Some("c"));
+    }
 }

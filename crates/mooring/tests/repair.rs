@@ -333,7 +333,7 @@ fn a_second_signal_stops_in_the_middle_of_a_call_and_loses_nothing() {
     }
     // The call is on its way.
     std::thread::sleep(Duration::from_millis(300));
-    signal(&child, "-INT");
+    signal(&child, "-HUP");
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.contains("once more to stop at once")));
     assert!(child.try_wait().unwrap().is_none(), "the first signal lets the call end");

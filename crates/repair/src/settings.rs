@@ -277,6 +277,12 @@ pub fn is_on(value: &str) -> bool {
     matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes")
 }
 
+/// The other way round: nothing, `false`, `0` or `no`. What is neither is off, but hardly meant so.
+#[must_use]
+pub fn is_off(value: &str) -> bool {
+    matches!(value.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
+}
+
 /// The flag that sets the same.
 fn flag(variable: &str) -> &'static str {
     if variable == "NRP_FAIL_THRESHOLD" { "--fail-threshold" } else { "--fail-window" }

@@ -21,7 +21,7 @@ pub(crate) fn signals() -> (Signals, watch::Receiver<bool>) {
     (Signals { stop }, stopped)
 }
 
-/// Ctrl-C and SIGTERM.
+/// Ctrl-C, SIGTERM, and a terminal that went away.
 pub(crate) struct Signals {
     stop: watch::Sender<bool>,
 }
@@ -34,24 +34,25 @@ impl Signals {
         run: impl Future<Output = T>,
         left: impl FnOnce(String) -> T,
     ) -> T {
-        let (Ok(interrupts), Ok(terms)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        let [Ok(interrupts), Ok(terms), Ok(hangups)] =
+            [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal)
         else {
             return run.await;
         };
         tokio::select! {
             ending = run => ending,
-            () = self.watch(interrupts, terms) => {
+            () = self.watch([interrupts, terms, hangups]) => {
                 left("stopped at once by a second signal".to_owned())
             }
         }
     }
 
-    async fn watch(&self, mut interrupts: Signal, mut terms: Signal) {
+    async fn watch(&self, [mut interrupts, mut terms, mut hangups]: [Signal; 3]) {
         for again in [false, true] {
             tokio::select! {
                 _ = interrupts.recv() => {}
                 _ = terms.recv() => {}
+                _ = hangups.recv() => {}
             }
             if again {
                 return;

@@ -22,10 +22,12 @@ pub(crate) async fn end(
     output: Written,
 ) -> Result<u8, Failure> {
     let begun = matches!(ending, Ending::Rested(_) | Ending::Resumable(_));
+    let mut over = false;
     if begun
         && let Ok(standing) = operator.status().await
         && let Ok(Some(report)) = RunReport::of(&standing.records)
     {
+        over = report.finish.is_some();
         show::report(&report, output)?;
     }
     let flags = flags(operator.settings());
@@ -33,6 +35,9 @@ pub(crate) async fn end(
     let mut next = format!("`mooring repair resume{flags}` continues");
     if !matches!(&ending, Ending::Rested(Rest::Resumable { reason: Reason::NotUndoable, .. })) {
         let _ = write!(next, ", `mooring repair abort{flags}` undoes what can be undone");
+    }
+    if over {
+        "they brought it to its end, and nothing is left to do".clone_into(&mut next);
     }
     code(
         ending,

@@ -9,7 +9,7 @@ use mooring_repair::journal::Finish;
 use mooring_repair::machine::Reason;
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::run::Rest;
-use mooring_repair::settings::Settings;
+use mooring_repair::settings::{Settings, is_off, is_on};
 use mooring_repair::shell::{Ending, Operator, PATIENCE};
 use mooring_repair::stand_in::StandIn;
 
@@ -39,6 +39,10 @@ pub(crate) fn pipeline() -> Result<u8, Failure> {
         Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
             .with_code(1)
     })?;
+    if let Some(word) = environment("DRY_RUN").filter(|word| !is_on(word) && !is_off(word)) {
+        let word = mooring_contract::shown(&word);
+        write(&format!("DRY_RUN is '{word}', not true, 1 or yes: this is no dry run\n"));
+    }
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
         operator.await_rights(GRACE, Box::new(once()));

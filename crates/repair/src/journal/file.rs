@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, fchmod, open};
+use rustix::io::Errno;
 use thiserror::Error;
 
 use super::chain::{JournalError, Tail, decode, encode, follow, verify};
@@ -143,7 +144,8 @@ impl Disk for RealDisk {
                 regular(file)?.read_to_end(&mut bytes)?;
                 Ok(Some(bytes))
             }
-            Err(error) if error == rustix::io::Errno::NOENT => Ok(None),
+            Err(Errno::NOENT) => Ok(None),
+            Err(Errno::LOOP) => Err(io::Error::other("a symbolic link is not followed")),
             Err(error) => Err(error.into()),
         }
     }

@@ -74,14 +74,12 @@ pub(super) fn gone_by_us(context: &Context<'_>) -> Result<(), Action> {
     if context.state.deletion().is_some() || context.state.settings.overrides.contains_key(STATE) {
         return Ok(());
     }
-    if context.now.duration_since(context.state.step_since()) < LATE {
-        return Err(context.wait(format!("for pool {name}, which is not there")));
-    }
-    let message = format!(
-        "somebody else deleted pool {name}; `abort` undoes the rest, and `resume --override {STATE}=REASON` makes it \
-         again from the snapshot"
-    );
-    Err(Action::resumable(Reason::PoolGone, message))
+    Err(missing(context, name, || {
+        format!(
+            "somebody else deleted pool {name}; `abort` undoes the rest, and `resume --override {STATE}=REASON` makes \
+             it again from the snapshot"
+        )
+    }))
 }
 
 /// True if somebody changed what the pool should be. The service's own changes do not count.
@@ -141,19 +139,25 @@ pub(super) const LATE: SignedDuration = SignedDuration::from_mins(2);
 
 /// What to do about a pool that this run made and that is not there.
 pub(super) fn gone(context: &Context<'_>, name: &str) -> Action {
+    missing(context, name, || {
+        if name == context.state.pool() {
+            format!(
+                "pool {name}, which this run made again, is gone; make it once more (docs/RUNBOOK.md), and `resume`"
+            )
+        } else {
+            format!(
+                "pool {name}, which this run made, is gone; `abort` undoes the rest, and the next `apply` begins anew"
+            )
+        }
+    })
+}
+
+/// Waits for a pool that is not there, until it is too late to be an old answer.
+fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> Action {
     if context.now.duration_since(context.state.step_since()) < LATE {
         return context.wait(format!("for pool {name}, which is not there"));
     }
-    let message = if name == context.state.pool() {
-        format!(
-            "pool {name}, which this run made again, is gone; make it once more (docs/RUNBOOK.md), and `resume`"
-        )
-    } else {
-        format!(
-            "pool {name}, which this run made, is gone; `abort` undoes the rest, and the next `apply` begins anew"
-        )
-    };
-    Action::resumable(Reason::PoolGone, message)
+    Action::resumable(Reason::PoolGone, told())
 }
 
 pub(super) fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {

@@ -118,14 +118,14 @@ impl Pdb {
 }
 
 /// What does not let a pod go now.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Hold<'a> {
     /// The pod.
     pub pod: &'a Pod,
     /// The budget that holds it.
     pub budget: &'a Pdb,
-    /// The API evicts no pod that is under more than one budget.
-    several: bool,
+    /// The others that it is under: the API evicts no pod that is under more than one.
+    others: Vec<&'a Pdb>,
 }
 
 impl<'a> Hold<'a> {
@@ -136,16 +136,19 @@ impl<'a> Hold<'a> {
             // It serves nobody: the API evicts it whatever its budgets say.
             return None;
         }
-        let several = budgets.iter().filter(|budget| budget.protects(pod)).count() > 1;
-        let mut of_pod = budgets.iter().filter(|budget| budget.protects(pod));
-        let budget = of_pod.find(|budget| several || !budget.lets_go(pod))?;
-        Some(Self { pod, budget, several })
+        let mut others: Vec<&Pdb> = budgets.iter().filter(|budget| budget.protects(pod)).collect();
+        // What holds it by itself, too, comes first.
+        others.sort_by_key(|budget| (budget.lets_go(pod), budget.can_clear()));
+        let several = others.len() > 1;
+        others.first().filter(|budget| several || !budget.lets_go(pod))?;
+        let budget = others.remove(0);
+        Some(Self { pod, budget, others })
     }
 
     /// False if waiting is useless.
     #[must_use]
     pub fn can_clear(&self) -> bool {
-        self.budget.can_clear() && !self.several
+        self.budget.can_clear() && self.others.is_empty()
     }
 }
 
@@ -153,8 +156,13 @@ impl fmt::Display for Hold<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Pdb { namespace, name, desired, expected, .. } = self.budget;
         write!(f, "budget {namespace}/{name} holds pod {}; ", self.pod.name)?;
-        if self.several {
-            f.write_str("it can never clear: the pod is under other budgets, too, and no such pod is evicted")
+        if !self.others.is_empty() {
+            let others: Vec<&str> = self.others.iter().map(|other| other.name.as_str()).collect();
+            let others = others.join(", ");
+            write!(
+                f,
+                "it can never clear: the pod is under {others}, too, and no such pod is evicted"
+            )
         } else if *expected == 0 {
             f.write_str("nobody has counted its pods yet")
         } else if self.can_clear() {

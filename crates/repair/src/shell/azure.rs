@@ -25,6 +25,8 @@ const OPERATIONS: SignedDuration = SignedDuration::from_hours(24);
 /// How far back if that told of none although one runs: a stuck one may be so for longer than a weekend, and a week has
 /// been too short.
 const STUCK: SignedDuration = SignedDuration::from_hours(14 * 24);
+/// The log keeps 90 days, and refuses to be asked for more.
+const KEPT: SignedDuration = SignedDuration::from_hours(89 * 24);
 /// Clocks differ.
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
 /// What a snapshot is read with: a member that an older version does not know would be lost with the pool.
@@ -202,7 +204,8 @@ impl Azure {
         back: SignedDuration,
         now: Timestamp,
     ) -> Reading<Vec<ActivityEvent>> {
-        let from = now.checked_sub(back + SKEW).unwrap_or(Timestamp::MIN);
+        let back = back.min(KEPT).saturating_add(SKEW);
+        let from = now.checked_sub(back).unwrap_or(Timestamp::MIN);
         let to = now.checked_add(SKEW).unwrap_or(Timestamp::MAX);
         let query = ActivityQuery::of_group(group, from, to);
         let client = self.client.within(READ);

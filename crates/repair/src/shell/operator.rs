@@ -34,9 +34,6 @@ pub const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(60);
 
-/// The activity log keeps 90 days, and is not asked for more.
-const MOST_BACK: SignedDuration = SignedDuration::from_hours(89 * 24);
-
 /// Carries out what a person asks for, on one pool of one cluster.
 pub struct Operator {
     settings: Settings,
@@ -282,7 +279,7 @@ impl Operator {
     fn look_back(&mut self, settings: &Settings, since: SignedDuration) {
         let back = settings.fail_window.saturating_add(settings.limits.overall);
         let back = back.saturating_add(since.max(SignedDuration::ZERO));
-        self.azure.look_back(back.min(MOST_BACK));
+        self.azure.look_back(back);
     }
 
     /// Whether a run of the journal is one of this very pool; if not, why.

@@ -204,7 +204,8 @@ fn a_pod_under_two_budgets_is_told_to_go_never() {
     let end = once(cloud, &settings());
     let (reason, message) = stopped(&end);
     assert_eq!(reason, Reason::BudgetBlocks);
-    assert!(message.contains("metrics-a") && message.contains("under other budgets"), "{message}");
+    assert!(message.contains("metrics-a; it can never clear"), "{message}");
+    assert!(message.contains("the pod is under metrics-budget, too"), "{message}");
 }
 
 #[test]

@@ -220,6 +220,29 @@ fn a_pool_of_this_run_that_somebody_deletes_is_told_with_a_way_out() {
     }
 }
 
+/// An answer may be old; two minutes later it is not.
+#[test]
+fn a_pool_that_is_not_there_is_waited_for_two_minutes() {
+    for (step, name) in [(Step::CreateTemporary, "systmp"), (Step::ProvePlacement, "system")] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let mut cloud = cloud.borrow().clone();
+        cloud.pools.remove(name);
+        let state = cloud.state.clone().unwrap();
+        let mut after = |seconds| {
+            cloud.now = state.step_since() + SignedDuration::from_secs(seconds);
+            action_of(&state, Seen::default(), &cloud)
+        };
+        for seconds in [0, 119] {
+            let action = after(seconds);
+            assert!(matches!(action, Action::Wait { .. }), "{name}, {seconds}: {action:?}");
+        }
+        for seconds in [120, 121] {
+            let Action::Stop { reason, .. } = after(seconds) else { panic!("{name}, {seconds}") };
+            assert_eq!(reason, Reason::PoolGone, "{name}, {seconds}");
+        }
+    }
+}
+
 #[test]
 fn nothing_is_cordoned_or_deleted_while_nobody_can_tell_whether_writes_still_fail() {
     for step in [Step::ProveTemporary, Step::ProvePlacement] {

@@ -190,3 +190,84 @@ fn failed(error: FileError) -> StoreError {
         FileError::Disk { .. } => StoreError::Unavailable(error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Owner;
+
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        fn new() -> Self {
+            let place = Self(tempfile::tempdir().unwrap());
+            std::fs::create_dir(place.folder()).unwrap();
+            place
+        }
+
+        fn folder(&self) -> PathBuf {
+            self.0.path().join("folder")
+        }
+
+        fn store(&self) -> FileStore {
+            let mut store = FileStore::new(&self.folder().join("journal"));
+            store.load().unwrap();
+            store
+        }
+    }
+
+    fn lock(holder: &str) -> Lock {
+        let owner = Owner {
+            host: "h".into(),
+            boot: "b".into(),
+            pid: 1,
+            start: 1,
+            holder: holder.to_owned(),
+        };
+        Lock { owner, heartbeat: Timestamp::UNIX_EPOCH }
+    }
+
+    /// A process of another container may look as if it were gone: what the kernel says counts, for a while.
+    #[tokio::test(start_paused = true)]
+    async fn a_lock_that_the_kernel_knows_of_is_taken_only_after_silence() {
+        let place = Place::new();
+        let mut theirs = place.store();
+        theirs.lock(lock("theirs")).unwrap();
+        let mut mine = place.store();
+        assert!(matches!(mine.lock(lock("mine")), Err(StoreError::LostLock)), "at once");
+        let steady = std::time::Duration::try_from(STEADY).unwrap();
+        tokio::time::advance(steady).await;
+        theirs.beat(Timestamp::UNIX_EPOCH + SignedDuration::from_secs(5)).unwrap();
+        assert!(matches!(mine.lock(lock("mine")), Err(StoreError::LostLock)), "it lives");
+        mine.load().unwrap();
+        tokio::time::advance(steady).await;
+        mine.lock(lock("mine")).unwrap();
+        assert!(matches!(theirs.beat(Timestamp::UNIX_EPOCH), Err(StoreError::LostLock)));
+    }
+
+    #[test]
+    fn a_lock_file_that_somebody_removed_is_a_lost_lock_and_one_out_of_reach_is_not() {
+        let place = Place::new();
+        let mut store = place.store();
+        store.lock(lock("mine")).unwrap();
+        store.beat(Timestamp::UNIX_EPOCH).unwrap();
+        let aside = place.0.path().join("aside");
+        std::fs::rename(place.folder(), &aside).unwrap();
+        std::fs::OpenOptions::new().write(true).create_new(true).open(place.folder()).unwrap();
+        assert!(matches!(store.beat(Timestamp::UNIX_EPOCH), Err(StoreError::Unavailable(_))));
+        std::fs::remove_file(place.folder()).unwrap();
+        std::fs::rename(&aside, place.folder()).unwrap();
+        store.beat(Timestamp::UNIX_EPOCH).unwrap();
+        std::fs::remove_file(place.folder().join("journal.lock")).unwrap();
+        assert!(matches!(store.beat(Timestamp::UNIX_EPOCH), Err(StoreError::LostLock)));
+    }
+
+    #[test]
+    fn a_link_is_refused_in_words() {
+        let place = Place::new();
+        let path = place.folder().join("journal");
+        std::os::unix::fs::symlink("elsewhere", &path).unwrap();
+        let error = FileStore::<Entry>::new(&path).load().err().unwrap().to_string();
+        assert!(error.contains("a symbolic link is not followed"), "{error}");
+    }
+}
