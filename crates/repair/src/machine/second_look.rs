@@ -1,6 +1,7 @@
 //! What was proven, looked at once more: a run may have rested for hours, and others work on the same cluster.
 
 use jiff::SignedDuration;
+use serde_json::Value;
 
 use super::action::{Action, Reason};
 use super::context::Context;
@@ -83,17 +84,21 @@ pub(super) fn gone_by_us(context: &Context<'_>) -> Result<(), Action> {
 }
 
 /// True if somebody changed what the pool should be. The service's own changes do not count.
-fn edited(snapshot: &serde_json::Value, pool: &Pool) -> bool {
-    // Both by the same rules: the snapshot may be of a version that kept more.
+fn edited(snapshot: &Value, pool: &Pool) -> bool {
+    let differ = |then: &Value, now: &Value| match [then, now].map(sanitise::intent_of) {
+        [Ok(then), Ok(now)] => then != now,
+        _ => true,
+    };
+    if !differ(snapshot, &pool.raw) {
+        return false;
+    }
+    // The snapshot keeps no secrets; and it may be of a version that kept more than this one.
     let [then, now] = [snapshot, &pool.raw].map(|pool| {
         let mut pool = pool.clone();
         crate::sensitive::strip(&mut pool);
         pool
     });
-    match (sanitise::intent_of(&then), sanitise::intent_of(&now)) {
-        (Ok(then), Ok(now)) => then != now,
-        _ => true,
-    }
+    differ(&then, &now)
 }
 
 /// The pool of the snapshot's name on another scale set, if it is not of this run's making.
@@ -160,7 +165,7 @@ fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> 
     Action::resumable(Reason::PoolGone, told())
 }
 
-pub(super) fn wanted_body(context: &Context<'_>) -> Result<serde_json::Value, Action> {
+pub(super) fn wanted_body(context: &Context<'_>) -> Result<Value, Action> {
     let snapshot = context.snapshot()?;
     let policy = context.state.settings.version;
     sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref()).map_err(|error| {
