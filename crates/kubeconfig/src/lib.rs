@@ -6,7 +6,7 @@
 
 mod words;
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
@@ -27,18 +27,21 @@ const LONGEST: u64 = 4 << 20;
 /// A sentence that names the file, and nothing of what stands in it.
 pub fn read(path: &Path) -> Result<Kubeconfig, String> {
     let told = |why: String| format!("{}: {why}", path.display());
+    let too_long = || told(format!("this is no kubeconfig: it is longer than {LONGEST} bytes"));
     let file = File::open(path).map_err(|error| told(error.to_string()))?;
-    let is_file = file.metadata().is_ok_and(|data| data.is_file());
-    let mut text = String::new();
+    if let Some(data) = file.metadata().ok().filter(Metadata::is_file) {
+        if data.len() > LONGEST {
+            return Err(too_long());
+        }
+        // In any encoding, and with the files that it names beside it.
+        return Kubeconfig::read_from(path).map_err(|error| told(words(&error)));
+    }
     // A device has no end, and what comes through a pipe is there only once.
+    let mut text = String::new();
     let read = file.take(LONGEST + 1).read_to_string(&mut text);
     read.map_err(|error| told(error.to_string()))?;
     if text.len() as u64 > LONGEST {
-        return Err(told(format!("this is no kubeconfig: it is longer than {LONGEST} bytes")));
-    }
-    if is_file {
-        // Once more: the files that it names are looked for beside it.
-        return Kubeconfig::read_from(path).map_err(|error| told(words(&error)));
+        return Err(too_long());
     }
     parse(&text).map_err(told)
 }
@@ -115,12 +118,21 @@ mod tests {
         let error = read(Path::new("/dev/zero")).unwrap_err();
         assert!(error.contains("/dev/zero") && error.contains("longer than"), "{error}");
         assert!(read(Path::new("/nowhere")).unwrap_err().contains("/nowhere"));
+        let long = tempfile::NamedTempFile::new().unwrap();
+        long.as_file().set_len(LONGEST + 1).unwrap();
+        assert!(read(long.path()).unwrap_err().contains("longer than"));
     }
 
     #[test]
     fn a_file_and_a_pipe_are_read_alike() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(YAML.as_bytes()).unwrap();
+        assert_eq!(read(file.path()).unwrap().current_context.as_deref(), Some("c"));
+        // Some editors write two bytes for every letter.
+        let wide: Vec<u8> =
+            format!("\u{feff}{YAML}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&wide).unwrap();
         assert_eq!(read(file.path()).unwrap().current_context.as_deref(), Some("c"));
         let (reader, mut writer) = std::io::pipe().unwrap();
         writer.write_all(YAML.as_bytes()).unwrap();
