@@ -8,8 +8,15 @@ use crate::kubernetes::Kubernetes;
 
 const NAMESPACE: &str = "kube-system";
 
+/// Where Mooring keeps its objects; an operator creates it when Mooring is installed.
+const MOORING_NAMESPACE: &str = "mooring-system";
+
 /// Installs them. They are AKS's own, so they tolerate what keeps others off system nodes, and stay there.
 pub(super) fn install(kubernetes: &mut Kubernetes, now: Timestamp) {
+    let _ = kubernetes.create(
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": MOORING_NAMESPACE}}),
+        now,
+    );
     for (name, label, replicas) in [
         ("coredns", "k8s-app", 2),
         ("metrics-server", "k8s-app", 2),
