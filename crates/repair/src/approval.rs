@@ -66,6 +66,24 @@ pub fn hash_document(document: &impl Serialize) -> PlanHash {
     PlanHash(canonical::hash(&serde_json::to_value(document).unwrap_or_default()))
 }
 
+/// On what authority a process acts on a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", content = "plan", rename_all = "kebab-case")]
+pub enum Approval {
+    /// The operator passed the plan's token.
+    Token(ApprovalToken),
+    /// The operator typed the name of what is changed.
+    Typed(PlanHash),
+    /// A pipeline approved a plan that it made itself, and all of whose checks pass.
+    Pipeline(PlanHash),
+    /// The tag on the temporary pool vouches for an earlier approval.
+    Anchored(PlanHash),
+    /// A request to roll back: nothing new is made, and only what the run's own tags mark is deleted.
+    Rollback,
+    /// None: only what harms nothing may be done.
+    None,
+}
+
 /// `20261115T113000Z.HASH`: approves the plan with this hash, which was made with this expiry.
 ///
 /// The expiry is part of the hashed document. A token whose time was changed is the hash of another plan.

@@ -13,6 +13,7 @@
 //! | [`machine`] | state, what was seen and the time in; exactly one thing to do out |
 //! | `replay` | from a journal's records to where its last run stands |
 //! | [`begin`] | whether a run may begin at all |
+//! | [`approval`], [`resume`] | what approves a plan, and on what authority a run is continued |
 //! | [`effects`], [`world`], [`run`] | changes as data, the seam to the outside, and the loop between |
 //! | [`shell`] | the real outside: Azure, Kubernetes, the journal's stores, and what an operator asks for |
 //! | [`report`] | what was done, for people and programs |
@@ -35,6 +36,7 @@ pub mod observation;
 pub mod plan;
 mod replay;
 pub mod report;
+pub mod resume;
 pub mod run;
 pub mod sanitise;
 pub mod sensitive;

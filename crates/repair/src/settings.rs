@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -211,6 +211,33 @@ impl Settings {
         }
     }
 
+    /// Returns the settings for a pool whose operation was aborted at `first`: it is Canceled instead of Failed, and the
+    /// service has not tried again since, so that failures would grow too old.
+    #[must_use]
+    pub(crate) fn after_abort(mut self, first: Timestamp, now: Timestamp) -> Self {
+        if !self.wedge_states.iter().any(|state| state == "Canceled") {
+            self.wedge_states.push("Canceled".to_owned());
+        }
+        let since = now.duration_since(first).max(SignedDuration::ZERO);
+        self.fail_window = self.fail_window.checked_add(since).unwrap_or(SignedDuration::MAX);
+        self
+    }
+
+    /// Returns what of them a plan binds: all but where the journal is, how long a session may take and whether
+    /// anything is to be done at all. Azure compares names without regard to case, and so does a plan.
+    #[must_use]
+    pub fn bound(&self) -> Self {
+        let mut bound = self.clone();
+        let target = &mut bound.target;
+        for name in [&mut target.subscription, &mut target.resource_group, &mut target.cluster] {
+            name.make_ascii_lowercase();
+        }
+        bound.dry_run = false;
+        bound.journal = JournalPlace::default();
+        bound.limits.overall = Limits::default().overall;
+        bound
+    }
+
     /// The settings of a pipeline step, from environment variables.
     pub fn from_env(env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name: &'static str| {
@@ -403,7 +430,7 @@ mod tests {
     fn a_pointer_to_the_journal_fits_into_a_tag() {
         assert_eq!(
             JournalPlace::ConfigMap.pointer("system"),
-            "configmap/kube-system/mooring-repair-system"
+            "configmap/mooring-system/repair-system"
         );
         assert_eq!(JournalPlace::File("/a/b".into()).pointer("system"), "file//a/b");
         let long = JournalPlace::File("/ü".repeat(300)).pointer("system");

@@ -7,6 +7,8 @@
     reason = "a test may fail loudly"
 )]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,9 +23,11 @@ use mooring_repair::journal::{
 use mooring_repair::machine::{Phase, State};
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::settings::Settings;
 use proptest::prelude::*;
 use serde_json::json;
+
+use common::session;
 
 type Repair = FileJournal<RealDisk>;
 
@@ -35,23 +39,18 @@ fn owner() -> Owner {
     Owner { host: "h".into(), boot: "b".into(), pid: 7, start: 9, holder: "x".into() }
 }
 
-fn started(pool: &str) -> Entry {
-    let target = Target {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: pool.into(),
-    };
-    let mut settings = Settings::new(target);
+fn settings(pool: &str) -> Settings {
+    let mut settings = Settings::new(common::target(pool));
     settings.add_override("placement=ticket 7").unwrap();
-    Entry::RunStarted {
-        cluster: "/c".into(),
-        plan_hash: "h".into(),
-        pool_hash: "p".into(),
-        settings: Box::new(settings),
-        owner: owner(),
-        adopts: None,
-    }
+    settings
+}
+
+fn started(pool: &str) -> Entry {
+    Entry::RunStarted(session(&settings(pool), owner()))
+}
+
+fn resumed(pool: &str) -> Entry {
+    Entry::Resumed(session(&settings(pool), owner()))
 }
 
 fn intent(step: Step, effect: Effect) -> Entry {
@@ -104,13 +103,6 @@ fn entries() -> Vec<Entry> {
     ];
     let mut all = vec![
         started("system"),
-        Entry::Snapshot {
-            pool: json!({"a": [1, null, "é\n"]}),
-            stripped: vec!["/x".into()],
-            scale_set: Some("v".into()),
-            version: None,
-            cluster_state: "Failed".into(),
-        },
         Entry::StepDone { step: Step::Snapshot, proof: vec!["p".into()] },
         Entry::Guards {
             step: Step::Recheck,
@@ -135,8 +127,8 @@ fn entries() -> Vec<Entry> {
     }
     all.extend([
         Entry::Stopped { reason: "Deadline".into(), message: "m".into() },
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
-        Entry::AbortStarted { owner: owner() },
+        resumed("system"),
+        Entry::AbortStarted(session(&settings("system"), owner())),
         Entry::Finished { finish: Finish::Aborted, left: vec!["x".into()] },
     ]);
     all
@@ -205,7 +197,7 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
         Some(&records[1]),
         "r1",
         at(99),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
+        resumed("system"),
     );
     assert_eq!(verify(&other), Err(JournalError::Broken(3)));
     let forged = follow(None, "r1", at(0), started("system"));
@@ -245,7 +237,7 @@ fn a_record_out_of_its_place_is_refused() {
         Some(&first),
         "r2",
         at(1),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
+        resumed("system"),
     );
     assert!(matches!(State::replay(&[first, foreign]), Err(JournalError::Senseless(1, _))));
 }
@@ -398,7 +390,7 @@ fn who_lost_the_journal_cannot_write_any_more() {
         Some(&records[0]),
         "r1",
         at(9),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
+        resumed("system"),
     );
     assert!(matches!(two.append(&other), Err(FileError::Conflict)), "it was not read");
     one.append(&records[1]).unwrap();

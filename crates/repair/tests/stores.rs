@@ -7,11 +7,13 @@
     reason = "a test may fail loudly"
 )]
 
+mod common;
+
 use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_repair::journal::{Entry, Finish, Owner, Record, SEGMENT_BYTES, encode, follow};
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::settings::Settings;
 use mooring_repair::shell::{ConfigMapStore, FileStore, KubeApi, Store, StoreError};
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use mooring_simulator::kubernetes::{Clock, InProcess, Key, Kubernetes, Options, Running, Shell};
@@ -71,20 +73,7 @@ fn fault(then: Fault, probability: f64) -> Rule {
 }
 
 fn begins() -> Entry {
-    let target = Target {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: "system".into(),
-    };
-    Entry::RunStarted {
-        cluster: "/c".into(),
-        plan_hash: "h".into(),
-        pool_hash: "p".into(),
-        settings: Box::new(Settings::new(target)),
-        owner: owner("a"),
-        adopts: None,
-    }
+    Entry::RunStarted(common::session(&Settings::new(common::target("system")), owner("a")))
 }
 
 fn stopped(length: usize) -> Entry {
@@ -146,7 +135,7 @@ async fn a_store_says_where_it_is() {
     let file: Store = Store::File(FileStore::new("/var/lib/journal".as_ref()));
     assert_eq!(file.place(), "file /var/lib/journal");
     let server = Server::with(Vec::new());
-    assert_eq!(server.store().place(), "ConfigMap kube-system/mooring-repair-system");
+    assert_eq!(server.store().place(), "ConfigMap mooring-system/repair-system");
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,7 +17,7 @@ mod undo;
 
 pub use action::{Action, Reason, StopKind};
 pub(crate) use settle::finish_of;
-pub use state::{Attempt, Phase, Snapshot, State};
+pub use state::{Attempt, Phase, State};
 
 use jiff::Timestamp;
 

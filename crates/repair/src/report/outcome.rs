@@ -55,9 +55,9 @@ impl RunReport {
         let mut report = Self {
             schema: "mooring.repair/v1",
             run: state.run.clone(),
-            cluster: state.cluster.clone(),
+            cluster: state.plan.cluster.clone(),
             pool: state.pool().to_owned(),
-            plan_hash: state.plan_hash.clone(),
+            plan_hash: state.plan_hash.to_string(),
             started: first.at,
             last: last.at,
             finish: match state.phase {
@@ -83,7 +83,7 @@ impl RunReport {
                 }
                 Entry::Intent { effect, .. } => report.effects.push(effect.key()),
                 Entry::Stopped { message, .. } => report.stopped = Some(message.clone()),
-                Entry::Resumed { .. } | Entry::AbortStarted { .. } => report.stopped = None,
+                Entry::Resumed(_) | Entry::AbortStarted(_) => report.stopped = None,
                 Entry::Finished { left, .. } => report.left.clone_from(left),
                 _ => {}
             }

@@ -213,7 +213,7 @@ impl Cloud {
         pool.doomed = fault.and_then(Fault::end);
         let state = self.state.as_ref().unwrap();
         if name == "system" {
-            assert!(state.snapshot.is_some(), "deleted without a durable snapshot");
+            assert!(state.has_done(Step::Snapshot), "deleted without a durable snapshot");
             assert!(
                 state.has_done(Step::ProvePlacement),
                 "deleted without a proven temporary pool"

@@ -14,5 +14,5 @@ mod session;
 pub use cloud::{Cloud, SETS, node, pod};
 pub use model::Workload;
 pub use session::{
-    Chaos, End, Ended, Kill, action_of, recover, resume, run_to_rest, undo, until, whole,
+    Chaos, End, Ended, Kill, abort, action_of, recover, resume, run_to_rest, undo, until, whole,
 };

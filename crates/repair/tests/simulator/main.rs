@@ -22,6 +22,7 @@ use jiff::SignedDuration;
 use bench::{Bench, MEDDLED, in_virtual_time};
 use mooring_repair::guards::{Outcome as Checked, Verdict};
 use mooring_repair::journal::Finish;
+use mooring_repair::resume::Consent;
 use mooring_repair::run::Rest;
 use mooring_repair::settings::JournalPlace;
 use mooring_repair::shell::Ending;
@@ -34,7 +35,7 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     let (bench, _running) = Bench::new("wedged-system-pool");
     let report = bench.operator().detect().await;
     assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
-    assert!(bench.operator().examine().await.plan.is_ok());
+    assert!(bench.operator().examine(None, None).await.plan.is_ok());
     assert_eq!(*bench.sent.lock().unwrap(), Vec::<String>::new());
     let ending = bench.go().await.unwrap();
     assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
@@ -44,7 +45,7 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     // Scale sets are never written: a full PUT would need rights on the image.
     let sent = bench.sent.lock().unwrap().clone();
     assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
-    let again = bench.operator().resume(None, Box::new(|_, _, _| {}), &mut |_| {}).await;
+    let again = bench.resume(&Consent::Pipeline).await;
     assert!(matches!(again, Ending::Nothing(_)), "{again:?}");
 }
 
@@ -70,7 +71,7 @@ fn an_operation_that_replaced_the_old_one_is_never_aborted() {
 #[tokio::test(start_paused = true)]
 async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
     let subnet = async |bench: &Bench| {
-        let plan = bench.operator().examine().await.plan.unwrap();
+        let plan = bench.operator().examine(None, None).await.plan.unwrap();
         let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
         (found.outcome, found.detail)
     };
@@ -163,12 +164,12 @@ async fn a_run_is_never_overlooked_because_its_journal_is_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal").to_str().unwrap().to_owned();
     bench.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
-    let told = "whose journal is configmap/kube-system/mooring-repair-system";
+    let told = "whose journal is configmap/mooring-system/repair-system";
     let report = bench.operator().detect().await;
     assert!(report.table().contains(told), "{}", report.table());
     assert_eq!(bench.operator().stand_in().await.unwrap().pool, "systmp");
     for ending in [
-        bench.operator().resume(None, Box::new(|_, _, _| {}), &mut |_| {}).await,
+        bench.resume(&Consent::Pipeline).await,
         bench.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
     ] {
         assert!(matches!(&ending, Ending::Failed(why) if why.contains(told)), "{ending:?}");
