@@ -91,18 +91,133 @@ fn what_cannot_be_read_is_unknown_and_never_healthy() {
     assert_eq!(code, 2, "{err}");
 }
 
-/// A cluster that is yet to be made.
+/// Every command, with words that would let it act.
+const COMMANDS: [&[&str]; 8] = [
+    &["detect"],
+    &["plan"],
+    &["apply"],
+    &["apply", "--yes", "--plan-hash", "0"],
+    &["apply", "--dry-run"],
+    &["status"],
+    &["resume", "--yes"],
+    &["abort", "--yes"],
+];
+
 #[test]
-fn a_cluster_that_is_not_there_is_nothing_to_do() {
+fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
     let sim = Sim::wedged();
-    for words in [&["detect"][..], &["plan"], &["apply"], &["status"], &["resume"], &["abort"]] {
-        let absent = [words, &["--cluster", "nosuch"]].concat();
-        let (code, out, err) = sim.run(&absent);
-        assert_eq!(code, 0, "{words:?} {out}{err}");
-        assert!(format!("{out}{err}").contains("no cluster nosuch"), "{words:?} {out}{err}");
-        let (code, _) = sim.json(&[&absent[..], &["-o", "json"]].concat());
-        assert_eq!(code, 0, "{words:?}");
+    let kubeconfig = sim.environment.iter().find(|(name, _)| name == "KUBECONFIG").unwrap();
+    // With a kubeconfig or a journal in a file, the journal can be read in spite of the wrong name.
+    let journal = sim.folder.path().join("journal");
+    let ways: [&[&str]; 3] =
+        [&[], &["--kubeconfig", &kubeconfig.1], &["--journal", journal.to_str().unwrap()]];
+    for wrong in [["--cluster", "nosuch"], ["--resource-group", "rg-nosuch"]] {
+        for (command, way) in COMMANDS.iter().flat_map(|command| ways.map(|way| (command, way))) {
+            let words = [command, &wrong[..], way].concat();
+            let (code, out, err) = sim.run(&words);
+            assert_eq!(code, 3, "{words:?} {out}{err}");
+            assert!(err.contains(wrong[1]) && err.contains("was not found"), "{words:?} {err}");
+            assert!(err.contains("\nhint: "), "{words:?} {err}");
+            assert_eq!(out, "", "{words:?}");
+        }
     }
+    for words in [&["detect"][..], &["plan"], &["status"], &["resume"], &["abort"], &["apply"]] {
+        let words = [words, &["--cluster", "nosuch", "-o", "json"]].concat();
+        let (code, out, err) = sim.run(&words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+    }
+}
+
+#[test]
+fn pipeline_takes_a_missing_cluster_for_a_greenfield_rollout() {
+    let sim = Sim::wedged();
+    for (variable, name) in [("CLUSTER_NAME", "nosuch"), ("RESOURCE_GROUP", "rg-nosuch")] {
+        let mut command = sim.command(&["--pipeline"]);
+        let (code, out, err) = ended(command.env(variable, name).spawn().unwrap());
+        assert_eq!(code, 0, "{out}{err}");
+        let said: Vec<&str> = err.lines().collect();
+        assert_eq!(said.len(), 1, "one line: {err}");
+        assert!(said[0].contains(name) && said[0].contains("greenfield rollout"), "{err}");
+        assert_eq!(out, "");
+    }
+    let mut command = sim.command(&["--pipeline"]);
+    let other = "99999999-9999-4999-8999-999999999999";
+    let (code, out, err) = ended(command.env("SUBSCRIPTION_ID", other).spawn().unwrap());
+    assert_eq!(code, 1, "another subscription is a mistake: {out}{err}");
+}
+
+#[test]
+fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
+    // No cloud is there to be read.
+    let commands = COMMANDS.map(|words| [&["repair"], words].concat());
+    let more: [&[&str]; 6] = [
+        &["repair", "--pipeline"],
+        &["repair", "--pipeline", "--dry-run"],
+        &["finalizers", "apply"],
+        &["finalizers", "apply", "--yes", "--plan-hash", "0"],
+        &["finalizers", "apply", "--best-effort"],
+        &["finalizers", "resume", "--yes"],
+    ];
+    for words in commands.iter().map(Vec::as_slice).chain(more) {
+        for value in ["2", "enabled", "tru", "yes please"] {
+            let mut command = common::mooring();
+            command.args(words).env_clear().env("DRY_RUN", value);
+            command.env("KUBECONFIG", "/nonexistent/kubeconfig");
+            let (code, out, err) = common::told(&command.output().unwrap());
+            assert_eq!(code, 2, "{words:?} {value} {out}{err}");
+            assert!(err.contains(&format!("'{value}' for DRY_RUN")), "{words:?} {err}");
+        }
+    }
+}
+
+#[test]
+fn dry_run_by_flag_or_variable_says_so_first_and_writes_nothing() {
+    let sim = Sim::wedged();
+    let hash = sim.hash();
+    let apply = ["apply", "--yes", "--plan-hash", &hash];
+    let writing: [&[&str]; 4] =
+        [&apply, &["resume", "--yes"], &["abort", "--yes"], &["--pipeline"]];
+    let dry = |words: &[&str], variable: Option<&str>| {
+        let mut command = sim.command(words);
+        if let Some(value) = variable {
+            command.env("DRY_RUN", value);
+        }
+        let (code, out, err) = ended(command.spawn().unwrap());
+        assert_eq!(code, 0, "{words:?} {variable:?} {out}{err}");
+        assert!(err.starts_with("Dry run: nothing will be changed\n"), "{words:?} {err}");
+        format!("{out}{err}")
+    };
+    let all = |expected: [&str; 4]| {
+        for (words, expected) in writing.into_iter().zip(expected) {
+            for value in ["on", "Y", "t", "TRUE", "1"] {
+                let said = dry(words, Some(value));
+                assert!(said.contains(expected), "{words:?} {said}");
+            }
+            let said = dry(&[words, &["--dry-run"]].concat(), Some("false"));
+            assert!(said.contains(expected), "{words:?} {said}");
+        }
+    };
+    all(["delete-pool", "nothing to do", "nothing to do", "delete-pool"]);
+    let (_, standing) = sim.json(&["status", "-o", "json"]);
+    assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
+    // With a run that was interrupted.
+    let mut child = sim.command(&apply).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let begun = lines.map(Result::unwrap).find(|line| line.contains("create-temporary"));
+    assert!(begun.is_some(), "{:?}", ended(child));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let records = || sim.json(&["status", "-o", "json"]).1["run"]["effects"].clone();
+    let before = records();
+    for (words, expected) in [
+        (&["resume", "--yes"][..], "`resume` would start at step"),
+        (&["abort", "--yes"], "`abort` would start at step"),
+        (&["--pipeline"], "is unfinished and would be continued"),
+    ] {
+        let said = dry(words, Some("on"));
+        assert!(said.contains(expected), "{words:?} {said}");
+    }
+    assert_eq!(records(), before);
 }
 
 #[test]

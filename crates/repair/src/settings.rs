@@ -92,8 +92,6 @@ pub struct Settings {
     pub fail_window: SignedDuration,
     /// Pool states that count as wedged.
     pub wedge_states: Vec<String>,
-    /// Plan only.
-    pub dry_run: bool,
     /// See [`VersionPolicy`].
     pub version: VersionPolicy,
     /// See [`BudgetPolicy`].
@@ -202,7 +200,6 @@ impl Settings {
             fail_threshold: 10,
             fail_window: SignedDuration::from_mins(15),
             wedge_states: vec!["Failed".to_owned()],
-            dry_run: false,
             version: VersionPolicy::default(),
             budgets: BudgetPolicy::default(),
             overrides: BTreeMap::new(),
@@ -258,7 +255,6 @@ impl Settings {
         if let Some(number) = positive("NRP_FAIL_WINDOW_MIN", &env)? {
             settings.fail_window = SignedDuration::from_mins(i64::from(number));
         }
-        settings.dry_run = env("DRY_RUN").is_some_and(|value| is_on(&value));
         Ok(settings)
     }
 
@@ -298,18 +294,6 @@ impl Settings {
     }
 }
 
-/// A switch in an environment variable: `true`, `1` or `yes` in any case, blanks around it.
-#[must_use]
-pub fn is_on(value: &str) -> bool {
-    matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes")
-}
-
-/// The other way round: nothing, `false`, `0` or `no`. What is neither is off, but hardly meant so.
-#[must_use]
-pub fn is_off(value: &str) -> bool {
-    matches!(value.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
-}
-
 /// The flag that sets the same.
 fn flag(variable: &str) -> &'static str {
     if variable == "NRP_FAIL_THRESHOLD" { "--fail-threshold" } else { "--fail-window" }
@@ -347,7 +331,6 @@ mod tests {
         let settings = from(&[]).unwrap();
         assert_eq!(settings.fail_threshold, 10);
         assert_eq!(settings.fail_window, SignedDuration::from_mins(15));
-        assert!(!settings.dry_run);
         assert_eq!(settings.target.pool, "system");
         assert_eq!(
             (
@@ -388,16 +371,6 @@ mod tests {
                 assert!(error.to_string().contains(name), "{error}");
                 assert!(error.to_string().contains(value), "{error}");
             }
-        }
-    }
-
-    #[test]
-    fn dry_run_is_on_for_yes_and_off_for_everything_else() {
-        for value in ["true", "True", "TRUE", "1", "yes", " true "] {
-            assert!(from(&[("DRY_RUN", value)]).unwrap().dry_run, "{value}");
-        }
-        for value in ["false", "0", "", "no", "random"] {
-            assert!(!from(&[("DRY_RUN", value)]).unwrap().dry_run, "{value}");
         }
     }
 

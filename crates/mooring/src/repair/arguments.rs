@@ -15,6 +15,9 @@ pub(crate) struct RepairArguments {
     /// do and 1 for an error, 60 minutes overall
     #[arg(long)]
     pub(crate) pipeline: bool,
+    /// With --pipeline: plan only; DRY_RUN=true does the same
+    #[arg(long, requires = "pipeline")]
+    pub(crate) dry_run: bool,
     #[command(subcommand)]
     pub(crate) command: Option<RepairCommand>,
 }
@@ -35,7 +38,11 @@ Unattended:
 
 A kill at any instant loses nothing: every intent is in the journal before its effect. Variables
 of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (10),
-NRP_FAIL_WINDOW_MIN (15), DRY_RUN (true, 1, yes: plan only).
+NRP_FAIL_WINDOW_MIN (15), DRY_RUN. A cluster that does not exist is exit 3; --pipeline alone takes
+it for a greenfield rollout and exits with 0.
+
+DRY_RUN counts for apply, resume, abort and --pipeline: true, 1, yes, on, y or t is a dry run;
+false, 0, no, off, n, f or empty is none; any other value is exit 2.
 
 What --override may name, each with a reason that is recorded: the guards missing-nodes,
 failing-writes, cluster-state, other-pools, pool-state; the checks of a plan quota, size, subnet,
@@ -49,8 +56,8 @@ asks to wait.";
 pub(crate) enum RepairCommand {
     /// Say whether the pool is wedged, and how that is known; changes nothing
     ///
-    /// Exits with 0 if the pool is healthy or the cluster does not exist yet, 1 if a wedge is suspected or
-    /// confirmed, 3 if it cannot be told.
+    /// Exits with 0 if the pool is healthy, 1 if a wedge is suspected or confirmed, 3 if that is unknown or the
+    /// cluster does not exist.
     Detect {
         #[command(flatten)]
         target: TargetArguments,
@@ -104,6 +111,9 @@ pub(crate) enum RepairCommand {
         /// Ask nothing
         #[arg(long)]
         yes: bool,
+        /// Show the run that would be continued; DRY_RUN=true does the same
+        #[arg(long)]
+        dry_run: bool,
         /// How to show the report
         #[arg(short, long, value_enum, default_value_t = Written::Table)]
         output: Written,
@@ -126,6 +136,9 @@ pub(crate) enum RepairCommand {
         /// Ask nothing
         #[arg(long)]
         yes: bool,
+        /// Show the run that would be rolled back; DRY_RUN=true does the same
+        #[arg(long)]
+        dry_run: bool,
         /// How to show the report
         #[arg(short, long, value_enum, default_value_t = Written::Table)]
         output: Written,

@@ -18,32 +18,36 @@ use mooring_repair::machine::State;
 use mooring_repair::plan::PlanError;
 use mooring_repair::report::DetectionReport;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{Ending, Operator, Standing};
+use mooring_repair::shell::{Ending, Operator};
 
 pub(crate) use arguments::RepairArguments;
 use arguments::{Drawn, Plain, RepairCommand, TargetArguments, Written};
 use left::{left, nobody_stands_in};
 use outside::operator;
-use progress::tell;
+use progress::{place, tell};
 
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, confirm, environment, once, patiently, runtime, write};
+use crate::journaled::{
+    Progress, Signals, confirm, dry_run, environment, once, patiently, runtime, write,
+};
 
 /// Runs the command.
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
     let done = match &arguments.command {
-        None => pipeline::pipeline(),
+        None => pipeline::pipeline(arguments.dry_run),
         Some(command) => run(command),
     };
     done.map_or_else(|failure| failure.report(), ExitCode::from)
 }
 
 fn run(command: &RepairCommand) -> Result<u8, Failure> {
+    let dry_run_variable = dry_run::from_environment()?;
     match command {
         RepairCommand::Detect { target, judging, output } => {
             let settings = settings::settings(target, Some(judging), None, &environment)?;
             on(target, settings, async |operator, _| {
                 let report = patiently(operator.detect()).await;
+                left::ensure_found(&report, operator)?;
                 show::detection(&report, *output)?;
                 Ok(report.exit_code())
             })
@@ -53,34 +57,37 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             on(target, settings, async |operator, _| plan(operator, *output).await)
         }
         RepairCommand::Apply { target, judging, policies, approval, dry_run, output } => {
+            let dry_run = *dry_run || dry_run_variable;
+            dry_run::announce(dry_run);
             let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
             on(target, settings, async |operator, signals| {
-                if *dry_run || operator.settings().dry_run {
+                if dry_run {
                     return plan(operator, *output).await;
                 }
                 let written = Written::try_from(*output)?;
                 Box::pin(apply(operator, signals, approval.plan_hash.as_deref(), written)).await
             })
         }
-        RepairCommand::Resume { target, overrides, deadline, yes, output } => {
+        RepairCommand::Resume { target, overrides, deadline, yes, dry_run, output } => {
             let way = Way::On { overrides, overall: deadline.map(minutes) };
-            again(target, way, *yes, *output)
+            again(target, way, *yes, *dry_run || dry_run_variable, *output)
         }
-        RepairCommand::Abort { target, yes, output } => again(target, Way::Back, *yes, *output),
+        RepairCommand::Abort { target, yes, dry_run, output } => {
+            again(target, Way::Back, *yes, *dry_run || dry_run_variable, *output)
+        }
         RepairCommand::Status { target, all, output } => {
             let settings = settings::settings(target, None, None, &environment)?;
             on(target, settings, async |operator, _| {
                 let standing = left::standing(operator).await?;
-                let is_there = standing.is_some();
-                let standing = standing.unwrap_or_else(|| none(operator));
-                show::standing(&standing, *all, *output)?;
-                if let Ok(Some(state)) = State::replay(&standing.records)
-                    && let Err(why) = operator.own(&state)
-                {
-                    write(&format!("But {why}.\n"));
+                if standing.records.is_empty() {
+                    left::ensure_exists(operator).await?;
                 }
-                if is_there
-                    && standing.records.is_empty()
+                show::standing(&standing, *all, *output)?;
+                if let Ok(Some(state)) = State::replay(&standing.records) {
+                    // A journal of another cluster or pool says nothing about the one that was named.
+                    operator.own(&state).map_err(Failure::unreadable)?;
+                }
+                if standing.records.is_empty()
                     && let Some(left) = operator.stand_in().await
                 {
                     write(&format!("But {left}.\nhint: `--journal` names it\n"));
@@ -89,13 +96,6 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             })
         }
     }
-}
-
-/// What there is to say of a cluster that is not there.
-fn none(operator: &Operator) -> Standing {
-    let settings = operator.settings();
-    let place = settings.journal.pointer(&settings.target.pool);
-    Standing { place, records: Vec::new(), lock: None }
 }
 
 fn on(
@@ -112,16 +112,10 @@ fn on(
 async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
     let examined = patiently(operator.examine()).await;
     let report = &examined.report;
-    if report.greenfield && output == Drawn::Json {
-        show::detection(report, Plain::Json)?;
-        return Ok(0);
-    }
+    left::ensure_found(report, operator)?;
     // Why it is not certain stands there.
     if report.detection.verdict != Verdict::Confirmed {
         write(&format!("{}\n", report.table()));
-    }
-    if report.greenfield {
-        return Ok(0);
     }
     show::plan(&examined.plan.map_err(|error| no_plan(&error))?, output)?;
     if let Some(operation) = &report.operation {
@@ -142,8 +136,9 @@ async fn apply(
     }
     let examined = patiently(operator.examine()).await;
     let report = &examined.report;
+    left::ensure_found(report, operator)?;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
-    if report.greenfield || (report.detection.verdict == Verdict::Healthy && !overridden) {
+    if report.detection.verdict == Verdict::Healthy && !overridden {
         write(&report.table());
         nobody_stands_in(report)?;
         write("nothing to do\n");
@@ -195,8 +190,10 @@ fn again(
     target: &TargetArguments,
     way: Way<'_>,
     yes: bool,
+    dry_run: bool,
     output: Written,
 ) -> Result<u8, Failure> {
+    dry_run::announce(dry_run);
     let mut settings = settings::settings(target, None, None, &environment)?;
     if let Way::On { overrides, .. } = way {
         settings::go_over_later(&mut settings, overrides)?;
@@ -205,18 +202,27 @@ fn again(
     on(target, settings, async |operator, signals| {
         // Nobody is asked for what is not there to be done.
         let standing = left::standing(operator).await?;
-        let is_there = standing.is_some();
-        let standing = standing.unwrap_or_else(|| none(operator));
         let unfinished = left::unfinished(operator, &standing.records)?;
-        let dry_run = operator.settings().dry_run;
+        if unfinished.is_none() {
+            left::ensure_exists(operator).await?;
+        }
         if (unfinished.is_none() || dry_run) && output == Written::Json {
             show::standing(&standing, false, output)?;
         }
-        if !is_there {
+        if let Some(state) = unfinished.as_ref().filter(|_| dry_run) {
+            let command = match way {
+                Way::On { .. } => "resume",
+                Way::Back => "abort",
+            };
+            let place = place(state);
+            write(&format!(
+                "run {} is unfinished: `{command}` would start at {place}\n",
+                state.run
+            ));
             return Ok(0);
         }
-        if let Some(state) = unfinished.as_ref().filter(|_| dry_run) {
-            write(&format!("run {} is not over; DRY_RUN is on, and nothing is done\n", state.run));
+        if dry_run {
+            write("nothing to do\n");
             return Ok(0);
         }
         if !yes && unfinished.is_some() {

@@ -9,17 +9,19 @@ use mooring_repair::journal::Finish;
 use mooring_repair::machine::Reason;
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::run::Rest;
-use mooring_repair::settings::{Settings, is_off, is_on};
+use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator, PATIENCE};
 use mooring_repair::stand_in::StandIn;
 
 use super::arguments::{Drawn, Written};
-use super::left::{nobody_stands_in, unfinished};
+use super::left::{absence, nobody_stands_in, unfinished};
 use super::outside::operator;
 use super::progress::tell;
 use super::show;
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, environment, held, once, patiently, runtime, write};
+use crate::journaled::{
+    Progress, Signals, dry_run, environment, held, once, patiently, runtime, write,
+};
 
 /// The step's whole time, waiting for rights and for another run's lock included.
 const OVERALL: SignedDuration = SignedDuration::from_hours(1);
@@ -33,41 +35,39 @@ fn left_after(elapsed: SignedDuration) -> SignedDuration {
     (OVERALL - TELLING - PATIENCE - elapsed).max(SignedDuration::from_mins(1))
 }
 
-/// Exit 0 for done or nothing to do, 1 for everything else.
-pub(crate) fn pipeline() -> Result<u8, Failure> {
+/// Exit 0 for done or nothing to do, 2 for an invalid `DRY_RUN`, 1 for everything else.
+pub(crate) fn pipeline(dry_run: bool) -> Result<u8, Failure> {
+    let dry_run = dry_run::from_environment()? || dry_run;
+    dry_run::announce(dry_run);
     let settings = Settings::from_env(environment).map_err(|error| {
         Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
             .with_code(1)
     })?;
-    if let Some(word) = environment("DRY_RUN").filter(|word| !is_on(word) && !is_off(word)) {
-        let word = mooring_contract::shown(&word);
-        write(&format!("DRY_RUN is '{word}', not true, 1 or yes: this is no dry run\n"));
-    }
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
         operator.await_rights(GRACE, Box::new(once()));
         let most = Duration::try_from(OVERALL).unwrap_or_default();
         // Whatever is under way then is left as a kill would leave it, which the journal bears.
-        tokio::time::timeout(most, Box::pin(step(&mut operator, signals))).await.unwrap_or_else(
-            |_| {
+        tokio::time::timeout(most, Box::pin(step(&mut operator, signals, dry_run)))
+            .await
+            .unwrap_or_else(|_| {
                 Err(Failure::resumable(
                     "60 minutes are up\nhint: the next run of this step continues".to_owned(),
                 ))
-            },
-        )
+            })
     });
     done.map_err(|failure| failure.with_code(1))
 }
 
-async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> {
+async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Result<u8, Failure> {
     let entered = tokio::time::Instant::now();
     let examined = patiently(operator.examine()).await;
     let report = &examined.report;
-    write(&report.table());
     if report.greenfield {
+        write(&format!("{}: greenfield rollout, nothing to repair\n", absence(operator)));
         return Ok(0);
     }
-    let dry_run = operator.settings().dry_run;
+    write(&report.table());
     // What an earlier run left is looked for before anything is judged: a pool that was deleted and not made
     // again looks like no pool at all.
     let standing = match operator.status().await {
@@ -85,7 +85,7 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
         (Some(state), _) => {
             let run = state.run;
             if dry_run {
-                write(&format!("run {run} is not over; without DRY_RUN it would be continued\n"));
+                write(&format!("run {run} is unfinished and would be continued\n"));
                 return Ok(0);
             }
             write(&format!("run {run} is not over and is continued\n"));

@@ -18,7 +18,7 @@ pub(crate) fn tell(progress: &mut Progress, state: &State, action: &Action, now:
 }
 
 /// `step 4/16 create-temporary`.
-fn place(state: &State) -> String {
+pub(crate) fn place(state: &State) -> String {
     if state.phase == Phase::Aborting {
         return "undo".to_owned();
     }

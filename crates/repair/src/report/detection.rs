@@ -22,7 +22,7 @@ pub struct DetectionReport {
     pub cluster: String,
     /// The pool's name.
     pub pool: String,
-    /// True if there is no such cluster, which is fine: it is yet to be made.
+    /// True if there is no such cluster; only a pipeline takes that for a rollout to come.
     pub greenfield: bool,
     /// The verdict, the guards and further evidence.
     #[serde(flatten)]
@@ -88,7 +88,7 @@ pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<Detect
         return Err(query);
     }
     let detection = if greenfield {
-        Detection { verdict: Verdict::Healthy, guards: Vec::new(), evidence: Vec::new() }
+        Detection { verdict: Verdict::Unknown, guards: Vec::new(), evidence: Vec::new() }
     } else {
         let guards = guards::evaluate(seen, settings, now);
         Detection {
@@ -146,9 +146,6 @@ impl DetectionReport {
     /// Lines for a terminal.
     #[must_use]
     pub fn table(&self) -> String {
-        if self.greenfield {
-            return format!("There is no cluster {} yet: nothing to repair.\n", self.cluster);
-        }
         let verdict = match self.detection.verdict {
             Verdict::Healthy => "healthy",
             Verdict::Suspect => "suspect",

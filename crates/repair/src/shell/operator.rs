@@ -393,6 +393,13 @@ impl Operator {
         self.settings.journal.pointer(&self.settings.target.pool)
     }
 
+    /// Returns true if Azure answers that there is no such cluster.
+    pub async fn is_absent(&mut self) -> bool {
+        let mut seen = Seen::default();
+        self.look(&mut seen, &Query::Cluster).await;
+        matches!(seen.cluster, Some(Reading::NotFound))
+    }
+
     /// The temporary pool of a run that is not over, wherever its journal is.
     pub async fn stand_in(&mut self) -> Option<StandIn> {
         let mut seen = Seen::default();
