@@ -28,7 +28,9 @@ pub enum BeginError {
     #[error("{0}")]
     TooOften(String),
     /// The approved plan is not the plan of now.
-    #[error("the approved plan is {approved}, and the plan of now is {current}: something changed since it was approved")]
+    #[error(
+        "the approved plan is {approved}, and the plan of now is {current}: something changed since it was approved"
+    )]
     PlanChanged {
         /// What was approved.
         approved: PlanHash,

@@ -43,7 +43,8 @@ pub fn footing(state: &State, pools: &[Pool]) -> Footing {
     }
     let anchor = StandIn::of(pools, state.pool());
     // What a finished run left vouches for nothing before this run has adopted it.
-    if let Some(anchor) = anchor.filter(|anchor| anchor.run.is_none() || anchor.run != state.plan.adopts)
+    if let Some(anchor) =
+        anchor.filter(|anchor| anchor.run.is_none() || anchor.run != state.plan.adopts)
     {
         let source = anchor.source.as_deref().unwrap_or_default();
         let vouches = anchor.run.as_deref() == Some(&state.run)
@@ -127,7 +128,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[must_use]
 pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<String, String> {
     let known = &plan.settings.overrides;
-    let further = settings.overrides.iter().filter(|(name, reason)| known.get(*name) != Some(reason));
+    let further =
+        settings.overrides.iter().filter(|(name, reason)| known.get(*name) != Some(reason));
     further.map(|(name, reason)| (name.clone(), reason.clone())).collect()
 }
 
@@ -144,9 +146,8 @@ pub fn authorize(
     fresh: Option<Fresh<'_>>,
     now: Timestamp,
 ) -> Result<Grant, BeginError> {
-    let journal = |approval, overrides| {
-        Ok(Grant { plan: Arc::clone(&state.plan), overrides, approval })
-    };
+    let journal =
+        |approval, overrides| Ok(Grant { plan: Arc::clone(&state.plan), overrides, approval });
     match (state.phase, footing) {
         (Phase::Aborting, _) => return journal(Approval::Rollback, BTreeMap::new()),
         (_, Footing::Harmless) => return journal(Approval::None, BTreeMap::new()),
@@ -165,9 +166,7 @@ pub fn authorize(
             in_time(state, now)?;
             journal(Approval::Token(token.clone()), further)
         }
-        (_, Footing::Contradicted(anchor)) => {
-            Err(ResumeError::Contradicted(anchor.clone()).into())
-        }
+        (_, Footing::Contradicted(anchor)) => Err(ResumeError::Contradicted(anchor.clone()).into()),
         (Consent::Token(token), Footing::Replannable) if fresh.is_some() => {
             replace(Approval::Token(token.clone()))
         }

@@ -220,8 +220,7 @@ impl Settings {
         self
     }
 
-    /// Returns what of them a plan binds: all but where the journal is, how long a session may take and whether
-    /// anything is to be done at all. Azure compares names without regard to case, and so does a plan.
+    /// Returns what of them a plan binds: all but where the journal is and how long a session may take. Azure compares names without regard to case, and so does a plan.
     #[must_use]
     pub fn bound(&self) -> Self {
         let mut bound = self.clone();
@@ -229,7 +228,6 @@ impl Settings {
         for name in [&mut target.subscription, &mut target.resource_group, &mut target.cluster] {
             name.make_ascii_lowercase();
         }
-        bound.dry_run = false;
         bound.journal = JournalPlace::default();
         bound.limits.overall = Limits::default().overall;
         bound

@@ -40,7 +40,11 @@ struct Server {
 impl Server {
     fn with(faults: Vec<Rule>) -> Self {
         let options = Options { start: start(), faults, ..Options::default() };
-        let shell = Shell::new(Kubernetes::new(options), Clock::starting_at(start()));
+        let mut kubernetes = Kubernetes::new(options);
+        let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": "mooring-system"}});
+        kubernetes.create(namespace, start()).unwrap();
+        let shell = Shell::new(kubernetes, Clock::starting_at(start()));
         let running = shell.start();
         Self { shell, _running: running }
     }
@@ -48,9 +52,8 @@ impl Server {
     /// The objects that hold the journal.
     fn maps(&self) -> Vec<String> {
         self.shell.with(|kubernetes, _| {
-            let maps = kubernetes.objects("configmaps", Some("kube-system"));
-            let names = maps.filter_map(|map| map["metadata"]["name"].as_str());
-            names.filter(|name| name.starts_with("mooring")).map(str::to_owned).collect()
+            let maps = kubernetes.objects("configmaps", Some("mooring-system"));
+            maps.filter_map(|map| map["metadata"]["name"].as_str()).map(str::to_owned).collect()
         })
     }
 
@@ -346,8 +349,8 @@ async fn no_more_and_no_less_than_whole_parts_are_forgotten() {
         }
         let parts: Vec<usize> = server.shell.with(|kubernetes, _| {
             let key = |index: usize| Key {
-                namespace: "kube-system".into(),
-                name: format!("mooring-repair-system-{index}"),
+                namespace: "mooring-system".into(),
+                name: format!("repair-system-{index}"),
             };
             let part = |index| kubernetes.get("configmaps", &key(index));
             let lines = |part: &Value| part["data"]["journal"].as_str().unwrap().lines().count();
@@ -396,7 +399,7 @@ async fn a_part_that_the_head_does_not_count_is_written_again() {
     server.shell.with(|kubernetes, now| {
         let part = serde_json::json!({
             "apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": "half"},
-            "metadata": {"name": "mooring-repair-system-0", "namespace": "kube-system"},
+            "metadata": {"name": "repair-system-0", "namespace": "mooring-system"},
         });
         kubernetes.create(part, now).unwrap();
     });

@@ -52,7 +52,7 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
                     &remover,
                     signals,
                     &name,
-                    approval.plan_hash.as_deref(),
+                    approval.plan_hash.as_ref().map(ToString::to_string).as_deref(),
                     asks,
                     *output,
                     *best_effort,

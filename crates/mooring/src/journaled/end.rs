@@ -31,7 +31,7 @@ pub(crate) fn code<R, B>(
         }
         Ending::Failed(why) => Err(Failure::unreadable(why)),
         Ending::NoJournal(why) => Err(Failure::unreadable(format!(
-            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs rights on ConfigMaps in kube-system"
+            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs permissions on ConfigMaps in namespace mooring-system"
         ))),
     }
 }

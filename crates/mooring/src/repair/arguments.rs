@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use mooring_repair::approval::ApprovalToken;
 
 use crate::cluster_cli::ClusterName;
 use crate::journaled::{Approval, JournalArgument};
@@ -26,14 +27,15 @@ const HELP: &str = "\
 How a repair goes:
   mooring repair detect            look: five guards, each pass, fail or unknown; changes nothing
   mooring repair plan              show every step, risk and the plan's hash; changes nothing
-  mooring repair apply             ask for the pool's name, then rebuild the pool
+  mooring repair apply             ask for CLUSTER/POOL, then rebuild the pool
   mooring repair resume            go on after a crash, a time-out or Ctrl-C, on any machine
   mooring repair status            where it stands, from the journal
   mooring repair abort             undo what can be undone
 
 Unattended:
-  mooring repair apply --yes --plan-hash \"$(mooring repair plan -o json | jq -r .hash)\"
-  mooring repair resume --yes
+  HASH=$(mooring repair plan -o json | jq -r .hash)      # valid for one hour
+  mooring repair apply --yes --plan-hash \"$HASH\"
+  mooring repair resume --yes --plan-hash \"$HASH\"
   CLUSTER_NAME=… RESOURCE_GROUP=… SUBSCRIPTION_ID=… mooring repair --pipeline
 
 A kill at any instant loses nothing: every intent is in the journal before its effect. Variables
@@ -99,18 +101,23 @@ pub(crate) enum RepairCommand {
         output: Drawn,
     },
     /// Continue a run that was interrupted, on any machine
+    ///
+    /// The journal is evidence, not authority. While the temporary pool carries the approval of the run's plan, that
+    /// plan is continued; before that a new plan is made from the live pool. `--yes` alone continues an approved plan
+    /// only, and needs the flags and overrides that the run was begun with.
     Resume {
         #[command(flatten)]
         target: TargetArguments,
-        /// From here on go on in spite of one guard or proof, for a reason that is recorded
-        #[arg(long = "override", value_name = "GUARD=REASON")]
-        overrides: Vec<String>,
-        /// Minutes after which the run stops once more where it can be resumed [default: as before]
-        #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=1440))]
-        deadline: Option<u32>,
+        #[command(flatten)]
+        judging: JudgingArguments,
+        #[command(flatten)]
+        policies: PolicyArguments,
         /// Ask nothing
         #[arg(long)]
         yes: bool,
+        /// Hash that the run was begun with, or the hash of a new plan; replaces typing the name
+        #[arg(long, value_name = "HASH")]
+        plan_hash: Option<ApprovalToken>,
         /// Show the run that would be continued; DRY_RUN=true does the same
         #[arg(long)]
         dry_run: bool,

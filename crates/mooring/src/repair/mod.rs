@@ -6,12 +6,14 @@ mod left;
 mod outside;
 mod pipeline;
 mod progress;
+mod resume;
 mod settings;
 mod show;
 
 use std::process::ExitCode;
 
-use jiff::SignedDuration;
+use mooring_contract::shown;
+use mooring_repair::approval::{Approval, ApprovalToken};
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
 use mooring_repair::machine::State;
@@ -25,6 +27,7 @@ use arguments::{Drawn, Plain, RepairCommand, TargetArguments, Written};
 use left::{left, nobody_stands_in};
 use outside::operator;
 use progress::{place, tell};
+use resume::Resume;
 
 use crate::failure::Failure;
 use crate::journaled::{
@@ -65,15 +68,23 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
                     return plan(operator, *output).await;
                 }
                 let written = Written::try_from(*output)?;
-                Box::pin(apply(operator, signals, approval.plan_hash.as_deref(), written)).await
+                Box::pin(apply(operator, signals, approval.plan_hash.as_ref(), written)).await
             })
         }
-        RepairCommand::Resume { target, overrides, deadline, yes, dry_run, output } => {
-            let way = Way::On { overrides, overall: deadline.map(minutes) };
-            again(target, way, *yes, *dry_run || dry_run_variable, *output)
+        RepairCommand::Resume { target, judging, policies, yes, plan_hash, dry_run, output } => {
+            let dry_run = *dry_run || dry_run_variable;
+            dry_run::announce(dry_run);
+            let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
+            let asked = Resume { yes: *yes, token: plan_hash.as_ref(), dry_run, output: *output };
+            on(target, settings, async |operator, signals| asked.run(operator, signals).await)
         }
         RepairCommand::Abort { target, yes, dry_run, output } => {
-            again(target, Way::Back, *yes, *dry_run || dry_run_variable, *output)
+            let dry_run = *dry_run || dry_run_variable;
+            dry_run::announce(dry_run);
+            let settings = settings::settings(target, None, None, &environment)?;
+            on(target, settings, async |operator, signals| {
+                abort(operator, signals, *yes, dry_run, *output).await
+            })
         }
         RepairCommand::Status { target, all, output } => {
             let settings = settings::settings(target, None, None, &environment)?;
@@ -110,7 +121,7 @@ fn on(
 }
 
 async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
-    let examined = patiently(operator.examine()).await;
+    let examined = patiently(operator.examine(None, None)).await;
     let report = &examined.report;
     left::ensure_found(report, operator)?;
     // Why it is not certain stands there.
@@ -128,13 +139,15 @@ async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
 async fn apply(
     operator: &mut Operator,
     signals: Signals,
-    approved: Option<&str>,
+    token: Option<&ApprovalToken>,
     output: Written,
 ) -> Result<u8, Failure> {
     if let Some(ending) = left(operator).await? {
         return Box::pin(end::end(operator, ending, output)).await;
     }
-    let examined = patiently(operator.examine()).await;
+    show_target(operator).await;
+    let expires = token.map(|token| token.expires);
+    let examined = patiently(operator.examine(expires, None)).await;
     let report = &examined.report;
     left::ensure_found(report, operator)?;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
@@ -153,22 +166,22 @@ async fn apply(
         write(&format!("{young}; nothing to do\n"));
         return untouched(report, output);
     }
-    if approved.is_none() {
-        // Without a journal nothing begins, so nobody need be asked.
-        operator.status().await?;
-        write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
-        ask(&plan.pool, "rebuild", "apply --yes --plan-hash HASH")?;
-    }
+    let approval = match token {
+        Some(token) => Approval::Token(token.clone()),
+        None => {
+            // Without a journal nothing begins, so there is nothing to confirm.
+            operator.status().await?;
+            write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
+            ask(operator, "rebuild", "apply --yes --plan-hash HASH")?;
+            Approval::Typed(plan.document.hash())
+        }
+    };
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending =
-        signals.during(operator.apply(&plan, guards, approved, watcher), Ending::Resumable).await;
+        signals.during(operator.apply(&plan, guards, approval, watcher), Ending::Resumable).await;
     progress.end();
     end::end(operator, ending, output).await
-}
-
-fn minutes(number: u32) -> SignedDuration {
-    SignedDuration::from_mins(number.into())
 }
 
 /// Nothing is done, and a program is told why.
@@ -179,80 +192,51 @@ fn untouched(report: &DetectionReport, output: Written) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Where a run goes that is taken up again.
-#[derive(Clone, Copy)]
-enum Way<'a> {
-    On { overrides: &'a [String], overall: Option<SignedDuration> },
-    Back,
-}
-
-fn again(
-    target: &TargetArguments,
-    way: Way<'_>,
+/// Undoes what can be undone of an unfinished run.
+async fn abort(
+    operator: &mut Operator,
+    signals: Signals,
     yes: bool,
     dry_run: bool,
     output: Written,
 ) -> Result<u8, Failure> {
-    dry_run::announce(dry_run);
-    let mut settings = settings::settings(target, None, None, &environment)?;
-    if let Way::On { overrides, .. } = way {
-        settings::go_over_later(&mut settings, overrides)?;
+    let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
+    if let Some(state) = &state {
+        show_target(operator).await;
+        write(&format!("Run {} is unfinished, at {}.\n", state.run, place(state)));
+        if !yes {
+            ask(operator, "roll back the run on", "abort --yes")?;
+        }
     }
-    let pool = settings.target.pool.clone();
-    on(target, settings, async |operator, signals| {
-        // Nobody is asked for what is not there to be done.
-        let standing = left::standing(operator).await?;
-        let unfinished = left::unfinished(operator, &standing.records)?;
-        if unfinished.is_none() {
-            left::ensure_exists(operator).await?;
-        }
-        if (unfinished.is_none() || dry_run) && output == Written::Json {
-            show::standing(&standing, false, output)?;
-        }
-        if let Some(state) = unfinished.as_ref().filter(|_| dry_run) {
-            let command = match way {
-                Way::On { .. } => "resume",
-                Way::Back => "abort",
-            };
-            let place = place(state);
-            write(&format!(
-                "run {} is unfinished: `{command}` would start at {place}\n",
-                state.run
-            ));
-            return Ok(0);
-        }
-        if dry_run {
-            write("nothing to do\n");
-            return Ok(0);
-        }
-        if !yes && unfinished.is_some() {
-            let (what, unattended) = match way {
-                Way::On { .. } => ("continue", "resume --yes"),
-                Way::Back => ("undo", "abort --yes"),
-            };
-            ask(&pool, &format!("{what} the run on"), unattended)?;
-        }
-        let mut progress = Progress::new();
-        let watcher =
-            Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-        let mut say = once();
-        let ending = match way {
-            Way::On { overall, .. } => {
-                let run = Box::pin(operator.resume(overall, watcher, &mut say));
-                signals.during(run, Ending::Resumable).await
-            }
-            Way::Back => {
-                let run = Box::pin(operator.abort(watcher, &mut say));
-                signals.during(run, Ending::Resumable).await
-            }
-        };
-        progress.end();
-        end::end(operator, ending, output).await
-    })
+    let mut progress = Progress::new();
+    let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
+    let mut say = once();
+    let run = Box::pin(operator.abort(watcher, &mut say));
+    let ending = signals.during(run, Ending::Resumable).await;
+    progress.end();
+    end::end(operator, ending, output).await
 }
 
-fn ask(pool: &str, what: &str, unattended: &str) -> Result<(), Failure> {
-    confirm(pool, &format!("Type the pool's name to {what} pool {pool}: "), unattended)
+/// Prints which cluster is changed.
+async fn show_target(operator: &mut Operator) {
+    let server = operator.api_server().await;
+    let target = &operator.settings().target;
+    let [cluster, group, subscription, pool] =
+        [&target.cluster, &target.resource_group, &target.subscription, &target.pool]
+            .map(|name| shown(name));
+    let server = server.map_or_else(|| "unknown".to_owned(), |server| shown(&server));
+    write(&format!(
+        "Cluster     {cluster} (resource group {group}, subscription {subscription})\nAPI server  {server}\nPool        {pool}\n"
+    ));
+}
+
+/// Asks for `CLUSTER/POOL`.
+fn ask(operator: &Operator, what: &str, unattended: &str) -> Result<(), Failure> {
+    let target = &operator.settings().target;
+    let name = format!("{}/{}", target.cluster, target.pool);
+    let [typed, pool, cluster] = [&name, &target.pool, &target.cluster].map(|name| shown(name));
+    let question = format!("Type {typed} to {what} pool {pool} in cluster {cluster}: ");
+    confirm(&name, &question, unattended)
 }
 
 fn no_plan(error: &PlanError) -> Failure {

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use mooring_repair::approval::Approval;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::{Outcome, Verdict};
 use mooring_repair::journal::Finish;
-use mooring_repair::machine::Reason;
+use mooring_repair::machine::{Reason, State};
 use mooring_repair::report::{DetectionReport, RunReport};
+use mooring_repair::resume::{Consent, Footing, Fresh};
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator, PATIENCE};
@@ -61,8 +63,7 @@ pub(crate) fn pipeline(dry_run: bool) -> Result<u8, Failure> {
 
 async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Result<u8, Failure> {
     let entered = tokio::time::Instant::now();
-    let examined = patiently(operator.examine()).await;
-    let report = &examined.report;
+    let report = patiently(operator.detect()).await;
     if report.greenfield {
         write(&format!("{}: greenfield rollout, nothing to repair\n", absence(operator)));
         return Ok(0);
@@ -73,39 +74,44 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     let standing = match operator.status().await {
         Ok(standing) => standing,
         // A cluster that is being made or deleted may have no API, and no run goes on there now.
-        Err(_) if !report.detection.cluster_allows() => return nothing_to_do(report),
+        Err(_) if !report.detection.cluster_allows() => return nothing_to_do(&report),
         Err(unreached) => return Err(unreached.into()),
     };
     let unfinished = unfinished(operator, &standing.records)?;
+    let footing = match &unfinished {
+        Some(state) => Some(operator.footing(state).await.map_err(Failure::unreadable)?),
+        None => None,
+    };
+    let examined = patiently(operator.examine(None, unfinished.as_ref())).await;
+    let report = &examined.report;
     let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(OVERALL);
     operator.allow(left_after(elapsed));
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-    let ending = match (unfinished, &examined.plan) {
-        (Some(state), _) => {
-            let run = state.run;
+    let ending = match unfinished.as_ref().zip(footing) {
+        Some((state, footing)) if footing != Footing::Replannable => {
+            let run = &state.run;
             if dry_run {
                 write(&format!("run {run} is unfinished and would be continued\n"));
                 return Ok(0);
             }
-            write(&format!("run {run} is not over and is continued\n"));
+            write(&format!("run {run} is unfinished and is continued\n"));
             let mut say = once();
-            // Whatever it began with: this step has its own hour.
-            let overall = operator.settings().limits.overall;
-            Box::pin(
-                signals
-                    .during(operator.resume(Some(overall), watcher, &mut say), Ending::Resumable),
-            )
-            .await
+            let resume = operator.resume(&Consent::Pipeline, None, watcher, &mut say);
+            Box::pin(signals.during(resume, Ending::Resumable)).await
         }
-        (None, plan) => {
+        resumes => {
             let guards = &report.detection.guards;
             if report.detection.verdict == Verdict::Healthy
                 || guards.iter().any(|guard| guard.outcome == Outcome::Fail)
             {
-                return nothing_to_do(report);
+                return match resumes {
+                    Some((state, _)) => not_resumed(state, report),
+                    None => nothing_to_do(report),
+                };
             }
-            let plan = plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
+            let plan =
+                examined.plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
             if dry_run {
                 show::plan(plan, Drawn::Table)?;
                 may_begin(plan, guards, operator.settings())
@@ -122,8 +128,17 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 write(&format!("{young}; nothing to do\n"));
                 return Ok(0);
             }
-            let run = operator.apply(plan, guards, Some(&plan.hash), watcher);
-            Box::pin(signals.during(run, Ending::Resumable)).await
+            if let Some((state, _)) = resumes {
+                write(&format!("run {} is unfinished and continues with a new plan\n", state.run));
+                let mut say = once();
+                let fresh = Some(Fresh { plan, guards });
+                let resume = operator.resume(&Consent::Pipeline, fresh, watcher, &mut say);
+                Box::pin(signals.during(resume, Ending::Resumable)).await
+            } else {
+                let approval = Approval::Pipeline(plan.document.hash());
+                let run = operator.apply(plan, guards, approval, watcher);
+                Box::pin(signals.during(run, Ending::Resumable)).await
+            }
         }
     };
     progress.end();
@@ -145,6 +160,21 @@ fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// An unfinished run that nothing vouches for, on a pool that no plan may rebuild now.
+fn not_resumed(state: &State, report: &DetectionReport) -> Result<u8, Failure> {
+    if report.detection.verdict == Verdict::Healthy {
+        write(&format!(
+            "run {} in the journal is unfinished, and the pool is not wedged; nothing to do\nhint: `mooring repair abort` ends the run\n",
+            state.run
+        ));
+        return Ok(0);
+    }
+    Err(Failure::refused(format!(
+        "run {} is unfinished, and the checks allow no new plan\nhint: an operator must decide: `mooring repair status`, then `resume` or `abort`",
+        state.run
+    )))
+}
+
 const ANEW: &str = "the next run of this step begins anew";
 
 /// What waiting does not change, and a pipeline may not decide.
@@ -156,7 +186,7 @@ fn needs_a_person(reason: Reason) -> bool {
             | Reason::PoolGone
             | Reason::NameTaken
             | Reason::NotUndoable
-            | Reason::BadSnapshot
+            | Reason::NotApproved
     )
 }
 

@@ -32,7 +32,6 @@ fn what(action: &Action) -> Option<String> {
         Action::Wait { why, .. } => Some(format!("waiting {why}")),
         Action::Record(entry) => match &**entry {
             Entry::StepDone { proof, .. } => Some(format!("done: {}", proof.join("; "))),
-            Entry::Snapshot { .. } => Some("the pool is written into the journal".to_owned()),
             _ => None,
         },
         Action::Stop { message, .. } => Some(format!("stopping: {message}")),

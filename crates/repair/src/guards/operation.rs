@@ -181,4 +181,3 @@ pub fn aborted(seen: &Seen, pool: &str, since: Timestamp) -> Option<Timestamp> {
 
 /// How far two clocks may be apart.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
-

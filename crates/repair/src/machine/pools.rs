@@ -166,6 +166,17 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     Err(try_again(context, Step::DeleteTemporary, delete(pool), pool))
 }
 
+/// No run ends as repaired while its temporary pool exists, whatever its journal says was done.
+pub(super) fn temporary_gone(context: &Context<'_>) -> Result<(), Action> {
+    let name = context.state.temporary();
+    match context.pool(&name)? {
+        Some(pool) if context.is_ours(pool) => {
+            Err(context.wait(format!("for pool {name} to be deleted")))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn delete(pool: &Pool) -> Effect {
     Effect::DeletePool { pool: pool.name.clone(), if_match: pool.etag() }
 }

@@ -30,7 +30,9 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
         }
     }
     if context.pool(name)?.is_none() {
-        left.push(format!("pool {name} was deleted outside this run; the plan in the journal has its description"));
+        left.push(format!(
+            "pool {name} was deleted outside this run; the plan in the journal has its description"
+        ));
     }
     remove_temporary(context, &mut left)?;
     Ok(left)

@@ -99,6 +99,11 @@ impl Operator {
         &self.settings
     }
 
+    /// Returns the address of the cluster's API server, where it can be told.
+    pub async fn api_server(&mut self) -> Option<String> {
+        self.kube().await.ok()?.server().map(str::to_owned)
+    }
+
     async fn kube(&mut self) -> Result<KubeApi, Unreached> {
         if self.kube.is_none() {
             let connected =

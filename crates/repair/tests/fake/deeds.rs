@@ -163,6 +163,8 @@ impl Cloud {
         if !holds {
             return Err(412);
         }
+        let over_the_wedged = name == "system" && old.is_some_and(|pool| pool.wedged);
+        assert!(!over_the_wedged, "the wedged pool was written over");
         let mut raw = body.clone();
         raw["id"] = format!("{CLUSTER}/agentPools/{name}").into();
         raw["name"] = name.into();

@@ -306,6 +306,17 @@ pub fn abort(cloud: &mut Cloud) {
     cloud.append(&record);
 }
 
+/// A process that continues the run with this authority, and that nobody kills.
+pub fn go_on(cloud: Cloud, session: Box<mooring_repair::journal::Session>) -> End {
+    let mut cloud = cloud;
+    let run = cloud.state.as_ref().unwrap().run.clone();
+    let record = follow(cloud.journal.last(), &run, cloud.now, Entry::Resumed(session));
+    cloud.append(&record);
+    let cloud = Rc::new(RefCell::new(cloud));
+    let session = Session { cloud: cloud.clone(), kill: Kill::default(), chaos: None, forks: None };
+    End { ended: process(session), cloud, processes: 1 }
+}
+
 fn process(mut session: Session<'_>) -> Ended {
     let records = session.cloud.borrow().journal.clone();
     let mut future = pin!(run(&mut session, records));

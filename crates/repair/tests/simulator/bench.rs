@@ -104,7 +104,10 @@ impl Bench {
         let mut store = Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube(), "system")));
         let contents = Box::pin(store.load()).await.unwrap();
         let state = State::replay(&contents.records).unwrap().unwrap();
-        assert!(state.has_done(Step::Snapshot) && state.has_done(Step::ProvePlacement), "{state:?}");
+        assert!(
+            state.has_done(Step::Snapshot) && state.has_done(Step::ProvePlacement),
+            "{state:?}"
+        );
         assert!(self.usable("systmp") > 0, "nothing carries the load");
     }
 
