@@ -158,7 +158,7 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
     let renamed = real.iter().map(|(_, entry)| ("another".to_owned(), entry.clone())).collect();
     all.push(("another run".to_owned(), renamed));
     // An older copy, and one whose last records were left out.
-    for length in 1..real.len() {
+    for length in (1..real.len()).filter(|length| (turn + *length as u64).is_multiple_of(4)) {
         all.push((format!("the first {length} records"), real[..length].to_vec()));
     }
     // Steps that were never done.
