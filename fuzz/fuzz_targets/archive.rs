@@ -51,7 +51,10 @@ fuzz_target!(|bytes: &[u8]| {
 fn read(bytes: &[u8], is_archive: bool) {
     let (file, path) = &*MEMORY;
     let mut file = file;
-    file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(bytes)).expect("room");
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| file.write_all(bytes))
+        .expect("room");
     let Ok(found) = input::read(path) else { return };
     for one in &found.files {
         assert!(one.bytes.len() <= 32 << 20, "{} bytes", one.bytes.len());
@@ -66,7 +69,8 @@ fn read(bytes: &[u8], is_archive: bool) {
     };
     assert_eq!(contents(&found), contents(&again));
     let timelines = mooring_trace::read(&found.files);
-    for text in [json::to_json(&timelines), chrome::to_json(&timelines), otlp::to_json(&timelines)] {
+    for text in [json::to_json(&timelines), chrome::to_json(&timelines), otlp::to_json(&timelines)]
+    {
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
     }
     let shown = table::table(&timelines);

@@ -61,7 +61,8 @@ fn is_cut_anywhere(input: &[u8], consumed: usize, response: &HttpResponse) {
 
 /// What a service says reaches people: without control characters, and not without end.
 fn tells_nothing_strange(response: &HttpResponse) {
-    let refusal = Refusal::read(response.status, response.header("x-ms-error-code"), &response.body);
+    let refusal =
+        Refusal::read(response.status, response.header("x-ms-error-code"), &response.body);
     for text in [&refusal.message].into_iter().chain(refusal.details.iter().map(|(_, text)| text)) {
         assert!(!text.chars().any(char::is_control), "{text:?}");
         assert!(text.chars().count() <= 1025, "{} characters", text.chars().count());

@@ -46,7 +46,8 @@ fn chain<E: Content + std::fmt::Debug>(text: &str) -> Vec<Record<E>> {
     let mut records: Vec<Record<E>> = Vec::new();
     for line in text.lines() {
         let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
-        let at = line["at"].as_str().and_then(|at| at.parse().ok()).unwrap_or(Timestamp::UNIX_EPOCH);
+        let at =
+            line["at"].as_str().and_then(|at| at.parse().ok()).unwrap_or(Timestamp::UNIX_EPOCH);
         let Ok(entry) = serde_json::from_value::<E>(line) else { continue };
         records.push(follow(records.last(), "r", at, entry));
     }

@@ -17,10 +17,9 @@ fuzz_target!(|input: &[u8]| {
     let secrets: Vec<&[u8]> = found.expose_secrets().collect();
     assert!(secrets.iter().all(|secret| !secret.is_empty()));
     for name in found.names() {
-        let mut bytes = name.bytes();
-        assert!(bytes.next().is_some_and(|first| first.is_ascii_uppercase() || first == b'_'
-            || first.is_ascii_alphabetic()), "{name}");
-        assert!(bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "{name}");
+        let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+        assert!(!name.is_empty() && !name.as_bytes()[0].is_ascii_digit(), "{name}");
+        assert!(name.bytes().all(is_name), "{name}");
         let value = found.expose(name).expect("a name has a value");
         assert!(value.len() <= input.len());
         if SECRETS.contains(&name) && !value.is_empty() {
@@ -31,24 +30,21 @@ fuzz_target!(|input: &[u8]| {
     let quotable = |name: &&str| found.expose(name).is_some_and(|value| !value.contains(&b'"'));
     let mut text = Vec::new();
     for name in found.names().filter(quotable) {
-        text.extend([name.as_bytes(), b"=\"", found.expose(name).unwrap_or_default(), b"\" "].concat());
+        text.extend(
+            [name.as_bytes(), b"=\"", found.expose(name).unwrap_or_default(), b"\" "].concat(),
+        );
     }
     let again = assignments(&text);
     for name in found.names().filter(quotable) {
         assert_eq!(again.expose(name), found.expose(name), "{name}");
     }
-    // And none of its secrets is left once it is redacted.
-    if input.len() % 8 == 0 && !secrets.is_empty() {
+    // And none of its secrets is left once it is redacted. Many odd ones together can rule out every mask.
+    if input.len() % 8 == 0 && (1..=3).contains(&secrets.len()) {
         let redactor = Redactor::new(&secrets);
         let redacted = redactor.redact_bytes(input);
         for secret in secrets.iter().map(|secret| secret.trim_ascii()) {
             let is_left = redacted.windows(secret.len().max(1)).any(|part| part == secret);
-            assert!(secret.len() < MIN_VALUE || !is_left || mask_holds(secret));
+            assert!(secret.len() < MIN_VALUE || !is_left);
         }
     }
 });
-
-/// A secret that is part of the mask itself cannot be masked.
-fn mask_holds(secret: &[u8]) -> bool {
-    b"[secret]".windows(secret.len()).any(|part| part == secret)
-}

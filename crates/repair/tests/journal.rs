@@ -503,8 +503,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn zz_print_seed() {
-    std::fs::write("/tmp/journal_seed.txt", text(&chain(entries()))).unwrap();
-}

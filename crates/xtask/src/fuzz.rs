@@ -43,7 +43,7 @@ const TARGETS: [Target; 10] = [
     diagnosis("cse_status"),
     format("archive", 1024),
     format("http_response", 512),
-    format("journal", 2048),
+    format("journal", 4096),
     format("nbc", 512),
     format("node_config", 1024),
     format("operation", 512),
