@@ -193,7 +193,7 @@ async fn a_torn_answer_is_read_again_and_a_redirect_is_not_followed() {
     assert!(matches!(&error.kind, ErrorKind::Server(refusal) if refusal.status == 307), "{error}");
 }
 
-/// A record that a ConfigMap could hold: a kept operation with this monitor.
+/// A record that a `ConfigMap` could hold: a kept operation with this monitor.
 fn kept(monitor: &str) -> Result<Operation, serde_json::Error> {
     serde_json::from_value(json!({
         "kind": "write",
