@@ -11,7 +11,11 @@ fuzz_target!(|input: &[u8]| {
         stands_in(one, input);
     }
     if let Some(other) = with_another_clarification(input) {
-        assert_eq!(codes(&decoded), codes(&decode(&other)), "`Error code: 'N'` was taken for a code");
+        assert_eq!(
+            codes(&decoded),
+            codes(&decode(&other)),
+            "`Error code: 'N'` was taken for a code"
+        );
     }
 });
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use url::Url;
 
+use crate::path::ArmPath;
+
 const ENDPOINT: &str = "AZURE_RESOURCE_MANAGER_ENDPOINT";
 const AUDIENCE: &str = "AZURE_RESOURCE_MANAGER_AUDIENCE";
 const AUTHORITY: &str = "AZURE_AUTHORITY_HOST";
@@ -107,13 +109,16 @@ impl Cloud {
 
     /// Path and query of a link that Azure gave, if it leads back to this cloud. A token must never follow a
     /// link to another host.
-    pub(crate) fn own_link(&self, link: &str) -> Result<String, ForeignLink> {
-        let url = self.endpoint.join(link).map_err(|_| ForeignLink("no URL".to_owned()))?;
-        if url.origin() != self.endpoint.origin() || !url.username().is_empty() {
+    pub(crate) fn own_link(&self, link: &str) -> Result<ArmPath, ForeignLink> {
+        let invalid = || ForeignLink("an invalid address".to_owned());
+        let url = self.endpoint.join(link).map_err(|_| invalid())?;
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        if url.origin() != self.endpoint.origin() || has_user {
             let origin = url.origin().ascii_serialization();
             return Err(ForeignLink(crate::text::safe(&origin)));
         }
-        Ok(url[url::Position::BeforePath..url::Position::AfterQuery].to_owned())
+        let target = &url[url::Position::BeforePath..url::Position::AfterQuery];
+        ArmPath::parse(target).map_err(|_| invalid())
     }
 }
 
@@ -235,14 +240,27 @@ mod tests {
     #[test]
     fn only_links_to_the_own_origin_are_followed() {
         let cloud = cloud("https://127.0.0.1:8443", "https://127.0.0.1:8443").unwrap();
-        assert_eq!(cloud.own_link("https://127.0.0.1:8443/a/b?c=d%20e#f").unwrap(), "/a/b?c=d%20e");
-        assert_eq!(cloud.own_link("/a?b=c").unwrap(), "/a?b=c");
+        for (link, target) in
+            [("https://127.0.0.1:8443/a/b?c=d%20e#f", "/a/b?c=d%20e"), ("/a?b=c d", "/a?b=c%20d")]
+        {
+            assert_eq!(cloud.own_link(link).unwrap().as_str(), target);
+        }
         for foreign in [
             "https://127.0.0.1/a",
             "http://127.0.0.1:8443/a",
             "https://evil/a",
             "//evil/a",
             "https://x@127.0.0.1:8443/a",
+            "https://:x@127.0.0.1:8443/a",
+            "/\\evil/a",
+            "https://127.0.0.1:8443//evil/a",
+            "https://127.0.0.1:8443/\\evil/a",
+            "https://127.0.0.1:8443@evil/a",
+            "https://127.0.0.1:8443.evil/a",
+            "\thttps://evil/a",
+            "ht\ntps://evil/a",
+            "/a/%2e%2e%2fb",
+            "data:x",
         ] {
             assert!(cloud.own_link(foreign).is_err(), "{foreign}");
         }

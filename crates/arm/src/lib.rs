@@ -13,7 +13,8 @@
 //! - A request is repeated only if repeating cannot do harm: it is idempotent, or it was provably not carried
 //!   out. Otherwise the error says that its [`Fate`] is unknown, and the caller looks before it acts again.
 //! - Every call ends, at its deadline at the latest, and every error carries the correlation id.
-//! - The token goes to the cloud's own origin only: links in answers are checked, and resume tokens hold no host.
+//! - The token goes to the cloud's own origin only: every target is an [`ArmPath`], whether it comes from a call, a
+//!   link in a response or a kept [`Operation`], and its URL is compared with the origin before the token is attached.
 //! - What is read in order to be written back is kept as the text that was read ([`Raw`]).
 //! - Nothing here depends on the order of a hash map or on a clock of its own: with a deterministic
 //!   [`Outside`], the same seed gives the same requests.
@@ -27,6 +28,7 @@ pub mod identity;
 mod metrics;
 mod operation;
 mod outside;
+mod path;
 mod raw;
 mod request;
 mod resource_id;
@@ -39,6 +41,7 @@ pub use error::{Error, ErrorKind, Fate, Made, Refusal};
 pub use metrics::{BucketLevel, Metrics};
 pub use operation::{Operation, Outcome, Progress, Started};
 pub use outside::{Outside, Real, Sent, Token, TransportError};
+pub use path::{ArmPath, ArmPathError};
 pub use raw::{Document, Listed, Raw, RawError};
 pub use request::{Call, Class};
 pub use resource_id::{ResourceId, ResourceIdError};

@@ -14,8 +14,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::StatusCode;
+use mooring_arm::calls::DeletePool;
 use mooring_arm::{
-    Budget, Client, Cloud, ErrorKind, Fate, Limits, Real, ResourceId, Settings, identity,
+    Budget, Client, Cloud, ErrorKind, Fate, Limits, Operation, Real, ResourceId, Settings, Started,
+    identity,
 };
 use mooring_simulator::exchange::{Outcome, Request, json};
 use mooring_simulator::serve::{Authority, Service, listen, serve};
@@ -27,6 +29,22 @@ const TOKEN: &str = "canary-token-77aa";
 /// Signs in, and knows one cluster. Notes what it was asked.
 #[derive(Default)]
 struct Azure(Mutex<Vec<String>>);
+
+impl Azure {
+    /// The answers of the cluster `links-HOST-PORT`: all that can link leads there.
+    fn foreign_link(request: &Request, path: &str) -> Option<Outcome> {
+        let (_, rest) = path.split_once("/links-")?;
+        let (host, port) = rest.split('/').next()?.split_once('-')?;
+        let link = format!("https://{host}:{port}/steal");
+        let mut answer = json(StatusCode::OK, &json!({"value": [], "nextLink": link}));
+        if request.method() != "GET" {
+            answer = json(StatusCode::ACCEPTED, &json!({}));
+            let name = if request.method() == "PUT" { "azure-asyncoperation" } else { "location" };
+            answer.headers_mut().insert(name, link.parse().unwrap());
+        }
+        Some(Outcome::Answer(answer))
+    }
+}
 
 impl Service for Azure {
     fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
@@ -58,6 +76,10 @@ impl Service for Azure {
             ))
         } else if path.ends_with("/cut") {
             Outcome::CutShort(json(StatusCode::OK, &json!({"name": "cut", "properties": {}})), 10)
+        } else if path.ends_with("/steal") || path.ends_with("/x") {
+            Outcome::Answer(json(StatusCode::OK, &json!({"status": "Succeeded"})))
+        } else if let Some(outcome) = Self::foreign_link(&request, &path) {
+            outcome
         } else if path.ends_with("/moved") {
             let mut moved = json(StatusCode::TEMPORARY_REDIRECT, &json!({}));
             moved
@@ -141,7 +163,7 @@ async fn a_wrong_secret_is_told_without_the_secret() {
 async fn a_dropped_connection_is_of_unknown_fate_and_a_closed_port_is_not() {
     let setup = set_up().await;
     let client = client(&setup.cloud, SECRET);
-    let error = client.abort_cluster(&cluster("x")).await.unwrap_err();
+    let error = client.abort_cluster(&cluster("lost")).await.unwrap_err();
     assert_eq!((error.fate, error.call.attempts), (Fate::Unknown, 1), "{error}");
     let text = format!("{error} {error:?}");
     assert!(!text.contains(TOKEN), "{text}");
@@ -155,7 +177,7 @@ async fn a_dropped_connection_is_of_unknown_fate_and_a_closed_port_is_not() {
         ca: setup.cloud.ca().map(std::path::Path::to_path_buf),
     };
     let closed = Cloud::new(closed).unwrap();
-    let error = self::client(&closed, SECRET).abort_cluster(&cluster("x")).await.unwrap_err();
+    let error = self::client(&closed, SECRET).abort_cluster(&cluster("lost")).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Transport(_)), "{error}");
     assert_eq!((error.fate, error.call.attempts), (Fate::NotDone, 5), "{error}");
 }
@@ -169,4 +191,54 @@ async fn a_torn_answer_is_read_again_and_a_redirect_is_not_followed() {
     assert_eq!(error.call.attempts, 5);
     let error = client.cluster(&cluster("moved")).await.unwrap_err();
     assert!(matches!(&error.kind, ErrorKind::Server(refusal) if refusal.status == 307), "{error}");
+}
+
+/// A record that a `ConfigMap` could hold: a kept operation with this monitor.
+fn kept(monitor: &str) -> Result<Operation, serde_json::Error> {
+    serde_json::from_value(json!({
+        "kind": "write",
+        "monitor": {"status": monitor},
+        "resource": "/subscriptions/s/x?api-version=v",
+        "started": "2026-05-26T14:40:00Z",
+        "next": "2026-05-26T14:40:00Z",
+        "correlation_id": "c",
+    }))
+}
+
+#[tokio::test]
+async fn no_request_leaves_the_configured_origin() {
+    let (setup, canary) = (set_up().await, set_up().await);
+    let client = client(&setup.cloud, SECRET);
+    let elsewhere = canary.address;
+    for monitor in [
+        format!("@{elsewhere}/steal"),
+        format!("//{elsewhere}/steal"),
+        format!("https://{elsewhere}/steal"),
+        format!("/\\{elsewhere}/steal"),
+        format!("/\t/{elsewhere}/steal"),
+        format!(":443@{elsewhere}/steal"),
+        format!(".{elsewhere}/steal"),
+        // Stays on the origin, wherever it seems to lead.
+        format!("/@{elsewhere}/steal"),
+        format!("/x?next=https://{elsewhere}/steal"),
+    ] {
+        // What is not rejected is followed: it must end at the configured cloud.
+        if let Ok(mut operation) = kept(&monitor) {
+            let before = setup.azure.0.lock().unwrap().len();
+            client.poll(&mut operation).await.unwrap();
+            assert!(setup.azure.0.lock().unwrap().len() > before, "{monitor:?}");
+        }
+    }
+    let cluster = cluster(&format!("links-{}-{}", elsewhere.ip(), elsewhere.port()));
+    let pool = cluster.child("agentPools", "p").unwrap();
+    let body = mooring_arm::Document::parse("{}").unwrap();
+    let foreign = |error: mooring_arm::Error| {
+        assert!(matches!(&error.kind, ErrorKind::ForeignLink(_)), "{error}");
+    };
+    foreign(client.agent_pools(&cluster).await.unwrap_err());
+    foreign(client.put_agent_pool(&pool, &body, None).await.map(drop).unwrap_err());
+    let deleted: Result<Started, _> = client.delete_agent_pool(&pool, &DeletePool::default()).await;
+    foreign(deleted.unwrap_err());
+    let asked = canary.azure.0.lock().unwrap().clone();
+    assert!(asked.is_empty(), "{asked:?}");
 }

@@ -197,6 +197,9 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
     let forged = follow(None, "r1", at(0), started("system"));
     let forged = Record { seq: 5, ..forged };
     assert_eq!(verify(&[forged]), Err(JournalError::Broken(5)));
+    let last = Record { seq: u64::MAX, prev: "p".into(), ..records[1].clone() };
+    let after = follow(Some(&last), "r1", at(0), started("system"));
+    assert_eq!(verify(&[last, after]), Err(JournalError::Broken(u64::MAX)));
     verify(&records[3..]).unwrap();
     assert_eq!(State::replay(&records[3..]).unwrap(), None);
 }

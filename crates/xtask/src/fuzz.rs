@@ -1,44 +1,85 @@
-//! `fuzz`: coverage-guided fuzzing, with the diagnosis' corpus as seeds.
+//! `fuzz`: coverage-guided fuzzing, from seeds of our own.
+//!
+//! The targets are laid out for cargo-fuzz and can be run with it. This command needs neither cargo-fuzz nor a nightly
+//! compiler: coverage is a matter of flags that the stable compiler has, and no sanitizer is used, since nothing of ours
+//! is unsafe.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::step::{Failed, root, run, say};
+use crate::step::{Failed, command, root, run, say};
 
-/// What can be fuzzed: the files of `fuzz/fuzz_targets`.
-const TARGETS: [&str; 3] = ["decode", "diagnose", "cse_status"];
+/// A file of `fuzz/fuzz_targets`.
+#[derive(Debug, PartialEq, Eq)]
+struct Target {
+    name: &'static str,
+    seeds: Seeds,
+    dictionary: &'static str,
+    /// The longest input, in bytes.
+    max_len: u32,
+}
 
-/// Inputs for each target, unless others are asked for: a minute or so.
+/// The source of a target's first inputs.
+#[derive(Debug, PartialEq, Eq)]
+enum Seeds {
+    /// The texts of the diagnosis' corpus.
+    Diagnosis,
+    /// The directory of the target's name in `fuzz/seeds`.
+    Own,
+}
+
+const fn diagnosis(name: &'static str) -> Target {
+    Target { name, seeds: Seeds::Diagnosis, dictionary: "fuzz/words.dict", max_len: 512 }
+}
+
+const fn format(name: &'static str, max_len: u32) -> Target {
+    Target { name, seeds: Seeds::Own, dictionary: "fuzz/formats.dict", max_len }
+}
+
+const TARGETS: [Target; 10] = [
+    diagnosis("decode"),
+    diagnosis("diagnose"),
+    diagnosis("cse_status"),
+    format("archive", 1024),
+    format("http_response", 512),
+    format("journal", 4096),
+    format("nbc", 512),
+    format("node_config", 1024),
+    format("operation", 512),
+    format("resource_id", 512),
+];
+
+/// Inputs for each target, unless another number is given.
 const RUNS: &str = "1000000";
+
+/// The flags with which cargo-fuzz would count edges, without a sanitizer. Comparisons are not traced and edges not
+/// counted, which would take most of the time: the dictionaries do the same.
+const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=16";
 
 /// Runs the targets that are named, or all.
 pub(crate) fn fuzz(words: &[&str]) -> Result<(), Failed> {
     let (targets, runs) = parse(words)?;
-    need_tools()?;
-    let seeds = seeds()?;
+    let binaries = build(&targets)?;
     for target in targets {
-        say(&format!("xtask: {runs} inputs for {target}\n"));
-        let (runs, dictionary) = (format!("-runs={runs}"), "-dict=fuzz/words.dict");
-        // No sanitizer, since nothing of ours is unsafe; a dictionary in place of traced comparisons,
-        // and no counting of how often an edge is taken: each would take most of the time.
+        let name = target.name;
+        say(&format!("xtask: {runs} inputs for {name}\n"));
+        let seeds = seeds(target)?;
+        let found = root().join("fuzz/corpus").join(name);
+        fs::create_dir_all(&found)?;
+        fs::create_dir_all(root().join("fuzz/artifacts").join(name))?;
         run(
-            "cargo",
+            &binaries.join(name).display().to_string(),
             &[
-                "+nightly",
-                "fuzz",
-                "run",
-                "--sanitizer",
-                "none",
-                "--no-trace-compares",
-                target,
-                &format!("fuzz/corpus/{target}"),
+                &format!("fuzz/corpus/{name}"),
                 &seeds,
-                "--",
-                &runs,
-                dictionary,
-                "-max_len=512",
+                &format!("-runs={runs}"),
+                &format!("-dict={}", target.dictionary),
+                &format!("-max_len={}", target.max_len),
+                &format!("-artifact_prefix=fuzz/artifacts/{name}/"),
+                "-rss_limit_mb=2048",
+                "-timeout=10",
                 "-use_counters=0",
                 "-print_final_stats=1",
             ],
@@ -47,78 +88,99 @@ pub(crate) fn fuzz(words: &[&str]) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Builds the targets with coverage, and returns the directory of their binaries.
+fn build(targets: &[&Target]) -> Result<PathBuf, Failed> {
+    let host = host()?;
+    let mut cargo = command("cargo");
+    // With an explicit target, build scripts and macros are built without coverage.
+    cargo.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml"]);
+    cargo.args(["--target-dir", "fuzz/target", "--target", &host]).env("RUSTFLAGS", COVERAGE);
+    for target in targets {
+        cargo.args(["--bin", target.name]);
+    }
+    if cargo.status()?.success() {
+        Ok(root().join("fuzz/target").join(host).join("release"))
+    } else {
+        Err(Failed("cannot build the fuzz targets".to_owned()))
+    }
+}
+
+/// The compiler's own target.
+fn host() -> Result<String, Failed> {
+    let output = Command::new("rustc").arg("-vV").output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| Failed("`rustc -vV` prints no host".to_owned()))
+}
+
 /// The targets and the number of inputs.
-fn parse<'a>(words: &[&'a str]) -> Result<(Vec<&'a str>, &'a str), Failed> {
-    let known = || TARGETS.join(", ");
+fn parse<'a>(words: &[&'a str]) -> Result<(Vec<&'static Target>, &'a str), Failed> {
     let (mut targets, mut runs) = (Vec::new(), RUNS);
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        match *word {
-            "--runs" => match words.next() {
+        if *word == "--runs" {
+            match words.next() {
                 Some(number) if number.parse::<u64>().is_ok() => runs = number,
-                _ => return Err(Failed("--runs wants a number of inputs".to_owned())),
-            },
-            target if TARGETS.contains(&target) => targets.push(target),
-            other => {
-                return Err(Failed(format!(
-                    "nothing to fuzz is called `{other}`\nhint: {}",
-                    known()
-                )));
+                _ => return Err(Failed("--runs requires a number of inputs".to_owned())),
             }
+        } else if let Some(target) = TARGETS.iter().find(|target| target.name == *word) {
+            targets.push(target);
+        } else {
+            let known: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+            let known = known.join(", ");
+            return Err(Failed(format!("no fuzz target is called `{word}`\nhint: {known}")));
         }
     }
     if targets.is_empty() {
-        targets.extend(TARGETS);
+        targets.extend(&TARGETS);
     }
     Ok((targets, runs))
 }
 
-fn need_tools() -> Result<(), Failed> {
-    let works = |words: &[&str]| {
-        Command::new("cargo").args(words).output().is_ok_and(|output| output.status.success())
-    };
-    if !works(&["+nightly", "--version"]) {
-        return Err(Failed(
-            "fuzzing needs a nightly compiler: `rustup toolchain install nightly`".to_owned(),
-        ));
+/// The directory of a target's seeds.
+fn seeds(target: &Target) -> Result<String, Failed> {
+    if target.seeds == Seeds::Own {
+        return Ok(format!("fuzz/seeds/{}", target.name));
     }
-    if !works(&["+nightly", "fuzz", "--version"]) {
-        return Err(Failed("fuzzing needs cargo-fuzz: `cargo install cargo-fuzz`".to_owned()));
-    }
-    Ok(())
-}
-
-/// The corpus in one folder, as the fuzzer wants it, and a folder for what each target finds.
-fn seeds() -> Result<String, Failed> {
-    let seeds = PathBuf::from("fuzz/corpus/seeds");
-    fs::create_dir_all(root().join(&seeds))?;
-    for target in TARGETS {
-        fs::create_dir_all(root().join("fuzz/corpus").join(target))?;
-    }
+    let seeds = Path::new("fuzz/corpus/seeds");
+    fs::create_dir_all(root().join(seeds))?;
     for case in fs::read_dir(root().join("crates/diagnosis/tests/corpus"))? {
         let case = case?.path();
         let input = case.join("input.txt");
         if let Some(name) = case.file_name().filter(|_| input.is_file()) {
-            copy(&input, &root().join(&seeds), name)?;
+            fs::copy(&input, root().join(seeds).join(name))?;
         }
     }
     Ok(seeds.display().to_string())
 }
 
-fn copy(input: &Path, folder: &Path, name: &OsStr) -> Result<(), Failed> {
-    fs::copy(input, folder.join(name))?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{RUNS, TARGETS, parse};
+    use super::{RUNS, Seeds, TARGETS, parse};
+    use crate::step::root;
 
     #[test]
     fn all_targets_are_run_unless_some_are_named() {
-        assert_eq!(parse(&[]).unwrap(), (TARGETS.to_vec(), RUNS));
-        assert_eq!(parse(&["decode", "--runs", "7"]).unwrap(), (vec!["decode"], "7"));
+        assert_eq!(parse(&[]).unwrap(), (TARGETS.iter().collect(), RUNS));
+        let (targets, runs) = parse(&["decode", "--runs", "7"]).unwrap();
+        assert_eq!((targets[0].name, targets.len(), runs), ("decode", 1, "7"));
         assert!(parse(&["deocde"]).unwrap_err().0.contains("decode, diagnose, cse_status"));
         assert!(parse(&["--runs", "many"]).is_err());
+    }
+
+    #[test]
+    fn every_target_has_a_file_a_binary_seeds_and_a_dictionary() {
+        let fuzz = root().join("fuzz");
+        let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
+        for target in &TARGETS {
+            let name = target.name;
+            assert!(fuzz.join(format!("fuzz_targets/{name}.rs")).is_file(), "{name}");
+            assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
+            assert!(root().join(target.dictionary).is_file(), "{name}");
+            let seeds = fuzz.join("seeds").join(name);
+            assert!(target.seeds != Seeds::Own || seeds.read_dir().unwrap().count() > 2, "{name}");
+        }
+        let files = fuzz.join("fuzz_targets").read_dir().unwrap().count();
+        assert_eq!(files, TARGETS.len(), "a file that is no target");
     }
 }

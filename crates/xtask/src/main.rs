@@ -31,7 +31,7 @@ Chores:
   audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue
   fuzz [TARGET] [--runs N]
-               any bytes against decode, diagnose and cse_status; needs nightly and cargo-fuzz
+               any bytes against every reader of foreign input, 1,000,000 each unless told otherwise
   soak [--seeds N] [--first SEED]
                fault schedules of the repair, a million unless told
   mutants [--iterate]

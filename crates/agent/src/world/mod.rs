@@ -19,6 +19,8 @@ use std::time::{Duration, SystemTime};
 use mooring_contract::Secret;
 
 pub use host::Host;
+#[doc(hidden)]
+pub use http::read_response;
 pub use http::{
     HttpFailure, HttpFailureKind, HttpRequest, HttpResponse, MAX_BODY, Roots, Url, UrlError,
 };

@@ -131,7 +131,7 @@ impl Client {
         let scope = ResourceId::parse(&format!("/subscriptions/{subscription}"))?;
         let path = format!("{scope}/providers/Microsoft.Insights/eventtypes/management/values");
         let mut call =
-            Call::get(&path, self.versions.activity_log).query("$filter", &query.filter());
+            Call::get(&path, self.versions.activity_log)?.query("$filter", &query.filter());
         if let Some(select) = &query.select {
             call = call.query("$select", select);
         }
@@ -151,7 +151,7 @@ mod tests {
             ActivityQuery::of_group("MC_it's", from, to).filter(),
             "eventTimestamp ge '2026-05-26T14:40:00Z' and eventTimestamp le '2026-05-26T20:40:00Z' and resourceGroupName eq 'MC_it''s'"
         );
-        let call = Call::get("/x", "v").query("$filter", "a ge '1' and b");
-        assert_eq!(call.target, "/x?api-version=v&$filter=a%20ge%20%271%27%20and%20b");
+        let call = Call::get("/x", "v").unwrap().query("$filter", "a ge '1' and b");
+        assert_eq!(call.target.as_str(), "/x?api-version=v&$filter=a%20ge%20%271%27%20and%20b");
     }
 }

@@ -98,12 +98,12 @@ pub struct DeletePool {
 impl Client {
     /// The pools of a cluster.
     pub async fn agent_pools(&self, cluster: &ResourceId) -> Result<Vec<Raw<AgentPool>>, Error> {
-        self.list(Call::get(&format!("{cluster}/agentPools"), self.versions.aks)).await
+        self.list(Call::get(&format!("{cluster}/agentPools"), self.versions.aks)?).await
     }
 
     /// A pool.
     pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Raw<AgentPool>, Error> {
-        let call = Call::get(pool.as_str(), self.versions.aks);
+        let call = Call::get(pool.as_str(), self.versions.aks)?;
         self.send(&call).await?.parse(call.path())
     }
 
@@ -114,7 +114,7 @@ impl Client {
         pool: &ResourceId,
         body: &Document,
     ) -> Result<Started, Error> {
-        let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)
+        let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)?
             .json(body)?
             .if_absent();
         self.begin(&call, Kind::Write).await
@@ -130,7 +130,7 @@ impl Client {
         body: &Document,
         if_match: Option<&str>,
     ) -> Result<Started, Error> {
-        let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)
+        let call = Call::new(Method::PUT, Class::Idempotent, pool.as_str(), self.versions.aks)?
             .json(body)?
             .if_match(if_match)?;
         self.begin(&call, Kind::Write).await
@@ -143,7 +143,7 @@ impl Client {
         how: &DeletePool,
     ) -> Result<Started, Error> {
         let mut call =
-            Call::new(Method::DELETE, Class::Idempotent, pool.as_str(), self.versions.aks);
+            Call::new(Method::DELETE, Class::Idempotent, pool.as_str(), self.versions.aks)?;
         if how.ignore_pod_disruption_budget {
             call = call.query("ignore-pod-disruption-budget", "true");
         }
@@ -153,6 +153,6 @@ impl Client {
 
     /// Stops what runs on a pool; see [`Client::abort_cluster`].
     pub async fn abort_agent_pool(&self, pool: &ResourceId) -> Result<Started, Error> {
-        self.begin(&self.abort(pool), Kind::Abort).await
+        self.begin(&self.abort(pool)?, Kind::Abort).await
     }
 }

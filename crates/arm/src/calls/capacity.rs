@@ -20,7 +20,7 @@ impl Client {
             "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}"
         );
         let path = format!("{}/usages", ResourceId::parse(&path)?);
-        self.list(Call::get(&path, self.versions.compute)).await
+        self.list(Call::get(&path, self.versions.compute)?).await
     }
 
     /// The sizes of a region, with capabilities and restrictions.
@@ -33,6 +33,6 @@ impl Client {
         let path = format!("{scope}/providers/Microsoft.Compute/skus");
         let filter = format!("location eq '{}'", location.replace('\'', "''"));
         // This list has versions of its own.
-        self.list(Call::get(&path, "2021-07-01").query("$filter", &filter)).await
+        self.list(Call::get(&path, "2021-07-01")?.query("$filter", &filter)).await
     }
 }

@@ -115,17 +115,17 @@ pub struct Kubeconfig {
 impl Client {
     /// A cluster.
     pub async fn cluster(&self, cluster: &ResourceId) -> Result<Raw<Cluster>, Error> {
-        let call = Call::get(cluster.as_str(), self.versions.aks);
+        let call = Call::get(cluster.as_str(), self.versions.aks)?;
         self.send(&call).await?.parse(call.path())
     }
 
     /// Stops what runs on a cluster. 409 means that it had ended already; an error whose fate is unknown means
     /// that the state must be read before anything else.
     pub async fn abort_cluster(&self, cluster: &ResourceId) -> Result<Started, Error> {
-        self.begin(&self.abort(cluster), Kind::Abort).await
+        self.begin(&self.abort(cluster)?, Kind::Abort).await
     }
 
-    pub(super) fn abort(&self, id: &ResourceId) -> Call {
+    pub(super) fn abort(&self, id: &ResourceId) -> Result<Call, Error> {
         Call::new(Method::POST, Class::Once, &format!("{id}/abort"), self.versions.aks)
     }
 
@@ -137,7 +137,7 @@ impl Client {
         let call = Call::get(
             &format!("{cluster_or_pool}/operations/latest"),
             self.versions.aks_operations,
-        );
+        )?;
         self.send(&call).await?.parse(call.path())
     }
 
@@ -157,7 +157,7 @@ impl Client {
             tags: BTreeMap<String, String>,
         }
         let path = format!("{resource}/providers/Microsoft.Resources/tags/default");
-        let call = Call::new(Method::PATCH, Class::Idempotent, &path, self.versions.tags)
+        let call = Call::new(Method::PATCH, Class::Idempotent, &path, self.versions.tags)?
             .json(&json!({"operation": "Merge", "properties": {"tags": tags}}))?;
         let answer = self.send(&call).await?;
         let tags: Tags = answer.parse(call.path()).map_err(|mut error| {
@@ -188,7 +188,7 @@ impl Client {
         }
         let path = format!("{cluster}/listClusterUserCredential");
         // A POST that changes nothing.
-        let mut call = Call::new(Method::POST, Class::Read, &path, self.versions.aks);
+        let mut call = Call::new(Method::POST, Class::Read, &path, self.versions.aks)?;
         if let Some(format) = format {
             let word = if format == KubeconfigFormat::Exec { "exec" } else { "azure" };
             call = call.query("format", word);

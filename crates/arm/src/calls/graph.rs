@@ -42,7 +42,7 @@ impl Client {
                 options["$skipToken"] = json!(token);
             }
             // A POST that changes nothing.
-            let call = Call::new(Method::POST, Class::Read, PATH, self.versions.graph).json(
+            let call = Call::new(Method::POST, Class::Read, PATH, self.versions.graph)?.json(
                 &json!({"subscriptions": subscriptions, "query": query, "options": options}),
             )?;
             let page: Rows<T> = self.send_by(&call, deadline).await?.parse(PATH)?;

@@ -58,12 +58,12 @@ impl Machine {
 impl Client {
     /// All machines of a pool: one list, never one read per machine.
     pub async fn machines(&self, pool: &ResourceId) -> Result<Vec<Raw<Machine>>, Error> {
-        self.list(Call::get(&format!("{pool}/machines"), self.versions.machines)).await
+        self.list(Call::get(&format!("{pool}/machines"), self.versions.machines)?).await
     }
 
     /// One machine.
     pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<Machine>, Error> {
-        let call = Call::get(machine.as_str(), self.versions.machines);
+        let call = Call::get(machine.as_str(), self.versions.machines)?;
         self.send(&call).await?.parse(call.path())
     }
 }

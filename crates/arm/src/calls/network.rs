@@ -87,7 +87,7 @@ pub struct SubnetProperties {
 impl Client {
     /// A subnet, with the addresses that are in use.
     pub async fn subnet(&self, subnet: &ResourceId) -> Result<Raw<Subnet>, Error> {
-        let call = Call::get(subnet.as_str(), self.versions.network);
+        let call = Call::get(subnet.as_str(), self.versions.network)?;
         self.send(&call).await?.parse(call.path())
     }
 
@@ -97,6 +97,6 @@ impl Client {
         scale_set: &ResourceId,
     ) -> Result<Vec<Raw<NetworkInterface>>, Error> {
         let path = format!("{scale_set}/networkInterfaces");
-        self.list(Call::get(&path, self.versions.scale_set_network)).await
+        self.list(Call::get(&path, self.versions.scale_set_network)?).await
     }
 }

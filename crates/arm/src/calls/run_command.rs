@@ -66,7 +66,7 @@ impl Client {
             Class::Once,
             &format!("{vm}/runCommand"),
             self.versions.compute,
-        )
+        )?
         .json(&json!({"commandId": "RunShellScript", "script": script.lines}))?;
         self.begin(&call, Kind::Action).await
     }

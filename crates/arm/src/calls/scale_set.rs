@@ -127,12 +127,12 @@ impl Client {
             "virtualMachineScaleSets/x",
         )?;
         let path = sample.as_str().trim_end_matches("/x");
-        self.list(Call::get(path, self.versions.compute)).await
+        self.list(Call::get(path, self.versions.compute)?).await
     }
 
     /// A scale set.
     pub async fn scale_set(&self, id: &ResourceId) -> Result<Raw<ScaleSet>, Error> {
-        let call = Call::get(id.as_str(), self.versions.compute);
+        let call = Call::get(id.as_str(), self.versions.compute)?;
         self.send(&call).await?.parse(call.path())
     }
 
@@ -143,7 +143,7 @@ impl Client {
         changes: &Document,
     ) -> Result<Started, Error> {
         let call =
-            Call::new(http::Method::PATCH, Class::Idempotent, id.as_str(), self.versions.compute)
+            Call::new(http::Method::PATCH, Class::Idempotent, id.as_str(), self.versions.compute)?
                 .json(changes)?;
         self.begin(&call, Kind::Write).await
     }
@@ -154,13 +154,13 @@ impl Client {
         scale_set: &ResourceId,
     ) -> Result<Vec<Raw<ScaleSetVm>>, Error> {
         let path = format!("{scale_set}/virtualMachines");
-        self.list(Call::get(&path, self.versions.compute).query("$expand", "instanceView")).await
+        self.list(Call::get(&path, self.versions.compute)?.query("$expand", "instanceView")).await
     }
 
     /// One instance, with its instance view.
     pub async fn scale_set_vm(&self, instance: &ResourceId) -> Result<Raw<ScaleSetVm>, Error> {
         let call =
-            Call::get(instance.as_str(), self.versions.compute).query("$expand", "instanceView");
+            Call::get(instance.as_str(), self.versions.compute)?.query("$expand", "instanceView");
         self.send(&call).await?.parse(call.path())
     }
 
@@ -169,7 +169,7 @@ impl Client {
         &self,
         instance: &ResourceId,
     ) -> Result<Raw<InstanceView>, Error> {
-        let call = Call::get(&format!("{instance}/instanceView"), self.versions.compute);
+        let call = Call::get(&format!("{instance}/instanceView"), self.versions.compute)?;
         self.send(&call).await?.parse(call.path())
     }
 }

@@ -161,21 +161,21 @@ pub struct ExtensionProperties {
 impl Client {
     /// A VM with its instance view: state, extensions and their messages in one read.
     pub async fn vm(&self, vm: &ResourceId) -> Result<Raw<Vm>, Error> {
-        let call = Call::get(vm.as_str(), self.versions.compute).query("$expand", "instanceView");
+        let call = Call::get(vm.as_str(), self.versions.compute)?.query("$expand", "instanceView");
         self.send(&call).await?.parse(call.path())
     }
 
     /// The extensions of a VM, with instance views.
     pub async fn vm_extensions(&self, vm: &ResourceId) -> Result<Vec<Raw<Extension>>, Error> {
         let path = format!("{vm}/extensions");
-        self.list(Call::get(&path, self.versions.compute).query("$expand", "instanceView")).await
+        self.list(Call::get(&path, self.versions.compute)?.query("$expand", "instanceView")).await
     }
 
     /// One extension of a VM, with its instance view.
     pub async fn vm_extension(&self, vm: &ResourceId, name: &str) -> Result<Raw<Extension>, Error> {
         let extension = vm.child("extensions", name)?;
         let call =
-            Call::get(extension.as_str(), self.versions.compute).query("$expand", "instanceView");
+            Call::get(extension.as_str(), self.versions.compute)?.query("$expand", "instanceView");
         self.send(&call).await?.parse(call.path())
     }
 }

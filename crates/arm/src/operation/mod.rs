@@ -1,8 +1,9 @@
 //! Writes that go on in Azure after the answer, as values.
 //!
 //! An [`Operation`] holds all that is needed to follow a write to its end. It can be written down, read by
-//! another process on another machine, and followed there. It holds paths, never a host: wherever a record of
-//! it comes from, no token follows it to a foreign place.
+//! another process on another machine, and followed there. It holds paths, never a host: what is read from a record
+//! is checked as every other target ([`ArmPath`]), and [`Operation::is_under`] tells whether it is on the
+//! subscription that the record is about.
 
 mod follow;
 mod start;
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Refusal;
+use crate::path::ArmPath;
 use crate::raw::Document;
 
 /// A write that goes on.
@@ -22,10 +24,10 @@ pub struct Operation {
     /// Where its state is read.
     pub(crate) monitor: Monitor,
     /// The resource it is about: path and api-version.
-    pub(crate) resource: String,
+    pub(crate) resource: ArmPath,
     /// Where an action's result is fetched after success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) result: Option<String>,
+    pub(crate) result: Option<ArmPath>,
     /// When it was begun.
     pub(crate) started: Timestamp,
     /// Not to be asked before this.
@@ -59,7 +61,18 @@ impl Operation {
     /// The path of the resource it is about.
     #[must_use]
     pub fn resource(&self) -> &str {
-        self.resource.split('?').next().unwrap_or_default()
+        self.resource.path()
+    }
+
+    /// True if all that is read to follow it is below this subscription. A record that is not must not be followed.
+    #[must_use]
+    pub fn is_under(&self, subscription: &str) -> bool {
+        let monitor = match &self.monitor {
+            Monitor::Status(path) | Monitor::Location(path) => Some(path),
+            Monitor::Resource => None,
+        };
+        let mut paths = monitor.into_iter().chain([&self.resource]).chain(&self.result);
+        paths.all(|path| path.is_under(subscription))
     }
 }
 
@@ -95,9 +108,9 @@ pub(crate) enum Kind {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Monitor {
     /// A resource with `status` (`Azure-AsyncOperation`, `Operation-Location`).
-    Status(String),
+    Status(ArmPath),
     /// 202 while it goes on (`Location`).
-    Location(String),
+    Location(ArmPath),
     /// The resource's own `provisioningState`.
     Resource,
 }

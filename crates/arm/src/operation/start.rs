@@ -11,6 +11,7 @@ use super::{Kind, Monitor, Operation, Outcome, Started};
 use crate::client::Client;
 use crate::cloud::{Cloud, ForeignLink};
 use crate::error::{Error, ErrorKind, Fate, Made, Refusal};
+use crate::path::{ArmPath, ArmPathError};
 use crate::raw::Document;
 use crate::request::{Answer, Call, retry_after};
 
@@ -64,11 +65,13 @@ pub(crate) fn started(
     };
     let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
     let goes_on = |monitor| {
+        let resource =
+            resource(call, kind).map_err(|error| ErrorKind::Invalid(error.to_string()))?;
         let wait = retry_after(&answer.headers, now).unwrap_or(POLL).max(POLL_AT_LEAST);
         Ok(Started::Running(Operation {
             kind,
             monitor,
-            resource: resource(call, kind),
+            resource,
             result: (kind == Kind::Action).then(|| location.clone()).flatten(),
             started: now,
             next: now.checked_add(wait).unwrap_or(now),
@@ -110,11 +113,10 @@ pub(crate) fn started(
 }
 
 /// The resource that a write is about: an abort stands one word below it.
-fn resource(call: &Call, kind: Kind) -> String {
-    let version = call.target.split(['?', '&']).find(|part| part.starts_with("api-version="));
+fn resource(call: &Call, kind: Kind) -> Result<ArmPath, ArmPathError> {
     let path = match kind {
         Kind::Abort => call.path().rsplit_once('/').map_or(call.path(), |(path, _)| path),
         _ => call.path(),
     };
-    format!("{path}?{}", version.unwrap_or_default())
+    ArmPath::at_version(path, call.target.api_version())
 }

@@ -30,7 +30,7 @@ fn begin(
         correlation_id: "corr".to_owned(),
     };
     let path = if kind == Kind::Abort { format!("{POOL}/abort") } else { POOL.to_owned() };
-    let call = Call::new(method, Class::Idempotent, &path, "v").query("a", "b");
+    let call = Call::new(method, Class::Idempotent, &path, "v").unwrap().query("a", "b");
     let cloud = Cloud::new(Settings::default()).unwrap();
     started(&cloud, &call, kind, &answer, Timestamp::UNIX_EPOCH)
 }
@@ -49,18 +49,19 @@ const LOCATION: (&str, &str) = ("location", "https://management.azure.com/ops/3"
 #[test]
 fn the_headers_win_in_their_order_and_then_the_body() {
     let creating = r#"{"properties":{"provisioningState":"Creating"}}"#;
-    let status = |path: &str| Monitor::Status(path.to_owned());
+    let target = |path: &str| ArmPath::parse(path).unwrap();
+    let status = |path: &str| Monitor::Status(target(path));
     for (code, headers, monitor) in [
         (201, vec![LOCATION, OPERATION, STATUS], status("/ops/1?t=sig")),
         (200, vec![STATUS], status("/ops/1?t=sig")),
         (202, vec![LOCATION, OPERATION], status("/ops/2")),
-        (202, vec![LOCATION], Monitor::Location("/ops/3".to_owned())),
+        (202, vec![LOCATION], Monitor::Location(target("/ops/3"))),
         (201, vec![LOCATION], Monitor::Resource),
         (200, vec![], Monitor::Resource),
     ] {
         let operation = running(begin(Method::PUT, Kind::Write, code, &headers, creating));
         assert!(operation.monitor == monitor, "{code} {headers:?}");
-        assert_eq!(operation.resource, format!("{POOL}?api-version=v"));
+        assert_eq!(operation.resource.as_str(), format!("{POOL}?api-version=v"));
         assert_eq!(operation.next, "1970-01-01T00:00:30Z".parse().unwrap());
     }
 }
@@ -112,4 +113,52 @@ fn a_record_can_be_kept_holds_no_host_and_prints_no_signature() {
     assert!(!text.contains("management.azure.com"), "{text}");
     assert_eq!(serde_json::from_str::<Operation>(&text).unwrap(), operation);
     assert!(!format!("{operation:?}").contains("sig"));
+}
+
+/// A record with one target of it replaced.
+fn forged(field: &str, target: &str) -> Result<Operation, serde_json::Error> {
+    let operation = running(begin(Method::POST, Kind::Action, 202, &[STATUS, LOCATION], ""));
+    let mut record = serde_json::to_value(&operation).unwrap();
+    let place = match field {
+        "status" | "location" => {
+            record["monitor"] = serde_json::json!({ field: "" });
+            &mut record["monitor"][field]
+        }
+        field => &mut record[field],
+    };
+    *place = target.into();
+    serde_json::from_value(record)
+}
+
+const FIELDS: [&str; 4] = ["status", "location", "resource", "result"];
+
+#[test]
+fn record_with_a_hostile_target_is_rejected() {
+    for field in FIELDS {
+        assert!(forged(field, "/subscriptions/s/x").is_ok(), "{field}");
+        for target in crate::path::tests::hostile() {
+            assert!(forged(field, target).is_err(), "{field} {target:?}");
+        }
+    }
+}
+
+#[test]
+fn record_of_another_subscription_is_recognized() {
+    let link = |id: &str| format!("https://management.azure.com/subscriptions/{id}/x?t=1");
+    let own = |id: &str| {
+        let headers = [("azure-asyncoperation", link(id)), ("location", link(id))];
+        let headers = headers.each_ref().map(|(name, link)| (*name, link.as_str()));
+        running(begin(Method::POST, Kind::Action, 202, &headers, ""))
+    };
+    assert!(own("s").is_under("S") && !own("s").is_under("t") && !own("t").is_under("s"));
+    for field in FIELDS {
+        let mut record = serde_json::to_value(own("s")).unwrap();
+        let foreign = serde_json::json!("/subscriptions/t/x");
+        match field {
+            "status" | "location" => record["monitor"] = serde_json::json!({ field: foreign }),
+            field => record[field] = foreign,
+        }
+        let operation: Operation = serde_json::from_value(record).unwrap();
+        assert!(!operation.is_under("s"), "{field}");
+    }
 }

@@ -3,19 +3,19 @@
 use bytes::Bytes;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use mooring_contract::shown;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use url::form_urlencoded::byte_serialize;
 
 use super::Class;
 use crate::error::Error;
+use crate::path::ArmPath;
 
 /// One call of the resource manager.
 #[derive(Clone)]
 pub struct Call {
     pub(crate) method: Method,
-    /// Path and query.
-    pub(crate) target: String,
+    pub(crate) target: ArmPath,
     pub(crate) class: Class,
     pub(crate) body: Bytes,
     /// The header of a condition, and its value.
@@ -24,20 +24,20 @@ pub struct Call {
 
 impl Call {
     /// A call of a path, at an api-version.
-    #[must_use]
-    pub fn new(method: Method, class: Class, path: &str, api_version: &str) -> Self {
-        let target = format!("{path}?api-version={api_version}");
-        Self { method, target, class, body: Bytes::new(), condition: None }
+    pub fn new(method: Method, class: Class, path: &str, api_version: &str) -> Result<Self, Error> {
+        match ArmPath::at_version(path, api_version) {
+            Ok(target) => Ok(Self { method, target, class, body: Bytes::new(), condition: None }),
+            Err(error) => Err(Error::invalid(method, &shown(path), error.to_string())),
+        }
     }
 
     /// A read.
-    #[must_use]
-    pub fn get(path: &str, api_version: &str) -> Self {
+    pub fn get(path: &str, api_version: &str) -> Result<Self, Error> {
         Self::new(Method::GET, Class::Read, path, api_version)
     }
 
-    /// A read of a link that Azure gave, already checked to be its own.
-    pub(crate) fn follow(target: String) -> Self {
+    /// A read of a target that Azure gave.
+    pub(crate) fn follow(target: ArmPath) -> Self {
         Self {
             method: Method::GET,
             target,
@@ -50,9 +50,7 @@ impl Call {
     /// Adds a parameter to the query.
     #[must_use]
     pub fn query(mut self, name: &str, value: &str) -> Self {
-        // Spaces as `%20`: not every service of Azure reads `+`.
-        let escaped: String = byte_serialize(value.as_bytes()).collect();
-        self.target.extend(["&", name, "=", &escaped.replace('+', "%20")]);
+        self.target.add_parameter(name, value);
         self
     }
 
@@ -90,7 +88,7 @@ impl Call {
     }
 
     pub(crate) fn path(&self) -> &str {
-        self.target.split('?').next().unwrap_or_default()
+        self.target.path()
     }
 }
 

@@ -106,8 +106,12 @@ impl Client {
         }
     }
 
-    /// Waits for the budget and the token, and makes the request.
+    /// Waits for the budget and the token, and makes the request. This is the only place that attaches the token,
+    /// and the URL has been compared with the cloud's origin before there is one.
     async fn prepare(&self, course: &Course<'_>) -> Result<http::Request<Bytes>, Error> {
+        let call = course.call;
+        let url = call.target.on(self.shared.cloud.endpoint());
+        let url = url.map_err(|error| course.error(ErrorKind::Invalid(error.to_string())))?;
         let late = |waiting_for| {
             self.shared.counters.deadline();
             course.error(ErrorKind::Deadline(waiting_for))
@@ -126,15 +130,13 @@ impl Client {
             None => return Err(late("a token")),
             Some(token) => token.map_err(|error| course.error(ErrorKind::Identity(error)))?,
         };
-        let call = course.call;
-        let origin = self.shared.cloud.endpoint().as_str().trim_end_matches('/');
         let wrong = || course.error(ErrorKind::Invalid("the call is no HTTP request".to_owned()));
         let mut authorization = HeaderValue::try_from(format!("Bearer {}", token.secret.expose()))
             .map_err(|_| wrong())?;
         authorization.set_sensitive(true);
         let mut request = http::Request::builder()
             .method(call.method.clone())
-            .uri(format!("{origin}{}", call.target))
+            .uri(url.as_str())
             .header(header::AUTHORIZATION, authorization)
             .header(header::ACCEPT, "application/json")
             .header("x-ms-correlation-request-id", &course.correlation_id)

@@ -9,3 +9,6 @@ pub(crate) use call::Answer;
 pub use call::Call;
 pub use class::Class;
 pub(crate) use retry_after::retry_after;
+
+#[cfg(test)]
+mod tests;

@@ -46,7 +46,7 @@ pub fn follow<E: Content>(
 ) -> Record<E> {
     let mut record = Record {
         schema: E::SCHEMA.to_owned(),
-        seq: last.map_or(0, |last| last.seq + 1),
+        seq: last.map_or(0, |last| last.seq.saturating_add(1)),
         run: run.to_owned(),
         at,
         prev: last.map_or_else(String::new, |last| last.hash.clone()),
@@ -109,7 +109,7 @@ fn decode_line<E: Content>(line: &str, at: u64) -> Result<Record<E>, JournalErro
 /// Checks that the records follow each other. The first may follow one that was archived.
 pub fn verify<E>(records: &[Record<E>]) -> Result<(), JournalError> {
     for pair in records.windows(2) {
-        if pair[1].seq != pair[0].seq + 1 || pair[1].prev != pair[0].hash {
+        if Some(pair[1].seq) != pair[0].seq.checked_add(1) || pair[1].prev != pair[0].hash {
             return Err(JournalError::Broken(pair[1].seq));
         }
     }

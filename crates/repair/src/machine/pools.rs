@@ -7,7 +7,7 @@ use super::second_look::{
     enough_nodes, gone_by_us, made_by_somebody, recreated, still_the_one, still_wedged,
 };
 use crate::effects::{Effect, Only};
-use crate::observation::{Pool, Query};
+use crate::observation::{Pool, Query, Reading};
 use crate::plan::Step;
 
 /// The temporary pool exists, is this run's, and its operation succeeded.
@@ -114,6 +114,9 @@ fn why_failed(context: &Context<'_>, effect: &Effect) -> Result<String, Action> 
     let Some(reading) = context.seen.operations.get(&token) else {
         return Err(Action::Observe(Query::Operation(token)));
     };
+    if let Reading::Failed(why) = reading {
+        return Ok(format!(" ({why})"));
+    }
     let codes = reading.known().map(|operation| operation.codes.as_slice()).unwrap_or_default();
     let hopeless = codes.iter().any(|code| HOPELESS.iter().any(|word| code.contains(word)));
     if hopeless && !attempt.earlier {

@@ -215,8 +215,9 @@ impl Azure {
 
     /// How an operation stands that this run, or the one that it resumes, has begun.
     async fn operation(&self, token: &str) -> Reading<Operation> {
-        let Ok(mut operation) = serde_json::from_str::<mooring_arm::Operation>(token) else {
-            return Reading::Failed("the token cannot be read".to_owned());
+        let mut operation = match kept(token, self.cluster.subscription()) {
+            Ok(operation) => operation,
+            Err(why) => return Reading::Failed(why),
         };
         let (status, refusal) = match self.client.within(READ).poll(&mut operation).await {
             Ok(Progress::Running { .. }) => ("InProgress", None),
@@ -325,5 +326,49 @@ impl Azure {
 
     fn pool(&self, name: &str) -> Result<ResourceId, ResourceIdError> {
         self.cluster.child("agentPools", name)
+    }
+}
+
+/// The operation of a journal's record, if its targets are on the cloud and below the cluster's subscription.
+/// Anyone who can edit the journal can write a record, so another one is not followed.
+fn kept(token: &str, subscription: &str) -> Result<mooring_arm::Operation, String> {
+    let operation: mooring_arm::Operation = serde_json::from_str(token)
+        .map_err(|_| "the journal's operation is not valid and was not read".to_owned())?;
+    if !operation.is_under(subscription) {
+        let why = "the journal's operation is not in the cluster's subscription and was not read";
+        return Err(why.to_owned());
+    }
+    Ok(operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::kept;
+
+    #[test]
+    fn operation_of_a_journal_is_read_only_below_the_subscription() {
+        let record = |monitor: &str, resource: &str| {
+            let record = json!({
+                "kind": "write", "monitor": {"status": monitor}, "resource": resource,
+                "started": "2026-05-26T14:40:00Z", "next": "2026-05-26T14:40:00Z",
+                "correlation_id": "c",
+            });
+            kept(&record.to_string(), "s-1")
+        };
+        let (own, other) = ("/subscriptions/S-1/x?t=1", "/subscriptions/s-2/x");
+        assert!(record(own, own).is_ok());
+        for (monitor, resource, why) in [
+            (other, own, "subscription"),
+            (own, other, "subscription"),
+            ("/providers/x", own, "subscription"),
+            ("@localhost:9443/steal", own, "not valid"),
+            ("//localhost:9443/steal", own, "not valid"),
+            (own, "https://localhost:9443/steal", "not valid"),
+        ] {
+            let error = record(monitor, resource).unwrap_err();
+            assert!(error.contains(why), "{monitor} {resource}: {error}");
+        }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn write_request(request: &HttpRequest<'_>) -> io::Result<Vec<u8>> {
 }
 
 /// Reads a whole answer.
-pub(super) fn read_response(reader: &mut impl BufRead) -> Result<HttpResponse, HttpFailure> {
+pub fn read_response(reader: &mut impl BufRead) -> Result<HttpResponse, HttpFailure> {
     let (status, headers) = loop {
         match read_head(reader, Phase::Head)? {
             // Continue, early hints: the answer itself is still to come.

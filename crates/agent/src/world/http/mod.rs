@@ -27,6 +27,8 @@ use mooring_contract::{ProxyUrl, Secret};
 
 use deadline::{Duplex, Limits};
 
+#[doc(hidden)] // For fuzzing.
+pub use message::read_response;
 pub use tls::Roots;
 pub use url::{Url, UrlError};
 

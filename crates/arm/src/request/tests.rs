@@ -1,0 +1,71 @@
+//! The last check before the token.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+
+use super::Call;
+use crate::identity::IdentityError;
+use crate::path::tests::unchecked;
+use crate::{
+    Budget, Client, Cloud, ErrorKind, Fate, Limits, Outside, Settings, Token, TransportError,
+};
+
+/// Counts tokens and requests.
+#[derive(Default)]
+struct Canary {
+    tokens: AtomicUsize,
+    requests: AtomicUsize,
+}
+
+impl Outside for Canary {
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        std::future::pending().boxed()
+    }
+
+    fn random(&self) -> u64 {
+        0
+    }
+
+    fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
+        assert_eq!(request.uri().authority().unwrap(), "management.azure.com");
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        async { Ok(http::Response::new(Bytes::from_static(b"{}"))) }.boxed()
+    }
+
+    fn token<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
+        self.tokens.fetch_add(1, Ordering::Relaxed);
+        async { Ok(Token { secret: "canary".into(), expires: Timestamp::MAX }) }.boxed()
+    }
+}
+
+#[test]
+fn unchecked_target_gets_neither_token_nor_request() {
+    let canary = Arc::new(Canary::default());
+    let cloud = Cloud::new(Settings::default()).unwrap();
+    let client = Client::new(cloud, Arc::<Canary>::clone(&canary), Budget::new(Limits::default()));
+    for target in unchecked() {
+        let error = client.send(&Call::follow(target.clone())).now_or_never().unwrap();
+        let error = error.err().unwrap_or_else(|| panic!("{target:?} was sent"));
+        assert!(matches!(error.kind, ErrorKind::Invalid(_)), "{target:?}: {error}");
+        assert_eq!(error.fate, Fate::NotDone);
+    }
+    let counts =
+        || (canary.tokens.load(Ordering::Relaxed), canary.requests.load(Ordering::Relaxed));
+    assert_eq!(counts(), (0, 0));
+    let own = Call::get("/x", "v").unwrap();
+    assert!(client.send(&own).now_or_never().unwrap().is_ok());
+    assert_eq!(counts(), (1, 1));
+}

@@ -1,0 +1,64 @@
+//! Any bytes as a journal, and any entries in a chain whose hashes are right: an accepted journal is written again as it
+//! was read, and replaying it never panics.
+#![no_main]
+
+use jiff::Timestamp;
+use libfuzzer_sys::fuzz_target;
+use mooring_repair::finalizers;
+use mooring_repair::journal::{
+    Content, Entry, Record, Segment, Tail, decode, encode, follow, join, split, verify,
+};
+use mooring_repair::machine::State;
+use mooring_repair::report::RunReport;
+use serde_json::Value;
+
+fuzz_target!(|input: &[u8]| {
+    let text = String::from_utf8_lossy(input);
+    read::<Entry>(&text);
+    read::<finalizers::entry::Entry>(&text);
+    let records = chain::<Entry>(&text);
+    if let Ok(Some(state)) = State::replay(&records) {
+        assert!(state.step().is_none_or(|step| !state.has_done(step)));
+        let _ = (state.deadline(), state.step_since(), state.left(), state.deletion());
+    }
+    if let Ok(Some(report)) = RunReport::of(&records) {
+        let _ = (report.table(), report.markdown());
+    }
+    let records = chain::<finalizers::entry::Entry>(&text);
+    if let Ok(Some(state)) = finalizers::state::State::replay(&records) {
+        let _ = (state.step(), state.deadline(), state.step_since(), state.deleted());
+    }
+});
+
+/// What is read is written as it was.
+fn read<E: Content + std::fmt::Debug>(text: &str) {
+    for tail in [Tail::Whole, Tail::MayBeTorn] {
+        if let Ok(records) = decode::<E>(text, tail) {
+            let _ = verify(&records);
+            let written: String = records.iter().map(encode).collect();
+            assert_eq!(decode::<E>(&written, Tail::Whole).as_ref(), Ok(&records));
+        }
+    }
+}
+
+/// The entries of the text's lines as anyone can chain them who can edit a journal.
+fn chain<E: Content + std::fmt::Debug>(text: &str) -> Vec<Record<E>> {
+    let mut records: Vec<Record<E>> = Vec::new();
+    for line in text.lines() {
+        let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
+        let at =
+            line["at"].as_str().and_then(|at| at.parse().ok()).unwrap_or(Timestamp::UNIX_EPOCH);
+        let Ok(entry) = serde_json::from_value::<E>(line) else { continue };
+        records.push(follow(records.last(), "r", at, entry));
+    }
+    assert_eq!(verify(&records), Ok(()));
+    let mut segments = split(&records, 1024);
+    segments.reverse();
+    assert_eq!(join::<E>(segments).as_ref(), Ok(&records), "cut and joined");
+    // One character of a record changed is a record that is rejected.
+    if let Some(line) = records.first().map(encode) {
+        let changed = line.replacen("\"run\":\"r\"", "\"run\":\"s\"", 1);
+        assert!(join::<E>(vec![Segment { index: 0, text: changed }]).is_err());
+    }
+    records
+}

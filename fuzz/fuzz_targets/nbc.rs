@@ -1,0 +1,50 @@
+//! Any bytes as an NBC command: names are names, and every value that is a secret is known as one.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mooring_agent::nbc::assignments;
+use mooring_agent::redact::{MIN_VALUE, Redactor};
+
+const SECRETS: [&str; 4] = [
+    "CUSTOM_SEARCH_REALM_PASSWORD",
+    "KUBELET_CLIENT_CONTENT",
+    "SERVICE_PRINCIPAL_FILE_CONTENT",
+    "TLS_BOOTSTRAP_TOKEN",
+];
+
+fuzz_target!(|input: &[u8]| {
+    let found = assignments(input);
+    let secrets: Vec<&[u8]> = found.expose_secrets().collect();
+    assert!(secrets.iter().all(|secret| !secret.is_empty()));
+    for name in found.names() {
+        let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+        assert!(!name.is_empty() && !name.as_bytes()[0].is_ascii_digit(), "{name}");
+        assert!(name.bytes().all(is_name), "{name}");
+        let value = found.expose(name).expect("a name has a value");
+        assert!(value.len() <= input.len());
+        if SECRETS.contains(&name) && !value.is_empty() {
+            assert!(secrets.contains(&value), "{name} is not known as a secret");
+        }
+    }
+    // What the file holds is quoted and read again as it was.
+    let quotable = |name: &&str| found.expose(name).is_some_and(|value| !value.contains(&b'"'));
+    let mut text = Vec::new();
+    for name in found.names().filter(quotable) {
+        text.extend(
+            [name.as_bytes(), b"=\"", found.expose(name).unwrap_or_default(), b"\" "].concat(),
+        );
+    }
+    let again = assignments(&text);
+    for name in found.names().filter(quotable) {
+        assert_eq!(again.expose(name), found.expose(name), "{name}");
+    }
+    // And none of its secrets is left once it is redacted. Many odd ones together can rule out every mask.
+    if input.len() % 8 == 0 && (1..=3).contains(&secrets.len()) {
+        let redactor = Redactor::new(&secrets);
+        let redacted = redactor.redact_bytes(input);
+        for secret in secrets.iter().map(|secret| secret.trim_ascii()) {
+            let is_left = redacted.windows(secret.len().max(1)).any(|part| part == secret);
+            assert!(secret.len() < MIN_VALUE || !is_left);
+        }
+    }
+});
