@@ -12,7 +12,7 @@ use crate::step::{Failed, command, root, say};
 
 use super::build::Suite;
 use super::durations::Durations;
-use super::lanes::{Lane, Plan};
+use super::lanes::{Lane, Plan, quick_arguments};
 use super::report::{Outcome, Report};
 
 /// Output of every suite in the last run, a file each.
@@ -75,7 +75,9 @@ fn run_suite(
         let mut process = prepare(suite, variables);
         if suite.is_binary() {
             process.arg("--show-output");
-            process.args(quick.then_some(["--skip", "slow::"]).into_iter().flatten());
+            if quick {
+                process.args(quick_arguments(&suite.name));
+            }
         }
         process.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).status()
     });
