@@ -91,12 +91,16 @@ fn what_cannot_be_read_is_unknown_and_never_healthy() {
     assert_eq!(code, 2, "{err}");
 }
 
+/// An approval of no plan, long expired.
+const EXPIRED: &str =
+    "20251115T113000Z.0000000000000000000000000000000000000000000000000000000000000000";
+
 /// Every command, with words that would let it act.
 const COMMANDS: [&[&str]; 8] = [
     &["detect"],
     &["plan"],
     &["apply"],
-    &["apply", "--yes", "--plan-hash", "0"],
+    &["apply", "--yes", "--plan-hash", EXPIRED],
     &["apply", "--dry-run"],
     &["status"],
     &["resume", "--yes"],
@@ -267,7 +271,7 @@ fn a_young_operation_is_told_at_once_and_nobody_is_asked_for_anything() {
         let (code, out, err) = sim.run(words);
         assert_eq!(code, 0, "{words:?} {out}{err}");
         assert!(err.contains("it is left alone; nothing to do"), "{words:?} {out}{err}");
-        assert!(!err.contains("Type the pool's name"), "{words:?} {out}{err}");
+        assert!(!err.contains("Type "), "{words:?} {out}{err}");
     }
     let (_, standing) = sim.json(&["status", "-o", "json"]);
     assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
@@ -279,7 +283,7 @@ fn what_would_be_refused_is_refused_before_a_name_is_asked_for() {
     let (code, _, err) = sim.run(&["apply", "--fail-threshold", "1000000"]);
     assert_eq!(code, 4, "{err}");
     assert!(err.contains("refused by failing-writes"), "{err}");
-    assert!(!err.contains("Type the pool's name"), "{err}");
+    assert!(!err.contains("Type "), "{err}");
     for (words, told) in [
         (&["detect", "--pool", "Bad/Name"][..], "begins with a letter"),
         (&["detect", "--fail-window", "1000000000000"], "--fail-window"),
@@ -335,15 +339,26 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
     assert_eq!((code, &report["verdict"]), (1, &Value::from("confirmed")), "{report:#}");
     assert_eq!(report["guards"].as_array().unwrap().len(), 5);
 
+    let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", EXPIRED]);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("the approval expired at 2025-11-15T11:30:00Z"), "{err}");
     let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", "0000"]);
-    assert_eq!(code, 4, "{err}");
-    assert!(err.contains("world changed"), "{err}");
-    let mut typed = sim.command(&["apply"]).stdin(Stdio::piped()).spawn().unwrap();
-    typed.stdin.take().unwrap().write_all(b"sytem\n").unwrap();
-    let (code, _, err) = ended(typed);
-    assert_eq!(code, 4, "{err}");
+    assert_eq!(code, 2, "{err}");
+    for name in ["system", "another/system"] {
+        let mut typed = sim.command(&["apply"]).stdin(Stdio::piped()).spawn().unwrap();
+        typed.stdin.take().unwrap().write_all(format!("{name}\n").as_bytes()).unwrap();
+        let (code, _, err) = ended(typed);
+        assert_eq!(code, 4, "{err}");
+        for shown in ["API server  https://", "resource group ", "subscription "] {
+            assert!(err.contains(shown), "{shown}: {err}");
+        }
+        assert!(err.contains("/system to rebuild pool system in cluster "), "{err}");
+    }
 
     let hash = sim.hash();
+    let (code, _, err) = sim.run(&["apply", "--fail-window", "20", "--yes", "--plan-hash", &hash]);
+    assert_eq!(code, 4, "another setting is another plan: {err}");
+    assert!(err.contains("something changed since it was approved"), "{err}");
     let mut random = Random::new(9);
     let mut words = vec!["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
     let (mut kills, mut ends) = (0, 0);
@@ -364,7 +379,7 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
         }
         let (_, standing) = sim.json(&["status", "-o", "json"]);
         if !standing["run"].is_null() {
-            words = vec!["resume", "--yes"];
+            words = vec!["resume", "--yes", "--plan-hash", &hash];
         }
     };
     assert_eq!(code, 0);
@@ -414,7 +429,8 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
         assert_eq!(code, 3, "{err}");
         assert!(err.contains("is of pool system of") && err.contains(other[1]), "{err}");
     }
-    let (code, out, err) = sim.run(&["resume", "--journal", journal, "--yes", "-o", "json"]);
+    let (code, out, err) =
+        sim.run(&["resume", "--journal", journal, "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!(code, 0, "{err}");
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["finish"], "repaired");

@@ -76,6 +76,7 @@ pub fn begin(
         owner: start.owner,
         journal: settings.journal.clone(),
         overall: settings.limits.overall,
+        poll: settings.limits.poll,
     };
     Ok(follow(records.last(), run, now, Entry::RunStarted(Box::new(session))))
 }

@@ -229,9 +229,6 @@ fn differences(plan: &Settings, asked: &Settings) -> Vec<String> {
     if plan.version != asked.version {
         flags.push("--kubernetes-version".to_owned());
     }
-    if plan.limits.poll != asked.limits.poll {
-        flags.push(format!("--poll {}", plan.limits.poll.as_secs()));
-    }
     // Whatever else differs has no flag, and is no less a difference.
     if flags.is_empty() && plan != asked {
         flags.push("its limits, budgets or target".to_owned());

@@ -220,7 +220,8 @@ impl Settings {
         self
     }
 
-    /// Returns what of them a plan binds: all but where the journal is and how long a session may take. Azure compares names without regard to case, and so does a plan.
+    /// Returns what of them a plan binds: all but where the journal is, how long a session may take and how often it
+    /// polls. Azure compares names without regard to case, and so does a plan.
     #[must_use]
     pub fn bound(&self) -> Self {
         let mut bound = self.clone();
@@ -230,6 +231,7 @@ impl Settings {
         }
         bound.journal = JournalPlace::default();
         bound.limits.overall = Limits::default().overall;
+        bound.limits.poll = Limits::default().poll;
         bound
     }
 

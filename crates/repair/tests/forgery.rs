@@ -236,6 +236,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
         owner: owner(),
         journal: settings.journal.clone(),
         overall: settings.limits.overall,
+        poll: settings.limits.poll,
     };
     let before = cloud.journal.len();
     let end = go_on(cloud.clone(), Box::new(session));

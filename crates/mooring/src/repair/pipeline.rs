@@ -113,6 +113,10 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
             let plan =
                 examined.plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
             if dry_run {
+                if let Some((state, _)) = &resumes {
+                    let run = &state.run;
+                    write(&format!("run {run} is unfinished and would be continued with this plan\n"));
+                }
                 show::plan(plan, Drawn::Table)?;
                 may_begin(plan, guards, operator.settings())
                     .map_err(|error| Failure::unreadable(error.to_string()))?;

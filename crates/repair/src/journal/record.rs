@@ -133,6 +133,8 @@ pub struct Session {
     pub journal: JournalPlace,
     /// How long the process may take.
     pub overall: SignedDuration,
+    /// How long it pauses between two polls.
+    pub poll: SignedDuration,
 }
 
 impl Session {
@@ -145,6 +147,7 @@ impl Session {
         }
         settings.journal = self.journal.clone();
         settings.limits.overall = self.overall;
+        settings.limits.poll = self.poll;
         settings
     }
 }

@@ -315,6 +315,7 @@ impl Operator {
             owner: self.owner.clone(),
             journal: self.settings.journal.clone(),
             overall: self.settings.limits.overall,
+            poll: self.settings.limits.poll,
         }
     }
 

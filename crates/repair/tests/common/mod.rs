@@ -51,5 +51,6 @@ pub(crate) fn session(settings: &Settings, owner: Owner) -> Box<Session> {
         owner,
         journal: settings.journal.clone(),
         overall: settings.limits.overall,
+        poll: settings.limits.poll,
     })
 }

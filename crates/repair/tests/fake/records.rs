@@ -59,5 +59,6 @@ pub fn session(plan: &Arc<Document>, settings: &Settings) -> Box<Session> {
         owner: owner(),
         journal: settings.journal.clone(),
         overall: settings.limits.overall,
+        poll: settings.limits.poll,
     })
 }
