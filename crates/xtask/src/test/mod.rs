@@ -60,7 +60,11 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     }
     say(&fs::read_to_string(&summary).unwrap_or_default());
     say(&report.summary());
-    if report.has_failed() { Err(Failed("tests failed".to_owned())) } else { Ok(()) }
+    if report.has_failed() {
+        let hint = "hint: target/test-output has the output of every suite";
+        return Err(Failed(format!("tests failed\n{hint}")));
+    }
+    Ok(())
 }
 
 fn parse(arguments: &[&str]) -> Result<Options, Failed> {
