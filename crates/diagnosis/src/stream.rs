@@ -81,8 +81,8 @@ impl DiagnosisStream {
     fn read(&mut self, end: usize) {
         let kept = self.kept.get_or_insert_default();
         for (told, diagnosis) in diagnose_each(&self.window[..end], self.hints) {
-            match kept.iter_mut().find(|(other, _)| is_same(other, &told)) {
-                Some(other) if trust(&told) < trust(&other.0) => *other = (told, diagnosis),
+            match kept.iter().position(|(other, _)| is_same(other, &told)) {
+                Some(at) if trust(&told) < trust(&kept[at].0) => kept[at] = (told, diagnosis),
                 Some(_) => {}
                 None if kept.len() < MAX_KEPT => kept.push((told, diagnosis)),
                 None => self.omitted += 1,

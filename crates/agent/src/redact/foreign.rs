@@ -206,7 +206,8 @@ impl Lines {
 
     fn write(&mut self, secrets: &[Range<usize>], until: usize, out: &mut Vec<u8>) {
         let mut at = self.written;
-        for range in secrets.iter().filter(|range| range.end > at && range.start < until) {
+        let from = at;
+        for range in secrets.iter().filter(|range| range.end > from && range.start < until) {
             if range.start > at || !self.ends_masked {
                 out.extend_from_slice(&self.line[at..range.start.max(at)]);
                 out.extend_from_slice(self.mask.as_bytes());

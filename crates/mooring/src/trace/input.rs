@@ -246,6 +246,7 @@ impl Input {
         if size > room {
             self.note(last_part(&path, room));
         }
+        bytes.shrink_to_fit();
         self.bytes += (bytes.len() + path.len()) as u64;
         self.files.push(File { path, bytes });
     }
