@@ -223,13 +223,14 @@ impl Lines {
     fn secrets(&self) -> Vec<Range<usize>> {
         let mut secrets = secret_ranges(&same_length_text(&self.line));
         if let Some(Continuation { end, .. }) = self.continuation {
-            let length = find(&self.line, end).unwrap_or(self.line.len());
-            secrets.retain(|range| range.end > length);
-            if let Some(first) = secrets.first_mut().filter(|first| first.start <= length) {
-                first.start = 0;
-            } else if length > 0 {
-                secrets.insert(0, 0..length);
-            }
+            add(&mut secrets, 0..find(&self.line, end).unwrap_or(self.line.len()));
+        }
+        // A key whose lines were joined.
+        let mut from = 0;
+        while let Some(length) = private_key(&self.line[from..]) {
+            let start = from + length;
+            from = find(&self.line[start..], END_OF_KEY).map_or(self.line.len(), |at| start + at);
+            add(&mut secrets, start..from);
         }
         secrets
     }
@@ -246,9 +247,8 @@ impl Lines {
             let lines_left = lines_left.checked_sub(1)?;
             return Some(Continuation { end, lines_left });
         }
-        if let Some(at) = find(&self.line, b"PRIVATE KEY-----")
-            && find(&self.line[..at], b"-----BEGIN").is_some()
-            && find(&self.line[at..], END_OF_KEY).is_none()
+        if let Some(start) = private_key(&self.line)
+            && find(&self.line[start..], END_OF_KEY).is_none()
         {
             return begun(END_OF_KEY);
         }
@@ -267,19 +267,40 @@ impl Lines {
 
 const END_OF_KEY: &[u8] = b"-----END";
 
+/// Where the content of a private key begins.
+fn private_key(text: &[u8]) -> Option<usize> {
+    const HEAD: &[u8] = b"PRIVATE KEY-----";
+    let begin = find(text, b"-----BEGIN")?;
+    Some(begin + find(&text[begin..], HEAD)? + HEAD.len())
+}
+
+/// Adds a range to others that are in order and apart.
+fn add(ranges: &mut Vec<Range<usize>>, mut added: Range<usize>) {
+    if added.is_empty() {
+        return;
+    }
+    let touches = |range: &Range<usize>| range.start <= added.end && added.start <= range.end;
+    let first = ranges.partition_point(|range| range.end < added.start);
+    let count = ranges[first..].iter().take_while(|range| touches(range)).count();
+    if let [one, ..] = &ranges[first..first + count]
+        && let Some(last) = ranges[first..first + count].last()
+    {
+        added = added.start.min(one.start)..added.end.max(last.end);
+    }
+    ranges.splice(first..first + count, [added]);
+}
+
 /// The line as text in which every byte has the place that it has in the line.
 fn same_length_text(line: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(line) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => {
-            let mut text = String::with_capacity(line.len());
-            for chunk in line.utf8_chunks() {
-                text.push_str(chunk.valid());
-                text.extend(chunk.invalid().iter().map(|_| '\u{1}'));
-            }
-            Cow::Owned(text)
-        }
+    if let Ok(text) = std::str::from_utf8(line) {
+        return Cow::Borrowed(text);
     }
+    let mut text = String::with_capacity(line.len());
+    for chunk in line.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '\u{1}'));
+    }
+    Cow::Owned(text)
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
@@ -326,6 +347,9 @@ mod tests {
         let shown = in_chunks(text.as_bytes(), 7);
         assert!(!shown.contains("MHc") && !shown.contains("AQ=="), "{shown}");
         assert!(shown.ends_with("-----END EC PRIVATE KEY-----\nplain\n"), "{shown}");
+        let text = text.replace('\n', " ");
+        let joined = "-----BEGIN EC PRIVATE KEY-----[secret]-----END EC PRIVATE KEY----- plain ";
+        assert_eq!(in_chunks(text.as_bytes(), 7), joined);
         let unclosed = format!("+ DB_PASSWORD='one\n{}", "line\n".repeat(100));
         assert!(in_chunks(unclosed.as_bytes(), 100).ends_with("line\nline\n"), "it ends");
     }

@@ -154,7 +154,7 @@ mod tests {
             // An orphan that is killed may wait for its new parent to reap it.
             stat.map_or(true, |stat| stat.contains(") Z "))
         };
-        let until = now() + Duration::from_secs(60);
+        let until = now() + Duration::from_mins(1);
         while !is_gone() {
             assert!(now() < until, "the probe's child still runs");
             sleep(PERIOD);
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn probe_returns_standard_output_and_no_more_than_the_limit() {
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         assert_eq!(shell("echo out; echo err >&2; exit 7", minute).unwrap(), b"out\n");
         let flood = shell("head -c 1000000 /dev/zero", minute).unwrap();
         assert_eq!(flood.len() as u64, KEPT);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn probe_inherits_path_and_home_only() {
-        let printed = shell("env", Duration::from_secs(60)).unwrap();
+        let printed = shell("env", Duration::from_mins(1)).unwrap();
         let printed = String::from_utf8(printed).unwrap();
         // `PWD`, `SHLVL` and `_` are the shell's own; cargo gives this test many more.
         let own = ["PWD", "OLDPWD", "SHLVL", "_"];

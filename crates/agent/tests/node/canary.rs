@@ -264,28 +264,32 @@ fn a_report_of_the_scripts_is_shown_without_its_secrets() {
     }
 }
 
-/// Secrets that are in no config, in the lines in which `set -x`, tools and errors print them. `V` is the secret.
+/// Secrets that are in no config, in the lines in which `set -x`, tools and errors print them. `VALUE` is the secret.
 const FOREIGN: &[(&str, &str)] = &[
-    ("foreign-one", "+ az login --service-principal -u app --password V --tenant t"),
-    ("foreign-two", "+ export STORAGE_PASSWORD=V"),
-    ("foreign-three", "+ DB_PASSWORD='V with blanks'"),
-    ("foreign-four", "+ curl -sS -H 'Authorization: Bearer V' https://registry.example/v2/"),
-    ("foreign-five", "+ kubeadm join 10.0.0.1:6443 --token V --v=5"),
-    ("foreign6sig", "+ azcopy copy 'https://acc.blob.core.windows.net/c/b?sv=2024&sig=V%3D' /opt"),
-    ("foreign-seven", r#"{"token_type":"Bearer","access_token":"V","expires_in":"3599"}"#),
-    ("foreign-eight", "curl: (5) Could not resolve proxy: http://user:V@proxy.example:3128"),
-    ("foreign-nine", "+ docker login my.azurecr.io -u 0000 -p V"),
-    ("foreign-ten", "error: client_secret: V"),
-    ("eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.eyJhdWQiOiJ4In0.Zm9yZWlnbi1qd3Q", "+ echo V"),
-    ("fedcba.0123456789abcdef", "joining with V now"),
-    ("Zm9yZWlnbkJsb2IwMTIzNDU2Nzg5QUJDREVGR0hJSktMTU5PUFFSU1Q=", "+ base64 -d <<< V"),
-    ("foreign-line-a", "+ MYSQL_PASSWORD='V\nforeign-line-b'\n"),
-    ("foreign-line-b", "+ MYSQL_PASSWORD='foreign-line-a\nV'\n"),
-    ("Zm9yZWlnbi1wZW0ta2V5", "-----BEGIN PRIVATE KEY-----\nV\n-----END PRIVATE KEY-----"),
+    ("foreign-one", "+ az login --service-principal -u app --password VALUE --tenant t"),
+    ("foreign-two", "+ export STORAGE_PASSWORD=VALUE"),
+    ("foreign-three", "+ DB_PASSWORD='VALUE with blanks'"),
+    ("foreign-four", "+ curl -sS -H 'Authorization: Bearer VALUE' https://registry.example/v2/"),
+    ("foreign-five", "+ kubeadm join 10.0.0.1:6443 --token VALUE --v=5"),
+    (
+        "foreign6sig",
+        "+ azcopy copy 'https://acc.blob.core.windows.net/c/b?sv=2024&sig=VALUE%3D' /opt",
+    ),
+    ("foreign-seven", r#"{"token_type":"Bearer","access_token":"VALUE","expires_in":"3599"}"#),
+    ("foreign-eight", "curl: (5) Could not resolve proxy: http://user:VALUE@proxy.example:3128"),
+    ("foreign-nine", "+ docker login my.azurecr.io -u 0000 -p VALUE"),
+    ("foreign-ten", "error: client_secret: VALUE"),
+    ("eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.eyJhdWQiOiJ4In0.Zm9yZWlnbi1qd3Q", "+ echo VALUE"),
+    ("fedcba.0123456789abcdef", "joining with VALUE now"),
+    ("Zm9yZWlnbkJsb2IwMTIzNDU2Nzg5QUJDREVGR0hJSktMTU5PUFFSU1Q=", "+ base64 -d <<< VALUE"),
+    ("foreign-line-a", "+ MYSQL_PASSWORD='VALUE\nforeign-line-b'\n"),
+    ("foreign-line-b", "+ MYSQL_PASSWORD='foreign-line-a\nVALUE'\n"),
+    ("Zm9yZWlnbi1wZW0ta2V5", "-----BEGIN PRIVATE KEY-----\nVALUE\n-----END PRIVATE KEY-----"),
 ];
 
 fn foreign_leaks() -> String {
-    FOREIGN.iter().map(|(secret, line)| line.replace('V', secret) + "\n").collect()
+    assert!(FOREIGN.iter().all(|(_, line)| line.contains("VALUE")));
+    FOREIGN.iter().map(|(secret, line)| line.replace("VALUE", secret) + "\n").collect()
 }
 
 fn search_foreign(what: &str, node: &Node, output: &Output) {
