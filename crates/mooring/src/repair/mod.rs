@@ -12,6 +12,7 @@ mod show;
 use std::process::ExitCode;
 
 use jiff::SignedDuration;
+use mooring_contract::printable;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
 use mooring_repair::machine::State;
@@ -215,10 +216,8 @@ fn again(
                 Way::Back => "abort",
             };
             let place = place(state);
-            write(&format!(
-                "run {} is unfinished: `{command}` would start at {place}\n",
-                state.run
-            ));
+            let run = printable(&state.run);
+            write(&format!("run {run} is unfinished: `{command}` would start at {place}\n"));
             return Ok(0);
         }
         if dry_run {

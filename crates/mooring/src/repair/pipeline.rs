@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use mooring_contract::printable;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::{Outcome, Verdict};
 use mooring_repair::journal::Finish;
@@ -83,7 +84,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending = match (unfinished, &examined.plan) {
         (Some(state), _) => {
-            let run = state.run;
+            let run = printable(&state.run);
             if dry_run {
                 write(&format!("run {run} is unfinished and would be continued\n"));
                 return Ok(0);

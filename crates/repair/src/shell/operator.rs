@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
+use mooring_contract::printable;
 use tokio::sync::{Mutex, watch};
 
 use super::access::{self, Access, Unreached};
@@ -290,8 +291,10 @@ impl Operator {
             return Ok(());
         }
         Err(format!(
-            "the journal's run {} is of pool {of_run} of {}, not of pool {asked} of {cluster}",
-            state.run, state.cluster
+            "the journal's run {} is of pool {} of {}, not of pool {asked} of {cluster}",
+            printable(&state.run),
+            printable(of_run),
+            printable(&state.cluster)
         ))
     }
 
