@@ -399,6 +399,31 @@ fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
 }
 
 #[test]
+fn hostile_text_changes_no_form_of_a_plan() {
+    const HOSTILE: &str = "x\u{1b}[2J\u{202e}|`a`<script>\"\n| b | c |\n    s1 --> s2";
+    let clean = plan_of(&with(|_| {}));
+    let mut plan = clean.clone();
+    plan.pool = HOSTILE.to_owned();
+    plan.cluster = HOSTILE.to_owned();
+    plan.steps[0].what = HOSTILE.to_owned();
+    plan.steps[0].risk = HOSTILE.to_owned();
+    plan.prechecks[0].detail = HOSTILE.to_owned();
+    plan.changes.push(HOSTILE.to_owned());
+    let forms = [plan::table(&plan), plan::markdown(&plan), plan::mermaid(&plan)];
+    for text in &forms {
+        let hidden = |c: char| c != '\n' && mooring_contract::printable::is_hidden(c);
+        assert!(!text.contains(hidden), "{text:?}");
+    }
+    let rows = |text: &str| text.lines().filter(|line| line.starts_with('|')).count();
+    assert_eq!(rows(&forms[1]), rows(&plan::markdown(&clean)));
+    let bars = |row: &str| row.replace("\\|", "").matches('|').count();
+    let even = |row: &str| !row.starts_with('|') || matches!(bars(row), 6 | 4);
+    assert!(forms[1].lines().all(even), "{}", forms[1]);
+    assert_eq!(forms[2].lines().count(), plan::mermaid(&clean).lines().count());
+    assert!(!forms[2].contains("<script>"), "{}", forms[2]);
+}
+
+#[test]
 fn all_forms_of_a_plan_come_from_one_list() {
     let plan = plan_of(&with(|pool| {
         pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"});

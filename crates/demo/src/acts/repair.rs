@@ -58,7 +58,10 @@ impl Stage<'_> {
     async fn hash(&mut self, flags: &[&str]) -> Result<String, Trouble> {
         let words = [&["repair", "plan", "-o", "json"], flags].concat();
         let answer = self.mooring.ask(&words).await?;
-        self.keep(LOG, &format!("$ mooring {}\n{}{}", words.join(" "), answer.stdout, answer.stderr));
+        self.keep(
+            LOG,
+            &format!("$ mooring {}\n{}{}", words.join(" "), answer.stdout, answer.stderr),
+        );
         let plan: Value = serde_json::from_str(&answer.stdout).map_err(|error| {
             Trouble::broken("mooring repair plan", format!("{error}: {}", answer.stderr))
         })?;

@@ -12,7 +12,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use mooring_contract::shown;
+use mooring_contract::printable;
 use mooring_repair::approval::{Approval, ApprovalToken};
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
@@ -203,7 +203,7 @@ async fn abort(
     let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
     if let Some(state) = &state {
         show_target(operator).await;
-        write(&format!("Run {} is unfinished, at {}.\n", state.run, place(state)));
+        write(&format!("Run {} is unfinished, at {}.\n", printable(&state.run), place(state)));
         if !yes {
             ask(operator, "roll back the run on", "abort --yes")?;
         }
@@ -223,8 +223,8 @@ async fn show_target(operator: &mut Operator) {
     let target = &operator.settings().target;
     let [cluster, group, subscription, pool] =
         [&target.cluster, &target.resource_group, &target.subscription, &target.pool]
-            .map(|name| shown(name));
-    let server = server.map_or_else(|| "unknown".to_owned(), |server| shown(&server));
+            .map(|name| printable(name));
+    let server = server.map_or_else(|| "unknown".to_owned(), |server| printable(&server));
     write(&format!(
         "Cluster     {cluster} (resource group {group}, subscription {subscription})\nAPI server  {server}\nPool        {pool}\n"
     ));
@@ -234,7 +234,7 @@ async fn show_target(operator: &mut Operator) {
 fn ask(operator: &Operator, what: &str, unattended: &str) -> Result<(), Failure> {
     let target = &operator.settings().target;
     let name = format!("{}/{}", target.cluster, target.pool);
-    let [typed, pool, cluster] = [&name, &target.pool, &target.cluster].map(|name| shown(name));
+    let [typed, pool, cluster] = [&name, &target.pool, &target.cluster].map(|name| printable(name));
     let question = format!("Type {typed} to {what} pool {pool} in cluster {cluster}: ");
     confirm(&name, &question, unattended)
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use mooring_contract::printable;
 use mooring_repair::approval::Approval;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::{Outcome, Verdict};
@@ -90,7 +91,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending = match unfinished.as_ref().zip(footing) {
         Some((state, footing)) if footing != Footing::Replannable => {
-            let run = &state.run;
+            let run = printable(&state.run);
             if dry_run {
                 write(&format!("run {run} is unfinished and would be continued\n"));
                 return Ok(0);
@@ -114,8 +115,10 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 examined.plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
             if dry_run {
                 if let Some((state, _)) = &resumes {
-                    let run = &state.run;
-                    write(&format!("run {run} is unfinished and would be continued with this plan\n"));
+                    let run = printable(&state.run);
+                    write(&format!(
+                        "run {run} is unfinished and would be continued with this plan\n"
+                    ));
                 }
                 show::plan(plan, Drawn::Table)?;
                 may_begin(plan, guards, operator.settings())
@@ -133,7 +136,8 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 return Ok(0);
             }
             if let Some((state, _)) = resumes {
-                write(&format!("run {} is unfinished and continues with a new plan\n", state.run));
+                let run = printable(&state.run);
+                write(&format!("run {run} is unfinished and continues with a new plan\n"));
                 let mut say = once();
                 let fresh = Some(Fresh { plan, guards });
                 let resume = operator.resume(&Consent::Pipeline, fresh, watcher, &mut say);
@@ -169,13 +173,13 @@ fn not_resumed(state: &State, report: &DetectionReport) -> Result<u8, Failure> {
     if report.detection.verdict == Verdict::Healthy {
         write(&format!(
             "run {} in the journal is unfinished, and the pool is not wedged; nothing to do\nhint: `mooring repair abort` ends the run\n",
-            state.run
+            printable(&state.run)
         ));
         return Ok(0);
     }
     Err(Failure::refused(format!(
         "run {} is unfinished, and the checks allow no new plan\nhint: an operator must decide: `mooring repair status`, then `resume` or `abort`",
-        state.run
+        printable(&state.run)
     )))
 }
 

@@ -1,5 +1,6 @@
 //! `mooring repair resume`: reviews an unfinished run, asks where it must, and continues it.
 
+use mooring_contract::printable;
 use mooring_repair::approval::ApprovalToken;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Guard;
@@ -43,7 +44,7 @@ pub(crate) async fn find(
     match &unfinished {
         Some(state) => write(&format!(
             "run {} is unfinished: `{command}` would start at {}\n",
-            state.run,
+            printable(&state.run),
             place(state)
         )),
         None => write("nothing to do\n"),
@@ -177,14 +178,14 @@ fn remaining(operator: &Operator, state: &State, footing: &Footing) -> String {
         Footing::Harmless => "only steps that need no approval are left",
         _ => "NOT VERIFIED: no temporary pool carries the approval of this plan",
     };
-    let mut text = format!("Run {} is unfinished: {verified}\n", state.run);
+    let mut text = format!("Run {} is unfinished: {verified}\n", printable(&state.run));
     let left = Step::ALL.into_iter().filter(|step| !state.has_done(*step));
     for step in left {
         let _ = writeln!(text, "{:>2}  {:<17} {}", step.number(), step.name(), step.what());
     }
     let plan = state.plan.with_overrides(&further_overrides(&state.plan, operator.settings()));
     for (name, reason) in &plan.settings.overrides {
-        let _ = writeln!(text, "overridden  {name}: {}", mooring_contract::shown(reason));
+        let _ = writeln!(text, "overridden  {name}: {}", printable(reason));
     }
     text
 }

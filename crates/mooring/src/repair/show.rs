@@ -1,7 +1,6 @@
 //! Reports as text, on standard output.
 
-use std::fmt::Write as _;
-
+use mooring_contract::printable::{markdown, printable};
 use mooring_repair::guards::Verdict;
 use mooring_repair::journal::summaries;
 use mooring_repair::plan::{self, Plan};
@@ -64,18 +63,20 @@ pub(crate) fn standing(standing: &Standing, all: bool, output: Written) -> Resul
     let Some(found) = found else {
         return print(format!("There is no run in {}.\n", standing.place).as_bytes());
     };
-    let mut text = match output {
-        Written::Markdown => found.markdown(),
-        _ => found.table(),
-    };
-    if let Some(lock) = &standing.lock {
-        let _ = writeln!(text, "held       {}", held(lock));
-    }
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    lines.extend(standing.lock.iter().map(|lock| ("held", held(lock))));
     for run in earlier {
         let end = run.finish.and_then(|finish| serde_json::to_value(finish).ok());
         let end = end.as_ref().and_then(|end| end.as_str()).unwrap_or("not over");
-        let _ = writeln!(text, "run        {} began {}: {end}", run.run, run.started);
+        lines.push(("run", format!("{} began {}: {end}", run.run, run.started)));
     }
+    let (mut text, row): (String, fn(&str, &str) -> String) = match output {
+        Written::Markdown => {
+            (found.markdown(), |word, line| format!("\n- {word}: {}\n", markdown(line)))
+        }
+        _ => (found.table(), |word, line| format!("{word:<10} {}\n", printable(line))),
+    };
+    text.extend(lines.iter().map(|(word, line)| row(word, line)));
     print(text.as_bytes())
 }
 

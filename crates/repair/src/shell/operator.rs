@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::ResourceIdError;
+use mooring_contract::printable;
 use tokio::sync::{Mutex, watch};
 
 use super::access::{self, Access, Unreached};
@@ -372,8 +373,10 @@ impl Operator {
             return Ok(());
         }
         Err(format!(
-            "the journal's run {} is of pool {of_run} of {}, not of pool {asked} of {cluster}",
-            state.run, state.plan.cluster
+            "the journal's run {} is of pool {} of {}, not of pool {asked} of {cluster}",
+            printable(&state.run),
+            printable(of_run),
+            printable(&state.plan.cluster)
         ))
     }
 
