@@ -176,8 +176,8 @@ pub fn lost_run(records: &[Record], left: &StandIn, journal: &str) -> Option<Str
     });
     let snapshot = match newest {
         Some((record, session)) => format!(
-            "the newest snapshot of pool {} in this journal is in record {} of run {} ({:.0}): `mooring repair status \
-             --all -o json` prints it as `snapshot`",
+            "the newest snapshot of pool {} in this journal is in record {} of run {} ({:.0}): `mooring repair status -o json` \
+             prints it as `plan.poolBody`",
             session.plan.pool, record.seq, record.run, record.at
         ),
         None => "this journal holds no snapshot of the pool".to_owned(),

@@ -42,6 +42,12 @@ pub fn config_map(pool: &str) -> String {
     format!("repair-{pool}")
 }
 
+/// Where Mooring 0.1 kept a pool's journal: namespace and name. It is reported, and never continued.
+#[must_use]
+pub fn config_map_of_0_1(pool: &str) -> (&'static str, String) {
+    ("kube-system", format!("mooring-repair-{pool}"))
+}
+
 /// The name of the temporary pool for `pool`.
 ///
 /// `system` has the name that operators know. For others a hash keeps within the twelve lower-case

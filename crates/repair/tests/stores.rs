@@ -44,6 +44,10 @@ impl Server {
         let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace",
             "metadata": {"name": "mooring-system"}});
         kubernetes.create(namespace, start()).unwrap();
+        Self::of(kubernetes)
+    }
+
+    fn of(kubernetes: Kubernetes) -> Self {
         let shell = Shell::new(kubernetes, Clock::starting_at(start()));
         let running = shell.start();
         Self { shell, _running: running }
@@ -408,4 +412,16 @@ async fn a_part_that_the_head_does_not_count_is_written_again() {
         append(&mut store, &mut records, stopped(SEGMENT_BYTES / 2)).await;
     }
     assert_eq!(server.store().load().await.unwrap().records, records);
+}
+
+#[tokio::test(start_paused = true)]
+async fn missing_namespace_names_the_manifest() {
+    let server = Server::of(Kubernetes::new(Options { start: start(), ..Options::default() }));
+    let mut store = server.store();
+    store.load().await.unwrap();
+    let error = store.lock(&owner("a"), start()).await.unwrap_err().to_string();
+    assert!(
+        error.contains("kubectl apply -f packaging/roles/mooring-repair-cluster.yaml"),
+        "{error}"
+    );
 }

@@ -7,7 +7,7 @@ use mooring_repair::report::DetectionReport;
 use mooring_repair::shell::{Ending, Operator, Standing, Unreached};
 
 use crate::failure::Failure;
-use crate::journaled::{in_the_way, patiently};
+use crate::journaled::{in_the_way, patiently, write};
 
 /// What an earlier run left, before anything is judged: a pool that was deleted and not made again looks like no
 /// pool at all.
@@ -23,6 +23,15 @@ pub(crate) async fn standing(operator: &mut Operator) -> Result<Standing, Failur
     match patiently(operator.status()).await {
         Err(Unreached::Absent(_)) => Err(not_found(operator)),
         read => Ok(read?),
+    }
+}
+
+/// Warns of a run that Mooring 0.1 left unfinished in its own place.
+pub(crate) async fn warn_of_0_1(operator: &mut Operator) {
+    if let Some(place) = operator.unfinished_0_1().await {
+        write(&format!(
+            "warning: {place} holds an unfinished run of Mooring 0.1, which this version does not continue\nhint: finish it with `mooring repair resume` or `abort` of Mooring 0.1.0\n"
+        ));
     }
 }
 

@@ -93,6 +93,7 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
                 if standing.records.is_empty() {
                     left::ensure_exists(operator).await?;
                 }
+                left::warn_of_0_1(operator).await;
                 show::standing(&standing, *all, *output)?;
                 if let Ok(Some(state)) = State::replay(&standing.records) {
                     // A journal of another cluster or pool says nothing about the one that was named.
@@ -146,6 +147,7 @@ async fn apply(
         return Box::pin(end::end(operator, ending, output)).await;
     }
     show_target(operator).await;
+    left::warn_of_0_1(operator).await;
     let expires = token.map(|token| token.expires);
     let examined = patiently(operator.examine(expires, None)).await;
     let report = &examined.report;

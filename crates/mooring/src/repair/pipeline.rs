@@ -17,7 +17,7 @@ use mooring_repair::shell::{Ending, Operator, PATIENCE};
 use mooring_repair::stand_in::StandIn;
 
 use super::arguments::{Drawn, Written};
-use super::left::{absence, nobody_stands_in, unfinished};
+use super::left::{absence, nobody_stands_in, unfinished, warn_of_0_1};
 use super::outside::operator;
 use super::progress::tell;
 use super::show;
@@ -78,6 +78,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
         Err(_) if !report.detection.cluster_allows() => return nothing_to_do(&report),
         Err(unreached) => return Err(unreached.into()),
     };
+    warn_of_0_1(operator).await;
     let unfinished = unfinished(operator, &standing.records)?;
     let footing = match &unfinished {
         Some(state) => Some(operator.footing(state).await.map_err(Failure::unreadable)?),

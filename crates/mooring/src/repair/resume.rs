@@ -34,6 +34,7 @@ pub(crate) async fn find(
     let unfinished = left::unfinished(operator, &standing.records)?;
     if unfinished.is_none() {
         left::ensure_exists(operator).await?;
+        left::warn_of_0_1(operator).await;
     }
     if (unfinished.is_none() || dry_run) && output == Written::Json {
         show::standing(&standing, false, output)?;

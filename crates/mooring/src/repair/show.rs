@@ -2,8 +2,8 @@
 
 use mooring_contract::printable::{markdown, printable};
 use mooring_repair::guards::Verdict;
-use mooring_repair::journal::summaries;
-use mooring_repair::plan::{self, Plan};
+use mooring_repair::journal::{Entry, Record, summaries};
+use mooring_repair::plan::{self, Document, Plan};
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::shell::Standing;
 
@@ -56,7 +56,7 @@ pub(crate) fn standing(standing: &Standing, all: bool, output: Written) -> Resul
     if output == Written::Json {
         let value = serde_json::json!({
             "schema": "mooring.repair.status/v1", "journal": standing.place,
-            "run": found, "runs": earlier, "lock": standing.lock,
+            "run": found, "plan": newest_plan(&standing.records), "runs": earlier, "lock": standing.lock,
         });
         return print(json(&value)?.as_bytes());
     }
@@ -78,6 +78,14 @@ pub(crate) fn standing(standing: &Standing, all: bool, output: Written) -> Resul
     };
     text.extend(lines.iter().map(|(word, line)| row(word, line)));
     print(text.as_bytes())
+}
+
+/// The plan that the journal holds last, with the pool as it was: evidence, not an approval.
+fn newest_plan(records: &[Record]) -> Option<&Document> {
+    records.iter().rev().find_map(|record| match &record.entry {
+        Entry::RunStarted(session) | Entry::Resumed(session) => Some(&*session.plan),
+        _ => None,
+    })
 }
 
 impl TryFrom<Drawn> for Written {

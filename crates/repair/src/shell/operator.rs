@@ -8,13 +8,14 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::ResourceIdError;
 use mooring_contract::printable;
+use serde_json::Value;
 use tokio::sync::{Mutex, watch};
 
 use super::access::{self, Access, Unreached};
 use super::azure::Azure;
 use super::capacity;
 use super::ending::{self, release, take, unfinished};
-use super::kube_api::KubeApi;
+use super::kube_api::{Answer, KubeApi};
 use super::process::this_process;
 use super::store::{ConfigMapStore, FileStore, Store};
 use super::takeover::Patience;
@@ -24,6 +25,7 @@ use crate::begin::{BeginError, Start, begin, lost_run};
 use crate::guards::{self, Guard, deletions};
 use crate::journal::{Entry, Owner, Record, Session, follow, retained};
 use crate::machine::State;
+use crate::names::config_map_of_0_1;
 use crate::observation::{Query, Reading, Seen};
 use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
@@ -212,6 +214,17 @@ impl Operator {
     /// What the journal says, without its lock.
     pub async fn status(&mut self) -> Result<Standing, Unreached> {
         Ok(Standing::of(self.store().await?).await?)
+    }
+
+    /// Returns where Mooring 0.1 left an unfinished run of this pool, if that can be read.
+    pub async fn unfinished_0_1(&mut self) -> Option<String> {
+        let (namespace, name) = config_map_of_0_1(&self.settings.target.pool);
+        let kube = self.kube().await.ok()?;
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps/{name}");
+        let answer = kube.get(&path).await.ok().filter(Answer::is_success)?;
+        let journal = answer.body.pointer("/data/journal")?.as_str()?;
+        let last: Value = serde_json::from_str(journal.lines().last()?).ok()?;
+        (last["entry"] != "finished").then(|| format!("ConfigMap {namespace}/{name}"))
     }
 
     /// Begins a run of an approved plan and drives it until it rests.

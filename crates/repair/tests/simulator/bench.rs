@@ -275,6 +275,12 @@ impl Outside for Azure {
         request: http::Request<Bytes>,
     ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
         let path = request.uri().path().to_owned();
+        let origin = self.bench.shell.with(|world, _| world.azure().options().endpoint.clone());
+        let sent = request.uri().to_string();
+        assert!(
+            sent.starts_with(&format!("{}/", origin.trim_end_matches('/'))),
+            "{sent} left {origin}"
+        );
         self.bench.meddle(&path);
         let reads = request.method() == http::Method::GET || path.ends_with("Credential");
         let what = (!reads).then(|| format!("{} {path}", request.method()));
