@@ -14,7 +14,7 @@ const NOTHING: &str = "No failures are on record.\n\
 pub(crate) fn show(format: ReportFormat, table: &Table) -> String {
     match format {
         ReportFormat::Json => json(table),
-        _ if table.rows.is_empty() => NOTHING.to_owned(),
+        _ if table.rows.is_empty() => NOTHING.to_owned() + &unconfirmed(table),
         ReportFormat::Table => columns(table),
         ReportFormat::Markdown => markdown(table),
     }
@@ -48,7 +48,17 @@ fn columns(table: &Table) -> String {
     for (_, sentence) in &table.findings {
         let _ = writeln!(text, "\n{sentence}");
     }
-    text
+    text + &unconfirmed(table)
+}
+
+/// What is on record and not counted.
+fn unconfirmed(table: &Table) -> String {
+    match table.unconfirmed {
+        0 => String::new(),
+        count => format!(
+            "\nNot counted: {count} unconfirmed (only an event reports them; `mooring why POOL` lists them)\n"
+        ),
+    }
 }
 
 fn markdown(table: &Table) -> String {
@@ -59,7 +69,7 @@ fn markdown(table: &Table) -> String {
     for (_, sentence) in &table.findings {
         let _ = writeln!(text, "\n**{sentence}**");
     }
-    text
+    text + &unconfirmed(table)
 }
 
 fn json(table: &Table) -> String {
@@ -76,6 +86,7 @@ fn json(table: &Table) -> String {
         .iter()
         .map(|(image, sentence)| json!({"image": image, "sentence": sentence}))
         .collect();
-    let report = json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped});
+    let report = json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped,
+                        "unconfirmed": table.unconfirmed});
     format!("{report:#}\n")
 }

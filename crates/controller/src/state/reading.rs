@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::event_reads::contradicts;
 use super::reconcile::ANSWERED_WITHIN;
 use super::{Action, Read, State, Target};
 use crate::claim::Claim;
@@ -37,6 +38,7 @@ impl State {
             }
             self.ask(&uid, priority, now, actions);
         }
+        self.plan_event_reads(now, actions);
         if sweeping {
             self.ask_sweeps(now, actions);
         }
@@ -49,7 +51,7 @@ impl State {
             .is_some_and(|(priority, _)| priority != Priority::Pending || !self.is_sweeping())
     }
 
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         uid: &Arc<str>,
         priority: Priority,
@@ -64,11 +66,12 @@ impl State {
             self.queue.remove(uid);
             return;
         };
-        tracked.work().reading = Some(now);
+        tracked.work().reading = Some((now, priority));
         // Should the answer never come, the claim is due again then.
         let again = now.saturating_add(ANSWERED_WITHIN).unwrap_or(Timestamp::MAX);
         let launched = tracked.claim.launched.unwrap_or(tracked.claim.created);
-        self.queue.set(uid, again, priority, launched);
+        let next = if priority == Priority::Event { Priority::Pending } else { priority };
+        self.queue.set(uid, again, next, launched);
         actions.push(Action::Read(Read { uid: Arc::clone(uid), target, priority }));
     }
 
@@ -83,9 +86,13 @@ impl State {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let settled = tracked.is_settled();
         let work = tracked.work();
-        work.reading = None;
+        let by_event = matches!(work.reading.take(), Some((_, Priority::Event)));
+        if contradicts(seen) {
+            work.event = None;
+        }
         let looks = &mut work.looks;
-        looks.count = looks.count.saturating_add(1);
+        // What an event asks for does not change the schedule.
+        looks.count = looks.count.saturating_add(u32::from(!by_event));
         looks.since_trigger = looks.since_trigger.map(|tried| tried.saturating_add(1));
         looks.refused = matches!(seen, Observation::Refused { .. });
         looks.wanted = false;
@@ -109,6 +116,9 @@ impl State {
             }
             Finding::Nothing => {}
         }
+        if by_event {
+            self.follow_event_read(uid, now);
+        }
         self.reconcile(uid, now, actions);
     }
 
@@ -123,7 +133,7 @@ impl State {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let waiting = tracked.reason() == Some(Reason::CseSucceeded)
             && tracked.claim.registered.is_none()
-            && !tracked.gone;
+            && tracked.gone.is_none();
         let known = self.recorded.get(&**uid).is_some_and(|recorded| recorded.unregistered);
         if !waiting || known {
             self.reconcile(uid, now, actions);
