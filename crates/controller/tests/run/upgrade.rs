@@ -77,10 +77,8 @@ async fn old_leader_is_respected_until_its_lease_expires() {
         assert_eq!(cluster.holder(), "", "an earlier version still leads");
         cluster.shell.with(|world, now| {
             let key = Key::new(Some(OLD), "mooring");
-            let stored = world.kubernetes().get("leases.coordination.k8s.io", &key).unwrap();
-            let mut renewed = lease(format!("{now:.6}"));
-            renewed["metadata"] = stored["metadata"].clone();
-            world.kubernetes_mut().replace(renewed, now).unwrap();
+            let renewed = json!({"spec": {"renewTime": format!("{now:.6}")}});
+            world.kubernetes_mut().change("leases.coordination.k8s.io", &key, &renewed, now).unwrap();
         });
     }
     cluster.pass(12).await;
