@@ -49,11 +49,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         kube,
         arm,
         clock,
-        settings: Settings {
-            instance: instance(),
-            scope,
-            ..Settings::default()
-        },
+        settings: Settings { instance: instance(), scope, ..Settings::default() },
         namespace: arguments.cluster.namespace.clone(),
         times: Times::default(),
         metrics,

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use mooring_arm::Limits;
-use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
 use mooring_controller::once::{Failed, Looker};
 use mooring_controller::run::Api;
+use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
 
 use crate::cluster_cli::{ClusterArguments, FleetArguments, WhyArguments};
 use crate::connect;

@@ -64,11 +64,7 @@ impl NodeTold {
             owner: "",
             confidence: "",
             evidence: entry.evidence.clone(),
-            source: if entry.unconfirmed {
-                Source::KarpenterEvent
-            } else {
-                Source::InstanceView
-            },
+            source: if entry.unconfirmed { Source::KarpenterEvent } else { Source::InstanceView },
         };
         let reason = Reason::parse(&entry.reason).unwrap_or(Reason::CseSucceeded);
         Self {

@@ -145,7 +145,9 @@ impl Looker {
     }
 
     async fn record(&self) -> Result<Document, Failed> {
-        let Some(text) = self.get(&record::path(&self.namespace)).await? else { return Ok(Document::default()) };
+        let Some(text) = self.get(&record::path(&self.namespace)).await? else {
+            return Ok(Document::default());
+        };
         Ok(Document::from_config_map(&serde_json::from_str(&text).unwrap_or_default())?)
     }
 

@@ -60,7 +60,8 @@ fn unconfirmed_failures_evict_nothing_and_give_way() {
     assert_eq!(uids, [("uid-a-1", false), ("uid-a-2", true)]);
     let text = serde_json::to_string(&document).unwrap();
     assert_eq!(text.matches("\"unconfirmed\":true").count(), 1);
-    let old = text.replace("\"unconfirmed\":true,", "").replacen("instance-view", "karpenter-event", 1);
+    let old =
+        text.replace("\"unconfirmed\":true,", "").replacen("instance-view", "karpenter-event", 1);
     assert!(Document::parse(&old).unwrap().entries().next().unwrap().unconfirmed);
 }
 

@@ -19,6 +19,8 @@ use crate::share::KEPT_FOR_TRIGGERS;
 pub(super) const EVENT_TTL: SignedDuration = SignedDuration::from_mins(10);
 /// A further event about the same NodeClaim asks for reads again after this long.
 const BURST_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
+/// With more reads waiting than this, a list is read.
+const EVENT_BACKLOG: usize = 10;
 /// Events about NodeClaims that were not seen yet.
 const MAX_EARLY_EVENTS: usize = 512;
 
@@ -45,6 +47,12 @@ impl State {
             self.take_event(&uid, event, now);
             self.reconcile(&uid, now, actions);
         }
+    }
+
+    /// Whether events ask for more reads than they are given. One list then shows which of the VMs failed, if any, and
+    /// what Azure shows as failed is read whatever events say.
+    pub(super) fn has_event_backlog(&self) -> bool {
+        self.event_queue.waiting() > EVENT_BACKLOG
     }
 
     /// Keeps an event about a NodeClaim that was seen, and asks for a read.

@@ -32,16 +32,21 @@ impl State {
                 break;
             }
             let uid = Arc::clone(uid);
-            let kept = if priority == Priority::Trigger { 0.0 } else { KEPT_FOR_TRIGGERS };
+            let kept = match priority {
+                Priority::Trigger => 0.0,
+                // Azure shows that there is something to read.
+                Priority::Wanted => KEPT_FOR_TRIGGERS / 2.0,
+                Priority::Pending | Priority::Event => KEPT_FOR_TRIGGERS,
+            };
             if !self.share.take(kept, now) {
                 break;
             }
             self.ask(&uid, priority, now, actions);
         }
-        self.plan_event_reads(now, actions);
-        if sweeping {
+        if sweeping || self.has_event_backlog() {
             self.ask_sweeps(now, actions);
         }
+        self.plan_event_reads(now, actions);
     }
 
     /// Whether something is due that the budget holds back.

@@ -66,9 +66,9 @@ impl State {
                 judge_event(&event, hints(&tracked.claim, None))
             }
             (Why::NotLaunched, None) if silent => outside.map(Verdict::unavailable),
-            (Why::Exhausted, None) if silent => Some(Verdict::unavailable(
-                outside.unwrap_or_else(|| wording::VM_GONE.to_owned()),
-            )),
+            (Why::Exhausted, None) if silent => {
+                Some(Verdict::unavailable(outside.unwrap_or_else(|| wording::VM_GONE.to_owned())))
+            }
             _ => None,
         };
         let ended = matches!(why, Why::Ended | Why::TooOld);

@@ -169,7 +169,8 @@ fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
         uid: claim.uid.to_string(),
         node_claim: claim.name.to_string(),
         pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
-        node_class: claim.node_class.to_string(),
+        // The API server checks the other names, and not this one.
+        node_class: safe(&claim.node_class, 253),
         node: claim.node_name(),
         reason: String::new(),
         message: String::new(),

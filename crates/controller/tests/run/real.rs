@@ -67,7 +67,8 @@ async fn furnish(admin: &kube::Client, claims: &str) {
         let list = format!("/apis/{group}/{version}/{plural}");
         eventually(&list, async || send(admin, "GET", &list, &Value::Null).await.ok()).await;
     }
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
+    let namespace =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
     send(admin, "POST", "/api/v1/namespaces", &namespace).await.unwrap();
     // The API server creates this one by itself, a moment after its start.
     let old = "/api/v1/namespaces/kube-system";

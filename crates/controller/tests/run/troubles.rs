@@ -173,7 +173,9 @@ async fn a_vm_that_is_gone_before_it_can_be_read_is_told_from_karpenters_words()
     assert_eq!(sources, ["karpenter-event"]);
     let events = cluster.events();
     assert_eq!(events.len(), 1, "{events:?}");
-    assert!(events.iter().all(|event| event.0 == "NodeClaim" && event.2 == "CSEFailureUnconfirmed"));
+    assert!(
+        events.iter().all(|event| event.0 == "NodeClaim" && event.2 == "CSEFailureUnconfirmed")
+    );
     replica.stop().await;
 }
 

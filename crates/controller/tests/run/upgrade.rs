@@ -78,7 +78,10 @@ async fn old_leader_is_respected_until_its_lease_expires() {
         cluster.shell.with(|world, now| {
             let key = Key::new(Some(OLD), "mooring");
             let renewed = json!({"spec": {"renewTime": format!("{now:.6}")}});
-            world.kubernetes_mut().change("leases.coordination.k8s.io", &key, &renewed, now).unwrap();
+            world
+                .kubernetes_mut()
+                .change("leases.coordination.k8s.io", &key, &renewed, now)
+                .unwrap();
         });
     }
     cluster.pass(12).await;
