@@ -1,6 +1,6 @@
 //! The part of Azure that may be read: the VMs of one node resource group and the machines of one cluster.
 //!
-//! NodeClaims and Nodes are written by others, and a `providerID` or an annotation can name any resource. Whatever is
+//! `NodeClaim`s and Nodes are written by others, and a `providerID` or an annotation can name any resource. Whatever is
 //! outside this scope is removed from a NodeClaim before anything else sees it, so no read can be derived from it.
 
 use crate::claim::Claim;

@@ -192,9 +192,9 @@ pub enum Swept {
 /// What was left out, so that a bound shows when it is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Deleted NodeClaims that were dropped unexplained, above the limit.
+    /// Deleted `NodeClaim`s that were dropped unexplained, above the limit.
     pub deleted: u64,
-    /// Events about NodeClaims that were not seen, above the limit.
+    /// Events about `NodeClaim`s that were not seen, above the limit.
     pub events: u64,
 }
 
@@ -204,7 +204,7 @@ pub struct State {
     settings: Settings,
     leads: bool,
     claims: HashMap<Arc<str>, Tracked>,
-    /// Deleted NodeClaims that are not explained yet, the first deleted first.
+    /// Deleted `NodeClaim`s that are not explained yet, the first deleted first.
     deleted: BTreeSet<(Timestamp, Arc<str>)>,
     queue: Queue,
     /// Reads that events ask for. Never in place of one in `queue`.
@@ -220,7 +220,7 @@ pub struct State {
     recorded: HashMap<String, Recorded>,
     /// Entries that were read and whose other writes may be missing.
     unfinished: Vec<Entry>,
-    /// Events about NodeClaims that were not seen yet: the two watches are not in step.
+    /// Events about `NodeClaim`s that were not seen yet: the two watches are not in step.
     early_events: VecDeque<ProvisioningError>,
     fleet: FleetWatch,
     /// Where an image fails: the claim's node class and pool.

@@ -21,7 +21,7 @@ pub(super) const EVENT_TTL: SignedDuration = SignedDuration::from_mins(10);
 const BURST_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 /// With more reads waiting than this, a list is read.
 const EVENT_BACKLOG: usize = 10;
-/// Events about NodeClaims that were not seen yet.
+/// Events about `NodeClaim`s that were not seen yet.
 const MAX_EARLY_EVENTS: usize = 512;
 
 impl State {
@@ -159,7 +159,7 @@ impl State {
     }
 }
 
-/// NodeClaims for which events asked the least come first, so that repeated events about some do not keep the first event
+/// `NodeClaim`s for which events asked the least come first, so that repeated events about some do not keep the first event
 /// about another waiting.
 fn order(event_reads: u32) -> Timestamp {
     Timestamp::from_second(i64::from(event_reads)).unwrap_or(Timestamp::MAX)

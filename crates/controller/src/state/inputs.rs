@@ -15,7 +15,7 @@ use crate::patch::{Wanted, is_there};
 use crate::record::{Document, Entry};
 use crate::wording;
 
-/// Deleted NodeClaims that are not explained. Each costs some reads within seconds, so more than this
+/// Deleted `NodeClaim`s that are not explained. Each costs some reads within seconds, so more than this
 /// means that nothing can be read.
 const MAX_DELETED: usize = 1000;
 /// A record this young may lack its events.
@@ -106,7 +106,7 @@ impl State {
         self.reconcile(uid, now, actions);
     }
 
-    /// Drops deleted NodeClaims that no event can be about any more.
+    /// Drops deleted `NodeClaim`s that no event can be about any more.
     pub(super) fn forget_deleted(&mut self, now: Timestamp) {
         while let Some((at, uid)) = self.deleted.first().cloned() {
             if now.duration_since(at) <= EVENT_TTL {
@@ -184,13 +184,12 @@ impl State {
         for tracked in before.claims.into_values() {
             let uid = Arc::clone(&tracked.claim.uid);
             let event = tracked.work.and_then(|work| work.event);
-            match tracked.gone {
-                None => self.see(tracked.claim, now, &mut Vec::new()),
-                Some(_) => {
-                    let mut fresh = Tracked { gone: tracked.gone, ..Tracked::new(tracked.claim) };
-                    fresh.work().looks.since_trigger = Some(0);
-                    self.claims.insert(Arc::clone(&uid), fresh);
-                }
+            if tracked.gone.is_none() {
+                self.see(tracked.claim, now, &mut Vec::new());
+            } else {
+                let mut fresh = Tracked { gone: tracked.gone, ..Tracked::new(tracked.claim) };
+                fresh.work().looks.since_trigger = Some(0);
+                self.claims.insert(Arc::clone(&uid), fresh);
             }
             if let Some(event) = event {
                 self.take_event(&uid, event, now);
