@@ -17,7 +17,7 @@ use world::{Change, World, own_condition, run};
 
 const FOREVER: i64 = i64::MAX;
 
-/// NodeClaims and VMs, and what happens to them.
+/// `NodeClaim`s and VMs, and what happens to them.
 #[derive(Clone, Default)]
 struct Story {
     vms: BTreeMap<String, Vm>,
