@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mooring_arm::identity::Settings as Identity;
 use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
+use mooring_controller::Scope;
 
 use crate::cluster_cli::ClusterArguments;
 use crate::failure::Failure;
@@ -13,13 +14,6 @@ use crate::failure::Failure;
 fn or_environment(flag: Option<&String>, names: &[&str]) -> Option<String> {
     let value = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
     flag.cloned().or_else(|| names.iter().find_map(value))
-}
-
-/// Where the nodes are in Azure.
-#[derive(Debug, Default)]
-pub(crate) struct Place {
-    pub(crate) subscription: Option<String>,
-    pub(crate) node_resource_group: Option<String>,
 }
 
 /// A client of Azure within these limits, at this endpoint or at the one that the environment says.
@@ -51,8 +45,8 @@ pub(crate) async fn kubernetes_by(kubeconfig: Option<&Path>) -> Result<kube::Cli
     })
 }
 
-/// Where the nodes are; the cluster is asked for what is not said.
-pub(crate) async fn place(arm: &Client, arguments: &ClusterArguments) -> Result<Place, Failure> {
+/// What may be read in Azure. The node resource group is read from the cluster unless it is given.
+pub(crate) async fn scope(arm: &Client, arguments: &ClusterArguments) -> Result<Scope, Failure> {
     let name = &arguments.name;
     let subscription =
         or_environment(name.subscription.as_ref(), &["SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"]);
@@ -60,18 +54,29 @@ pub(crate) async fn place(arm: &Client, arguments: &ClusterArguments) -> Result<
     let is_named = name.resource_group.is_some() || name.cluster.is_some();
     let variables: &[&str] = if is_named { &[] } else { &["AZURE_NODE_RESOURCE_GROUP"] };
     let nodes = or_environment(arguments.node_resource_group.as_ref(), variables);
-    if nodes.is_some() {
-        return Ok(Place { subscription, node_resource_group: nodes });
-    }
     let group = or_environment(name.resource_group.as_ref(), &["RESOURCE_GROUP"]);
     let cluster = or_environment(name.cluster.as_ref(), &["CLUSTER_NAME"]);
-    let (Some(in_subscription), Some(group), Some(cluster)) = (&subscription, group, cluster)
-    else {
-        return Ok(Place { subscription, node_resource_group: None });
+    let unknown = || {
+        Failure::usage(
+            "the node resource group is unknown\nhint: name the cluster with `--subscription`, `--resource-group` and `--cluster` (or SUBSCRIPTION_ID, RESOURCE_GROUP and CLUSTER_NAME), or give `--subscription` and `--node-resource-group`".to_owned(),
+        )
     };
-    let id = ResourceId::cluster(in_subscription, &group, &cluster)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let cluster = arm.cluster(&id).await.map_err(|error| Failure::azure(&error))?;
-    let node_resource_group = cluster.properties.node_resource_group.clone();
-    Ok(Place { subscription, node_resource_group })
+    let subscription = subscription.ok_or_else(unknown)?;
+    let cluster = match (group, cluster) {
+        (Some(group), Some(cluster)) => Some(
+            ResourceId::cluster(&subscription, &group, &cluster)
+                .map_err(|error| Failure::usage(error.to_string()))?,
+        ),
+        _ => None,
+    };
+    let node_resource_group = match (nodes, &cluster) {
+        (Some(nodes), _) => nodes,
+        (None, Some(id)) => {
+            let cluster = arm.cluster(id).await.map_err(|error| Failure::azure(&error))?;
+            cluster.properties.node_resource_group.clone().ok_or_else(unknown)?
+        }
+        (None, None) => return Err(unknown()),
+    };
+    let cluster = cluster.map(|id| id.as_str().to_owned());
+    Ok(Scope { subscription, node_resource_group, cluster })
 }
