@@ -7,6 +7,7 @@
 //! | [`guards`] | five preconditions with evidence, and the verdict that holds whatever is unknown |
 //! | [`sanitise`], [`sensitive`], [`names`] | from a live pool to a request body |
 //! | [`stand_in`] | a temporary pool that is there, and whose it is |
+//! | [`approval`] | plan hash and expiry, as one token |
 //! | [`plan`] | steps as data, with a hash over what matters |
 //! | [`journal`] | write-ahead records, chained by hashes; the lock's decision |
 //! | [`machine`] | state, what was seen and the time in; exactly one thing to do out |
@@ -19,6 +20,7 @@
 //!
 //! Decisions are pure; only [`shell`], [`finalizers::shell`] and [`journal::RealDisk`] touch anything.
 
+pub mod approval;
 pub mod begin;
 pub mod canonical;
 mod counted;
