@@ -12,7 +12,7 @@ pub const JOURNAL_TAG: &str = "mooring-journal";
 pub const RUN_TAG: &str = "mooring-run";
 
 /// Where journals are kept in a cluster.
-pub const NAMESPACE: &str = "kube-system";
+pub const NAMESPACE: &str = "mooring-system";
 
 /// The name of the `ConfigMap` with a pool's journal.
 #[must_use]
