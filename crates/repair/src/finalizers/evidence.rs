@@ -213,8 +213,8 @@ pub struct WebhookState {
 
 /// Returns true if an `EndpointSlice` has an endpoint that is ready; a condition that is absent means ready.
 pub(crate) fn has_ready_endpoint(slice: &Value) -> bool {
-    let endpoints = slice["endpoints"].as_array().into_iter().flatten();
-    endpoints.into_iter().any(|endpoint| endpoint["conditions"]["ready"] != false)
+    let mut endpoints = slice["endpoints"].as_array().into_iter().flatten();
+    endpoints.any(|endpoint| endpoint["conditions"]["ready"] != false)
 }
 
 fn time(value: &Value) -> Option<Timestamp> {

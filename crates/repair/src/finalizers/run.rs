@@ -111,7 +111,8 @@ pub async fn run(
             }
             Action::Effect { step, effect } => {
                 let key = effect.key();
-                let attempt = state.attempts.get(&key).map_or(1, |attempt| attempt.count + 1);
+                let attempt =
+                    state.attempts.get(&key).map_or(1, |attempt| attempt.count.saturating_add(1));
                 let intent = Entry::Intent { step, effect: effect.clone(), attempt };
                 write(world, &mut records, &mut state, intent).await?;
                 let result = world.perform(&effect).await;

@@ -15,8 +15,7 @@ use crate::bench::{Bench, Mortal, approved, definition, planned};
 use crate::players;
 
 /// What shows that an operator is gone may be read with these rights, and no others.
-const READING: &str =
-    include_str!("../../../../packaging/roles/mooring-finalizers-cluster.yaml");
+const READING: &str = include_str!("../../../../packaging/roles/mooring-finalizers-cluster.yaml");
 
 pub(crate) fn why<'a>(report: &'a RunReport, resource: &str, name: &str) -> &'a str {
     let found = report.left.iter().find(|left| left.resource == resource && left.name == name);
@@ -398,7 +397,8 @@ pub(crate) async fn a_run_that_is_killed_is_continued(bench: Bench) {
         let remover =
             bench.remover_by(mortal.client(&bench.client("admin")), bench.settings.clone());
         let plan = planned(&remover).await;
-        let run = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {}));
+        let approval = approved(&plan);
+        let run = remover.apply(&plan, &approval, Box::new(|_, _, _| {}));
         let ended = mortal.live(run).await;
         if ended.is_none() {
             forget_lock(&bench).await;
