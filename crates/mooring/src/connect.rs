@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mooring_arm::identity::Settings as Identity;
 use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
 use mooring_controller::Scope;
+use mooring_kubeconfig::Connection;
 
 use crate::cluster_cli::ClusterArguments;
 use crate::failure::Failure;
@@ -32,17 +33,24 @@ pub(crate) async fn kubernetes(arguments: &ClusterArguments) -> Result<kube::Cli
     kubernetes_by(arguments.kubeconfig.as_deref()).await
 }
 
+/// A client of the cluster's API by a kubeconfig, else by the usual rules, with the names that its operator knows.
+pub(crate) async fn cluster_by(kubeconfig: Option<&Path>) -> Result<Connection, Failure> {
+    mooring_kubeconfig::connect(kubeconfig).await.map_err(|error| unreachable_cluster(&error))
+}
+
+fn unreachable_cluster(error: &str) -> Failure {
+    Failure::unreadable(format!(
+        "no way to the cluster's API: {error}\nhint: `--kubeconfig FILE` or KUBECONFIG names a kubeconfig; `az aks get-credentials` writes one"
+    ))
+}
+
 /// The same by a kubeconfig, else by the usual rules.
 pub(crate) async fn kubernetes_by(kubeconfig: Option<&Path>) -> Result<kube::Client, Failure> {
     let client = match kubeconfig {
         Some(path) => mooring_kubeconfig::client_by_file(path).await,
         None => mooring_kubeconfig::usual_client().await,
     };
-    client.map_err(|error| {
-        Failure::unreadable(format!(
-            "no way to the cluster's API: {error}\nhint: `--kubeconfig FILE` or KUBECONFIG names a kubeconfig; `az aks get-credentials` writes one"
-        ))
-    })
+    client.map_err(|error| unreachable_cluster(&error))
 }
 
 /// What may be read in Azure. The node resource group is read from the cluster unless it is given.

@@ -103,12 +103,12 @@ impl RunReport {
             Some(_) if state.acted() => Verdict::Acted,
             Some(_) => Verdict::Clean,
         };
-        let name = &state.settings.profile.name;
+        let name = &state.profile.name;
         let mut report = Self {
             run: state.run.clone(),
             started: Some(state.started),
             left: state.finished.clone().unwrap_or_default(),
-            ..Self::without_run(name, &state.plan_hash, result, None)
+            ..Self::without_run(name, state.plan_hash.as_str(), result, None)
         };
         let mut open: Option<&Effect> = None;
         for record in records.iter().filter(|record| record.run == state.run) {
@@ -139,7 +139,10 @@ impl RunReport {
                     }
                 }
                 Entry::Stopped { message, .. } => report.stopped = Some(message.clone()),
-                Entry::Resumed { .. } => report.stopped = None,
+                Entry::Resumed { .. } => {
+                    report.stopped = None;
+                    report.steps.clear();
+                }
                 _ => {}
             }
         }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::build::Plan;
 use crate::flowchart::flowchart;
 use crate::guards::Outcome;
+use crate::shell::told;
 
 /// Targets of a step that are shown by name.
 const SHOWN: usize = 20;
@@ -13,8 +14,9 @@ const SHOWN: usize = 20;
 /// Lines for a terminal.
 #[must_use]
 pub fn table(plan: &Plan) -> String {
-    let name = plan.profile["name"].as_str().unwrap_or_default();
-    let mut text = format!("plan {}\nremove {name} from cluster {}\n\n", plan.hash, plan.cluster);
+    let name = &plan.profile.name;
+    let cluster = if plan.cluster.is_empty() { "unknown" } else { &plan.cluster };
+    let mut text = format!("Plan to remove {name} from the cluster with uid {cluster}\n\n");
     if plan.nothing_to_do {
         text.push_str("nothing to do: nothing of it is there\n");
         return text;
@@ -46,11 +48,16 @@ pub fn table(plan: &Plan) -> String {
             Outcome::Fail => "fail",
             Outcome::Unknown => "unknown",
         };
-        let _ = writeln!(text, "{word:<8} {:<14} {}", guard.name, guard.evidence.join("; "));
+        let _ = writeln!(text, "{word:<8} {:<16} {}", guard.name, guard.evidence.join("; "));
+        if let Some(reason) = &guard.overridden {
+            let _ = writeln!(text, "         {:<16} overridden: {}", "", told(reason));
+        }
     }
     for note in &plan.notes {
         let _ = writeln!(text, "note     {note}");
     }
+    let (approval, expires) = (&plan.approval, plan.approval.expires);
+    let _ = writeln!(text, "\nHash:     {approval}\nExpires:  {expires:.0}");
     text
 }
 
