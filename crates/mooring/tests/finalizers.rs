@@ -187,7 +187,7 @@ fn dry_run_says_so_first_and_writes_nothing() {
     for words in [&["apply", "--dry-run"][..], &["apply", "--dry-run", "--best-effort"]] {
         let (code, out, err) = sim.run(words);
         assert_eq!(code, 0, "{out}{err}");
-        assert!(out.starts_with("Dry run: nothing is changed.\n"), "{out}");
+        assert!(err.starts_with("Dry run: nothing will be changed\n"), "{err}");
         assert!(out.contains("strip-finalizers") && out.contains("Hash:     "), "{out}");
     }
     let (code, plan) = sim.json(&["apply", "--dry-run", "-o", "json"]);

@@ -71,6 +71,7 @@ enum Begin {
 
 fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
     let dry_run = dry_run::from_environment()? || arguments.dry_run;
+    dry_run::announce(dry_run);
     let token = arguments.approval.plan_hash.clone();
     let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
     let usual = settings.limits.overall;
@@ -189,16 +190,7 @@ impl Session {
     }
 
     async fn change(&self, request: &Request, signals: Signals) -> Result<u8, Failure> {
-        if request.dry_run {
-            let line = b"Dry run: nothing is changed.\n";
-            match request.output {
-                Written::Table => print(line)?,
-                // Standard output is one JSON document.
-                Written::Json => write("Dry run: nothing is changed.\n"),
-            }
-        } else {
-            write(&self.heading());
-        }
+        write(&self.heading());
         if let Some(token) =
             request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
         {
