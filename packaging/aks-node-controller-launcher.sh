@@ -22,16 +22,26 @@ wait_for_hostname() {
     done
 }
 
-# KEY=VALUE a line. Read, never sourced: a value is data, whatever it looks like.
+# KEY=VALUE a line. Read, never sourced: a value is data, whatever it looks like. Only the names in this list are
+# exported; any other, such as PATH, BASH_ENV or BIN_PATH, could decide what runs as root.
 read_features() {
     [ -f "$FEATURES_PATH" ] || return
     log "Reading feature flags from $FEATURES_PATH"
-    local line
+    local line name ignored=0 names=""
     while IFS= read -r line || [ -n "$line" ]; do
-        if [[ $line =~ ^([a-zA-Z_][a-zA-Z0-9_]*)=(.*)$ ]]; then
-            export "${BASH_REMATCH[1]}=${BASH_REMATCH[2]}"
-        fi
+        [[ $line =~ ^([a-zA-Z_][a-zA-Z0-9_]*)=(.*)$ ]] || continue
+        name=${BASH_REMATCH[1]}
+        case $name in
+        ENABLE_PROVISIONING_HOTFIX)
+            export "$name=${BASH_REMATCH[2]}"
+            ;;
+        *)
+            ignored=$((ignored + 1))
+            [ "$ignored" -gt 10 ] || names+=" ${name:0:64}"
+            ;;
+        esac
     done <"$FEATURES_PATH"
+    [ "$ignored" -eq 0 ] || log "Ignoring unknown feature flags ($ignored):$names"
 }
 
 # Whatever comes of a hotfix, the node is provisioned.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use crate::event::{Event, EventLevel, Task};
 use crate::go_text::path_error;
 use crate::log::{Level, Log, Value};
-use crate::paths::{EVENTS_DIR, Layout};
+use crate::paths::{EVENTS_DIR, LOG_FILE, Layout};
 use crate::redact::Redactor;
 use crate::secrets;
 use crate::time::{Clock, unix_nanoseconds};
@@ -84,6 +84,12 @@ impl<'w> Agent<'w> {
     /// The first record and event of a command.
     pub(crate) fn started(&mut self, task: Task) -> SystemTime {
         self.info("aks-node-controller started", &[("task", Value::Text(task.as_str()))]);
+        if !self.log.has_file() {
+            self.warn(
+                "the log file is not a regular file; logging to standard error only",
+                &[("path", Value::Text(LOG_FILE))],
+            );
+        }
         let start = self.world.now();
         self.event(task, EventLevel::Informational, "Starting", start);
         start

@@ -1,5 +1,6 @@
 //! The log: one JSON object a line, in a file and on standard error.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
@@ -44,7 +45,8 @@ impl<'a> From<Option<&'a str>> for Value<'a> {
 
 /// Where records go.
 pub(crate) struct Log {
-    file: PathBuf,
+    /// `None` if something other than a regular file has the log's name: then records go to standard error alone.
+    file: Option<PathBuf>,
 }
 
 impl Log {
@@ -56,12 +58,22 @@ impl Log {
             Ok(()) => wanted.clone(),
             Err(_) => PathBuf::from(FALLBACK_LOG_FILE),
         };
-        // Nothing is written, but the file is made, with the mode it shall have.
-        world.append(&file, b"").map_err(|error| {
-            let shown = if file == wanted { LOG_FILE } else { FALLBACK_LOG_FILE };
-            format!("failed to open log file: {}", path_error("open", shown.as_ref(), &error))
-        })?;
-        Ok(Self { file })
+        // Nothing is written, but the file is created, with the mode it must have.
+        match world.append(&file, b"") {
+            Ok(()) => Ok(Self { file: Some(file) }),
+            // A link or a FIFO is no reason not to boot.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(Self { file: None }),
+            Err(error) => {
+                let shown = if file == wanted { LOG_FILE } else { FALLBACK_LOG_FILE };
+                let error = path_error("open", shown.as_ref(), &error);
+                Err(format!("failed to open log file: {error}"))
+            }
+        }
+    }
+
+    /// Returns whether records are written to a file.
+    pub(crate) fn has_file(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Writes a record. A full disk must not end a bootstrap: standard error has it, too.
@@ -92,7 +104,9 @@ impl Log {
         }
         record.close_object();
         let line = record.finish() + "\n";
-        let _ = world.append(&self.file, line.as_bytes());
+        if let Some(file) = &self.file {
+            let _ = world.append(file, line.as_bytes());
+        }
         world.print(Stream::Err, line.as_bytes());
     }
 }

@@ -1,5 +1,6 @@
 //! What this machine says of itself.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::environment::{ContainerdFlavour, GpuImages};
@@ -23,7 +24,12 @@ pub(crate) fn read_components(
         .map_err(|error| format!("failed to load GPU config: parse {shown}: {error}"))
 }
 
-/// Which containerd is installed.
-pub(crate) fn probe_containerd(world: &mut dyn World) -> ContainerdFlavour {
-    ContainerdFlavour::detect(world.probe("containerd", &["--version".as_ref()]).as_deref())
+/// Detects the installed containerd; with a warning if it is installed but does not answer.
+pub(crate) fn probe_containerd(world: &mut dyn World) -> (ContainerdFlavour, Option<&'static str>) {
+    let answer = world.probe("containerd", &["--version".as_ref()]);
+    let timed_out = answer.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut);
+    let warning = timed_out.then_some(
+        "`containerd --version` timed out and was killed; continuing as if containerd were not installed",
+    );
+    (ContainerdFlavour::detect(answer.ok().as_deref()), warning)
 }

@@ -83,7 +83,10 @@ fn environment_text(
     let gpu_images = gpu_images.map_err(|error| {
         format!("{error}\nhint: give the image's component list with --components FILE")
     })?;
-    let containerd = probe_containerd(world);
+    let (containerd, warning) = probe_containerd(world);
+    if let Some(warning) = warning {
+        world.print(Stream::Err, format!("warning: {warning}\n").as_bytes());
+    }
     let built = environment::build(config, &gpu_images, containerd).map_err(|e| e.to_string())?;
     let end = if nul_separated { '\0' } else { '\n' };
     let line = |(name, value): (&str, &str)| format!("{name}={value}{end}");

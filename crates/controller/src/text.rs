@@ -42,12 +42,7 @@ pub fn bounded(text: &str, most: usize) -> String {
 /// One line without control characters, marks that turn the direction of writing, and runs of blanks.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let is_mark = |c: char| matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    let shown: String = text
-        .chars()
-        .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .filter(|c| !c.is_control() && !is_mark(*c))
-        .collect();
+    let shown = mooring_contract::printable(text);
     shown.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

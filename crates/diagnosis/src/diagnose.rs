@@ -22,12 +22,21 @@ const MOST_EVIDENCE: usize = 4;
 /// left out.
 #[must_use]
 pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
-    let (text, told) = read(input, hints.image_date);
-    let ours = told.iter().filter(|told| told.decoded.outcome != Outcome::NotABootstrap);
-    let mut diagnoses: Vec<Diagnosis> =
-        ours.map(|told| Case::of(&text, told, hints).answer()).collect();
+    let each = diagnose_each(input, hints).into_iter();
+    let mut diagnoses: Vec<Diagnosis> = each.map(|(_, diagnosis)| diagnosis).collect();
     diagnoses.sort_by_key(order);
     diagnoses
+}
+
+/// Every message about a bootstrap and its diagnosis, in the order of the text.
+pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(Told, Diagnosis)> {
+    let (text, told) = read(input, hints.image_date);
+    let ours = told.into_iter().filter(|told| told.decoded.outcome != Outcome::NotABootstrap);
+    ours.map(|told| {
+        let diagnosis = Case::of(&text, &told, hints).answer();
+        (told, diagnosis)
+    })
+    .collect()
 }
 
 /// What a code means, without a text: one answer for each thing that it can mean. Nothing but its
@@ -54,7 +63,7 @@ pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
 }
 
 /// Failures before successes, sure before unsure, told before untold; else the order of the text.
-fn order(diagnosis: &Diagnosis) -> (u8, std::cmp::Reverse<Confidence>) {
+pub(crate) fn order(diagnosis: &Diagnosis) -> (u8, std::cmp::Reverse<Confidence>) {
     let rank = match diagnosis.outcome {
         Outcome::Failed => 0,
         Outcome::NoCode => 1,

@@ -43,11 +43,10 @@ fn place(text: &[u8], told: &Told, at: usize) -> String {
 
 /// Without control characters and marks that turn the direction of writing.
 fn printable(bytes: &[u8]) -> String {
-    let is_mark = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let text = String::from_utf8_lossy(bytes);
     text.chars()
         .map(|c| if c == '\t' { ' ' } else { c })
-        .filter(|c| !c.is_control() && !is_mark(*c))
+        .filter(|c| !mooring_contract::printable::is_hidden(*c))
         .collect()
 }
 

@@ -22,6 +22,7 @@
 //! | put facts together | `message`, `read`, `facts` |
 //! | say what a message says | `extension`, `report`, `tell`, `told`, `merge`, `implied`, `decode` |
 //! | find the cause | `rules`, `found_clues`, `evidence`, `diagnose` |
+//! | read long texts in bounded memory | `stream` |
 //! | tell it | `diagnosis`, `json` |
 //! | count causes by image | [`fleet`] |
 
@@ -47,6 +48,7 @@ mod rules;
 mod scan;
 mod sentences;
 mod status;
+mod stream;
 mod surroundings;
 mod tell;
 mod text;
@@ -62,3 +64,4 @@ pub use diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 pub use evidence::{Evidence, LONGEST_LINE};
 pub use json::{SCHEMA, to_json};
 pub use mooring_contract::masking::{likely_secrets, masked, names_secret};
+pub use stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};

@@ -46,12 +46,12 @@ fn begins_a_list(before: Item, item: Item) -> bool {
 }
 
 /// Lower is better.
-fn trust(told: &Told) -> (bool, bool, u8) {
+pub(crate) fn trust(told: &Told) -> (bool, bool, u8) {
     let by = told.decoded.found_by.map_or(u8::MAX, |by| by as u8);
     (told.decoded.code.is_none(), told.weak, by)
 }
 
-fn is_same(one: &Told, other: &Told) -> bool {
+pub(crate) fn is_same(one: &Told, other: &Told) -> bool {
     let (a, b) = (&one.decoded, &other.decoded);
     let ours = |told: &Told| told.decoded.outcome != Outcome::NotABootstrap;
     let name = match (&a.extension, &b.extension) {

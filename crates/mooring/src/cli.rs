@@ -145,7 +145,11 @@ Examples:
 Prints `ready https://127.0.0.1:N` once the files are written and every port answers.
 Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled, slow-boot,
 young-operation, retired-operator (for `mooring finalizers`).
-GET /admin/ on the same port lists what can be broken and looked at.";
+GET /admin/ on the same port lists what can be broken and looked at:
+  curl --cacert demo/ca.pem -H \"Authorization: Bearer $MOORING_SIM_TOKEN\" \\
+    \"$AZURE_RESOURCE_MANAGER_ENDPOINT/admin/\"
+
+Every run has its own random secrets, which only env.sh and kubeconfig (0600) hold.";
 
 #[derive(Debug, Args)]
 pub(crate) struct SimArguments {
@@ -155,7 +159,7 @@ pub(crate) struct SimArguments {
     /// The port; 0 takes a free one
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// The address to listen on; on others than loopback the admin API wants the token in env.sh
+    /// The address to listen on
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) address: IpAddr,
     /// How much faster than in Azure things happen

@@ -59,7 +59,8 @@ pub(crate) struct ClusterArguments {
     pub(crate) kubeconfig: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) name: ClusterName,
-    /// The resource group of the nodes; else AZURE_NODE_RESOURCE_GROUP, else asked of the cluster
+    /// The resource group of the nodes; else AZURE_NODE_RESOURCE_GROUP unless a flag names the cluster, else the one
+    /// that Azure has for the cluster
     #[arg(long, value_name = "NAME")]
     pub(crate) node_resource_group: Option<String>,
     /// Azure's resource manager; else AZURE_RESOURCE_MANAGER_ENDPOINT, else the public cloud

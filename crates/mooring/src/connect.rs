@@ -56,8 +56,10 @@ pub(crate) async fn place(arm: &Client, arguments: &ClusterArguments) -> Result<
     let name = &arguments.name;
     let subscription =
         or_environment(name.subscription.as_ref(), &["SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"]);
-    let nodes =
-        or_environment(arguments.node_resource_group.as_ref(), &["AZURE_NODE_RESOURCE_GROUP"]);
+    // A cluster that a flag names is not replaced by one that a variable means.
+    let is_named = name.resource_group.is_some() || name.cluster.is_some();
+    let variables: &[&str] = if is_named { &[] } else { &["AZURE_NODE_RESOURCE_GROUP"] };
+    let nodes = or_environment(arguments.node_resource_group.as_ref(), variables);
     if nodes.is_some() {
         return Ok(Place { subscription, node_resource_group: nodes });
     }

@@ -8,13 +8,13 @@ use clap_mangen::Man;
 
 use crate::cli::{Cli, ManArguments};
 use crate::failure::Failure;
-use crate::show::print;
+use crate::show::print_raw;
 
 /// Prints a completion script.
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "mooring", &mut script);
-    print(&script)
+    print_raw(&script)
 }
 
 /// Prints a manual page, or writes all of them.
@@ -34,7 +34,7 @@ pub(crate) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
     };
     let mut text = Vec::new();
     page.render(&mut text)?;
-    print(&text)
+    print_raw(&text)
 }
 
 fn write_all(folder: &Path) -> Result<(), Failure> {

@@ -6,15 +6,20 @@ use std::path::Path;
 
 use mooring_contract::catalogue::{ExitCode, Meanings, by_name, page};
 use mooring_contract::shown;
-use mooring_diagnosis::{Diagnosis, Hints, diagnose, diagnose_code, to_json};
+use mooring_diagnosis::{
+    Diagnosis, DiagnosisStream, Hints, StreamDiagnoses, diagnose, diagnose_code, to_json,
+};
 
 use crate::cli::{ExplainArguments, Format};
 use crate::codes::{likely_meanings, parse_code};
 use crate::failure::Failure;
 use crate::show;
+use crate::trace::say;
 
-/// A fleet's logs fit; a disk image does not.
+/// A fleet's logs fit; a disk image does not. Memory does not grow with the text, but time does.
 const MAX_BYTES: u64 = 256 << 20;
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
 
 /// Runs the command.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
@@ -59,11 +64,16 @@ fn explain_text(
     name: &str,
     hints: Hints,
 ) -> Result<(), Failure> {
-    let text = read(source, name)?;
-    if text.trim_ascii().is_empty() && format != Format::Json {
+    let mut stream = DiagnosisStream::new(hints);
+    let is_blank = read(source, name, &mut stream)?;
+    if is_blank && format != Format::Json {
         return show::print(nothing_in(name).as_bytes());
     }
-    answer(format, &diagnose(&text, hints))
+    let StreamDiagnoses { diagnoses, omitted } = stream.finish();
+    if omitted > 0 {
+        say(&format!("{omitted} more failures are not shown; explain a part of the text"));
+    }
+    answer(format, &diagnoses)
 }
 
 /// Most often the command before the pipe has failed.
@@ -87,20 +97,28 @@ fn named_diagnoses(named: Meanings, hints: Hints) -> Vec<Diagnosis> {
     diagnoses
 }
 
-fn read(source: &mut dyn Read, name: &str) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    source
-        .take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(name, &error.to_string()))?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_BYTES) {
-        let limit = MAX_BYTES >> 20;
-        return Err(unreadable(
-            name,
-            &format!("more than {limit} MiB; give the part around the failure"),
-        ));
+/// Passes a text on in chunks; returns whether there is nothing but white space in it.
+fn read(source: &mut dyn Read, name: &str, stream: &mut DiagnosisStream) -> Result<bool, Failure> {
+    let mut chunk = vec![0; CHUNK];
+    let (mut total, mut is_blank) = (0_u64, true);
+    loop {
+        let length = match source.read(&mut chunk) {
+            Ok(0) => return Ok(is_blank),
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(unreadable(name, &error.to_string())),
+        };
+        total += length as u64;
+        if total > MAX_BYTES {
+            let limit = MAX_BYTES >> 20;
+            return Err(unreadable(
+                name,
+                &format!("more than {limit} MiB; give the part around the failure"),
+            ));
+        }
+        is_blank &= chunk[..length].trim_ascii().is_empty();
+        stream.push(&chunk[..length]);
     }
-    Ok(bytes)
 }
 
 fn unreadable(name: &str, why: &str) -> Failure {

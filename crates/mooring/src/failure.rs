@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use mooring_contract::printable::printable_lines;
+
 /// A sentence for a person, and an exit code for a script.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -49,7 +51,7 @@ impl Failure {
 
     #[expect(clippy::print_stderr, reason = "this is where people are told")]
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("mooring: {}", self.text);
+        eprintln!("mooring: {}", printable_lines(&self.text));
         ExitCode::from(self.exit_code)
     }
 }

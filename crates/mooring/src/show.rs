@@ -1,14 +1,24 @@
 //! Diagnoses for people.
 
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
+use mooring_contract::printable::{
+    Lines, is_hidden, markdown as escape, markdown_code, printable_lines,
+};
 use mooring_diagnosis::Diagnosis;
 use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Prints data. A reader that has seen enough is no failure.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+/// Prints text, without what steers a terminal: much of it is written by others. A reader that has seen enough is no
+/// failure.
+pub(crate) fn print(text: &[u8]) -> Result<(), Failure> {
+    print_raw(printable_lines(&String::from_utf8_lossy(text)).as_bytes())
+}
+
+/// Prints data that is ours alone, or no text at all.
+pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -20,7 +30,23 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::unreadable(error.to_string()))?;
-    Ok(text + "\n")
+    Ok(escape_hidden(&text) + "\n")
+}
+
+/// The same JSON with hidden characters as escapes, which programs read as the characters.
+fn escape_hidden(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character != '\n' && is_hidden(character) {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                let _ = write!(safe, "\\u{unit:04x}");
+            }
+        } else {
+            safe.push(character);
+        }
+    }
+    safe
 }
 
 const NOTHING: &str = "This is not about a node's bootstrap.\n\
@@ -36,8 +62,9 @@ pub(crate) fn table(diagnoses: &[Diagnosis]) -> String {
 }
 
 fn entry(diagnosis: &Diagnosis) -> String {
-    let mut lines = vec![diagnosis.summary.clone()];
-    let mut row = |name: &str, value: String| lines.push(format!("  {name:<11} {value}"));
+    let mut lines = Lines::default();
+    lines.line(&diagnosis.summary);
+    let mut row = |name: &str, value: String| lines.line(format_args!("  {name:<11} {value}"));
     row("reported", reported(diagnosis));
     if diagnosis.effective.code != diagnosis.reported.code {
         row("really", code(diagnosis.effective.code, diagnosis.effective.name.as_deref()));
@@ -56,7 +83,7 @@ fn entry(diagnosis: &Diagnosis) -> String {
             row(name, value.clone());
         }
     }
-    lines.join("\n") + "\n"
+    lines.into()
 }
 
 /// For an issue or a chat.
@@ -66,19 +93,19 @@ pub(crate) fn markdown(diagnoses: &[Diagnosis]) -> String {
     }
     let mut lines = Vec::new();
     for diagnosis in diagnoses {
-        lines.push(format!("### {}", diagnosis.summary));
+        lines.push(format!("### {}", escape(&diagnosis.summary)));
         lines.push(String::new());
-        lines.push(format!("- **Reported:** {}", reported(diagnosis)));
+        lines.push(format!("- **Reported:** {}", escape(&reported(diagnosis))));
         let effective = code(diagnosis.effective.code, diagnosis.effective.name.as_deref());
-        lines.push(format!("- **Cause:** `{}`, {effective}", diagnosis.reason));
+        lines.push(format!("- **Cause:** `{}`, {}", diagnosis.reason, escape(&effective)));
         let confidence = diagnosis.confidence.as_str();
         lines.push(format!(
             "- **Confidence:** {confidence}; **owner:** {}",
             diagnosis.owner.as_str()
         ));
         for evidence in &diagnosis.evidence {
-            // Four back-ticks: the line itself may hold one.
-            lines.push(format!("- {}: ```` {} ````", evidence.place, evidence.line));
+            let line = markdown_code(&evidence.line);
+            lines.push(format!("- {}: {line}", escape(&evidence.place)));
         }
         lines.push(String::new());
         lines.extend(

@@ -2,22 +2,25 @@
 
 use std::fmt::Write as _;
 
+use mooring_contract::printable::{markdown as escape, printable};
 use mooring_controller::once::{Row, Table};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cluster_cli::ReportFormat;
+use crate::failure::Failure;
+use crate::show;
 
 const NOTHING: &str = "No failures are on record.\n\
     hint: `mooring controller` keeps the record; `--namespace` says where\n";
 
 /// The table in a format.
-pub(crate) fn show(format: ReportFormat, table: &Table) -> String {
-    match format {
-        ReportFormat::Json => json(table),
+pub(crate) fn show(format: ReportFormat, table: &Table) -> Result<String, Failure> {
+    Ok(match format {
+        ReportFormat::Json => return show::json(&json(table)),
         _ if table.rows.is_empty() => NOTHING.to_owned(),
         ReportFormat::Table => columns(table),
         ReportFormat::Markdown => markdown(table),
-    }
+    })
 }
 
 fn cells(row: &Row) -> [String; 5] {
@@ -28,9 +31,10 @@ fn cells(row: &Row) -> [String; 5] {
 const HEAD: [&str; 5] = ["IMAGE", "CAUSE", "FAILED", "POOLS", "LAST"];
 
 fn columns(table: &Table) -> String {
-    let rows: Vec<[String; 5]> = table.rows.iter().map(cells).collect();
+    let rows: Vec<[String; 5]> =
+        table.rows.iter().map(|row| cells(row).map(|cell| printable(&cell))).collect();
     let width = |column: usize| {
-        let longest = rows.iter().map(|row| row[column].len()).max().unwrap_or_default();
+        let longest = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
         longest.max(HEAD[column].len())
     };
     let widths: Vec<usize> = (0..5).map(width).collect();
@@ -46,7 +50,7 @@ fn columns(table: &Table) -> String {
         line([&row[0], &row[1], &row[2], &row[3], &row[4]]);
     }
     for (_, sentence) in &table.findings {
-        let _ = writeln!(text, "\n{sentence}");
+        let _ = writeln!(text, "\n{}", printable(sentence));
     }
     text
 }
@@ -54,15 +58,15 @@ fn columns(table: &Table) -> String {
 fn markdown(table: &Table) -> String {
     let mut text = format!("| {} |\n|---|---|---|---|---|\n", HEAD.join(" | "));
     for row in &table.rows {
-        let _ = writeln!(text, "| {} |", cells(row).join(" | "));
+        let _ = writeln!(text, "| {} |", cells(row).map(|cell| escape(&cell)).join(" | "));
     }
     for (_, sentence) in &table.findings {
-        let _ = writeln!(text, "\n**{sentence}**");
+        let _ = writeln!(text, "\n**{}**", escape(sentence));
     }
     text
 }
 
-fn json(table: &Table) -> String {
+fn json(table: &Table) -> Value {
     let rows: Vec<_> = table
         .rows
         .iter()
@@ -76,6 +80,5 @@ fn json(table: &Table) -> String {
         .iter()
         .map(|(image, sentence)| json!({"image": image, "sentence": sentence}))
         .collect();
-    let report = json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped});
-    format!("{report:#}\n")
+    json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped})
 }

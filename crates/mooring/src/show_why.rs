@@ -2,28 +2,36 @@
 
 use std::fmt::Write as _;
 
+use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
 use mooring_controller::once::{NodeTold, Table};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cluster_cli::ReportFormat;
+use crate::failure::Failure;
+use crate::show;
 
 /// The answer in a format.
-pub(crate) fn show(format: ReportFormat, what: &str, told: &[NodeTold], fleet: &Table) -> String {
-    match format {
+pub(crate) fn show(
+    format: ReportFormat,
+    what: &str,
+    told: &[NodeTold],
+    fleet: &Table,
+) -> Result<String, Failure> {
+    Ok(match format {
         ReportFormat::Table => table(what, told, fleet),
-        ReportFormat::Json => json(what, told, fleet),
+        ReportFormat::Json => return show::json(&json(what, told, fleet)),
         ReportFormat::Markdown => markdown(what, told, fleet),
-    }
+    })
 }
 
 fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
-    let mut text = String::new();
+    let mut text = Lines::default();
     for one in told {
         let mark = if one.is_failed() { "failed" } else { "well" };
-        let _ = writeln!(text, "{} ({mark}): {}", one.node, one.sentence());
+        text.line(format_args!("{} ({mark}): {}", one.node, one.sentence()));
         let mut row = |name: &str, value: &str| {
             if !value.is_empty() {
-                let _ = writeln!(text, "  {name:<11} {value}");
+                text.line(format_args!("  {name:<11} {value}"));
             }
         };
         row("NodeClaim", one.claim.as_deref().unwrap_or_default());
@@ -44,14 +52,14 @@ fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
         }
         row("next", &one.next(what).unwrap_or_default());
     }
-    text
+    text.into()
 }
 
 fn about<'a>(one: &'a NodeTold, fleet: &'a Table) -> impl Iterator<Item = &'a str> {
     fleet.about(one.image.as_deref().unwrap_or_default())
 }
 
-fn json(what: &str, told: &[NodeTold], fleet: &Table) -> String {
+fn json(what: &str, told: &[NodeTold], fleet: &Table) -> Value {
     let nodes: Vec<_> = told
         .iter()
         .map(|one| {
@@ -78,26 +86,25 @@ fn json(what: &str, told: &[NodeTold], fleet: &Table) -> String {
             })
         })
         .collect();
-    let report = json!({"schema": "mooring.why/v1", "what": what, "nodes": nodes});
-    format!("{report:#}\n")
+    json!({"schema": "mooring.why/v1", "what": what, "nodes": nodes})
 }
 
 fn markdown(what: &str, told: &[NodeTold], fleet: &Table) -> String {
-    let mut text = format!("### Why `{what}`\n\n");
+    let mut text = format!("### Why {}\n\n", markdown_code(what));
     for one in told {
         let mark = if one.is_failed() { "failed" } else { "well" };
-        let _ = writeln!(text, "- **{}** ({mark}): {}", one.node, one.sentence());
+        let (node, sentence) = (escape(&one.node), escape(&one.sentence()));
+        let _ = writeln!(text, "- **{node}** ({mark}): {sentence}");
         if let Some(evidence) =
             one.verdict.failure.as_ref().and_then(|failure| failure.evidence.as_ref())
         {
-            // Four back-ticks: the line itself may hold one.
-            let _ = writeln!(text, "  - seen: ```` {evidence} ````");
+            let _ = writeln!(text, "  - seen: {}", markdown_code(evidence));
         }
         for sentence in about(one, fleet) {
-            let _ = writeln!(text, "  - fleet: {sentence}");
+            let _ = writeln!(text, "  - fleet: {}", escape(sentence));
         }
         if let Some(next) = one.next(what) {
-            let _ = writeln!(text, "  - next: `{next}`");
+            let _ = writeln!(text, "  - next: {}", markdown_code(&next));
         }
     }
     text

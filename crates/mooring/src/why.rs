@@ -21,7 +21,8 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
         let told = looker.why(&arguments.what).await.map_err(|failed| of(&failed))?;
         // Without the record there is no context, which is no reason to tell nothing.
         let fleet = looker.fleet().await.unwrap_or_default();
-        print(show_why::show(arguments.output, &arguments.what, &told, &fleet).as_bytes())?;
+        let text = show_why::show(arguments.output, &arguments.what, &told, &fleet)?;
+        print(text.as_bytes())?;
         let failed = told.iter().any(mooring_controller::once::NodeTold::is_failed);
         Ok(ExitCode::from(u8::from(failed)))
     })
@@ -32,7 +33,7 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let looker = looker(&arguments.cluster, false, false).await?;
         let table = looker.fleet().await.map_err(|failed| of(&failed))?;
-        print(show_fleet::show(arguments.output, &table).as_bytes())
+        print(show_fleet::show(arguments.output, &table)?.as_bytes())
     })
 }
 

@@ -225,3 +225,53 @@ fn a_name_without_a_code_is_explained_all_the_same() {
         assert_eq!(told["diagnoses"][0]["reported"]["code"], Value::Null, "{name}");
     }
 }
+
+/// Pipes a long text to `explain`, whose address space is bounded, with failures at its beginning, middle and end.
+fn explain_long(mib: usize, kib: u32) {
+    let script = format!("ulimit -v {kib}; exec \"$0\" explain - --output json");
+    let mooring = env!("CARGO_BIN_EXE_mooring");
+    let mut child = Command::new("sh")
+        .args(["-c", &script, mooring])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let line = "2026-01-01T00:00:00Z systemd[1]: Started a unit whose name is of no interest.\n";
+    let block = line.repeat((1 << 20) / line.len());
+    let writer = std::thread::spawn(move || {
+        let message = |code| MISSING_ORAS.replace("211", code).replace("oras:", "x:");
+        pipe.write_all(message("50").as_bytes()).unwrap();
+        for number in 0..mib {
+            pipe.write_all(block.as_bytes()).unwrap();
+            if number == mib / 2 {
+                pipe.write_all(MISSING_ORAS.as_bytes()).unwrap();
+            }
+        }
+        pipe.write_all(message("124").as_bytes()).unwrap();
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let diagnoses = told["diagnoses"].as_array().unwrap();
+    let mut codes: Vec<i64> =
+        diagnoses.iter().map(|one| one["reported"]["code"].as_i64().unwrap()).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, [50, 124, 211], "{told}");
+    let oras = diagnoses.iter().find(|one| one["reported"]["code"] == 211).unwrap();
+    assert_eq!(oras["reason"], "OrasBinaryMissing");
+}
+
+#[test]
+fn long_text_is_explained_in_bounded_memory() {
+    explain_long(64, 120_000);
+}
+
+/// For a release build: `cargo test --release -p mooring --test explain -- --ignored`.
+#[test]
+#[ignore = "250 MB take a minute in a debug build"]
+fn text_of_250_mb_is_explained_in_bounded_memory() {
+    explain_long(250, 120_000);
+}

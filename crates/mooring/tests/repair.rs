@@ -91,18 +91,137 @@ fn what_cannot_be_read_is_unknown_and_never_healthy() {
     assert_eq!(code, 2, "{err}");
 }
 
-/// A cluster that is yet to be made.
+/// An approval of no plan, long expired.
+const EXPIRED: &str =
+    "20251115T113000Z.0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Every command, with words that would let it act.
+const COMMANDS: [&[&str]; 8] = [
+    &["detect"],
+    &["plan"],
+    &["apply"],
+    &["apply", "--yes", "--plan-hash", EXPIRED],
+    &["apply", "--dry-run"],
+    &["status"],
+    &["resume", "--yes"],
+    &["abort", "--yes"],
+];
+
 #[test]
-fn a_cluster_that_is_not_there_is_nothing_to_do() {
+fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
     let sim = Sim::wedged();
-    for words in [&["detect"][..], &["plan"], &["apply"], &["status"], &["resume"], &["abort"]] {
-        let absent = [words, &["--cluster", "nosuch"]].concat();
-        let (code, out, err) = sim.run(&absent);
-        assert_eq!(code, 0, "{words:?} {out}{err}");
-        assert!(format!("{out}{err}").contains("no cluster nosuch"), "{words:?} {out}{err}");
-        let (code, _) = sim.json(&[&absent[..], &["-o", "json"]].concat());
-        assert_eq!(code, 0, "{words:?}");
+    let kubeconfig = sim.environment.iter().find(|(name, _)| name == "KUBECONFIG").unwrap();
+    // With a kubeconfig or a journal in a file, the journal can be read in spite of the wrong name.
+    let journal = sim.folder.path().join("journal");
+    let ways: [&[&str]; 3] =
+        [&[], &["--kubeconfig", &kubeconfig.1], &["--journal", journal.to_str().unwrap()]];
+    for wrong in [["--cluster", "nosuch"], ["--resource-group", "rg-nosuch"]] {
+        for (command, way) in COMMANDS.iter().flat_map(|command| ways.map(|way| (command, way))) {
+            let words = [command, &wrong[..], way].concat();
+            let (code, out, err) = sim.run(&words);
+            assert_eq!(code, 3, "{words:?} {out}{err}");
+            assert!(err.contains(wrong[1]) && err.contains("was not found"), "{words:?} {err}");
+            assert!(err.contains("\nhint: "), "{words:?} {err}");
+            assert_eq!(out, "", "{words:?}");
+        }
     }
+    for words in [&["detect"][..], &["plan"], &["status"], &["resume"], &["abort"], &["apply"]] {
+        let words = [words, &["--cluster", "nosuch", "-o", "json"]].concat();
+        let (code, out, err) = sim.run(&words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+    }
+}
+
+#[test]
+fn pipeline_takes_a_missing_cluster_for_a_greenfield_rollout() {
+    let sim = Sim::wedged();
+    for (variable, name) in [("CLUSTER_NAME", "nosuch"), ("RESOURCE_GROUP", "rg-nosuch")] {
+        let mut command = sim.command(&["--pipeline"]);
+        let (code, out, err) = ended(command.env(variable, name).spawn().unwrap());
+        assert_eq!(code, 0, "{out}{err}");
+        let said: Vec<&str> = err.lines().collect();
+        assert_eq!(said.len(), 1, "one line: {err}");
+        assert!(said[0].contains(name) && said[0].contains("greenfield rollout"), "{err}");
+        assert_eq!(out, "");
+    }
+    let mut command = sim.command(&["--pipeline"]);
+    let other = "99999999-9999-4999-8999-999999999999";
+    let (code, out, err) = ended(command.env("SUBSCRIPTION_ID", other).spawn().unwrap());
+    assert_eq!(code, 1, "another subscription is a mistake: {out}{err}");
+}
+
+#[test]
+fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
+    // No cloud is there to be read.
+    let commands = COMMANDS.map(|words| [&["repair"], words].concat());
+    let more: [&[&str]; 6] = [
+        &["repair", "--pipeline"],
+        &["repair", "--pipeline", "--dry-run"],
+        &["finalizers", "apply"],
+        &["finalizers", "apply", "--yes", "--plan-hash", "0"],
+        &["finalizers", "apply", "--best-effort"],
+        &["finalizers", "resume", "--yes"],
+    ];
+    for words in commands.iter().map(Vec::as_slice).chain(more) {
+        for value in ["2", "enabled", "tru", "yes please"] {
+            let mut command = common::mooring();
+            command.args(words).env_clear().env("DRY_RUN", value);
+            command.env("KUBECONFIG", "/nonexistent/kubeconfig");
+            let (code, out, err) = common::told(&command.output().unwrap());
+            assert_eq!(code, 2, "{words:?} {value} {out}{err}");
+            assert!(err.contains(&format!("'{value}' for DRY_RUN")), "{words:?} {err}");
+        }
+    }
+}
+
+#[test]
+fn dry_run_by_flag_or_variable_says_so_first_and_writes_nothing() {
+    let sim = Sim::wedged();
+    let hash = sim.hash();
+    let apply = ["apply", "--yes", "--plan-hash", &hash];
+    let writing: [&[&str]; 4] =
+        [&apply, &["resume", "--yes"], &["abort", "--yes"], &["--pipeline"]];
+    let dry = |words: &[&str], variable: Option<&str>| {
+        let mut command = sim.command(words);
+        if let Some(value) = variable {
+            command.env("DRY_RUN", value);
+        }
+        let (code, out, err) = ended(command.spawn().unwrap());
+        assert_eq!(code, 0, "{words:?} {variable:?} {out}{err}");
+        assert!(err.starts_with("Dry run: nothing will be changed\n"), "{words:?} {err}");
+        format!("{out}{err}")
+    };
+    let all = |expected: [&str; 4]| {
+        for (words, expected) in writing.into_iter().zip(expected) {
+            for value in ["on", "Y", "t", "TRUE", "1"] {
+                let said = dry(words, Some(value));
+                assert!(said.contains(expected), "{words:?} {said}");
+            }
+            let said = dry(&[words, &["--dry-run"]].concat(), Some("false"));
+            assert!(said.contains(expected), "{words:?} {said}");
+        }
+    };
+    all(["delete-pool", "nothing to do", "nothing to do", "delete-pool"]);
+    let (_, standing) = sim.json(&["status", "-o", "json"]);
+    assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
+    // With a run that was interrupted.
+    let mut child = sim.command(&apply).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let begun = lines.map(Result::unwrap).find(|line| line.contains("create-temporary"));
+    assert!(begun.is_some(), "{:?}", ended(child));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let records = || sim.json(&["status", "-o", "json"]).1["run"]["effects"].clone();
+    let before = records();
+    for (words, expected) in [
+        (&["resume", "--yes"][..], "`resume` would start at step"),
+        (&["abort", "--yes"], "`abort` would start at step"),
+        (&["--pipeline"], "is unfinished and would be continued"),
+    ] {
+        let said = dry(words, Some("on"));
+        assert!(said.contains(expected), "{words:?} {said}");
+    }
+    assert_eq!(records(), before);
 }
 
 #[test]
@@ -152,7 +271,7 @@ fn a_young_operation_is_told_at_once_and_nobody_is_asked_for_anything() {
         let (code, out, err) = sim.run(words);
         assert_eq!(code, 0, "{words:?} {out}{err}");
         assert!(err.contains("it is left alone; nothing to do"), "{words:?} {out}{err}");
-        assert!(!err.contains("Type the pool's name"), "{words:?} {out}{err}");
+        assert!(!err.contains("Type "), "{words:?} {out}{err}");
     }
     let (_, standing) = sim.json(&["status", "-o", "json"]);
     assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
@@ -164,7 +283,7 @@ fn what_would_be_refused_is_refused_before_a_name_is_asked_for() {
     let (code, _, err) = sim.run(&["apply", "--fail-threshold", "1000000"]);
     assert_eq!(code, 4, "{err}");
     assert!(err.contains("refused by failing-writes"), "{err}");
-    assert!(!err.contains("Type the pool's name"), "{err}");
+    assert!(!err.contains("Type "), "{err}");
     for (words, told) in [
         (&["detect", "--pool", "Bad/Name"][..], "begins with a letter"),
         (&["detect", "--fail-window", "1000000000000"], "--fail-window"),
@@ -220,15 +339,26 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
     assert_eq!((code, &report["verdict"]), (1, &Value::from("confirmed")), "{report:#}");
     assert_eq!(report["guards"].as_array().unwrap().len(), 5);
 
+    let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", EXPIRED]);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("the approval expired at 2025-11-15T11:30:00Z"), "{err}");
     let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", "0000"]);
-    assert_eq!(code, 4, "{err}");
-    assert!(err.contains("world changed"), "{err}");
-    let mut typed = sim.command(&["apply"]).stdin(Stdio::piped()).spawn().unwrap();
-    typed.stdin.take().unwrap().write_all(b"sytem\n").unwrap();
-    let (code, _, err) = ended(typed);
-    assert_eq!(code, 4, "{err}");
+    assert_eq!(code, 2, "{err}");
+    for name in ["system", "another/system"] {
+        let mut typed = sim.command(&["apply"]).stdin(Stdio::piped()).spawn().unwrap();
+        typed.stdin.take().unwrap().write_all(format!("{name}\n").as_bytes()).unwrap();
+        let (code, _, err) = ended(typed);
+        assert_eq!(code, 4, "{err}");
+        for shown in ["API server  https://", "resource group ", "subscription "] {
+            assert!(err.contains(shown), "{shown}: {err}");
+        }
+        assert!(err.contains("/system to rebuild pool system in cluster "), "{err}");
+    }
 
     let hash = sim.hash();
+    let (code, _, err) = sim.run(&["apply", "--fail-window", "20", "--yes", "--plan-hash", &hash]);
+    assert_eq!(code, 4, "another setting is another plan: {err}");
+    assert!(err.contains("something changed since it was approved"), "{err}");
     let mut random = Random::new(9);
     let mut words = vec!["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
     let (mut kills, mut ends) = (0, 0);
@@ -249,7 +379,7 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
         }
         let (_, standing) = sim.json(&["status", "-o", "json"]);
         if !standing["run"].is_null() {
-            words = vec!["resume", "--yes"];
+            words = vec!["resume", "--yes", "--plan-hash", &hash];
         }
     };
     assert_eq!(code, 0);
@@ -299,7 +429,8 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
         assert_eq!(code, 3, "{err}");
         assert!(err.contains("is of pool system of") && err.contains(other[1]), "{err}");
     }
-    let (code, out, err) = sim.run(&["resume", "--journal", journal, "--yes", "-o", "json"]);
+    let (code, out, err) =
+        sim.run(&["resume", "--journal", journal, "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!(code, 0, "{err}");
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["finish"], "repaired");

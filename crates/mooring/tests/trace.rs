@@ -143,3 +143,118 @@ fn a_hostile_archive_leads_nowhere_and_fills_nothing() {
     std::fs::write(work.path().join("bomb.gz"), bomb).unwrap();
     assert_eq!(trace(&work.path().join("bomb.gz"), &[]).status.code(), Some(3));
 }
+
+/// A header of a tar entry.
+fn header(kind: tar::EntryType, path: &str, size: u64) -> tar::Header {
+    let mut header = tar::Header::new_ustar();
+    header.set_path(path).unwrap();
+    header.set_entry_type(kind);
+    header.set_mode(0o644);
+    header.set_size(size);
+    header.set_cksum();
+    header
+}
+
+/// Appends an entry of repeated text, whole blocks of it, without holding it in memory.
+fn append(packer: &mut impl std::io::Write, header: &tar::Header, block: &[u8; 512]) {
+    packer.write_all(header.as_bytes()).unwrap();
+    for _ in 0..header.size().unwrap().div_ceil(512) {
+        packer.write_all(block).unwrap();
+    }
+}
+
+/// Runs the command with a bound on its address space, and returns what it printed on standard error.
+fn trace_within(kib: u32, path: &Path) -> String {
+    let script = format!("ulimit -v {kib}; exec \"$0\" trace \"$1\"");
+    let mooring = env!("CARGO_BIN_EXE_mooring");
+    let output =
+        Command::new("sh").args(["-c", &script, mooring]).arg(path).stdin(Stdio::null()).output();
+    let output = output.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    told
+}
+
+#[test]
+fn archive_bombs_need_bounded_memory_and_name_what_is_skipped() {
+    let work = tempfile::tempdir().unwrap();
+    let report = br#"{"ExitCode":"50","Output":"+ exit 50","Error":""}"#;
+    let mut traced = [b'\n'; 512];
+    let step = b"+ logs_to_events AKS.CSE.x y\n+ startTime='2026-01-01 00:00:00.000'\n+ endTime='2026-01-01 00:00:00.001'\n";
+    for copy in 0..4 {
+        traced[copy * step.len()..][..step.len()].copy_from_slice(step);
+    }
+    let name = [b'n'; 512];
+    let cases: [(&str, Vec<(tar::EntryType, u64)>, &[u8; 512], &str); 4] = [
+        (
+            "GNU names",
+            vec![(tar::EntryType::GNULongName, 200 << 20)],
+            &name,
+            "1 files skipped: name longer",
+        ),
+        (
+            "PAX headers",
+            vec![(tar::EntryType::XHeader, 200 << 20)],
+            &name,
+            "1 files skipped: name longer",
+        ),
+        ("logs", vec![(tar::EntryType::Regular, 16 << 20); 16], &traced, "limit reached: 64 MiB"),
+        (
+            "unwanted files",
+            vec![(tar::EntryType::Regular, 600 << 20)],
+            &name,
+            "limit reached: 512 MiB unpacked",
+        ),
+    ];
+    for (what, entries, block, note) in cases {
+        let path = work.path().join("bomb.tar.gz");
+        let file = std::fs::File::create(&path).unwrap();
+        let mut packer = GzEncoder::new(std::io::BufWriter::new(file), Compression::fast());
+        let mut first = [0; 512];
+        first[..report.len()].copy_from_slice(report);
+        let own = header(
+            tar::EntryType::Regular,
+            "var/log/azure/aks/provision.json",
+            report.len() as u64,
+        );
+        append(&mut packer, &own, &first);
+        for (number, (kind, size)) in entries.into_iter().enumerate() {
+            let file = match what {
+                "unwanted files" => "x".to_owned(),
+                _ => format!("node{number}/var/log/azure/cluster-provision.log"),
+            };
+            append(&mut packer, &header(kind, &file, size), block);
+            if kind != tar::EntryType::Regular {
+                append(&mut packer, &header(tar::EntryType::Regular, &file, 512), block);
+            }
+        }
+        packer.write_all(&[0; 1024]).unwrap();
+        packer.finish().unwrap().into_inner().unwrap();
+        assert!(path.metadata().unwrap().len() < 8 << 20, "{what} are packed well");
+        let told = trace_within(300_000, &path);
+        assert!(told.contains(note), "{what}: {told}");
+    }
+}
+
+#[test]
+fn long_names_of_an_archive_are_read_as_they_are() {
+    let work = tempfile::tempdir().unwrap();
+    let folder = work.path().join("n".repeat(180)).join("m".repeat(180));
+    std::fs::create_dir_all(folder.join("var/log/azure/aks")).unwrap();
+    let report = folder.join("var/log/azure/aks/provision.json");
+    std::fs::write(&report, br#"{"ExitCode":"50","Output":"+ exit 50","Error":""}"#).unwrap();
+    let name = report.strip_prefix(work.path()).unwrap();
+    // GNU's way, and that of PAX.
+    let mut gnu = tar::Builder::new(Vec::new());
+    gnu.append_path_with_name(&report, name).unwrap();
+    let mut pax = tar::Builder::new(Vec::new());
+    let bytes = std::fs::read(&report).unwrap();
+    pax.append_pax_extensions([("path", name.to_str().unwrap().as_bytes())]).unwrap();
+    pax.append(&header(tar::EntryType::Regular, "short", bytes.len() as u64), &*bytes).unwrap();
+    for archive in [gnu.into_inner().unwrap(), pax.into_inner().unwrap()] {
+        let path = work.path().join("node.tar");
+        std::fs::write(&path, archive).unwrap();
+        let told = text(&trace(&path, &[]));
+        assert!(told.contains("the bootstrap failed, exit code 50"), "{told}");
+    }
+}

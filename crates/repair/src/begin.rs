@@ -1,13 +1,19 @@
 //! Whether a run may begin.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use thiserror::Error;
 
+use crate::approval::{Approval, PlanHash};
 use crate::guards::Guard;
-use crate::journal::{Entry, JournalError, Owner, Record, breaker, follow, summaries};
+use crate::journal::{Entry, JournalError, Owner, Record, Session, breaker, follow, summaries};
 use crate::machine::{Phase, State};
 use crate::plan::Plan;
+use crate::resume::ResumeError;
 use crate::settings::{RECREATIONS, Settings};
+use crate::stand_in::StandIn;
 
 /// Why a run may not begin. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -23,14 +29,20 @@ pub enum BeginError {
     TooOften(String),
     /// The approved plan is not the plan of now.
     #[error(
-        "{approved} was approved and the plan of now is {current}: the world changed since, or the hash is not whole"
+        "the approved plan is {approved}, and the plan of now is {current}: something changed since it was approved"
     )]
     PlanChanged {
         /// What was approved.
-        approved: String,
+        approved: PlanHash,
         /// What it is.
-        current: String,
+        current: PlanHash,
     },
+    /// The approval is too old, or of no plan that can be made now.
+    #[error("the approval expired at {0}")]
+    Expired(Timestamp),
+    /// Nothing approves that the run is continued.
+    #[error(transparent)]
+    NotResumed(#[from] ResumeError),
     /// A check of the plan says that it cannot succeed.
     #[error("{0}")]
     Hopeless(String),
@@ -41,16 +53,13 @@ pub enum BeginError {
 
 /// The first record of a run, if there may be one.
 ///
-/// `approved` is the hash that a person or a pipeline gave; none if the pool's name was typed instead. A guard
-/// that is merely unknown because the cluster is Canceling is left to the run, which waits for it.
-#[expect(clippy::too_many_arguments, reason = "each is a fact of its own, read by the caller")]
+/// A guard that is merely unknown because the cluster is Canceling is left to the run, which waits for it.
 pub fn begin(
     records: &[Record],
     plan: &Plan,
-    approved: Option<&str>,
     guards: &[Guard],
     settings: &Settings,
-    owner: Owner,
+    start: Start,
     run: &str,
     now: Timestamp,
 ) -> Result<Record, BeginError> {
@@ -59,43 +68,76 @@ pub fn begin(
     {
         return Err(BeginError::Unfinished(state.run));
     }
+    check_new_plan(records, plan, guards, settings, &start.approval, now)?;
+    let session = Session {
+        plan: Arc::clone(&plan.document),
+        overrides: BTreeMap::new(),
+        approval: start.approval,
+        owner: start.owner,
+        journal: settings.journal.clone(),
+        overall: settings.limits.overall,
+        poll: settings.limits.poll,
+    };
+    Ok(follow(records.last(), run, now, Entry::RunStarted(Box::new(session))))
+}
+
+/// Who begins a run, and on what authority.
+pub struct Start {
+    /// The process.
+    pub owner: Owner,
+    /// Its approval of the plan.
+    pub approval: Approval,
+}
+
+/// Whether a plan that was just made may be executed: approved, in time, not too often, and with every check that it
+/// needs.
+pub(crate) fn check_new_plan(
+    records: &[Record],
+    plan: &Plan,
+    guards: &[Guard],
+    settings: &Settings,
+    approval: &Approval,
+    now: Timestamp,
+) -> Result<(), BeginError> {
     if let Some(why) = breaker(&summaries(records), &settings.target.pool, now)
         && !settings.overrides.contains_key(RECREATIONS)
     {
         return Err(BeginError::TooOften(why));
     }
-    if let Some(approved) = approved
-        && approved != plan.hash
-    {
-        let current = plan.hash.clone();
-        return Err(BeginError::PlanChanged {
-            approved: mooring_contract::shown(approved),
-            current,
-        });
+    let token = plan.document.token();
+    if token.is_expired(now) {
+        return Err(BeginError::Expired(token.expires));
+    }
+    let approved = match approval {
+        Approval::Token(token) => Some(&token.hash),
+        Approval::Typed(hash) | Approval::Pipeline(hash) => Some(hash),
+        Approval::Anchored(_) | Approval::Rollback | Approval::None => None,
+    };
+    match approved {
+        Some(approved) if *approved == token.hash => {}
+        Some(approved) => {
+            return Err(BeginError::PlanChanged {
+                approved: approved.clone(),
+                current: token.hash,
+            });
+        }
+        None => return Err(ResumeError::NotVerified.into()),
     }
     may_begin(plan, guards, settings)?;
-    let adopts = adopted(records, plan)?;
-    let entry = Entry::RunStarted {
-        cluster: plan.cluster.clone(),
-        plan_hash: plan.hash.clone(),
-        pool_hash: plan.pool_hash.clone(),
-        settings: Box::new(settings.clone()),
-        owner,
-        adopts,
-    };
-    Ok(follow(records.last(), run, now, entry))
+    adopted(records, plan, &settings.journal.pointer(&settings.target.pool))
 }
 
-/// The run whose temporary pool is taken over: one of this journal that is over, or there is no beginning.
-fn adopted(records: &[Record], plan: &Plan) -> Result<Option<String>, BeginError> {
-    let Some(left) = &plan.stand_in else { return Ok(None) };
+/// The run whose temporary pool is adopted is one of this journal that is over.
+fn adopted(records: &[Record], plan: &Plan, journal: &str) -> Result<(), BeginError> {
+    let Some(left) = &plan.stand_in else { return Ok(()) };
     let is_over = summaries(records)
         .iter()
         .any(|summary| summary.finish.is_some() && left.run.as_deref() == Some(&summary.run));
     if is_over {
-        return Ok(left.run.clone());
+        return Ok(());
     }
-    Err(BeginError::Hopeless(format!("name: {}", left.and_now())))
+    let lost = lost_run(records, left, journal);
+    Err(BeginError::Hopeless(format!("name: {}", lost.unwrap_or_else(|| left.and_now()))))
 }
 
 /// What guards and checks say, whatever the journal does: nobody need be asked for what is refused anyway.
@@ -118,4 +160,32 @@ pub fn may_begin(plan: &Plan, guards: &[Guard], settings: &Settings) -> Result<(
         return Err(BeginError::Hopeless(hopeless.join(" | ")));
     }
     Ok(())
+}
+
+/// The way out where the temporary pool names this journal and the journal does not hold its run: an older copy was
+/// restored, or the journal was deleted. None if the run is in another journal, or in this one.
+#[must_use]
+pub fn lost_run(records: &[Record], left: &StandIn, journal: &str) -> Option<String> {
+    let known = records.iter().any(|record| left.run.as_deref() == Some(record.run.as_str()));
+    if known || left.journal.as_deref() != Some(journal) {
+        return None;
+    }
+    let newest = records.iter().rev().find_map(|record| match &record.entry {
+        Entry::RunStarted(session) | Entry::Resumed(session) => Some((record, session)),
+        _ => None,
+    });
+    let snapshot = match newest {
+        Some((record, session)) => format!(
+            "the newest snapshot of pool {} in this journal is in record {} of run {} ({:.0}): `mooring repair status -o json` \
+             prints it as `plan.poolBody`",
+            session.plan.pool, record.seq, record.run, record.at
+        ),
+        None => "this journal holds no snapshot of the pool".to_owned(),
+    };
+    Some(format!(
+        "{left}, but this journal does not hold that run: it is an older copy, or was deleted. Restore the newer copy \
+         and run `resume`. Without one: if the pool still exists, drain and delete pool {}, then run `apply`; if the pool \
+         is gone, create it again first. {snapshot}",
+        left.pool
+    ))
 }

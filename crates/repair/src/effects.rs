@@ -4,7 +4,9 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::approval::Approval;
 use crate::guards::Scope;
+use crate::names::RUN_TAG;
 
 /// One change. The machine makes at most one per step, and each can be seen to have happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,6 +90,11 @@ pub enum Only {
 }
 
 impl Effect {
+    /// The key of the effect that aborts an operation.
+    pub(crate) fn key_of_abort(scope: Scope) -> String {
+        Self::AbortOperation { scope, operation: String::new() }.key()
+    }
+
     /// The key of the effect that makes a pool.
     pub(crate) fn key_of_put(pool: &str) -> String {
         format!("put pool {pool}")
@@ -96,6 +103,27 @@ impl Effect {
     /// The key of the effect that deletes a pool.
     pub(crate) fn key_of_deletion(pool: &str) -> String {
         format!("delete pool {pool}")
+    }
+
+    /// Returns true if a process with this approval may make it. What is allowed without one takes nothing away: pods
+    /// may run on a node again, and the run's own tag goes onto the cluster.
+    #[must_use]
+    pub fn is_allowed(&self, approval: &Approval) -> bool {
+        let harmless = match self {
+            Self::Uncordon { .. } => true,
+            Self::TagCluster { name, .. } => name == RUN_TAG,
+            _ => false,
+        };
+        harmless
+            || match approval {
+                Approval::None => false,
+                // `machine::undo` checks the pool's tags right before.
+                Approval::Rollback => matches!(self, Self::Cordon { .. } | Self::DeletePool { .. }),
+                Approval::Token(_)
+                | Approval::Typed(_)
+                | Approval::Pipeline(_)
+                | Approval::Anchored(_) => true,
+            }
     }
 
     /// Names the effect and what it changes, whatever the attempt.

@@ -1,5 +1,7 @@
 //! The names of things that a repair makes.
 
+use crate::approval::PlanHash;
+
 /// The tag by which a temporary pool says what it is for.
 pub const PURPOSE_TAG: &str = "mooring-purpose";
 /// The value of [`PURPOSE_TAG`].
@@ -10,14 +12,40 @@ pub const SOURCE_TAG: &str = "mooring-source";
 pub const JOURNAL_TAG: &str = "mooring-journal";
 /// The tag with the run that made the pool, or that touched the cluster last.
 pub const RUN_TAG: &str = "mooring-run";
+/// The tag with the plan that was approved for the run, see [`approval_tag`].
+pub const APPROVAL_TAG: &str = "mooring-approval";
+
+/// The form of [`APPROVAL_TAG`].
+const APPROVAL_VERSION: &str = "v2:";
+
+/// The value of [`APPROVAL_TAG`]. Only the permission to write the agent pool or the managed cluster sets it, so that it
+/// vouches for a plan that anyone with access to the journal could have changed.
+#[must_use]
+pub fn approval_tag(plan: &PlanHash) -> String {
+    format!("{APPROVAL_VERSION}{plan}")
+}
+
+/// The plan that a value of [`APPROVAL_TAG`] names.
+#[must_use]
+pub fn approved_plan(tag: &str) -> Option<PlanHash> {
+    tag.strip_prefix(APPROVAL_VERSION)?.parse().ok()
+}
 
 /// Where journals are kept in a cluster.
-pub const NAMESPACE: &str = "kube-system";
+pub const NAMESPACE: &str = "mooring-system";
+/// The manifest that creates [`NAMESPACE`] and the permissions in it.
+pub const MANIFEST: &str = "packaging/roles/mooring-repair-cluster.yaml";
 
 /// The name of the `ConfigMap` with a pool's journal.
 #[must_use]
 pub fn config_map(pool: &str) -> String {
-    format!("mooring-repair-{pool}")
+    format!("repair-{pool}")
+}
+
+/// Where Mooring 0.1 kept a pool's journal: namespace and name. It is reported, and never continued.
+#[must_use]
+pub fn config_map_of_0_1(pool: &str) -> (&'static str, String) {
+    ("kube-system", format!("mooring-repair-{pool}"))
 }
 
 /// The name of the temporary pool for `pool`.

@@ -62,7 +62,11 @@ pub async fn run(world: &mut impl World, mut records: Vec<Record>) -> Result<Res
         let action = match action {
             // What is written down is never half done; a wait or a change can begin later as well.
             Action::Wait { .. } | Action::Effect { .. } if world.interrupted() => {
-                Action::resumable(Reason::Interrupted, "somebody asked to stop".to_owned())
+                Action::resumable(Reason::Interrupted, "interrupted".to_owned())
+            }
+            Action::Effect { effect, .. } if !effect.is_allowed(&state.approval) => {
+                let message = format!("no approval covers `{}`", effect.key());
+                Action::resumable(Reason::NotApproved, message)
             }
             action => action,
         };

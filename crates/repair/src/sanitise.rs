@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, SOURCE_TAG};
+use crate::names::{PURPOSE, PURPOSE_TAG, SOURCE_TAG};
 use crate::settings::VersionPolicy;
 
 /// Members of a pool that the service writes and refuses or ignores in a request.
@@ -101,12 +101,11 @@ fn clamp_count(properties: &mut Map<String, Value>) {
     properties.insert("count".into(), count.into());
 }
 
-/// The body of the temporary pool that carries the load meanwhile.
+/// The body of the temporary pool, without the tags that name the run, its journal and its plan.
 pub fn temporary(
     pool: &Value,
     policy: VersionPolicy,
     control_plane: Option<&str>,
-    journal: &str,
 ) -> Result<Value, SanitiseError> {
     let mut body = sanitise(pool, policy, control_plane)?;
     let id = pool.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
@@ -131,7 +130,6 @@ pub fn temporary(
     }
     properties["tags"][PURPOSE_TAG] = PURPOSE.into();
     properties["tags"][SOURCE_TAG] = id.into();
-    properties["tags"][JOURNAL_TAG] = journal.into();
     Ok(body)
 }
 

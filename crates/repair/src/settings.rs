@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -92,8 +92,6 @@ pub struct Settings {
     pub fail_window: SignedDuration,
     /// Pool states that count as wedged.
     pub wedge_states: Vec<String>,
-    /// Plan only.
-    pub dry_run: bool,
     /// See [`VersionPolicy`].
     pub version: VersionPolicy,
     /// See [`BudgetPolicy`].
@@ -202,13 +200,39 @@ impl Settings {
             fail_threshold: 10,
             fail_window: SignedDuration::from_mins(15),
             wedge_states: vec!["Failed".to_owned()],
-            dry_run: false,
             version: VersionPolicy::default(),
             budgets: BudgetPolicy::default(),
             overrides: BTreeMap::new(),
             limits: Limits::default(),
             journal: JournalPlace::default(),
         }
+    }
+
+    /// Returns the settings for a pool whose operation was aborted at `first`: it is Canceled instead of Failed, and the
+    /// service has not tried again since, so that failures would grow too old.
+    #[must_use]
+    pub(crate) fn after_abort(mut self, first: Timestamp, now: Timestamp) -> Self {
+        if !self.wedge_states.iter().any(|state| state == "Canceled") {
+            self.wedge_states.push("Canceled".to_owned());
+        }
+        let since = now.duration_since(first).max(SignedDuration::ZERO);
+        self.fail_window = self.fail_window.checked_add(since).unwrap_or(SignedDuration::MAX);
+        self
+    }
+
+    /// Returns what of them a plan binds: all but where the journal is, how long a session may take and how often it
+    /// polls. Azure compares names without regard to case, and so does a plan.
+    #[must_use]
+    pub fn bound(&self) -> Self {
+        let mut bound = self.clone();
+        let target = &mut bound.target;
+        for name in [&mut target.subscription, &mut target.resource_group, &mut target.cluster] {
+            name.make_ascii_lowercase();
+        }
+        bound.journal = JournalPlace::default();
+        bound.limits.overall = Limits::default().overall;
+        bound.limits.poll = Limits::default().poll;
+        bound
     }
 
     /// The settings of a pipeline step, from environment variables.
@@ -231,7 +255,6 @@ impl Settings {
         if let Some(number) = positive("NRP_FAIL_WINDOW_MIN", &env)? {
             settings.fail_window = SignedDuration::from_mins(i64::from(number));
         }
-        settings.dry_run = env("DRY_RUN").is_some_and(|value| is_on(&value));
         Ok(settings)
     }
 
@@ -271,18 +294,6 @@ impl Settings {
     }
 }
 
-/// A switch in an environment variable: `true`, `1` or `yes` in any case, blanks around it.
-#[must_use]
-pub fn is_on(value: &str) -> bool {
-    matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes")
-}
-
-/// The other way round: nothing, `false`, `0` or `no`. What is neither is off, but hardly meant so.
-#[must_use]
-pub fn is_off(value: &str) -> bool {
-    matches!(value.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
-}
-
 /// The flag that sets the same.
 fn flag(variable: &str) -> &'static str {
     if variable == "NRP_FAIL_THRESHOLD" { "--fail-threshold" } else { "--fail-window" }
@@ -320,7 +331,6 @@ mod tests {
         let settings = from(&[]).unwrap();
         assert_eq!(settings.fail_threshold, 10);
         assert_eq!(settings.fail_window, SignedDuration::from_mins(15));
-        assert!(!settings.dry_run);
         assert_eq!(settings.target.pool, "system");
         assert_eq!(
             (
@@ -365,16 +375,6 @@ mod tests {
     }
 
     #[test]
-    fn dry_run_is_on_for_yes_and_off_for_everything_else() {
-        for value in ["true", "True", "TRUE", "1", "yes", " true "] {
-            assert!(from(&[("DRY_RUN", value)]).unwrap().dry_run, "{value}");
-        }
-        for value in ["false", "0", "", "no", "random"] {
-            assert!(!from(&[("DRY_RUN", value)]).unwrap().dry_run, "{value}");
-        }
-    }
-
-    #[test]
     fn an_override_names_a_guard_and_a_reason() {
         let mut settings = from(&[]).unwrap();
         settings.add_override("missing-nodes= ticket 7 ").unwrap();
@@ -403,7 +403,7 @@ mod tests {
     fn a_pointer_to_the_journal_fits_into_a_tag() {
         assert_eq!(
             JournalPlace::ConfigMap.pointer("system"),
-            "configmap/kube-system/mooring-repair-system"
+            "configmap/mooring-system/repair-system"
         );
         assert_eq!(JournalPlace::File("/a/b".into()).pointer("system"), "file//a/b");
         let long = JournalPlace::File("/ü".repeat(300)).pointer("system");

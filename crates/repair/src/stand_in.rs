@@ -5,7 +5,11 @@ use std::fmt;
 use mooring_contract::shown;
 use serde::Serialize;
 
-use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, temporary_pool};
+use crate::approval::PlanHash;
+use crate::names::{
+    APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approved_plan,
+    temporary_pool,
+};
 use crate::observation::Pool;
 
 /// Where it stands, a run is not over, whoever knows of it, or it ended without its pool's work being done.
@@ -17,6 +21,12 @@ pub struct StandIn {
     pub run: Option<String>,
     /// Where that run's journal is: `configmap/NAMESPACE/NAME` or `file/PATH`.
     pub journal: Option<String>,
+    /// The plan that was approved for that run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<PlanHash>,
+    /// The resource id of the pool that it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 impl StandIn {
@@ -30,7 +40,13 @@ impl StandIn {
         }
         // Whoever may write tags may write anything there.
         let tag = |name| pool.tag(name).map(|text| shown(&text));
-        Some(Self { pool: name, run: tag(RUN_TAG), journal: tag(JOURNAL_TAG) })
+        Some(Self {
+            run: tag(RUN_TAG),
+            journal: tag(JOURNAL_TAG),
+            approval: pool.tag(APPROVAL_TAG).as_deref().and_then(approved_plan),
+            source: pool.tag(SOURCE_TAG),
+            pool: name,
+        })
     }
 }
 

@@ -7,7 +7,11 @@
     reason = "a test may fail loudly"
 )]
 
-use mooring_repair::begin::{BeginError, begin};
+use std::collections::BTreeSet;
+
+use jiff::SignedDuration;
+use mooring_repair::approval::Approval;
+use mooring_repair::begin::{BeginError, Start, begin};
 use mooring_repair::guards::{Guard, Outcome};
 use mooring_repair::journal::{Entry, Finish, Owner, follow};
 use mooring_repair::observation::{Answer, Cluster, Pool, Reading, Seen};
@@ -16,7 +20,7 @@ use mooring_repair::sanitise::{
     SanitiseError, differences, intent_of, sanitise, temporary, temporary_count,
 };
 use mooring_repair::settings::VersionPolicy::{self, ControlPlane, Keep};
-use mooring_repair::settings::{JournalPlace, Settings, Target};
+use mooring_repair::settings::{BudgetPolicy, JournalPlace, Settings, Target};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -37,7 +41,7 @@ fn with(change: impl FnOnce(&mut Value)) -> Value {
 }
 
 fn temp(pool: &Value) -> Result<Value, SanitiseError> {
-    temporary(pool, ControlPlane, Some("1.36.2"), "configmap/kube-system/mooring-repair-system")
+    temporary(pool, ControlPlane, Some("1.36.2"))
 }
 
 #[test]
@@ -175,7 +179,7 @@ fn a_temporary_pool_inherits_what_carries_the_load() {
         properties["tags"],
         json!({
             "aks-nic-enable-multi-tenancy": "true", "user-tag": "kept", "mooring-purpose": "repair-temporary-pool",
-            "mooring-source": before["id"], "mooring-journal": "configmap/kube-system/mooring-repair-system",
+            "mooring-source": before["id"],
         })
     );
     let user = with(|pool| pool["properties"]["mode"] = "User".into());
@@ -206,7 +210,7 @@ fn a_temporary_pool_needs_a_size_a_disk_and_a_source() {
         assert_eq!(temp(&pool), Err(error));
         assert!(!error.to_string().is_empty());
     }
-    assert_eq!(temporary(&live(), ControlPlane, Some(""), "j"), Err(SanitiseError::NoVersion));
+    assert_eq!(temporary(&live(), ControlPlane, Some("")), Err(SanitiseError::NoVersion));
     assert!(temp(&with(|pool| pool["properties"]["osDiskSizeGB"] = 1.into())).is_ok());
 }
 
@@ -272,6 +276,18 @@ fn plan_with(pool: &Value, around: &Surroundings) -> plan::Plan {
 }
 
 fn planned(pool: &Value, around: &Surroundings, set: impl FnOnce(&mut Settings)) -> plan::Plan {
+    planned_with(pool, around, &[], EXPIRES, set)
+}
+
+const EXPIRES: &str = "2026-05-26T21:40:00Z";
+
+fn planned_with(
+    pool: &Value,
+    around: &Surroundings,
+    guards: &[Guard],
+    expires: &str,
+    set: impl FnOnce(&mut Settings),
+) -> plan::Plan {
     let mut seen = Seen::default();
     let cluster: Value =
         serde_json::from_str(include_str!("fixtures/01_managed_cluster_get_succeeded.json"))
@@ -280,6 +296,7 @@ fn planned(pool: &Value, around: &Surroundings, set: impl FnOnce(&mut Settings))
         Cluster::read(&cluster["response"]["body"]).unwrap(),
     )));
     seen.take(Answer::Pools(Reading::Known(vec![Pool::read(pool).unwrap()])));
+    seen.take(Answer::ScaleSets(Reading::Known(Vec::new())));
     let target = Target {
         subscription: "s".into(),
         resource_group: "g".into(),
@@ -288,7 +305,7 @@ fn planned(pool: &Value, around: &Surroundings, set: impl FnOnce(&mut Settings))
     };
     let mut settings = Settings::new(target);
     set(&mut settings);
-    plan::build(&seen, &settings, around).unwrap()
+    plan::build(&seen, &settings, around, guards, expires.parse().unwrap()).unwrap()
 }
 
 /// Approved without `--journal`, applied with it.
@@ -298,12 +315,13 @@ fn an_approved_plan_applies_wherever_the_journal_is_kept() {
         pool["properties"]["currentOrchestratorVersion"] = "1.30.0".into();
     };
     let (pool, around) = (with(behind), Surroundings::unread());
-    let plan = plan_of(&pool);
+    let plan = plan_with(&pool, &around);
     let elsewhere = planned(&pool, &around, |settings| {
         settings.journal = JournalPlace::File("/tmp/journal".into());
+        settings.limits.overall = SignedDuration::from_mins(5);
+        settings.target.cluster = "C".into();
     });
     assert_eq!(elsewhere.hash, plan.hash);
-    assert_ne!(elsewhere.steps, plan.steps, "the pool points at its journal");
     let upgraded = planned(&pool, &around, |settings| {
         settings.version = VersionPolicy::ControlPlane;
     });
@@ -324,9 +342,9 @@ fn a_plan_made_a_minute_ago_still_applies_and_an_edit_breaks_it() {
         with(|pool| pool["properties"]["nodeLabels"]["x"] = "y".into()),
     ] {
         assert_ne!(plan_of(&edit).hash, plan.hash);
-        assert_ne!(plan_of(&edit).pool_hash, plan.pool_hash);
+        assert_ne!(plan_of(&edit).document.pool_hash, plan.document.pool_hash);
     }
-    assert_eq!(plan.hash.len(), 64);
+    assert_eq!(plan.hash, plan.document.token().to_string());
     assert_eq!(plan.temporary_pool, "systmp");
 }
 
@@ -381,6 +399,31 @@ fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
 }
 
 #[test]
+fn hostile_text_changes_no_form_of_a_plan() {
+    const HOSTILE: &str = "x\u{1b}[2J\u{202e}|`a`<script>\"\n| b | c |\n    s1 --> s2";
+    let clean = plan_of(&with(|_| {}));
+    let mut plan = clean.clone();
+    plan.pool = HOSTILE.to_owned();
+    plan.cluster = HOSTILE.to_owned();
+    plan.steps[0].what = HOSTILE.to_owned();
+    plan.steps[0].risk = HOSTILE.to_owned();
+    plan.prechecks[0].detail = HOSTILE.to_owned();
+    plan.changes.push(HOSTILE.to_owned());
+    let forms = [plan::table(&plan), plan::markdown(&plan), plan::mermaid(&plan)];
+    for text in &forms {
+        let hidden = |c: char| c != '\n' && mooring_contract::printable::is_hidden(c);
+        assert!(!text.contains(hidden), "{text:?}");
+    }
+    let rows = |text: &str| text.lines().filter(|line| line.starts_with('|')).count();
+    assert_eq!(rows(&forms[1]), rows(&plan::markdown(&clean)));
+    let bars = |row: &str| row.replace("\\|", "").matches('|').count();
+    let even = |row: &str| !row.starts_with('|') || matches!(bars(row), 6 | 4);
+    assert!(forms[1].lines().all(even), "{}", forms[1]);
+    assert_eq!(forms[2].lines().count(), plan::mermaid(&clean).lines().count());
+    assert!(!forms[2].contains("<script>"), "{}", forms[2]);
+}
+
+#[test]
 fn all_forms_of_a_plan_come_from_one_list() {
     let plan = plan_of(&with(|pool| {
         pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"});
@@ -420,14 +463,33 @@ fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
         transient,
     };
     let now = "2026-05-26T20:40:00Z".parse().unwrap();
-    let ask = |records: &[_], approved, guard: Guard| {
-        begin(records, &plan, approved, &[guard], &settings, owner.clone(), "r", now)
+    let by = |records: &[_], approval, guard: Guard, now| {
+        let start = Start { owner: owner.clone(), approval };
+        begin(records, &plan, &[guard], &settings, start, "r", now)
     };
+    let typed = || Approval::Typed(plan.document.hash());
+    let ask = |records: &[_], _: Option<()>, guard| by(records, typed(), guard, now);
     let pass = || guard(Outcome::Pass, None, false);
-    let first = ask(&[], Some(&plan.hash), pass()).unwrap();
-    assert!(matches!(&first.entry, Entry::RunStarted { plan_hash, .. } if *plan_hash == plan.hash));
+    let first = by(&[], Approval::Token(plan.document.token()), pass(), now).unwrap();
+    assert!(matches!(&first.entry, Entry::RunStarted(session) if session.plan == plan.document));
     assert!(ask(&[], None, pass()).is_ok());
-    assert!(matches!(ask(&[], Some("other"), pass()), Err(BeginError::PlanChanged { .. })));
+    let other = plan_of(&with(|pool| pool["properties"]["count"] = 4.into())).document;
+    for approval in [
+        Approval::Token(other.token()),
+        Approval::Typed(other.hash()),
+        Approval::Pipeline(other.hash()),
+    ] {
+        let changed = by(&[], approval, pass(), now);
+        assert!(matches!(changed, Err(BeginError::PlanChanged { .. })), "{changed:?}");
+    }
+    // What an earlier process was allowed to do approves no new plan.
+    for approval in [Approval::Anchored(plan.document.hash()), Approval::Rollback, Approval::None] {
+        assert!(by(&[], approval, pass(), now).is_err());
+    }
+    for when in ["2026-05-26T20:39:59Z", EXPIRES] {
+        let late = by(&[], typed(), pass(), when.parse().unwrap());
+        assert!(matches!(late, Err(BeginError::Expired(_))), "{when}: {late:?}");
+    }
     let refused = Err(BeginError::Refused(vec!["pool-state".into()]));
     assert_eq!(ask(&[], None, guard(Outcome::Fail, None, false)), refused);
     assert_eq!(ask(&[], None, guard(Outcome::Unknown, None, false)), refused);
@@ -438,6 +500,54 @@ fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
     let end = Entry::Finished { finish: Finish::Refused, left: vec![] };
     let records = [first.clone(), follow(Some(&first), "r", now, end)];
     assert_eq!(ask(&records, None, pass()).unwrap().seq, 2);
+}
+
+/// A hash approves the plan that it was made of and no other.
+#[test]
+fn plan_hash_covers_checks_settings_overrides_and_expiry() {
+    let around = Surroundings::unread();
+    let guard = |outcome| Guard {
+        name: "pool-state".into(),
+        outcome,
+        evidence: vec!["evidence is for people".into()],
+        overridden: None,
+        transient: false,
+    };
+    let with_guard = |outcome| planned_with(&live(), &around, &[guard(outcome)], EXPIRES, |_| {});
+    let with_flag = |set: fn(&mut Settings)| planned(&live(), &around, set);
+    let known = Surroundings { deletions: Reading::Known(0), ..Surroundings::unread() };
+    let plans = [
+        with_guard(Outcome::Pass),
+        with_guard(Outcome::Fail),
+        with_guard(Outcome::Unknown),
+        plan_with(&live(), &known),
+        planned_with(&live(), &around, &[guard(Outcome::Pass)], "2026-05-26T21:40:01Z", |_| {}),
+        with_flag(|settings| settings.add_override("pool-state=a").unwrap()),
+        with_flag(|settings| settings.add_override("pool-state=b").unwrap()),
+        with_flag(|settings| settings.add_override("quota=a").unwrap()),
+        with_flag(|settings| settings.fail_threshold = 1),
+        with_flag(|settings| settings.fail_window = SignedDuration::from_mins(1)),
+        with_flag(|settings| settings.add_wedge_state("Canceled").unwrap()),
+        with_flag(|settings| settings.limits.drain = SignedDuration::from_mins(1)),
+        with_flag(|settings| settings.limits.operation_age = SignedDuration::ZERO),
+        with_flag(|settings| settings.budgets = BudgetPolicy::Stop),
+        with_flag(|settings| settings.target.subscription = "another".into()),
+    ];
+    let hashes: BTreeSet<_> = plans.iter().map(|plan| plan.document.hash()).collect();
+    assert_eq!(hashes.len(), plans.len());
+    let mut evidence = guard(Outcome::Fail);
+    evidence.evidence = vec!["a minute later".into()];
+    let later = planned_with(&live(), &around, &[evidence], EXPIRES, |_| {});
+    assert_eq!(later.hash, plans[1].hash);
+}
+
+#[test]
+fn plan_document_survives_its_own_json() {
+    let plan = plan_of(&live()).document;
+    let text = serde_json::to_string(&*plan).unwrap();
+    let read: plan::Document = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, *plan);
+    assert_eq!(read.hash(), plan.hash());
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -468,7 +578,7 @@ proptest! {
     #[test]
     fn no_pool_makes_the_sanitiser_panic_or_keep_what_it_must_drop(pool in any_json()) {
         let before = pool.clone();
-        let _ = temporary(&pool, ControlPlane, Some("1.2.3"), "j");
+        let _ = temporary(&pool, ControlPlane, Some("1.2.3"));
         if let Ok(body) = sanitise(&pool, ControlPlane, Some("1.2.3")) {
             prop_assert!(body.get("id").is_none());
             prop_assert_eq!(&body["properties"]["orchestratorVersion"], "1.2.3");

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `MOORING_SCHEDULES` | fault schedules to run, 20,000 unless told |
 //! | `MOORING_SEED` | the first one's seed; a failure prints both, to replay it alone |
+//! | `MOORING_TEST_QUICK` | if set, two kills and killed aborts are tried in the first world only |
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -61,6 +62,15 @@ fn all() -> impl Iterator<Item = Scenario> {
     CURABLE.into_iter().chain(STUCK)
 }
 
+fn is_quick() -> bool {
+    std::env::var_os("MOORING_TEST_QUICK").is_some()
+}
+
+/// The worlds in which every pair of points is tried.
+fn worlds_for_pairs() -> impl Iterator<Item = Scenario> {
+    all().take(if is_quick() { 1 } else { usize::MAX })
+}
+
 /// The worlds that a clean run leaves behind if it is killed at its points, in their order.
 fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
     let forks = RefCell::default();
@@ -112,7 +122,7 @@ fn a_kill_at_any_point_ends_as_the_clean_run_does() {
     for (name, make) in all() {
         let wanted = clean(make);
         let killed = killed(make);
-        assert!(killed.len() >= 18, "{name}: {}", killed.len());
+        assert!(killed.len() >= 16, "{name}: {}", killed.len());
         on_all_cores(0..killed.len() as u64, |point| {
             let end = recover(&killed[usize::try_from(point).unwrap()], &hasty(), None);
             assert_eq!(outcome(&end), wanted, "{name}, killed at {point}");
@@ -139,7 +149,7 @@ fn a_fork_is_what_a_kill_leaves_behind() {
 #[test]
 fn two_kills_at_any_points_end_as_the_clean_run_does() {
     let schedules = AtomicU64::new(0);
-    for (name, make) in all() {
+    for (name, make) in worlds_for_pairs() {
         let wanted = clean(make);
         let killed = killed(make);
         on_all_cores(0..killed.len() as u64, |first| {
@@ -154,7 +164,7 @@ fn two_kills_at_any_points_end_as_the_clean_run_does() {
     }
     let schedules = schedules.into_inner();
     println!("{schedules} pairs");
-    assert!(schedules >= 10_000, "{schedules}");
+    assert!(schedules >= if is_quick() { 1_000 } else { 10_000 }, "{schedules}");
 }
 
 /// What is left when an abort came to its end: nothing that it could have undone.
@@ -185,7 +195,7 @@ fn assert_undone(end: &End, wanted: &str, what: &str) {
 
 #[test]
 fn an_abort_at_any_point_and_killed_at_any_point_undoes_or_leads_on() {
-    for (name, make) in all() {
+    for (name, make) in worlds_for_pairs() {
         let (wanted, _) = clean(make);
         let killed = killed(make);
         on_all_cores(0..killed.len() as u64, |first| {

@@ -573,7 +573,7 @@ fn further_evidence_is_shown_with_its_age() {
 }
 
 #[test]
-fn a_cluster_that_is_not_there_yet_is_nothing_to_do() {
+fn missing_cluster_is_never_healthy() {
     let mut seen = Seen::default();
     seen.take(Answer::Cluster(Reading::of_response(
         404,
@@ -582,8 +582,8 @@ fn a_cluster_that_is_not_there_yet_is_nothing_to_do() {
     )));
     let report = detect(&seen, &settings(), now()).unwrap();
     assert!(report.greenfield);
-    assert_eq!(report.exit_code(), 0);
-    assert!(report.table().contains("nothing to repair"));
+    assert_eq!(report.exit_code(), 3);
+    assert_eq!(report.detection.verdict, Verdict::Unknown);
 }
 
 #[test]

@@ -7,6 +7,8 @@
     reason = "a test may fail loudly"
 )]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,9 +23,11 @@ use mooring_repair::journal::{
 use mooring_repair::machine::{Phase, State};
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::settings::Settings;
 use proptest::prelude::*;
 use serde_json::json;
+
+use common::session;
 
 type Repair = FileJournal<RealDisk>;
 
@@ -35,23 +39,18 @@ fn owner() -> Owner {
     Owner { host: "h".into(), boot: "b".into(), pid: 7, start: 9, holder: "x".into() }
 }
 
-fn started(pool: &str) -> Entry {
-    let target = Target {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: pool.into(),
-    };
-    let mut settings = Settings::new(target);
+fn settings(pool: &str) -> Settings {
+    let mut settings = Settings::new(common::target(pool));
     settings.add_override("placement=ticket 7").unwrap();
-    Entry::RunStarted {
-        cluster: "/c".into(),
-        plan_hash: "h".into(),
-        pool_hash: "p".into(),
-        settings: Box::new(settings),
-        owner: owner(),
-        adopts: None,
-    }
+    settings
+}
+
+fn started(pool: &str) -> Entry {
+    Entry::RunStarted(session(&settings(pool), owner()))
+}
+
+fn resumed(pool: &str) -> Entry {
+    Entry::Resumed(session(&settings(pool), owner()))
 }
 
 fn intent(step: Step, effect: Effect) -> Entry {
@@ -104,13 +103,6 @@ fn entries() -> Vec<Entry> {
     ];
     let mut all = vec![
         started("system"),
-        Entry::Snapshot {
-            pool: json!({"a": [1, null, "é\n"]}),
-            stripped: vec!["/x".into()],
-            scale_set: Some("v".into()),
-            version: None,
-            cluster_state: "Failed".into(),
-        },
         Entry::StepDone { step: Step::Snapshot, proof: vec!["p".into()] },
         Entry::Guards {
             step: Step::Recheck,
@@ -135,8 +127,8 @@ fn entries() -> Vec<Entry> {
     }
     all.extend([
         Entry::Stopped { reason: "Deadline".into(), message: "m".into() },
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
-        Entry::AbortStarted { owner: owner() },
+        resumed("system"),
+        Entry::AbortStarted(session(&settings("system"), owner())),
         Entry::Finished { finish: Finish::Aborted, left: vec!["x".into()] },
     ]);
     all
@@ -188,25 +180,19 @@ fn every_prefix_of_a_journal_is_a_journal() {
 #[test]
 fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
     let records = chain(entries());
-    let changed =
-        text(&records).replacen("\"cluster_state\":\"Failed\"", "\"cluster_state\":\"Wailed\"", 1);
+    let changed = text(&records).replacen("\"proof\":[\"p\"]", "\"proof\":[\"q\"]", 1);
     assert_eq!(decode::<Entry>(&changed, Tail::Whole), Err(JournalError::Changed(1)));
-    let newer = text(&records).replacen("journal/v1", "journal/v2", 1);
+    let newer = text(&records).replacen("journal/v2", "journal/v3", 1);
     assert_eq!(
         decode::<Entry>(&newer, Tail::Whole),
-        Err(JournalError::Schema(0, "mooring.repair.journal/v2".into(), SCHEMA))
+        Err(JournalError::Schema(0, "mooring.repair.journal/v3".into(), SCHEMA))
     );
     let mut gap = records.clone();
     gap.remove(2);
     assert_eq!(verify(&gap), Err(JournalError::Broken(3)));
     assert_eq!(State::replay(&gap), Err(JournalError::Broken(3)));
     let mut other = records.clone();
-    other[2] = follow(
-        Some(&records[1]),
-        "r1",
-        at(99),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
-    );
+    other[2] = follow(Some(&records[1]), "r1", at(99), resumed("system"));
     assert_eq!(verify(&other), Err(JournalError::Broken(3)));
     let forged = follow(None, "r1", at(0), started("system"));
     let forged = Record { seq: 5, ..forged };
@@ -220,11 +206,9 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
 
 #[test]
 fn a_record_out_of_its_place_is_refused() {
-    let snapshot = || entries()[1].clone();
     let done = |step| Entry::StepDone { step, proof: vec![] };
     for (tail, why) in [
         (vec![done(Step::Settle)], "turn"),
-        (vec![snapshot(), snapshot()], "snapshot"),
         (vec![Entry::Outcome { key: "x".into(), result: EffectResult::Done }], "nothing"),
         (vec![started("system")], "begins"),
         (
@@ -244,12 +228,7 @@ fn a_record_out_of_its_place_is_refused() {
         }
     }
     let first = follow(None, "r1", at(0), started("system"));
-    let foreign = follow(
-        Some(&first),
-        "r2",
-        at(1),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
-    );
+    let foreign = follow(Some(&first), "r2", at(1), resumed("system"));
     assert!(matches!(State::replay(&[first, foreign]), Err(JournalError::Senseless(1, _))));
 }
 
@@ -397,12 +376,7 @@ fn who_lost_the_journal_cannot_write_any_more() {
     one.append(&records[0]).unwrap();
     assert!(matches!(two.append(&records[0]), Err(FileError::Conflict)));
     assert!(matches!(one.append(&records[2]), Err(FileError::Conflict)), "it does not follow");
-    let other = follow(
-        Some(&records[0]),
-        "r1",
-        at(9),
-        Entry::Resumed { owner: owner(), overrides: BTreeMap::new(), overall: None },
-    );
+    let other = follow(Some(&records[0]), "r1", at(9), resumed("system"));
     assert!(matches!(two.append(&other), Err(FileError::Conflict)), "it was not read");
     one.append(&records[1]).unwrap();
 }

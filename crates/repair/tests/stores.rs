@@ -7,11 +7,13 @@
     reason = "a test may fail loudly"
 )]
 
+mod common;
+
 use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_repair::journal::{Entry, Finish, Owner, Record, SEGMENT_BYTES, encode, follow};
-use mooring_repair::settings::{Settings, Target};
+use mooring_repair::settings::Settings;
 use mooring_repair::shell::{ConfigMapStore, FileStore, KubeApi, Store, StoreError};
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use mooring_simulator::kubernetes::{Clock, InProcess, Key, Kubernetes, Options, Running, Shell};
@@ -38,7 +40,15 @@ struct Server {
 impl Server {
     fn with(faults: Vec<Rule>) -> Self {
         let options = Options { start: start(), faults, ..Options::default() };
-        let shell = Shell::new(Kubernetes::new(options), Clock::starting_at(start()));
+        let mut kubernetes = Kubernetes::new(options);
+        let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": "mooring-system"}});
+        kubernetes.create(namespace, start()).unwrap();
+        Self::of(kubernetes)
+    }
+
+    fn of(kubernetes: Kubernetes) -> Self {
+        let shell = Shell::new(kubernetes, Clock::starting_at(start()));
         let running = shell.start();
         Self { shell, _running: running }
     }
@@ -46,9 +56,8 @@ impl Server {
     /// The objects that hold the journal.
     fn maps(&self) -> Vec<String> {
         self.shell.with(|kubernetes, _| {
-            let maps = kubernetes.objects("configmaps", Some("kube-system"));
-            let names = maps.filter_map(|map| map["metadata"]["name"].as_str());
-            names.filter(|name| name.starts_with("mooring")).map(str::to_owned).collect()
+            let maps = kubernetes.objects("configmaps", Some("mooring-system"));
+            maps.filter_map(|map| map["metadata"]["name"].as_str()).map(str::to_owned).collect()
         })
     }
 
@@ -71,20 +80,7 @@ fn fault(then: Fault, probability: f64) -> Rule {
 }
 
 fn begins() -> Entry {
-    let target = Target {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: "system".into(),
-    };
-    Entry::RunStarted {
-        cluster: "/c".into(),
-        plan_hash: "h".into(),
-        pool_hash: "p".into(),
-        settings: Box::new(Settings::new(target)),
-        owner: owner("a"),
-        adopts: None,
-    }
+    Entry::RunStarted(common::session(&Settings::new(common::target("system")), owner("a")))
 }
 
 fn stopped(length: usize) -> Entry {
@@ -146,7 +142,7 @@ async fn a_store_says_where_it_is() {
     let file: Store = Store::File(FileStore::new("/var/lib/journal".as_ref()));
     assert_eq!(file.place(), "file /var/lib/journal");
     let server = Server::with(Vec::new());
-    assert_eq!(server.store().place(), "ConfigMap kube-system/mooring-repair-system");
+    assert_eq!(server.store().place(), "ConfigMap mooring-system/repair-system");
 }
 
 #[tokio::test(start_paused = true)]
@@ -357,8 +353,8 @@ async fn no_more_and_no_less_than_whole_parts_are_forgotten() {
         }
         let parts: Vec<usize> = server.shell.with(|kubernetes, _| {
             let key = |index: usize| Key {
-                namespace: "kube-system".into(),
-                name: format!("mooring-repair-system-{index}"),
+                namespace: "mooring-system".into(),
+                name: format!("repair-system-{index}"),
             };
             let part = |index| kubernetes.get("configmaps", &key(index));
             let lines = |part: &Value| part["data"]["journal"].as_str().unwrap().lines().count();
@@ -407,7 +403,7 @@ async fn a_part_that_the_head_does_not_count_is_written_again() {
     server.shell.with(|kubernetes, now| {
         let part = serde_json::json!({
             "apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": "half"},
-            "metadata": {"name": "mooring-repair-system-0", "namespace": "kube-system"},
+            "metadata": {"name": "repair-system-0", "namespace": "mooring-system"},
         });
         kubernetes.create(part, now).unwrap();
     });
@@ -416,4 +412,16 @@ async fn a_part_that_the_head_does_not_count_is_written_again() {
         append(&mut store, &mut records, stopped(SEGMENT_BYTES / 2)).await;
     }
     assert_eq!(server.store().load().await.unwrap().records, records);
+}
+
+#[tokio::test(start_paused = true)]
+async fn missing_namespace_names_the_manifest() {
+    let server = Server::of(Kubernetes::new(Options { start: start(), ..Options::default() }));
+    let mut store = server.store();
+    store.load().await.unwrap();
+    let error = store.lock(&owner("a"), start()).await.unwrap_err().to_string();
+    assert!(
+        error.contains("kubectl apply -f packaging/roles/mooring-repair-cluster.yaml"),
+        "{error}"
+    );
 }

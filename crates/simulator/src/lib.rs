@@ -17,6 +17,7 @@ pub mod kubernetes;
 pub mod random;
 pub mod registry;
 pub mod scenario;
+pub mod secrets;
 pub mod serve;
 pub mod shared;
 pub mod sim;

@@ -2,6 +2,7 @@
 
 mod authority;
 mod connection;
+mod host;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 pub use authority::{Authority, AuthorityError};
+pub use host::HostCheck;
 
 use crate::exchange::{Outcome, Request};
 

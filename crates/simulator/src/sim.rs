@@ -8,16 +8,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 pub use files::FilesError;
-use mooring_contract::Secret;
 pub use shell::{LockedAzure, Shell};
 
 use crate::azure::{self, KubernetesAccess};
 use crate::karpenter;
 use crate::scenario::Scenario;
-use crate::serve::{self, Authority, AuthorityError};
+use crate::secrets::{self, NoRandomness};
+use crate::serve::{self, Authority, AuthorityError, HostCheck};
 use crate::world::{KubernetesApi, Options};
 
 /// What to simulate, and where.
@@ -51,8 +49,8 @@ pub enum SimError {
     #[error(transparent)]
     Authority(#[from] AuthorityError),
     /// The system gives no randomness.
-    #[error("the system gives no random bytes for the admin token")]
-    NoRandomness,
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
     /// The folder or a file in it.
     #[error(transparent)]
     Files(#[from] FilesError),
@@ -63,14 +61,6 @@ pub struct Simulation {
     address: SocketAddr,
     shell: Arc<Shell>,
     tasks: tokio::task::JoinSet<()>,
-}
-
-/// A token that nobody can guess, seed or no seed.
-fn unguessable() -> Result<Secret, SimError> {
-    let mut bytes = [0; 32];
-    let random = rustls::crypto::ring::default_provider().secure_random;
-    random.fill(&mut bytes).map_err(|_| SimError::NoRandomness)?;
-    Ok(Secret::from(URL_SAFE_NO_PAD.encode(bytes)))
 }
 
 /// Starts a simulation: when this returns, the files are there and every port answers.
@@ -87,8 +77,11 @@ pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
         azure: azure::Options {
             speed: settings.speed,
             endpoint: format!("https://{address}"),
+            client_secret: secrets::random()?,
+            token_key: secrets::random()?,
             ..azure::Options::default()
         },
+        token: secrets::random()?,
         karpenter: settings.karpenter,
         ..Options::default()
     };
@@ -98,17 +91,18 @@ pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
         ca_pem: authority.pem().to_owned(),
         token: None,
     });
-    // On loopback whoever can connect may also read the files; elsewhere the files are the key.
-    let admin_token = if address.ip().is_loopback() { None } else { Some(unguessable()?) };
-    files::write(&settings.state, authority.pem(), &options, admin_token.as_ref())?;
-    let shell = Shell::new(&settings.scenario, settings.seed, options).guarded_by(admin_token);
+    // Every local user can connect, on loopback, too; only the owner of the directory can read the files.
+    let admin_token = secrets::random()?;
+    files::write(&settings.state, authority.pem(), &options, &admin_token)?;
+    let shell = Shell::new(&settings.scenario, settings.seed, options, admin_token);
     let shell = Arc::new(shell);
     let mut tasks = tokio::task::JoinSet::new();
+    let checked = |service| Arc::new(HostCheck::new(address.ip(), service));
     let service: Arc<dyn serve::Service> = Arc::clone(&shell) as Arc<dyn serve::Service>;
-    tasks.spawn(serve::serve(listener, Arc::clone(&tls), service));
+    tasks.spawn(serve::serve(listener, Arc::clone(&tls), checked(service)));
     if let Some((listener, _)) = cluster {
         let service = Arc::new(KubernetesApi(shell.world().clone()));
-        tasks.spawn(serve::serve(listener, tls, service));
+        tasks.spawn(serve::serve(listener, tls, checked(service)));
     }
     tasks.spawn(shell.world().clone().run());
     Ok(Simulation { address, shell, tasks })

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_contract::catalogue::Os;
-use mooring_diagnosis::{Hints, diagnose};
+use mooring_diagnosis::{Hints, diagnose_bounded};
 
 use crate::escape::tidy;
 use crate::files::{self, File};
@@ -103,7 +103,7 @@ fn diagnosis(gathered: &Gathered, outcome: Outcome) -> Option<mooring_diagnosis:
         return None;
     }
     let hints = Hints { os: Some(Os::Linux), image_date: None };
-    let found = diagnose(&gathered.report_text, hints).into_iter().next()?;
+    let found = diagnose_bounded(&gathered.report_text, hints).into_iter().next()?;
     (found.outcome != mooring_diagnosis::Outcome::Succeeded).then_some(found)
 }
 

@@ -1,5 +1,7 @@
 //! Foreign text in a page.
 
+use mooring_contract::printable::is_hidden;
+
 /// `text` as the content of an element, or of an attribute in either kind of quotes.
 ///
 /// What steers a terminal or turns the direction of writing has no business in a page either, and is left out.
@@ -19,16 +21,6 @@ pub fn escape(text: &str) -> String {
         }
     }
     safe
-}
-
-/// Control characters, marks that turn the direction of writing, and what no page may hold.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
-        )
 }
 
 /// One line for a person: printable, and not longer than `most` characters.

@@ -17,6 +17,7 @@ mod python;
 mod soak;
 mod step;
 mod targets;
+mod test;
 
 use std::process::ExitCode;
 
@@ -26,7 +27,9 @@ const HELP: &str = "\
 cargo xtask <chore>
 
 Chores:
-  test         every test, and what the packaging promises; installs what is missing
+  test [--quick] [--list]
+               build once, then run every test in two lanes; installs missing tools
+               --quick skips slow suites and installs nothing; --list prints suites, lanes and seconds
   oracles      install what judges the simulator: Microsoft's Python clients
   audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue
@@ -51,7 +54,7 @@ Chores:
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => checks::test(),
+        ["test", ref rest @ ..] => test::test(rest),
         ["oracles"] => oracles::install(),
         ["audit"] => checks::audit(),
         ["codes"] => codes::write(),

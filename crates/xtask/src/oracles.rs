@@ -4,19 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::python;
-use crate::step::{Failed, root, say};
+use crate::step::{Failed, root};
 
 const REQUIREMENTS: &str = "crates/simulator/tests/oracles/requirements.txt";
 
-/// Installs the clients where the tests look for them: `target/oracles/azure`. Without Python the tests say loudly what
-/// they skip.
+/// Installs the clients where the tests look for them: `target/oracles/azure`.
 pub(crate) fn install() -> Result<(), Failed> {
-    if !python::is_there() {
-        say(
-            "xtask: WARNING: no Python 3 with venv: Microsoft's clients will not judge the simulator\n",
-        );
-        return Ok(());
-    }
     let environment = python::python_environment("azure", Path::new(REQUIREMENTS))?;
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);

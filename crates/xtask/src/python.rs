@@ -15,6 +15,9 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
     if ready.exists() {
         return Ok(environment);
     }
+    if !is_there() {
+        return Err(Failed("python3 with venv is missing".to_owned()));
+    }
     say(&format!("xtask: installing what {} names\n", requirements.display()));
     if environment.exists() {
         fs::remove_dir_all(&environment)?;
@@ -29,7 +32,7 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
 }
 
 /// Whether there is a Python that makes environments. Debian keeps what it needs for that in a package of its own.
-pub(crate) fn is_there() -> bool {
+fn is_there() -> bool {
     let runs = |arguments: &[&str]| {
         Command::new("python3").args(arguments).output().is_ok_and(|told| told.status.success())
     };

@@ -1,5 +1,6 @@
 //! Steps of a chore: commands whose output is the user's to see.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ pub(crate) fn root() -> PathBuf {
 
 /// A command in the workspace's root, without what Cargo tells programs about their own package: build scripts that
 /// look at it would take it for a change, and everything behind them would be built anew.
-pub(crate) fn command(program: &str) -> Command {
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
     for (name, _) in std::env::vars_os() {

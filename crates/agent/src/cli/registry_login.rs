@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::flags::{self, Flag, Takes, Words, invalid};
 use super::{Command, read_duration};
-use crate::environment::arm_endpoint_of;
 use crate::world::Url;
 
 /// Where and how to log in.
@@ -15,8 +14,6 @@ pub(crate) struct LoginFlags {
     pub(crate) registry: String,
     /// None if a part of it is missing: then nobody can log in.
     pub(crate) identity: Option<Identity>,
-    /// Azure Resource Manager's address in the cloud that was named, if one was.
-    pub(crate) arm_endpoint: Option<&'static str>,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) registry_config: Option<PathBuf>,
     pub(crate) budget: Duration,
@@ -36,7 +33,6 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag { name: "registry", takes: Takes::Value },
     Flag { name: "client-id", takes: Takes::Value },
     Flag { name: "tenant-id", takes: Takes::Value },
-    Flag { name: "cloud", takes: Takes::Value },
     Flag { name: "ca-file", takes: Takes::Value },
     Flag { name: "registry-config", takes: Takes::Value },
     Flag { name: "budget", takes: Takes::Value },
@@ -69,14 +65,9 @@ pub(super) fn read(words: &Words) -> Result<Command, String> {
         _ => None,
     };
     let imds_url = read_imds(words)?;
-    let arm_endpoint = text(words, "cloud")?.map(|name| {
-        arm_endpoint_of(&name)
-            .ok_or_else(|| invalid("cloud", &name, "write public, china or usgovernment"))
-    });
     Ok(Command::RegistryLogin(Box::new(LoginFlags {
         registry,
         identity,
-        arm_endpoint: arm_endpoint.transpose()?,
         ca_file: words.value("ca-file").map(PathBuf::from),
         registry_config: words.value("registry-config").map(PathBuf::from),
         budget: read_duration(words, "budget")?.unwrap_or(BUDGET),
@@ -134,12 +125,10 @@ mod tests {
         assert_eq!(flags.registry, "my.azurecr.io");
         assert_eq!(flags.registry_url.to_string(), "https://my.azurecr.io/");
         assert_eq!(flags.imds_url.to_string(), "http://169.254.169.254/");
-        assert_eq!((flags.budget, flags.arm_endpoint), (Duration::from_mins(10), None));
+        assert_eq!(flags.budget, Duration::from_mins(10));
         let identity = Identity { client_id: "c".to_owned(), tenant_id: "t".to_owned() };
         assert_eq!(flags.identity, Some(identity));
         assert_eq!(read_words("--registry a --client-id= --tenant-id t").unwrap().identity, None);
-        let china = read_words("--registry a --cloud AzureChinaCloud").unwrap();
-        assert_eq!(china.arm_endpoint, Some("https://management.chinacloudapi.cn/"));
     }
 
     #[test]
@@ -149,7 +138,6 @@ mod tests {
             ("--registry -x", "-registry"),
             ("--registry a@b", "-registry"),
             ("--registry https://a", "-registry"),
-            ("--registry a --cloud mars", "usgovernment"),
             ("--registry a --budget soon", "-budget"),
             ("--registry a --attempt-timeout 5x", "-attempt-timeout"),
             ("--registry a --registry-endpoint http://10.0.0.1", "need https"),
@@ -170,7 +158,6 @@ mod tests {
             "--registry a --registry-endpoint https://user:hunter-two@host",
             "--registry a --registry-endpoint https://host/?code=hunter-two#",
             "--registry a --imds-endpoint http://user:hunter-two@host",
-            "--registry a --cloud user:hunter-two@host",
             "--registry a user:hunter-two@host",
         ] {
             let error = read_words(words).unwrap_err();

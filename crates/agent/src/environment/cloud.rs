@@ -64,21 +64,6 @@ fn arm_endpoint(cloud: &str) -> &'static str {
     }
 }
 
-/// Azure Resource Manager's address in the cloud of this name, long or short, in any letter case.
-pub(crate) fn arm_endpoint_of(name: &str) -> Option<&'static str> {
-    let is = |names: &[&str]| names.iter().any(|known| case::is_ignoring_case(name, known));
-    let cloud = if is(&[PUBLIC, "public"]) {
-        PUBLIC
-    } else if is(&[CHINA, "china"]) {
-        CHINA
-    } else if is(&[US_GOVERNMENT, "usgovernment"]) {
-        US_GOVERNMENT
-    } else {
-        return None;
-    };
-    Some(arm_endpoint(cloud))
-}
-
 /// Azure Resource Manager's address as the cloud's description tells it; empty if it does not.
 fn custom_arm_endpoint(description: &str) -> String {
     read_arm_endpoint(description.as_bytes()).ok().flatten().unwrap_or_default()
@@ -158,20 +143,6 @@ mod tests {
             assert_eq!(out.expose("REPO_DEPOT_ENDPOINT"), Some(""));
             assert_eq!(out.expose("CUSTOM_ENV_JSON"), Some("{}"));
         }
-    }
-
-    #[test]
-    fn a_cloud_is_found_by_its_long_and_its_short_name() {
-        let china = Some("https://management.chinacloudapi.cn/");
-        for name in ["AzureChinaCloud", "azurechinacloud", "China"] {
-            assert_eq!(arm_endpoint_of(name), china);
-        }
-        assert_eq!(arm_endpoint_of("public"), Some("https://management.azure.com/"));
-        let government = Some("https://management.usgovcloudapi.net/");
-        assert_eq!(arm_endpoint_of("AzureUSGovernmentCloud"), government);
-        assert_eq!(arm_endpoint_of("usgovernment"), government);
-        assert_eq!(arm_endpoint_of("AzureGermanCloud"), None, "closed, and unknown to upstream");
-        assert_eq!(arm_endpoint_of(""), None);
     }
 
     #[test]

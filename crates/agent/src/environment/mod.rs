@@ -43,7 +43,6 @@ mod sysctl;
 mod variables;
 pub mod version;
 
-pub(crate) use cloud::arm_endpoint_of;
 pub use components::{ComponentsError, GpuImage, GpuImages};
 pub use containerd::ContainerdFlavour;
 pub use paths::{Root, RootError};

@@ -141,14 +141,14 @@ fn package(world: &mut dyn World, facts: &Facts<'_>) -> String {
     }
     dpkg.extend(["-W", "-f=${Package} ${Version}", "oras"].map(OsStr::new));
     for (program, arguments) in [("rpm", rpm), ("dpkg-query", dpkg)] {
-        let Some(answer) = world.probe(program, &arguments) else { continue };
+        let Ok(answer) = world.probe(program, &arguments) else { continue };
         let answer = String::from_utf8_lossy(&answer).trim().to_owned();
         if !answer.is_empty() && !answer.contains("not installed") {
             return format!("package, says {program}: {}", mooring_contract::shown(&answer));
         }
         return format!("package, says {program}: oras is not installed");
     }
-    "package: neither rpm nor dpkg-query is here to be asked".to_owned()
+    "package: unknown (neither rpm nor dpkg-query answered)".to_owned()
 }
 
 /// Images stamp the agent with their own version.

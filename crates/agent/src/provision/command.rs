@@ -144,7 +144,10 @@ pub(super) fn build(
     config: &NodeConfig,
 ) -> Result<Result<environment::Environment, BuildError>, String> {
     let gpu_images = read_components(agent.world, &agent.layout.at(COMPONENTS), COMPONENTS)?;
-    let containerd = probe_containerd(agent.world);
+    let (containerd, warning) = probe_containerd(agent.world);
+    if let Some(warning) = warning {
+        agent.warn(warning, &[]);
+    }
     Ok(environment::build(config, &gpu_images, containerd).map(|Built { environment, notes }| {
         for note in notes {
             agent.info(&note.to_string(), &[]);

@@ -1,4 +1,5 @@
-//! What the bootstrap prints: shown live, and its end kept for the report. Never a secret.
+//! What the bootstrap prints: shown line by line, and its end kept for the report. Never a secret, also none that only
+//! looks like one.
 
 use mooring_contract::json::lossy;
 
@@ -54,14 +55,14 @@ impl OutputFilter for Output<'_> {
 
 struct Kept<'r> {
     /// Until the stream is over.
-    redacted: Option<redact::Stream<'r>>,
+    redacted: Option<redact::ForeignStream<'r>>,
     end: Vec<u8>,
     cut: bool,
 }
 
 impl<'r> Kept<'r> {
     fn new(redactor: &'r Redactor) -> Self {
-        Self { redacted: Some(redactor.stream()), end: Vec::new(), cut: false }
+        Self { redacted: Some(redactor.foreign_stream()), end: Vec::new(), cut: false }
     }
 
     fn keep(&mut self, printed: &[u8]) {

@@ -21,6 +21,7 @@
 //! does against `aaa...ab`, costs no more than one that succeeds.
 
 mod encodings;
+mod foreign;
 mod mask;
 mod pieces;
 mod stream;
@@ -34,6 +35,7 @@ use std::fmt;
 
 use mooring_contract::MASK;
 
+pub use foreign::ForeignStream;
 use pieces::Pieces;
 pub use stream::Stream;
 pub use values::MIN_VALUE;

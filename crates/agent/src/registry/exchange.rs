@@ -30,6 +30,6 @@ pub(super) fn exchange(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
             session.refresh_token = token;
             Ok(Flow::Next("the registry gave a refresh token"))
         }
-        Err(stop) => identity::other_audience(session, stop),
+        Err(stop) => Err(stop.with_audience(identity::AUDIENCE)),
     }
 }

@@ -6,9 +6,4 @@ pub(super) enum Flow {
     Next(&'static str),
     /// With nothing: the rest is not needed, and why.
     Done(&'static str),
-    /// With an earlier step.
-    Back(&'static str),
 }
-
-/// The name of the step to which a refusal leads back.
-pub(super) const IDENTITY: &str = "identity";

@@ -2,22 +2,22 @@
 
 use mooring_contract::Secret;
 
-use super::flow::{Flow, IDENTITY};
+use super::flow::Flow;
 use super::session::{Question, Session};
-use super::trouble::{Code, Party, Stop, Trouble};
+use super::trouble::{Party, Stop, Trouble};
 use super::{answers, form};
 
 const PATH: &str = "/metadata/identity/oauth2/token";
 const API_VERSION: &str = "2018-02-01";
-/// What registries want; those that do not know it want one for Azure Resource Manager.
-const REGISTRIES: &str = "https://containerregistry.azure.net/";
+/// The only audience that a token is requested for, in every cloud. A registry that rejects it gets no other: a token
+/// for Azure Resource Manager would let it act as the node's identity everywhere.
+pub(super) const AUDIENCE: &str = "https://containerregistry.azure.net/";
 
 pub(super) fn ask_imds(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
     let client_id = session.flags.identity.as_ref().map_or("", |identity| &identity.client_id);
-    let resource = resource(session);
     let query = form::encoded(&[
         ("api-version", API_VERSION),
-        ("resource", &resource),
+        ("resource", AUDIENCE),
         ("client_id", client_id),
     ]);
     let url = session.flags.imds_url.with_target(format!("{PATH}?{query}"));
@@ -34,29 +34,6 @@ pub(super) fn ask_imds(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
             session.access_token = token;
             Ok(Flow::Next("IMDS gave a token"))
         }
-        Err(stop) => other_audience(session, stop),
+        Err(stop) => Err(stop.with_audience(AUDIENCE)),
     }
-}
-
-/// Whom the token is for.
-pub(super) fn resource(session: &Session<'_, '_>) -> String {
-    match session.audience {
-        0 => REGISTRIES.to_owned(),
-        _ => session.arm_endpoint.clone(),
-    }
-}
-
-/// A refusal may be of the token's audience, so the other one is tried; unless the identity itself
-/// is unknown, which no audience changes.
-pub(super) fn other_audience(session: &mut Session<'_, '_>, stop: Stop) -> Result<Flow, Stop> {
-    let is_unknown = stop.text.to_ascii_lowercase().contains("identity not found");
-    if stop.code != Code::Refused || is_unknown || session.audience > 0 {
-        let text = match stop.code {
-            Code::Refused => format!("{} (token for {})", stop.text, resource(session)),
-            _ => stop.text,
-        };
-        return Err(Stop { text, ..stop });
-    }
-    session.audience += 1;
-    Ok(Flow::Back(IDENTITY))
 }

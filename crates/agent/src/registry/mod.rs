@@ -78,10 +78,9 @@ pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindO
     }
 }
 
-/// Executes the list. A refusal may lead back to an earlier step, once for each token to ask for.
+/// Executes the list.
 fn walk(session: &mut Session<'_, '_>) -> Result<&'static str, Stop> {
-    let mut at = 0;
-    while let Some(step) = STEPS.get(at) {
+    for (at, step) in STEPS.iter().enumerate() {
         let shown = format!("{}/{} {}", at + 1, STEPS.len(), step.name);
         session.step = step.name;
         let began = session.agent.world.monotonic();
@@ -89,7 +88,6 @@ fn walk(session: &mut Session<'_, '_>) -> Result<&'static str, Stop> {
         let took = session.since(began);
         let result = match &flow {
             Ok(Flow::Next(result) | Flow::Done(result)) => *result,
-            Ok(Flow::Back(_)) => "refused; another kind of token is tried",
             Err(_) => "failed",
         };
         session.agent.info(
@@ -101,11 +99,8 @@ fn walk(session: &mut Session<'_, '_>) -> Result<&'static str, Stop> {
             ],
         );
         match flow {
-            Ok(Flow::Next(_)) => at += 1,
+            Ok(Flow::Next(_)) => {}
             Ok(Flow::Done(result)) => return Ok(result),
-            Ok(Flow::Back(name)) => {
-                at = STEPS.iter().position(|step| step.name == name).unwrap_or(at + 1);
-            }
             Err(stop) => return Err(stop.at_step(&shown)),
         }
     }

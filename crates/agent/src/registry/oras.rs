@@ -58,7 +58,9 @@ pub(super) fn login(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
                 Err(Trouble::new(Kind::Tool, Again::No, error.to_string()))
             }
             // Masked before it is cut: half a token is a token to those who have the other half.
-            Ok(end) => judge(end.status, &session.agent.redactor.redact(&lossy(&end.output))),
+            Ok(end) => {
+                judge(end.status, &session.agent.redactor.redact_foreign(&lossy(&end.output)))
+            }
         };
         (None, result)
     });
@@ -102,11 +104,27 @@ fn config(session: &Session<'_, '_>) -> PathBuf {
     typed.unwrap_or_else(|| session.agent.layout.at(CONFIG))
 }
 
+/// What oras needs to reach a registry, as Go programs read it. Nothing else of the environment is passed on: the
+/// scripts that start this command have the node's tokens and keys in theirs.
+const NETWORK_VARIABLES: [&str; 8] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+];
+
 /// A CA for us is one for oras. Its own flag would replace the system's certificates; this variable
 /// adds to those in the system's folders.
 fn variables(session: &Session<'_, '_>) -> Vec<(&'static str, OsString)> {
+    let world = &session.agent.world;
+    let inherited =
+        NETWORK_VARIABLES.into_iter().filter_map(|name| Some((name, world.variable(name)?)));
     let file = session.flags.ca_file.iter();
-    file.map(|file| ("SSL_CERT_FILE", file.clone().into_os_string())).collect()
+    inherited.chain(file.map(|file| ("SSL_CERT_FILE", file.clone().into_os_string()))).collect()
 }
 
 /// What the end of `oras login` means. It has one exit code for everything, so its words decide.

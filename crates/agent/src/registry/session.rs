@@ -1,6 +1,5 @@
 //! What the steps share, and how an attempt is made, logged and repeated.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,7 +11,6 @@ use super::proxy::Proxies;
 use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
 use crate::agent::Agent;
 use crate::cli::LoginFlags;
-use crate::environment::arm_endpoint_of;
 use crate::log::Value;
 use crate::redact::Redactor;
 use crate::secrets;
@@ -20,8 +18,6 @@ use crate::world::{HttpRequest, HttpResponse, Roots, Url};
 
 /// When the CSE began, in seconds since 1970; the scripts export it.
 const CSE_START: &str = "CSE_STARTTIME_SECONDS";
-/// Azure Resource Manager's address, which the agent itself hands to the scripts.
-const ARM_ENDPOINT: &str = "ARM_RESOURCE_ENDPOINT";
 
 /// A login in progress.
 pub(super) struct Session<'s, 'w> {
@@ -32,9 +28,6 @@ pub(super) struct Session<'s, 'w> {
     pub(super) step: &'static str,
     pub(super) roots: Roots,
     pub(super) oras: PathBuf,
-    pub(super) arm_endpoint: String,
-    /// Which of the tokens that the registry may want is asked for.
-    pub(super) audience: usize,
     pub(super) access_token: Secret,
     pub(super) refresh_token: Secret,
     proxies: Proxies,
@@ -70,8 +63,6 @@ impl<'s, 'w> Session<'s, 'w> {
             step: "",
             roots: Roots::none(),
             oras: PathBuf::new(),
-            arm_endpoint: arm_endpoint(flags, &variables),
-            audience: 0,
             access_token: Secret::default(),
             refresh_token: Secret::default(),
             proxies,
@@ -218,15 +209,6 @@ impl<'s, 'w> Session<'s, 'w> {
 fn stop(party: Party, endpoint: &str, trouble: &Trouble, why: Option<String>) -> Stop {
     let text = format!("{endpoint}: {}{}", trouble.text, why.unwrap_or_default());
     Stop { hint: Some(trouble.hint(party)), ..Stop::new(trouble.code(party), text) }
-}
-
-/// Azure Resource Manager's address: as typed, or as the scripts have it, or the public cloud's.
-fn arm_endpoint(flags: &LoginFlags, variables: &[(OsString, OsString)]) -> String {
-    let inherited = variables.iter().find(|(name, _)| name == ARM_ENDPOINT);
-    let inherited = inherited.and_then(|(_, value)| value.to_str());
-    let inherited = inherited.filter(|value| value.starts_with("https://"));
-    let public = || arm_endpoint_of("public").unwrap_or_default();
-    flags.arm_endpoint.or(inherited).unwrap_or_else(public).to_owned()
 }
 
 fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> Budget {

@@ -1,6 +1,6 @@
 //! The list of steps, which is executed, logged and explained.
 
-use super::flow::{Flow, IDENTITY};
+use super::flow::Flow;
 use super::session::Session;
 use super::trouble::Stop;
 use super::{anonymous, exchange, identity, oras, permission};
@@ -22,7 +22,7 @@ pub(super) static STEPS: [Step; 6] = [
         run: anonymous::probe,
     },
     Step {
-        name: IDENTITY,
+        name: "identity",
         what: "ask IMDS for a token of the kubelet identity (210, 212)",
         run: identity::ask_imds,
     },
@@ -61,8 +61,6 @@ OPTIONS:
    --registry HOST         the registry; a path behind the host is dropped
    --client-id ID          the kubelet identity; without it or the tenant, pulls stay anonymous
    --tenant-id ID          its tenant
-   --cloud NAME            public, china or usgovernment, or AzurePublicCloud and so on; without
-                           it, ARM_RESOURCE_ENDPOINT counts, and then the public cloud
    --ca-file FILE          certificates to trust beside the system's
    --registry-config FILE  where oras keeps the login (default: /etc/oras/config.yaml)
    --budget DURATION       for everything together (default: 10m); with CSE_STARTTIME_SECONDS set,
@@ -96,6 +94,5 @@ mod tests {
             assert!(help.contains(&format!("   {}. {}", at + 1, step.name)), "{help}");
         }
         assert!(!help.contains("LIST_OF_STEPS"));
-        assert!(STEPS.iter().any(|step| step.name == IDENTITY));
     }
 }

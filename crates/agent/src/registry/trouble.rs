@@ -69,6 +69,14 @@ impl Stop {
         Self { code, text: text.into(), hint: None }
     }
 
+    /// Adds whom the rejected token was for.
+    pub(super) fn with_audience(self, audience: &str) -> Self {
+        match self.code {
+            Code::Refused => Self { text: format!("{} (token for {audience})", self.text), ..self },
+            _ => self,
+        }
+    }
+
     /// With the code's name in front, and the step.
     pub(super) fn at_step(self, step: &str) -> Self {
         let name = self.code.name();

@@ -19,8 +19,8 @@ impl Verdict {
     }
 }
 
-/// Reads the verdict out of a report.
-pub(super) fn evaluate(report: &[u8]) -> Verdict {
+/// Reads the verdict out of a report; `redact` cleans the texts in it, which are the scripts' own.
+pub(super) fn evaluate(report: &[u8], redact: impl Fn(&str) -> String) -> Verdict {
     let members = match read_members(report) {
         Ok(members) => members,
         Err(error) => return Verdict::failed(format!("parse provision.json: {error}")),
@@ -30,13 +30,13 @@ pub(super) fn evaluate(report: &[u8]) -> Verdict {
         return Verdict::failed("missing ExitCode in provision.json".to_owned());
     }
     match text.parse::<i64>() {
-        Err(_) => Verdict::failed(format!("invalid ExitCode in provision.json: {text}")),
+        Err(_) => Verdict::failed(format!("invalid ExitCode in provision.json: {}", redact(&text))),
         Ok(0) => Verdict { error: None, exit_code: 0 },
         Ok(code) => Verdict {
             error: Some(format!(
                 "provision failed: exitCode={code} error={} output={}",
-                members.error,
-                quote(&members.output)
+                redact(&members.error),
+                quote(&redact(&members.output))
             )),
             exit_code: u8::try_from(code).unwrap_or(1),
         },
@@ -121,8 +121,9 @@ mod tests {
 
     #[test]
     fn the_exit_code_is_that_of_the_report() {
-        let exit_code =
-            |code: &str| evaluate(format!("{{\"ExitCode\":\"{code}\"}}").as_bytes()).exit_code;
+        let exit_code = |code: &str| {
+            evaluate(format!("{{\"ExitCode\":\"{code}\"}}").as_bytes(), str::to_owned).exit_code
+        };
         assert_eq!(exit_code("0"), 0);
         assert_eq!(exit_code("50"), 50);
         assert_eq!(exit_code("+5"), 5);
@@ -147,7 +148,7 @@ mod tests {
                 "parse provision.json: json: cannot unmarshal bool into Go struct field ProvisionResult.Output of type string",
             ),
         ] {
-            let verdict = evaluate(report.as_bytes());
+            let verdict = evaluate(report.as_bytes(), str::to_owned);
             assert_eq!((verdict.error.as_deref(), verdict.exit_code), (Some(told), 1));
         }
     }

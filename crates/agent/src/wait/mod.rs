@@ -57,11 +57,11 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     };
     agent.finished(Task::ProvisionWait, start, verdict.error.as_deref());
     // The log has the report as it is; what is printed for Azure says the cause, too.
-    let shown = fit(agent.redactor.redact_bytes(&printed).into_owned());
+    let shown = fit(agent.redactor.redact_report(&printed));
     let shown = lossy(&shown).into_owned();
     agent.info("provision-wait finished", &[("provisionOutput", Value::Text(&shown))]);
     let told = cause::added_to(printed);
-    let printed = fit(agent.redactor.redact_bytes(&told).into_owned());
+    let printed = fit(agent.redactor.redact_report(&told));
     agent.world.print(Stream::Out, &printed);
     agent.world.print(Stream::Out, b"\n");
     verdict.exit_code
@@ -148,7 +148,10 @@ fn bakes_an_image(agent: &mut Agent<'_>) -> bool {
 fn result(agent: &mut Agent<'_>, outcome: &Outcome) -> Result {
     match outcome {
         Outcome::Complete => match agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES) {
-            Ok(report) => Result { verdict: evaluate(&report), printed: report },
+            Ok(report) => {
+                let redact = |text: &str| agent.redactor.redact_foreign(text);
+                Result { verdict: evaluate(&report, redact), printed: report }
+            }
             Err(failure) => Result {
                 printed: Vec::new(),
                 verdict: Verdict::failed(format!(

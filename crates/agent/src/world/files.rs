@@ -5,7 +5,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use rustix::fs::{CWD, FlockOperation, flock};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 
 use super::{Entry, EntryKind, FileKind, ReadFailure, Replace, Space};
 
@@ -66,8 +67,36 @@ pub(super) fn create_dir_all(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o755).create(path)
 }
 
+/// Permissions of a log: its group may read it, others may not.
+const LOG_MODE: u32 = 0o640;
+
+/// Neither follows a link nor waits for the reader of a FIFO. The checks are made on the open file, so what is
+/// renamed into its place later cannot change their result.
 pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().append(true).create(true).mode(0o644).open(path)?.write_all(bytes)
+    let flags = OFlags::WRONLY
+        | OFlags::APPEND
+        | OFlags::CREATE
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::CLOEXEC;
+    let mut file = match rustix::fs::open(path, flags, Mode::from_raw_mode(LOG_MODE)) {
+        Ok(file) => File::from(file),
+        Err(Errno::LOOP | Errno::NXIO | Errno::ISDIR) => return Err(not_a_regular_file()),
+        Err(error) => return Err(error.into()),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(not_a_regular_file());
+    }
+    let mode = metadata.permissions().mode() & 0o7777;
+    if mode & !LOG_MODE != 0 {
+        file.set_permissions(fs::Permissions::from_mode(mode & LOG_MODE))?;
+    }
+    file.write_all(bytes)
+}
+
+fn not_a_regular_file() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }
 
 pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
@@ -85,7 +114,6 @@ pub(super) fn rename(from: &Path, to: &Path, replace: Replace) -> io::Result<()>
 /// Fails if something stands at `to`, in the same instant as it renames where the file system can.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
-    use rustix::io::Errno;
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             if fs::symlink_metadata(to).is_ok() {
@@ -108,7 +136,7 @@ pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(Errno::WOULDBLOCK) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

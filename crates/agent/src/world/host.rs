@@ -110,8 +110,8 @@ impl World for Host {
         process::boot_id()
     }
 
-    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> Option<Vec<u8>> {
-        process::probe(program, arguments)
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Vec<u8>> {
+        tool::probe(program, arguments, tool::PROBE_TIMEOUT)
     }
 
     fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>) {

@@ -54,7 +54,8 @@ pub trait World {
     fn space(&mut self, path: &Path) -> io::Result<Space>;
     /// Makes a folder and its parents, mode 0755.
     fn create_dir_all(&mut self, path: &Path) -> io::Result<()>;
-    /// Appends to a file, which is created with mode 0644.
+    /// Appends to a log, which is created with mode 0640; an existing one loses permissions beyond that. Anything but
+    /// a regular file is [`io::ErrorKind::InvalidInput`], links included.
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Creates a file that was not there. A crash or an error may leave a part of it.
     fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()>;
@@ -73,8 +74,9 @@ pub trait World {
     fn process_start(&mut self, pid: u32) -> Option<u64>;
     /// Which boot this is; `None` where the system does not tell.
     fn boot_id(&mut self) -> Option<String>;
-    /// The standard output of a short command, if it could be run at all.
-    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> Option<Vec<u8>>;
+    /// Returns the standard output of a short command, found on `PATH`. It gets nothing of this process's environment
+    /// but `PATH` and `HOME`, and is killed after a few seconds ([`io::ErrorKind::TimedOut`]).
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Vec<u8>>;
     /// From now on a panic calls `last_words` with the place where it happened, and prints nothing
     /// else: a panic's own text may quote a secret.
     fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>);
@@ -248,7 +250,7 @@ pub struct Tool<'a> {
     pub program: &'a Path,
     /// Its arguments. They never hold a secret: everybody on the node can read them.
     pub arguments: Vec<OsString>,
-    /// Variables that beat the inherited ones. They never hold a secret either.
+    /// Its variables besides `PATH`, `HOME` and `LANG`; nothing else is inherited.
     pub variables: Vec<(&'static str, OsString)>,
     /// What it reads.
     pub input: &'a Secret,

@@ -1,8 +1,6 @@
 //! Other processes.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::process::{Command, Stdio};
 
 /// When a process started, in ticks since the boot.
 #[cfg(target_os = "linux")]
@@ -32,16 +30,6 @@ fn start_from_stat(stat: &str) -> Option<u64> {
 pub(super) fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned()).filter(|id| !id.is_empty())
-}
-
-pub(super) fn probe(program: &str, arguments: &[&OsStr]) -> Option<Vec<u8>> {
-    let output = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    Some(output.stdout)
 }
 
 #[cfg(test)]

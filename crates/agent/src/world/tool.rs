@@ -1,13 +1,20 @@
-//! Running a small program with a secret on its standard input, for a limited time.
+//! Running small programs for a limited time, with an environment of their own.
 
+use std::ffi::OsStr;
 use std::io::{self, Read, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
+
 use super::child::child_status;
 use super::{Tool, ToolEnd};
+
+/// How long a probe may take. `containerd --version` takes milliseconds, a package manager on a cold disk a second.
+pub(super) const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is kept of the output: its beginning, where such programs say what is wrong.
 const KEPT: u64 = 16 * 1024;
@@ -16,16 +23,52 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How often the program is looked at; it takes a second or so.
 const PERIOD: Duration = Duration::from_millis(5);
 
+/// All that a small program inherits. Tokens and keys of the node are in the environment of the scripts that start
+/// the agent; a program that is only asked for its version must not see them.
+const INHERITED: [&str; 2] = ["PATH", "HOME"];
+
+/// Runs a program with a secret on its standard input.
 pub(super) fn run(tool: &Tool<'_>) -> io::Result<ToolEnd> {
-    let until = now() + tool.limit;
-    let mut child = Command::new(tool.program)
-        .args(&tool.arguments)
-        .envs(tool.variables.iter().map(|(name, value)| (name, value)))
+    let mut command = clean_command(tool.program.as_os_str());
+    command.args(&tool.arguments).envs(tool.variables.iter().map(|(name, value)| (name, value)));
+    let Ended { status, out, err } =
+        run_within(command, tool.input.expose().as_bytes().to_vec(), tool.limit)?;
+    Ok(ToolEnd { status: status.map(child_status), output: [out, err].concat() })
+}
+
+/// Returns what a program prints on its standard output, however it ends.
+pub(super) fn probe(program: &str, arguments: &[&OsStr], timeout: Duration) -> io::Result<Vec<u8>> {
+    let mut command = clean_command(program.as_ref());
+    command.args(arguments);
+    let Ended { status, out, .. } = run_within(command, Vec::new(), timeout)?;
+    status.map(|_| out).ok_or_else(|| io::ErrorKind::TimedOut.into())
+}
+
+fn clean_command(program: &OsStr) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("LANG", "C");
+    for name in INHERITED {
+        command.envs(std::env::var_os(name).map(|value| (name, value)));
+    }
+    command
+}
+
+struct Ended {
+    /// `None` if its time was up.
+    status: Option<ExitStatus>,
+    out: Vec<u8>,
+    err: Vec<u8>,
+}
+
+fn run_within(mut command: Command, input: Vec<u8>, limit: Duration) -> io::Result<Ended> {
+    let until = now() + limit;
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        // A group of its own, so that a kill reaches what the program has started, too.
+        .process_group(0)
         .spawn()?;
-    let input = tool.input.expose().as_bytes().to_vec();
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read must not hold us up; one that does not want to is no error.
         thread::spawn(move || {
@@ -33,24 +76,24 @@ pub(super) fn run(tool: &Tool<'_>) -> io::Result<ToolEnd> {
         });
     }
     let outputs = [collect(child.stdout.take()), collect(child.stderr.take())];
-    let status = wait(&mut child, until)?.map(child_status);
+    let status = wait(&mut child, until)?;
     let until = now() + GRACE;
-    let mut output = Vec::new();
-    for collected in outputs {
-        let left = until.saturating_duration_since(now());
-        output.extend(collected.recv_timeout(left).unwrap_or_default());
-    }
-    Ok(ToolEnd { status, output })
+    let [out, err] = outputs.map(|collected| {
+        collected.recv_timeout(until.saturating_duration_since(now())).unwrap_or_default()
+    });
+    Ok(Ended { status, out, err })
 }
 
-/// Waits until the program or the time ends; a program whose time is up is killed.
-fn wait(child: &mut Child, until: Instant) -> io::Result<Option<std::process::ExitStatus>> {
+/// Waits until the program or the time ends; a program whose time is up is killed with its children.
+fn wait(child: &mut Child, until: Instant) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         if now() >= until {
-            child.kill()?;
+            if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
             child.wait()?;
             return Ok(None);
         }
@@ -81,4 +124,62 @@ fn now() -> Instant {
 #[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
 fn sleep(pause: Duration) {
     thread::sleep(pause);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, timeout: Duration) -> io::Result<Vec<u8>> {
+        probe("sh", &["-c".as_ref(), script.as_ref()], timeout)
+    }
+
+    #[test]
+    fn hanging_probe_is_killed_with_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let pid = folder.path().join("pid");
+        let script = format!("sleep 600 & echo $! > '{}'; wait", pid.display());
+        // A busy machine may need longer to start a shell.
+        for timeout in [100, 1_000, 60_000].map(Duration::from_millis) {
+            let error = shell(&script, timeout).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            if std::fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')) {
+                break;
+            }
+        }
+        let pid: i32 = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
+        let pid = Pid::from_raw(pid).unwrap();
+        let is_gone = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+            // An orphan that is killed may wait for its new parent to reap it.
+            stat.map_or(true, |stat| stat.contains(") Z "))
+        };
+        let until = now() + Duration::from_mins(1);
+        while !is_gone() {
+            assert!(now() < until, "the probe's child still runs");
+            sleep(PERIOD);
+        }
+    }
+
+    #[test]
+    fn probe_returns_standard_output_and_no_more_than_the_limit() {
+        let minute = Duration::from_mins(1);
+        assert_eq!(shell("echo out; echo err >&2; exit 7", minute).unwrap(), b"out\n");
+        let flood = shell("head -c 1000000 /dev/zero", minute).unwrap();
+        assert_eq!(flood.len() as u64, KEPT);
+        assert!(probe("no-such-program-anywhere", &[], minute).is_err());
+    }
+
+    #[test]
+    fn probe_inherits_path_and_home_only() {
+        let printed = shell("env", Duration::from_mins(1)).unwrap();
+        let printed = String::from_utf8(printed).unwrap();
+        // `PWD`, `SHLVL` and `_` are the shell's own; cargo gives this test many more.
+        let own = ["PWD", "OLDPWD", "SHLVL", "_"];
+        for name in printed.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name) {
+            let known = ["PATH", "HOME", "LANG"].contains(&name) || own.contains(&name);
+            assert!(known, "{name} was inherited");
+        }
+        assert!(printed.contains("LANG=C\n"), "{printed}");
+    }
 }

@@ -3,6 +3,7 @@
 use crate::recorded::{File, Recorded};
 
 const REPORT: &str = "/var/log/azure/aks/provision.json";
+const LOG: &str = "/var/log/azure/aks-node-controller.log";
 const SENTINEL: &str = "/opt/azure/containers/provision.complete";
 const HINT: &str = "hint: `aks-node-controller help` lists the commands";
 
@@ -17,6 +18,10 @@ pub(crate) fn apply(case: &mut Recorded) {
         for file in ["provision.json", "provision.lock"] {
             case.other_files.push(format!("/run/aks-node-controller/{file}"));
         }
+    }
+    // The log holds what scripts print, so others may not read it.
+    if let Some(log) = case.files_after.get_mut(LOG) {
+        "640".clone_into(&mut log.mode);
     }
     // A `provision` that was started wrongly leaves a result, since someone waits for it.
     if provisions && usage_error {
@@ -96,7 +101,7 @@ fn refuse_config(case: &mut Recorded, reason: &str) {
         record("INFO", r#""aks-node-controller started","task":"Provision""#),
         record("ERROR", &format!(r#""aks-node-controller failed","error":"{error}""#)),
     ];
-    let log = case.files_after.get_mut("/var/log/azure/aks-node-controller.log").unwrap();
+    let log = case.files_after.get_mut(LOG).unwrap();
     log.content = case.stderr.join("\n") + "\n";
     case.files_after.remove("/var/log/azure/cluster-provision-cse-output.log");
     leave_result(case, &error);
@@ -111,7 +116,7 @@ fn forget_log_line(case: &mut Recorded, part: &str) {
     let count = case.stderr.len();
     case.stderr.retain(|line| !line.contains(part));
     assert_eq!(case.stderr.len(), count - 1, "`{part}` was recorded once");
-    let log = case.files_after.get_mut("/var/log/azure/aks-node-controller.log").unwrap();
+    let log = case.files_after.get_mut(LOG).unwrap();
     log.content = case.stderr.join("\n") + "\n";
 }
 

@@ -264,6 +264,123 @@ fn a_report_of_the_scripts_is_shown_without_its_secrets() {
     }
 }
 
+/// Secrets that are in no config, in the lines in which `set -x`, tools and errors print them. `VALUE` is the secret.
+const FOREIGN: &[(&str, &str)] = &[
+    ("foreign-one", "+ az login --service-principal -u app --password VALUE --tenant t"),
+    ("foreign-two", "+ export STORAGE_PASSWORD=VALUE"),
+    ("foreign-three", "+ DB_PASSWORD='VALUE with blanks'"),
+    ("foreign-four", "+ curl -sS -H 'Authorization: Bearer VALUE' https://registry.example/v2/"),
+    ("foreign-five", "+ kubeadm join 10.0.0.1:6443 --token VALUE --v=5"),
+    (
+        "foreign6sig",
+        "+ azcopy copy 'https://acc.blob.core.windows.net/c/b?sv=2024&sig=VALUE%3D' /opt",
+    ),
+    ("foreign-seven", r#"{"token_type":"Bearer","access_token":"VALUE","expires_in":"3599"}"#),
+    ("foreign-eight", "curl: (5) Could not resolve proxy: http://user:VALUE@proxy.example:3128"),
+    ("foreign-nine", "+ docker login my.azurecr.io -u 0000 -p VALUE"),
+    ("foreign-ten", "error: client_secret: VALUE"),
+    ("eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.eyJhdWQiOiJ4In0.Zm9yZWlnbi1qd3Q", "+ echo VALUE"),
+    ("fedcba.0123456789abcdef", "joining with VALUE now"),
+    ("Zm9yZWlnbkJsb2IwMTIzNDU2Nzg5QUJDREVGR0hJSktMTU5PUFFSU1Q=", "+ base64 -d <<< VALUE"),
+    ("foreign-line-a", "+ MYSQL_PASSWORD='VALUE\nforeign-line-b'\n"),
+    ("foreign-line-b", "+ MYSQL_PASSWORD='foreign-line-a\nVALUE'\n"),
+    ("Zm9yZWlnbi1wZW0ta2V5", "-----BEGIN PRIVATE KEY-----\nVALUE\n-----END PRIVATE KEY-----"),
+];
+
+fn foreign_leaks() -> String {
+    assert!(FOREIGN.iter().all(|(_, line)| line.contains("VALUE")));
+    FOREIGN.iter().map(|(secret, line)| line.replace("VALUE", secret) + "\n").collect()
+}
+
+fn search_foreign(what: &str, node: &Node, output: &Output) {
+    let mut ours = vec![
+        ("standard output".to_owned(), output.stdout.clone()),
+        ("standard error".to_owned(), output.stderr.clone()),
+    ];
+    let is_ours = |path: &str| [LOG, REPORT].contains(&path) || path.starts_with(EVENTS);
+    let is_theirs = |path: &str| path == REPORT && what.contains("report of the scripts");
+    ours.extend(node.files().into_iter().filter(|(path, _)| is_ours(path) && !is_theirs(path)));
+    for (place, bytes) in ours {
+        for (secret, line) in FOREIGN {
+            assert!(!text(&bytes).contains(secret), "{what}: {place} holds the secret of `{line}`");
+        }
+    }
+}
+
+#[test]
+fn foreign_secrets_in_script_output_are_masked_everywhere() {
+    for (what, print) in [
+        ("whole", "cat LEAKS; cat LEAKS >&2"),
+        ("in pieces of 7 bytes", "dd if=LEAKS bs=7 2>/dev/null"),
+        ("without a last line end", "printf '%s' '+ PASSWORD=foreign-two' >&2; cat LEAKS"),
+        (
+            "traced by bash",
+            "set -x; export PASSWORD=foreign-one; curl --token foreign-two; : 'Authorization: Bearer foreign-three'",
+        ),
+    ] {
+        let node = Node::with_script("");
+        let leaks = node.write_typed("leaks", foreign_leaks());
+        let print = print.replace("LEAKS", &format!("'{leaks}'"));
+        node.write(crate::support::START_SCRIPT, format!("{print}; echo the end; exit 50\n"));
+        let typed = node.write_typed("config.json", r#"{"version": "v1"}"#);
+        let output = node.run(&["provision", "--provision-config", &typed]);
+        assert_eq!(output.status.code(), Some(50), "{what}");
+        let report: serde_json::Value = serde_json::from_str(&node.read(REPORT).unwrap()).unwrap();
+        let shown = report["Output"].as_str().unwrap();
+        assert_eq!(report["ExitCode"], "50");
+        assert!(shown.contains("[secret]") && shown.contains("the end\n"), "{what}: {shown}");
+        search_foreign(what, &node, &output);
+        let waited = node.run(&["provision-wait"]);
+        assert_eq!(waited.status.code(), Some(50), "{what}");
+        search_foreign(what, &node, &waited);
+    }
+}
+
+#[test]
+fn foreign_secrets_in_a_report_of_the_scripts_are_not_printed() {
+    // As it is, and as the scripts' `tr` leaves it.
+    for leaks in [foreign_leaks(), foreign_leaks().replace('\n', " ")] {
+        let node = Node::with_script("");
+        let report = serde_json::json!({
+            "ExitCode": "50",
+            "Output": format!("{leaks}\n+ exit 50"),
+            "Error": "password=foreign-one",
+            "ExecDuration": "12",
+            "BootDatapoints": {"KernelStartTime": "<x>"},
+        });
+        node.write(REPORT, report.to_string());
+        node.write(SENTINEL, "");
+        let output = node.run(&["provision-wait"]);
+        assert_eq!(output.status.code(), Some(50));
+        let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        for member in ["ExitCode", "ExecDuration", "BootDatapoints"] {
+            assert_eq!(printed[member], report[member], "{member}");
+        }
+        assert_eq!(printed["Error"], "password=[secret]");
+        assert!(printed["Output"].as_str().unwrap().contains("+ az login"), "{printed}");
+        search_foreign("a report of the scripts", &node, &output);
+    }
+}
+
+#[test]
+fn probes_and_their_children_see_no_secret_of_the_environment() {
+    let node = Node::with_script("exit 0");
+    let bin = node.typed("bin");
+    let seen = node.typed("seen");
+    std::fs::create_dir_all(&bin).unwrap();
+    let program = format!("#!/bin/sh\nenv > '{}'\necho containerd x v1.7.22\n", seen.display());
+    crate::support::write_program(&bin.join("containerd"), program, 0o755);
+    let typed = node.write_typed("config.json", config("v1"));
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut command = node.command(&["provision", "--provision-config", &typed]);
+    command.env("PATH", path).env("TLS_BOOTSTRAP_TOKEN", canary("realm")).env("HOME", "/root");
+    let output = crate::support::end_of(command.spawn().unwrap());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("HOME=/root\n") && !seen.contains("canary"), "{seen}");
+    assert!(!seen.contains("TLS_BOOTSTRAP_TOKEN") && !seen.contains("AKS_NODE_ROOT"), "{seen}");
+}
+
 #[test]
 fn render_shows_no_secret_unless_asked_to() {
     let node = Node::with_script("");

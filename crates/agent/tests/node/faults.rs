@@ -1,10 +1,10 @@
 //! Bad inputs and a failing machine: a clear message, the right exit code, and a result wherever the
 //! file system allows.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use crate::faulty::{EACCES, EIO, ENOSPC, EROFS, Faulty};
+use crate::faulty::{EACCES, EIO, ENOSPC, EROFS, ETIMEDOUT, Faulty};
 use crate::support::{LOG, Node, REPORT, SENTINEL, START_SCRIPT, text};
 
 const CONFIG: &str = r#"{"version": "v1"}"#;
@@ -201,6 +201,70 @@ fn a_log_that_cannot_be_opened_still_ends_in_a_result() {
     assert_eq!(text(&world.out), format!("{told}\n"));
     assert_eq!(report(&node)["Error"], told);
     assert!(node.exists(SENTINEL));
+}
+
+#[test]
+fn log_path_that_is_no_regular_file_does_not_stop_the_boot() {
+    for (what, make) in [
+        (
+            "a link",
+            (|node: &Node| symlink(node.typed("stolen"), node.at(LOG)).unwrap()) as fn(&Node),
+        ),
+        ("a FIFO", |node| {
+            let made = std::process::Command::new("mkfifo").arg(node.at(LOG)).status().unwrap();
+            assert!(made.success());
+        }),
+        ("a directory", |node| std::fs::create_dir(node.at(LOG)).unwrap()),
+    ] {
+        let node = Node::with_script("exit 50");
+        make(&node);
+        let (exit_code, told) = provision(&node, |_, _| None);
+        assert_eq!(exit_code, 50, "{what}");
+        assert!(!node.typed("stolen").exists(), "{what}");
+        let warning = "the log file is not a regular file; logging to standard error only";
+        assert!(told.contains(warning) && told.contains("CSE finished"), "{what}: {told}");
+        assert_eq!(report(&node)["ExitCode"], "50", "{what}");
+    }
+}
+
+#[test]
+fn fifo_with_a_reader_in_place_of_the_log_receives_nothing() {
+    let node = Node::with_script("exit 50");
+    let path = node.at(LOG);
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    // Reading and writing, so that the open does not wait.
+    let mut reader = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    assert_eq!(provision(&node, |_, _| None).0, 50);
+    std::io::Write::write_all(&mut reader, b"end").unwrap();
+    let mut received = [0; 64];
+    let length = std::io::Read::read(&mut reader, &mut received).unwrap();
+    assert_eq!(&received[..length], b"end");
+}
+
+#[test]
+fn log_is_private_also_if_it_existed_before() {
+    let node = Node::with_script("exit 0");
+    provision(&node, |_, _| None);
+    assert_eq!(node.mode(LOG), 0o640);
+    for (before, after) in [(0o644, 0o640), (0o666, 0o640), (0o600, 0o600)] {
+        let node = Node::with_script("exit 0");
+        node.write(LOG, "before\n");
+        std::fs::set_permissions(node.at(LOG), std::fs::Permissions::from_mode(before)).unwrap();
+        provision(&node, |_, _| None);
+        assert_eq!(node.mode(LOG), after);
+        assert!(node.read(LOG).unwrap().starts_with("before\n{"));
+    }
+}
+
+#[test]
+fn hanging_containerd_is_reported_and_the_boot_goes_on() {
+    let node = Node::with_script("exit 0");
+    let (exit_code, told) = provision(&node, |operation, path| {
+        (operation == "probe" && path.ends_with("containerd")).then_some(ETIMEDOUT)
+    });
+    assert_eq!(exit_code, 0, "{told}");
+    assert!(told.contains("`containerd --version` timed out and was killed"), "{told}");
+    assert!(told.contains("finished successfully"), "{told}");
 }
 
 #[test]

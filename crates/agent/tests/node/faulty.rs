@@ -22,6 +22,7 @@ pub(crate) const EIO: i32 = 5;
 pub(crate) const EACCES: i32 = 13;
 pub(crate) const ENOSPC: i32 = 28;
 pub(crate) const EROFS: i32 = 30;
+pub(crate) const ETIMEDOUT: i32 = 110;
 
 /// The time of day at which a network without real time begins.
 pub(crate) const DAWN: Duration = Duration::from_hours(500_000);
@@ -227,8 +228,8 @@ impl World for Faulty {
         self.host.boot_id()
     }
 
-    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> Option<Vec<u8>> {
-        self.check("probe", Path::new(program)).ok()?;
+    fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Vec<u8>> {
+        self.check("probe", Path::new(program))?;
         self.host.probe(program, arguments)
     }
 

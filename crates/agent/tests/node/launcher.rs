@@ -177,14 +177,66 @@ fn a_hotfix_binary_is_preferred_when_it_can_be_run() {
 fn features_are_data_and_never_run() {
     let machine = Machine::new();
     let hostile = format!(
-        "A=$(touch {0}/hit)\nB=`touch {0}/hit`\n; touch {0}/hit\nC=1; touch {0}/hit\n1X=2\n",
+        "A=$(touch {0}/hit)\nB=`touch {0}/hit`\n; touch {0}/hit\n1X=2\nENABLE_PROVISIONING_HOTFIX=1; touch {0}/hit\n",
         machine.folder.path().display()
     );
     machine.file("config.json", "").file("features", &hostile);
-    machine.program("agent", "#!/bin/bash\necho \"C=$C\" > \"$CALLS\"\n");
+    machine.program(
+        "agent",
+        "#!/bin/bash\necho \"toggle=$ENABLE_PROVISIONING_HOTFIX\" > \"$CALLS\"\n",
+    );
     assert_eq!(machine.run().status.code(), Some(0));
     assert!(!machine.at("hit").exists());
-    assert!(machine.calls()[0].starts_with("C=1; touch "), "{:?}", machine.calls());
+    assert!(machine.calls()[0].starts_with("toggle=1; touch "), "{:?}", machine.calls());
+}
+
+#[test]
+fn features_cannot_set_what_decides_which_code_runs() {
+    let machine = Machine::new();
+    let hostile = machine.at("hostile");
+    machine.program("hostile", "#!/bin/bash\ntouch \"$0.ran\"\n");
+    machine.program("logger", "#!/bin/bash\ntouch \"$0.ran\"\n");
+    machine.program("agent", "#!/bin/bash\nenv > \"$CALLS\"\n");
+    let names = [
+        "BIN_PATH",
+        "BASH_ENV",
+        "ENV",
+        "PATH",
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "IFS",
+        "PS4",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "CONFIG_PATH",
+        "NBC_CMD_PATH",
+        "HOTFIX_JSON",
+        "AKS_NODE_ROOT",
+        "enable_provisioning_hotfix",
+        "ENABLE_PROVISIONING_HOTFIX_",
+        "ENABLE_MANAGED_GPU",
+    ];
+    let mut features = String::from("ENABLE_PROVISIONING_HOTFIX=no\n");
+    for name in names {
+        features += &format!("{name}={}\n", hostile.display());
+    }
+    machine.file("config.json", "").file("features", &features);
+    let output = machine.run();
+    assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
+    assert!(!machine.at("hostile.ran").exists() && !machine.at("logger.ran").exists());
+    let environment = machine.calls();
+    assert!(environment.contains(&"ENABLE_PROVISIONING_HOTFIX=no".to_owned()), "{environment:?}");
+    for variable in environment {
+        assert!(!variable.ends_with("=hostile"), "{variable}");
+    }
+    let ignored: Vec<String> = printed(&output)
+        .lines()
+        .filter(|line| line.contains("Ignoring"))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(ignored.len(), 1, "{ignored:?}");
+    assert!(ignored[0].starts_with("Ignoring unknown feature flags (17): "), "{ignored:?}");
+    assert!(ignored[0].contains(": BIN_PATH BASH_ENV "), "{ignored:?}");
 }
 
 #[test]

@@ -33,13 +33,19 @@ pub fn likely_secrets(text: &str) -> Vec<&str> {
     found(text).into_iter().map(|range| &text[range]).collect()
 }
 
+/// The byte ranges of a line that are, or may be, secrets: sorted, and never touching each other.
+#[must_use]
+pub fn secret_ranges(line: &str) -> Vec<Range<usize>> {
+    merged(found(line))
+}
+
 /// The masked line, and where that is now which stood at `focus`.
 #[must_use]
 pub fn masked_around(line: &str, focus: usize) -> (String, usize) {
     let mut shown = String::with_capacity(line.len());
     let mut shown_focus = None;
     let mut at = 0;
-    for range in merged(found(line)) {
+    for range in secret_ranges(line) {
         if shown_focus.is_none() && focus < range.end {
             // What is masked is short: its beginning is near enough.
             shown_focus = Some(shown.len() + focus.min(range.start) - at);

@@ -1,5 +1,7 @@
 //! What is told of one node.
 
+use mooring_contract::printable::{is_plain_word, shell_word};
+
 use crate::condition::{Reason, Status};
 use crate::failure::{Failure, Source};
 use crate::record::Entry;
@@ -101,12 +103,14 @@ impl NodeTold {
         }
     }
 
-    /// The next command to run, if there is one.
+    /// The next command to run, if there is one. Names of others are quoted for a shell, an image that is not a plain
+    /// word is left out.
     #[must_use]
     pub fn next(&self, subject: &str) -> Option<String> {
         let failure = self.verdict.failure.as_ref();
-        let image =
-            self.image.as_deref().map_or_else(String::new, |image| format!(" --image {image}"));
+        let image = self.image.as_deref().filter(|image| is_plain_word(image));
+        let image = image.map_or_else(String::new, |image| format!(" --image {image}"));
+        let subject = shell_word(subject);
         match (self.verdict.reason, failure) {
             (_, Some(Failure { code: Some(code), effective, .. })) => {
                 let code = effective.as_ref().map_or(*code, |(code, _)| *code);
@@ -119,7 +123,7 @@ impl NodeTold {
             }
             (Reason::CseSucceeded, _) if self.joined == Some(false) => Some(format!(
                 "az vm run-command invoke --name {} --command-id RunShellScript --scripts 'journalctl -u kubelet | tail -50'",
-                self.node
+                shell_word(&self.node)
             )),
             (Reason::CseRunning, _) => Some(format!("mooring why {subject}")),
             _ => None,

@@ -16,6 +16,13 @@ const LOG: &str = "repair.log";
 /// No faster than this, a step is not over before its middle was told.
 const KILLABLE: f64 = 30.0;
 
+const STOP_AT_BUDGETS: &[&str] = &["--budgets", "stop"];
+
+/// The expiry and the first digits of a plan's hash.
+fn short(hash: &str) -> &str {
+    hash.get(..25).unwrap_or(hash)
+}
+
 impl Stage<'_> {
     pub(super) async fn detect(&mut self, detect: &Detect) -> Result<(), Trouble> {
         let answer = self.mooring.ask(&["repair", "detect", "-o", "json"]).await?;
@@ -47,18 +54,27 @@ impl Stage<'_> {
         expect_words("mooring repair detect", &answer.stdout, &detect.says)
     }
 
-    pub(super) async fn plan(&mut self) -> Result<(), Trouble> {
-        let answer = self.mooring.ask(&["repair", "plan", "-o", "json"]).await?;
-        self.keep(LOG, &format!("$ mooring repair plan\n{}{}", answer.stdout, answer.stderr));
+    /// Makes a plan with these flags and returns its hash.
+    async fn hash(&mut self, flags: &[&str]) -> Result<String, Trouble> {
+        let words = [&["repair", "plan", "-o", "json"], flags].concat();
+        let answer = self.mooring.ask(&words).await?;
+        self.keep(
+            LOG,
+            &format!("$ mooring {}\n{}{}", words.join(" "), answer.stdout, answer.stderr),
+        );
         let plan: Value = serde_json::from_str(&answer.stdout).map_err(|error| {
             Trouble::broken("mooring repair plan", format!("{error}: {}", answer.stderr))
         })?;
-        let hash = plan["hash"].as_str().unwrap_or_default().to_owned();
+        Ok(plan["hash"].as_str().unwrap_or_default().to_owned())
+    }
+
+    pub(super) async fn plan(&mut self) -> Result<(), Trouble> {
+        let hash = self.hash(&[]).await?;
         self.voice.command("mooring repair plan");
-        let short = hash.get(..12).unwrap_or(&hash);
+        let short = short(&hash);
         let names: Vec<&str> = Step::ALL.iter().map(|step| step.name()).collect();
         for (number, row) in names.chunks(6).enumerate() {
-            let lead = if number == 0 { format!("plan {short}: ") } else { " ".repeat(19) };
+            let lead = if number == 0 { format!("plan {short}: ") } else { " ".repeat(32) };
             let arrow = if number * 6 + row.len() < names.len() { " →" } else { "" };
             self.voice.quote(&format!("{lead}{}{arrow}", row.join(" → ")));
         }
@@ -68,14 +84,16 @@ impl Stage<'_> {
     }
 
     pub(super) async fn apply(&mut self, apply: &Apply) -> Result<(), Trouble> {
-        let hash = self.story.plan.clone();
-        let hash = hash.ok_or_else(|| Trouble::Broken("there is no plan to apply".to_owned()))?;
+        if apply.stop_at_budgets {
+            // Another policy is another plan.
+            self.story.plan = Some(self.hash(STOP_AT_BUDGETS).await?);
+        }
+        let hash = self.planned()?;
         let mut words = vec!["repair", "apply", "--poll", "1", "--yes", "--plan-hash", &hash];
         if apply.stop_at_budgets {
-            words.extend(["--budgets", "stop"]);
+            words.extend(STOP_AT_BUDGETS);
         }
-        let shown =
-            format!("mooring repair apply --yes --plan-hash {}…", hash.get(..12).unwrap_or(&hash));
+        let shown = format!("mooring repair apply --yes --plan-hash {}…", short(&hash));
         let answer = self.run(&shown, &words, apply.kill_at, apply.exit).await?;
         expect_words(
             "mooring repair apply",
@@ -85,9 +103,17 @@ impl Stage<'_> {
     }
 
     pub(super) async fn resume(&mut self, resume: &Resume) -> Result<(), Trouble> {
-        let words = ["repair", "resume", "--yes"];
-        self.run("mooring repair resume --yes", &words, resume.kill_at, resume.exit).await?;
+        let hash = self.planned()?;
+        let words = ["repair", "resume", "--yes", "--plan-hash", &hash];
+        let shown = format!("mooring repair resume --yes --plan-hash {}…", short(&hash));
+        self.run(&shown, &words, resume.kill_at, resume.exit).await?;
         Ok(())
+    }
+
+    /// The hash of the plan that was approved.
+    fn planned(&self) -> Result<String, Trouble> {
+        let hash = self.story.plan.clone();
+        hash.ok_or_else(|| Trouble::Broken("there is no plan to apply".to_owned()))
     }
 
     /// Runs a repair, tells its steps, and kills it in the middle of one if that is wanted.

@@ -83,7 +83,7 @@ pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
     let archive = contents.pack()?;
     let path = arguments.out.clone().unwrap_or_else(|| default_name(&arguments.what));
     if path.as_os_str() == "-" {
-        show::print(&archive)?;
+        show::print_raw(&archive)?;
     } else {
         outfile::write(&path, &archive)?;
         show::print(format!("{}\n", path.display()).as_bytes())?;

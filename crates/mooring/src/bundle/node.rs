@@ -14,7 +14,7 @@ pub(crate) fn collect(name: &str, cluster: &ClusterArguments) -> Result<Contents
         let looker = why::looker(cluster, false, true).await?;
         let told = looker.why(name).await.map_err(|failed| why::of(&failed))?;
         let fleet = looker.fleet().await.unwrap_or_default();
-        let answer = show_why::show(ReportFormat::Json, name, &told, &fleet);
+        let answer = show_why::show(ReportFormat::Json, name, &told, &fleet)?;
         Ok::<_, Failure>((told, answer))
     })?;
     let mut contents = Contents::default();

@@ -24,7 +24,7 @@ use arguments::{Drawn, FinalizersCommand, TargetArguments, Written};
 use crate::connect;
 use crate::failure::Failure;
 use crate::journaled::{
-    Progress, Signals, confirm, environment, in_the_way, once, runtime, signals, write,
+    Progress, Signals, confirm, dry_run, environment, in_the_way, once, runtime, signals, write,
 };
 use crate::show::{json, print};
 
@@ -34,6 +34,7 @@ pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
 }
 
 fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
+    dry_run::from_environment()?;
     match command {
         FinalizersCommand::Plan { target, policy, output } => {
             let settings = settings::settings(target, Some(policy))?;
@@ -51,7 +52,7 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
                     &remover,
                     signals,
                     &name,
-                    approval.plan_hash.as_deref(),
+                    approval.plan_hash.as_ref().map(ToString::to_string).as_deref(),
                     asks,
                     *output,
                     *best_effort,

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use clap::Args;
+use mooring_repair::approval::ApprovalToken;
 use mooring_repair::names::NAMESPACE;
 use mooring_repair::settings::JournalPlace;
 
@@ -15,15 +16,15 @@ pub(crate) struct Approval {
     /// Ask nothing; needs the hash of the plan that was approved
     #[arg(long, requires = "plan_hash")]
     pub(crate) yes: bool,
-    /// Refuse if the plan of now is not this one (`plan -o json` has it as `hash`); who has the hash has seen the
-    /// plan, and is not asked for a name
+    /// Hash of the approved plan, as `plan` prints it and `plan -o json` has it as `hash`; it is valid for one hour
+    /// and for that plan only, and replaces typing the name
     #[arg(long, value_name = "HASH")]
-    pub(crate) plan_hash: Option<String>,
+    pub(crate) plan_hash: Option<ApprovalToken>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct JournalArgument {
-    /// Where the journal is: a ConfigMap in the cluster's kube-system, or a file
+    /// Where the journal is: a ConfigMap in the namespace mooring-system, or a file
     #[arg(long, value_name = "configmap|FILE", default_value = "configmap")]
     journal: String,
 }

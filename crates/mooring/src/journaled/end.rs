@@ -1,6 +1,7 @@
 //! How a run ended, as an exit code and a sentence.
 
 use jiff::Timestamp;
+use mooring_contract::printable::{printable, shell_word};
 use mooring_repair::journal::{Liveness, Lock, SILENCE};
 use mooring_repair::settings::JournalPlace;
 use mooring_repair::shell::{JournalEnding as Ending, liveness, this_process};
@@ -31,7 +32,7 @@ pub(crate) fn code<R, B>(
         }
         Ending::Failed(why) => Err(Failure::unreadable(why)),
         Ending::NoJournal(why) => Err(Failure::unreadable(format!(
-            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs rights on ConfigMaps in kube-system"
+            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs permissions on ConfigMaps in namespace mooring-system"
         ))),
     }
 }
@@ -40,7 +41,7 @@ pub(crate) fn code<R, B>(
 pub(crate) fn flag(place: &JournalPlace) -> String {
     match place {
         JournalPlace::ConfigMap => String::new(),
-        JournalPlace::File(path) => format!(" --journal {path}"),
+        JournalPlace::File(path) => format!(" --journal {}", shell_word(path)),
     }
 }
 
@@ -48,7 +49,8 @@ pub(crate) fn flag(place: &JournalPlace) -> String {
 pub(crate) fn held(lock: &Lock) -> String {
     let owner = &lock.owner;
     let state = if is_gone(lock) { "worked on this and is gone" } else { "works on this" };
-    format!("{} (process {}) {state}, heard of at {:.0}", owner.host, owner.pid, lock.heartbeat)
+    let host = printable(&owner.host);
+    format!("{host} (process {}) {state}, heard of at {:.0}", owner.pid, lock.heartbeat)
 }
 
 /// What an earlier run that is not over means for one that should begin: somebody is at work, or `left`.

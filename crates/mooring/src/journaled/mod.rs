@@ -2,6 +2,7 @@
 //! the words at their end.
 
 mod arguments;
+pub(crate) mod dry_run;
 mod end;
 mod progress;
 mod question;

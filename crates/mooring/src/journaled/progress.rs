@@ -3,6 +3,8 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
+use mooring_contract::printable::{printable, printable_lines};
+
 pub(crate) struct Progress {
     terminal: bool,
     last: String,
@@ -17,13 +19,14 @@ impl Progress {
     pub(crate) fn show(&mut self, step: &str, timed: &str, what: &str, waits: bool) {
         let change = format!("{step}: {what}");
         if self.terminal {
-            let line: String = format!("{step}{timed}: {what}").chars().take(160).collect();
-            write(&format!("\r\x1b[K{line}"));
+            let line = printable(&format!("{step}{timed}: {what}"));
+            let line: String = line.chars().take(160).collect();
+            write_raw(&format!("\r\x1b[K{line}"));
             if !waits {
                 write("\n");
             }
         } else if change != self.last {
-            write(&format!("{change}\n"));
+            write(&format!("{}\n", printable(&change)));
         }
         self.last = change;
     }
@@ -62,8 +65,13 @@ pub(crate) fn once() -> impl FnMut(&str) {
     }
 }
 
-/// To standard error. Nobody who reads it is no reason to stop a run.
+/// Writes to standard error, without what steers a terminal.
 pub(crate) fn write(text: &str) {
+    write_raw(&printable_lines(text));
+}
+
+/// To standard error. Nobody who reads it is no reason to stop a run.
+fn write_raw(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

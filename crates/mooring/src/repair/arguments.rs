@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use mooring_repair::approval::ApprovalToken;
 
 use crate::cluster_cli::ClusterName;
 use crate::journaled::{Approval, JournalArgument};
@@ -15,6 +16,9 @@ pub(crate) struct RepairArguments {
     /// do and 1 for an error, 60 minutes overall
     #[arg(long)]
     pub(crate) pipeline: bool,
+    /// With --pipeline: plan only; DRY_RUN=true does the same
+    #[arg(long, requires = "pipeline")]
+    pub(crate) dry_run: bool,
     #[command(subcommand)]
     pub(crate) command: Option<RepairCommand>,
 }
@@ -23,19 +27,24 @@ const HELP: &str = "\
 How a repair goes:
   mooring repair detect            look: five guards, each pass, fail or unknown; changes nothing
   mooring repair plan              show every step, risk and the plan's hash; changes nothing
-  mooring repair apply             ask for the pool's name, then rebuild the pool
+  mooring repair apply             ask for CLUSTER/POOL, then rebuild the pool
   mooring repair resume            go on after a crash, a time-out or Ctrl-C, on any machine
   mooring repair status            where it stands, from the journal
   mooring repair abort             undo what can be undone
 
 Unattended:
-  mooring repair apply --yes --plan-hash \"$(mooring repair plan -o json | jq -r .hash)\"
-  mooring repair resume --yes
+  HASH=$(mooring repair plan -o json | jq -r .hash)      # valid for one hour
+  mooring repair apply --yes --plan-hash \"$HASH\"
+  mooring repair resume --yes --plan-hash \"$HASH\"
   CLUSTER_NAME=… RESOURCE_GROUP=… SUBSCRIPTION_ID=… mooring repair --pipeline
 
 A kill at any instant loses nothing: every intent is in the journal before its effect. Variables
 of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (10),
-NRP_FAIL_WINDOW_MIN (15), DRY_RUN (true, 1, yes: plan only).
+NRP_FAIL_WINDOW_MIN (15), DRY_RUN. A cluster that does not exist is exit 3; --pipeline alone takes
+it for a greenfield rollout and exits with 0.
+
+DRY_RUN counts for apply, resume, abort and --pipeline: true, 1, yes, on, y or t is a dry run;
+false, 0, no, off, n, f or empty is none; any other value is exit 2.
 
 What --override may name, each with a reason that is recorded: the guards missing-nodes,
 failing-writes, cluster-state, other-pools, pool-state; the checks of a plan quota, size, subnet,
@@ -49,8 +58,8 @@ asks to wait.";
 pub(crate) enum RepairCommand {
     /// Say whether the pool is wedged, and how that is known; changes nothing
     ///
-    /// Exits with 0 if the pool is healthy or the cluster does not exist yet, 1 if a wedge is suspected or
-    /// confirmed, 3 if it cannot be told.
+    /// Exits with 0 if the pool is healthy, 1 if a wedge is suspected or confirmed, 3 if that is unknown or the
+    /// cluster does not exist.
     Detect {
         #[command(flatten)]
         target: TargetArguments,
@@ -92,18 +101,26 @@ pub(crate) enum RepairCommand {
         output: Drawn,
     },
     /// Continue a run that was interrupted, on any machine
+    ///
+    /// The journal is evidence, not authority. While the temporary pool carries the approval of the run's plan, that
+    /// plan is continued; before that a new plan is made from the live pool. `--yes` alone continues an approved plan
+    /// only, and needs the flags and overrides that the run was begun with.
     Resume {
         #[command(flatten)]
         target: TargetArguments,
-        /// From here on go on in spite of one guard or proof, for a reason that is recorded
-        #[arg(long = "override", value_name = "GUARD=REASON")]
-        overrides: Vec<String>,
-        /// Minutes after which the run stops once more where it can be resumed [default: as before]
-        #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=1440))]
-        deadline: Option<u32>,
+        #[command(flatten)]
+        judging: JudgingArguments,
+        #[command(flatten)]
+        policies: PolicyArguments,
         /// Ask nothing
         #[arg(long)]
         yes: bool,
+        /// Hash that the run was begun with, or the hash of a new plan; replaces typing the name
+        #[arg(long, value_name = "HASH")]
+        plan_hash: Option<ApprovalToken>,
+        /// Show the run that would be continued; DRY_RUN=true does the same
+        #[arg(long)]
+        dry_run: bool,
         /// How to show the report
         #[arg(short, long, value_enum, default_value_t = Written::Table)]
         output: Written,
@@ -126,6 +143,9 @@ pub(crate) enum RepairCommand {
         /// Ask nothing
         #[arg(long)]
         yes: bool,
+        /// Show the run that would be rolled back; DRY_RUN=true does the same
+        #[arg(long)]
+        dry_run: bool,
         /// How to show the report
         #[arg(short, long, value_enum, default_value_t = Written::Table)]
         output: Written,

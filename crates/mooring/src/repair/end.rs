@@ -6,6 +6,7 @@ use mooring_repair::begin::BeginError;
 use mooring_repair::journal::Finish;
 use mooring_repair::machine::Reason;
 use mooring_repair::report::RunReport;
+use mooring_repair::resume::ResumeError;
 use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator};
@@ -68,9 +69,24 @@ pub(crate) fn refusal(error: &BeginError, settings: &Settings) -> Failure {
             "{error}\nhint: `mooring repair status{}` tells how far it is",
             flags(settings)
         )),
-        BeginError::PlanChanged { .. } => Failure::refused(format!(
-            "{error}\nhint: look at `mooring repair plan` again, and approve that"
+        BeginError::PlanChanged { .. } | BeginError::Expired(_) => Failure::refused(format!(
+            "{error}\nhint: `mooring repair plan` makes a new plan to approve"
         )),
+        BeginError::NotResumed(why) => {
+            let flags = flags(settings);
+            let hint = match why {
+                ResumeError::NotRepeated(_) => format!(
+                    "repeat them, or run `mooring repair resume{flags}` without --yes and type the name"
+                ),
+                ResumeError::Contradicted(_) => format!(
+                    "the journal was changed or replaced; `mooring repair status{flags}` shows it, docs/RUNBOOK.md has the ways out"
+                ),
+                _ => format!(
+                    "pass `--plan-hash` with the hash that the run was begun with, or run `mooring repair resume{flags}` without --yes and type the name"
+                ),
+            };
+            Failure::refused(format!("{error}\nhint: {hint}"))
+        }
         BeginError::TooOften(_) => Failure::refused(format!(
             "{error}\nhint: find out why it comes back; `--override recreations=REASON` begins all the same"
         )),

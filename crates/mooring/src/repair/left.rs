@@ -18,19 +18,50 @@ pub(crate) async fn left(operator: &mut Operator) -> Result<Option<Ending>, Fail
     Ok(Some(in_the_way(standing.lock, BeginError::Unfinished(state.run))))
 }
 
-/// What the journal says; none if there is no cluster that could have one, which is said.
-pub(crate) async fn standing(operator: &mut Operator) -> Result<Option<Standing>, Failure> {
+/// Reads the journal; fails if the named cluster does not exist.
+pub(crate) async fn standing(operator: &mut Operator) -> Result<Standing, Failure> {
     match patiently(operator.status()).await {
-        Err(Unreached::Absent(_)) => {
-            let target = &operator.settings().target;
-            write(&format!(
-                "there is no cluster {} in {}; nothing to do\n",
-                target.cluster, target.resource_group
-            ));
-            Ok(None)
-        }
-        told => Ok(Some(told?)),
+        Err(Unreached::Absent(_)) => Err(not_found(operator)),
+        read => Ok(read?),
     }
+}
+
+/// Warns of a run that Mooring 0.1 left unfinished in its own place.
+pub(crate) async fn warn_of_0_1(operator: &mut Operator) {
+    if let Some(place) = operator.unfinished_0_1().await {
+        write(&format!(
+            "warning: {place} holds an unfinished run of Mooring 0.1, which this version does not continue\nhint: finish it with `mooring repair resume` or `abort` of Mooring 0.1.0\n"
+        ));
+    }
+}
+
+/// Fails if Azure has no cluster of this name. A journal in a file, or in the cluster of a kubeconfig, can be read
+/// although the name is misspelled.
+pub(crate) async fn ensure_exists(operator: &mut Operator) -> Result<(), Failure> {
+    if operator.is_absent().await { Err(not_found(operator)) } else { Ok(()) }
+}
+
+/// Fails if the cluster that was examined does not exist.
+pub(crate) fn ensure_found(report: &DetectionReport, operator: &Operator) -> Result<(), Failure> {
+    if report.greenfield { Err(not_found(operator)) } else { Ok(()) }
+}
+
+fn not_found(operator: &Operator) -> Failure {
+    Failure::unreadable(format!(
+        "{}\nhint: check --cluster, --resource-group and --subscription (CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID); `az aks list -o table` lists the clusters",
+        absence(operator)
+    ))
+}
+
+/// `cluster C was not found in resource group G of subscription S`.
+pub(crate) fn absence(operator: &Operator) -> String {
+    let target = &operator.settings().target;
+    let [cluster, group, subscription] =
+        [&target.cluster, &target.resource_group, &target.subscription]
+            .map(|name| mooring_contract::shown(name));
+    format!(
+        "cluster {cluster} was not found in resource group {group} of subscription {subscription}"
+    )
 }
 
 impl From<Unreached> for Failure {

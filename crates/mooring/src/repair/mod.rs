@@ -6,44 +6,51 @@ mod left;
 mod outside;
 mod pipeline;
 mod progress;
+mod resume;
 mod settings;
 mod show;
 
 use std::process::ExitCode;
 
-use jiff::SignedDuration;
+use mooring_contract::printable;
+use mooring_repair::approval::{Approval, ApprovalToken};
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
 use mooring_repair::machine::State;
 use mooring_repair::plan::PlanError;
 use mooring_repair::report::DetectionReport;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{Ending, Operator, Standing};
+use mooring_repair::shell::{Ending, Operator};
 
 pub(crate) use arguments::RepairArguments;
 use arguments::{Drawn, Plain, RepairCommand, TargetArguments, Written};
 use left::{left, nobody_stands_in};
 use outside::operator;
-use progress::tell;
+use progress::{place, tell};
+use resume::Resume;
 
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, confirm, environment, once, patiently, runtime, write};
+use crate::journaled::{
+    Progress, Signals, confirm, dry_run, environment, once, patiently, runtime, write,
+};
 
 /// Runs the command.
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
     let done = match &arguments.command {
-        None => pipeline::pipeline(),
+        None => pipeline::pipeline(arguments.dry_run),
         Some(command) => run(command),
     };
     done.map_or_else(|failure| failure.report(), ExitCode::from)
 }
 
 fn run(command: &RepairCommand) -> Result<u8, Failure> {
+    let dry_run_variable = dry_run::from_environment()?;
     match command {
         RepairCommand::Detect { target, judging, output } => {
             let settings = settings::settings(target, Some(judging), None, &environment)?;
             on(target, settings, async |operator, _| {
                 let report = patiently(operator.detect()).await;
+                left::ensure_found(&report, operator)?;
                 show::detection(&report, *output)?;
                 Ok(report.exit_code())
             })
@@ -53,34 +60,46 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             on(target, settings, async |operator, _| plan(operator, *output).await)
         }
         RepairCommand::Apply { target, judging, policies, approval, dry_run, output } => {
+            let dry_run = *dry_run || dry_run_variable;
+            dry_run::announce(dry_run);
             let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
             on(target, settings, async |operator, signals| {
-                if *dry_run || operator.settings().dry_run {
+                if dry_run {
                     return plan(operator, *output).await;
                 }
                 let written = Written::try_from(*output)?;
-                Box::pin(apply(operator, signals, approval.plan_hash.as_deref(), written)).await
+                Box::pin(apply(operator, signals, approval.plan_hash.as_ref(), written)).await
             })
         }
-        RepairCommand::Resume { target, overrides, deadline, yes, output } => {
-            let way = Way::On { overrides, overall: deadline.map(minutes) };
-            again(target, way, *yes, *output)
+        RepairCommand::Resume { target, judging, policies, yes, plan_hash, dry_run, output } => {
+            let dry_run = *dry_run || dry_run_variable;
+            dry_run::announce(dry_run);
+            let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
+            let asked = Resume { yes: *yes, token: plan_hash.as_ref(), dry_run, output: *output };
+            on(target, settings, async |operator, signals| asked.run(operator, signals).await)
         }
-        RepairCommand::Abort { target, yes, output } => again(target, Way::Back, *yes, *output),
+        RepairCommand::Abort { target, yes, dry_run, output } => {
+            let dry_run = *dry_run || dry_run_variable;
+            dry_run::announce(dry_run);
+            let settings = settings::settings(target, None, None, &environment)?;
+            on(target, settings, async |operator, signals| {
+                abort(operator, signals, *yes, dry_run, *output).await
+            })
+        }
         RepairCommand::Status { target, all, output } => {
             let settings = settings::settings(target, None, None, &environment)?;
             on(target, settings, async |operator, _| {
                 let standing = left::standing(operator).await?;
-                let is_there = standing.is_some();
-                let standing = standing.unwrap_or_else(|| none(operator));
-                show::standing(&standing, *all, *output)?;
-                if let Ok(Some(state)) = State::replay(&standing.records)
-                    && let Err(why) = operator.own(&state)
-                {
-                    write(&format!("But {why}.\n"));
+                if standing.records.is_empty() {
+                    left::ensure_exists(operator).await?;
                 }
-                if is_there
-                    && standing.records.is_empty()
+                left::warn_of_0_1(operator).await;
+                show::standing(&standing, *all, *output)?;
+                if let Ok(Some(state)) = State::replay(&standing.records) {
+                    // A journal of another cluster or pool says nothing about the one that was named.
+                    operator.own(&state).map_err(Failure::unreadable)?;
+                }
+                if standing.records.is_empty()
                     && let Some(left) = operator.stand_in().await
                 {
                     write(&format!("But {left}.\nhint: `--journal` names it\n"));
@@ -89,13 +108,6 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             })
         }
     }
-}
-
-/// What there is to say of a cluster that is not there.
-fn none(operator: &Operator) -> Standing {
-    let settings = operator.settings();
-    let place = settings.journal.pointer(&settings.target.pool);
-    Standing { place, records: Vec::new(), lock: None }
 }
 
 fn on(
@@ -110,18 +122,12 @@ fn on(
 }
 
 async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
-    let examined = patiently(operator.examine()).await;
+    let examined = patiently(operator.examine(None, None)).await;
     let report = &examined.report;
-    if report.greenfield && output == Drawn::Json {
-        show::detection(report, Plain::Json)?;
-        return Ok(0);
-    }
+    left::ensure_found(report, operator)?;
     // Why it is not certain stands there.
     if report.detection.verdict != Verdict::Confirmed {
         write(&format!("{}\n", report.table()));
-    }
-    if report.greenfield {
-        return Ok(0);
     }
     show::plan(&examined.plan.map_err(|error| no_plan(&error))?, output)?;
     if let Some(operation) = &report.operation {
@@ -134,16 +140,20 @@ async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
 async fn apply(
     operator: &mut Operator,
     signals: Signals,
-    approved: Option<&str>,
+    token: Option<&ApprovalToken>,
     output: Written,
 ) -> Result<u8, Failure> {
     if let Some(ending) = left(operator).await? {
         return Box::pin(end::end(operator, ending, output)).await;
     }
-    let examined = patiently(operator.examine()).await;
+    show_target(operator).await;
+    left::warn_of_0_1(operator).await;
+    let expires = token.map(|token| token.expires);
+    let examined = patiently(operator.examine(expires, None)).await;
     let report = &examined.report;
+    left::ensure_found(report, operator)?;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
-    if report.greenfield || (report.detection.verdict == Verdict::Healthy && !overridden) {
+    if report.detection.verdict == Verdict::Healthy && !overridden {
         write(&report.table());
         nobody_stands_in(report)?;
         write("nothing to do\n");
@@ -158,22 +168,22 @@ async fn apply(
         write(&format!("{young}; nothing to do\n"));
         return untouched(report, output);
     }
-    if approved.is_none() {
-        // Without a journal nothing begins, so nobody need be asked.
-        operator.status().await?;
-        write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
-        ask(&plan.pool, "rebuild", "apply --yes --plan-hash HASH")?;
-    }
+    let approval = match token {
+        Some(token) => Approval::Token(token.clone()),
+        None => {
+            // Without a journal nothing begins, so there is nothing to confirm.
+            operator.status().await?;
+            write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
+            ask(operator, "rebuild", "apply --yes --plan-hash HASH")?;
+            Approval::Typed(plan.document.hash())
+        }
+    };
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending =
-        signals.during(operator.apply(&plan, guards, approved, watcher), Ending::Resumable).await;
+        signals.during(operator.apply(&plan, guards, approval, watcher), Ending::Resumable).await;
     progress.end();
     end::end(operator, ending, output).await
-}
-
-fn minutes(number: u32) -> SignedDuration {
-    SignedDuration::from_mins(number.into())
 }
 
 /// Nothing is done, and a program is told why.
@@ -184,69 +194,51 @@ fn untouched(report: &DetectionReport, output: Written) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Where a run goes that is taken up again.
-#[derive(Clone, Copy)]
-enum Way<'a> {
-    On { overrides: &'a [String], overall: Option<SignedDuration> },
-    Back,
-}
-
-fn again(
-    target: &TargetArguments,
-    way: Way<'_>,
+/// Undoes what can be undone of an unfinished run.
+async fn abort(
+    operator: &mut Operator,
+    signals: Signals,
     yes: bool,
+    dry_run: bool,
     output: Written,
 ) -> Result<u8, Failure> {
-    let mut settings = settings::settings(target, None, None, &environment)?;
-    if let Way::On { overrides, .. } = way {
-        settings::go_over_later(&mut settings, overrides)?;
+    let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
+    if let Some(state) = &state {
+        show_target(operator).await;
+        write(&format!("Run {} is unfinished, at {}.\n", printable(&state.run), place(state)));
+        if !yes {
+            ask(operator, "roll back the run on", "abort --yes")?;
+        }
     }
-    let pool = settings.target.pool.clone();
-    on(target, settings, async |operator, signals| {
-        // Nobody is asked for what is not there to be done.
-        let standing = left::standing(operator).await?;
-        let is_there = standing.is_some();
-        let standing = standing.unwrap_or_else(|| none(operator));
-        let unfinished = left::unfinished(operator, &standing.records)?;
-        let dry_run = operator.settings().dry_run;
-        if (unfinished.is_none() || dry_run) && output == Written::Json {
-            show::standing(&standing, false, output)?;
-        }
-        if !is_there {
-            return Ok(0);
-        }
-        if let Some(state) = unfinished.as_ref().filter(|_| dry_run) {
-            write(&format!("run {} is not over; DRY_RUN is on, and nothing is done\n", state.run));
-            return Ok(0);
-        }
-        if !yes && unfinished.is_some() {
-            let (what, unattended) = match way {
-                Way::On { .. } => ("continue", "resume --yes"),
-                Way::Back => ("undo", "abort --yes"),
-            };
-            ask(&pool, &format!("{what} the run on"), unattended)?;
-        }
-        let mut progress = Progress::new();
-        let watcher =
-            Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-        let mut say = once();
-        let ending = match way {
-            Way::On { overall, .. } => {
-                let run = Box::pin(operator.resume(overall, watcher, &mut say));
-                signals.during(run, Ending::Resumable).await
-            }
-            Way::Back => {
-                let run = Box::pin(operator.abort(watcher, &mut say));
-                signals.during(run, Ending::Resumable).await
-            }
-        };
-        progress.end();
-        end::end(operator, ending, output).await
-    })
+    let mut progress = Progress::new();
+    let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
+    let mut say = once();
+    let run = Box::pin(operator.abort(watcher, &mut say));
+    let ending = signals.during(run, Ending::Resumable).await;
+    progress.end();
+    end::end(operator, ending, output).await
 }
 
-fn ask(pool: &str, what: &str, unattended: &str) -> Result<(), Failure> {
-    confirm(pool, &format!("Type the pool's name to {what} pool {pool}: "), unattended)
+/// Prints which cluster is changed.
+async fn show_target(operator: &mut Operator) {
+    let server = operator.api_server().await;
+    let target = &operator.settings().target;
+    let [cluster, group, subscription, pool] =
+        [&target.cluster, &target.resource_group, &target.subscription, &target.pool]
+            .map(|name| printable(name));
+    let server = server.map_or_else(|| "unknown".to_owned(), |server| printable(&server));
+    write(&format!(
+        "Cluster     {cluster} (resource group {group}, subscription {subscription})\nAPI server  {server}\nPool        {pool}\n"
+    ));
+}
+
+/// Asks for `CLUSTER/POOL`.
+fn ask(operator: &Operator, what: &str, unattended: &str) -> Result<(), Failure> {
+    let target = &operator.settings().target;
+    let name = format!("{}/{}", target.cluster, target.pool);
+    let [typed, pool, cluster] = [&name, &target.pool, &target.cluster].map(|name| printable(name));
+    let question = format!("Type {typed} to {what} pool {pool} in cluster {cluster}: ");
+    confirm(&name, &question, unattended)
 }
 
 fn no_plan(error: &PlanError) -> Failure {

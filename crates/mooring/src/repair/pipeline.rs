@@ -3,23 +3,28 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use mooring_contract::printable;
+use mooring_repair::approval::Approval;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::{Outcome, Verdict};
 use mooring_repair::journal::Finish;
-use mooring_repair::machine::Reason;
+use mooring_repair::machine::{Reason, State};
 use mooring_repair::report::{DetectionReport, RunReport};
+use mooring_repair::resume::{Consent, Footing, Fresh};
 use mooring_repair::run::Rest;
-use mooring_repair::settings::{Settings, is_off, is_on};
+use mooring_repair::settings::Settings;
 use mooring_repair::shell::{Ending, Operator, PATIENCE};
 use mooring_repair::stand_in::StandIn;
 
 use super::arguments::{Drawn, Written};
-use super::left::{nobody_stands_in, unfinished};
+use super::left::{absence, nobody_stands_in, unfinished, warn_of_0_1};
 use super::outside::operator;
 use super::progress::tell;
 use super::show;
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, environment, held, once, patiently, runtime, write};
+use crate::journaled::{
+    Progress, Signals, dry_run, environment, held, once, patiently, runtime, write,
+};
 
 /// The step's whole time, waiting for rights and for another run's lock included.
 const OVERALL: SignedDuration = SignedDuration::from_hours(1);
@@ -33,80 +38,89 @@ fn left_after(elapsed: SignedDuration) -> SignedDuration {
     (OVERALL - TELLING - PATIENCE - elapsed).max(SignedDuration::from_mins(1))
 }
 
-/// Exit 0 for done or nothing to do, 1 for everything else.
-pub(crate) fn pipeline() -> Result<u8, Failure> {
+/// Exit 0 for done or nothing to do, 2 for an invalid `DRY_RUN`, 1 for everything else.
+pub(crate) fn pipeline(dry_run: bool) -> Result<u8, Failure> {
+    let dry_run = dry_run::from_environment()? || dry_run;
+    dry_run::announce(dry_run);
     let settings = Settings::from_env(environment).map_err(|error| {
         Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
             .with_code(1)
     })?;
-    if let Some(word) = environment("DRY_RUN").filter(|word| !is_on(word) && !is_off(word)) {
-        let word = mooring_contract::shown(&word);
-        write(&format!("DRY_RUN is '{word}', not true, 1 or yes: this is no dry run\n"));
-    }
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
         operator.await_rights(GRACE, Box::new(once()));
         let most = Duration::try_from(OVERALL).unwrap_or_default();
         // Whatever is under way then is left as a kill would leave it, which the journal bears.
-        tokio::time::timeout(most, Box::pin(step(&mut operator, signals))).await.unwrap_or_else(
-            |_| {
+        tokio::time::timeout(most, Box::pin(step(&mut operator, signals, dry_run)))
+            .await
+            .unwrap_or_else(|_| {
                 Err(Failure::resumable(
                     "60 minutes are up\nhint: the next run of this step continues".to_owned(),
                 ))
-            },
-        )
+            })
     });
     done.map_err(|failure| failure.with_code(1))
 }
 
-async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> {
+async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Result<u8, Failure> {
     let entered = tokio::time::Instant::now();
-    let examined = patiently(operator.examine()).await;
-    let report = &examined.report;
-    write(&report.table());
+    let report = patiently(operator.detect()).await;
     if report.greenfield {
+        write(&format!("{}: greenfield rollout, nothing to repair\n", absence(operator)));
         return Ok(0);
     }
-    let dry_run = operator.settings().dry_run;
+    write(&report.table());
     // What an earlier run left is looked for before anything is judged: a pool that was deleted and not made
     // again looks like no pool at all.
     let standing = match operator.status().await {
         Ok(standing) => standing,
         // A cluster that is being made or deleted may have no API, and no run goes on there now.
-        Err(_) if !report.detection.cluster_allows() => return nothing_to_do(report),
+        Err(_) if !report.detection.cluster_allows() => return nothing_to_do(&report),
         Err(unreached) => return Err(unreached.into()),
     };
+    warn_of_0_1(operator).await;
     let unfinished = unfinished(operator, &standing.records)?;
+    let footing = match &unfinished {
+        Some(state) => Some(operator.footing(state).await.map_err(Failure::unreadable)?),
+        None => None,
+    };
+    let examined = patiently(operator.examine(None, unfinished.as_ref())).await;
+    let report = &examined.report;
     let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(OVERALL);
     operator.allow(left_after(elapsed));
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-    let ending = match (unfinished, &examined.plan) {
-        (Some(state), _) => {
-            let run = state.run;
+    let ending = match unfinished.as_ref().zip(footing) {
+        Some((state, footing)) if footing != Footing::Replannable => {
+            let run = printable(&state.run);
             if dry_run {
-                write(&format!("run {run} is not over; without DRY_RUN it would be continued\n"));
+                write(&format!("run {run} is unfinished and would be continued\n"));
                 return Ok(0);
             }
-            write(&format!("run {run} is not over and is continued\n"));
+            write(&format!("run {run} is unfinished and is continued\n"));
             let mut say = once();
-            // Whatever it began with: this step has its own hour.
-            let overall = operator.settings().limits.overall;
-            Box::pin(
-                signals
-                    .during(operator.resume(Some(overall), watcher, &mut say), Ending::Resumable),
-            )
-            .await
+            let resume = operator.resume(&Consent::Pipeline, None, watcher, &mut say);
+            Box::pin(signals.during(resume, Ending::Resumable)).await
         }
-        (None, plan) => {
+        resumes => {
             let guards = &report.detection.guards;
             if report.detection.verdict == Verdict::Healthy
                 || guards.iter().any(|guard| guard.outcome == Outcome::Fail)
             {
-                return nothing_to_do(report);
+                return match resumes {
+                    Some((state, _)) => not_resumed(state, report),
+                    None => nothing_to_do(report),
+                };
             }
-            let plan = plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
+            let plan =
+                examined.plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
             if dry_run {
+                if let Some((state, _)) = &resumes {
+                    let run = printable(&state.run);
+                    write(&format!(
+                        "run {run} is unfinished and would be continued with this plan\n"
+                    ));
+                }
                 show::plan(plan, Drawn::Table)?;
                 may_begin(plan, guards, operator.settings())
                     .map_err(|error| Failure::unreadable(error.to_string()))?;
@@ -122,8 +136,18 @@ async fn step(operator: &mut Operator, signals: Signals) -> Result<u8, Failure> 
                 write(&format!("{young}; nothing to do\n"));
                 return Ok(0);
             }
-            let run = operator.apply(plan, guards, Some(&plan.hash), watcher);
-            Box::pin(signals.during(run, Ending::Resumable)).await
+            if let Some((state, _)) = resumes {
+                let run = printable(&state.run);
+                write(&format!("run {run} is unfinished and continues with a new plan\n"));
+                let mut say = once();
+                let fresh = Some(Fresh { plan, guards });
+                let resume = operator.resume(&Consent::Pipeline, fresh, watcher, &mut say);
+                Box::pin(signals.during(resume, Ending::Resumable)).await
+            } else {
+                let approval = Approval::Pipeline(plan.document.hash());
+                let run = operator.apply(plan, guards, approval, watcher);
+                Box::pin(signals.during(run, Ending::Resumable)).await
+            }
         }
     };
     progress.end();
@@ -145,6 +169,21 @@ fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// An unfinished run that nothing vouches for, on a pool that no plan may rebuild now.
+fn not_resumed(state: &State, report: &DetectionReport) -> Result<u8, Failure> {
+    if report.detection.verdict == Verdict::Healthy {
+        write(&format!(
+            "run {} in the journal is unfinished, and the pool is not wedged; nothing to do\nhint: `mooring repair abort` ends the run\n",
+            printable(&state.run)
+        ));
+        return Ok(0);
+    }
+    Err(Failure::refused(format!(
+        "run {} is unfinished, and the checks allow no new plan\nhint: an operator must decide: `mooring repair status`, then `resume` or `abort`",
+        printable(&state.run)
+    )))
+}
+
 const ANEW: &str = "the next run of this step begins anew";
 
 /// What waiting does not change, and a pipeline may not decide.
@@ -156,7 +195,7 @@ fn needs_a_person(reason: Reason) -> bool {
             | Reason::PoolGone
             | Reason::NameTaken
             | Reason::NotUndoable
-            | Reason::BadSnapshot
+            | Reason::NotApproved
     )
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn tell(progress: &mut Progress, state: &State, action: &Action, now:
 }
 
 /// `step 4/16 create-temporary`.
-fn place(state: &State) -> String {
+pub(crate) fn place(state: &State) -> String {
     if state.phase == Phase::Aborting {
         return "undo".to_owned();
     }
@@ -32,7 +32,6 @@ fn what(action: &Action) -> Option<String> {
         Action::Wait { why, .. } => Some(format!("waiting {why}")),
         Action::Record(entry) => match &**entry {
             Entry::StepDone { proof, .. } => Some(format!("done: {}", proof.join("; "))),
-            Entry::Snapshot { .. } => Some("the pool is written into the journal".to_owned()),
             _ => None,
         },
         Action::Stop { message, .. } => Some(format!("stopping: {message}")),

@@ -2,9 +2,7 @@
 
 use jiff::SignedDuration;
 use mooring_repair::names::config_map;
-use mooring_repair::settings::{
-    AT_THE_START, BudgetPolicy, Settings, SettingsError, VersionPolicy,
-};
+use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError, VersionPolicy};
 
 use super::arguments::{
     Budgets, JudgingArguments, KubernetesVersion, PolicyArguments, TargetArguments,
@@ -61,17 +59,6 @@ pub(crate) fn settings(
         judging.map(|judging| judging.overrides.as_slice()).unwrap_or_default(),
     )?;
     Ok(settings)
-}
-
-/// Takes in what `--override` said to a run that is taken up again.
-pub(crate) fn go_over_later(settings: &mut Settings, overrides: &[String]) -> Result<(), Failure> {
-    go_over(settings, overrides)?;
-    match AT_THE_START.iter().find(|name| settings.overrides.contains_key(**name)) {
-        None => Ok(()),
-        Some(name) => Err(Failure::usage(format!(
-            "--override {name} counts before a run begins, and this one has begun\nhint: `mooring repair status` tells what it waits for"
-        ))),
-    }
 }
 
 /// Takes in what `--override` said.

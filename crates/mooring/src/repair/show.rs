@@ -1,10 +1,9 @@
 //! Reports as text, on standard output.
 
-use std::fmt::Write as _;
-
+use mooring_contract::printable::{markdown, printable};
 use mooring_repair::guards::Verdict;
-use mooring_repair::journal::summaries;
-use mooring_repair::plan::{self, Plan};
+use mooring_repair::journal::{Entry, Record, summaries};
+use mooring_repair::plan::{self, Document, Plan};
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::shell::Standing;
 
@@ -57,26 +56,36 @@ pub(crate) fn standing(standing: &Standing, all: bool, output: Written) -> Resul
     if output == Written::Json {
         let value = serde_json::json!({
             "schema": "mooring.repair.status/v1", "journal": standing.place,
-            "run": found, "runs": earlier, "lock": standing.lock,
+            "run": found, "plan": newest_plan(&standing.records), "runs": earlier, "lock": standing.lock,
         });
         return print(json(&value)?.as_bytes());
     }
     let Some(found) = found else {
         return print(format!("There is no run in {}.\n", standing.place).as_bytes());
     };
-    let mut text = match output {
-        Written::Markdown => found.markdown(),
-        _ => found.table(),
-    };
-    if let Some(lock) = &standing.lock {
-        let _ = writeln!(text, "held       {}", held(lock));
-    }
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    lines.extend(standing.lock.iter().map(|lock| ("held", held(lock))));
     for run in earlier {
         let end = run.finish.and_then(|finish| serde_json::to_value(finish).ok());
         let end = end.as_ref().and_then(|end| end.as_str()).unwrap_or("not over");
-        let _ = writeln!(text, "run        {} began {}: {end}", run.run, run.started);
+        lines.push(("run", format!("{} began {}: {end}", run.run, run.started)));
     }
+    let (mut text, row): (String, fn(&str, &str) -> String) = match output {
+        Written::Markdown => {
+            (found.markdown(), |word, line| format!("\n- {word}: {}\n", markdown(line)))
+        }
+        _ => (found.table(), |word, line| format!("{word:<10} {}\n", printable(line))),
+    };
+    text.extend(lines.iter().map(|(word, line)| row(word, line)));
     print(text.as_bytes())
+}
+
+/// The plan that the journal holds last, with the pool as it was: evidence, not an approval.
+fn newest_plan(records: &[Record]) -> Option<&Document> {
+    records.iter().rev().find_map(|record| match &record.entry {
+        Entry::RunStarted(session) | Entry::Resumed(session) => Some(&*session.plan),
+        _ => None,
+    })
 }
 
 impl TryFrom<Drawn> for Written {

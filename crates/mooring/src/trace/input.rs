@@ -3,7 +3,7 @@
 //! Archives are read where they are, never unpacked: a name in one is a label, and leads nowhere.
 
 use std::fs;
-use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Take};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -13,23 +13,34 @@ use mooring_trace::{File, is_wanted};
 use crate::failure::Failure;
 
 /// Of a larger file only its end is read: what matters in a log happened last.
-const LARGEST: u64 = 32 << 20;
-/// What is read in all, counted unpacked. Four hundred nodes' logs fit; a bomb does not.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_FILE: u64 = 8 << 20;
+/// What is kept in memory of all files, their names included. Four hundred nodes with logs of 160 KiB fit.
+const MAX_KEPT: u64 = 64 << 20;
+/// How much of an archive is unpacked, files that are not wanted included: a bound on time.
+const MAX_UNPACKED: u64 = 512 << 20;
 /// How many files are read, and how many names are looked at.
-const MOST_FILES: usize = 20_000;
-const MOST_NAMES: usize = 500_000;
+const MAX_FILES: usize = 20_000;
+const MAX_NAMES: usize = 500_000;
+/// No path on a node is longer; a longer name in an archive is skipped with its file.
+const MAX_NAME: u64 = 1024;
+/// A PAX header holds a name, times and owners.
+const MAX_PAX_HEADER: u64 = 64 << 10;
 /// How deep folders are looked into.
 const DEEPEST: usize = 24;
+/// How many notes are printed, one for each file that is cut or broken.
+const MAX_NOTES: usize = 20;
 
 /// What was read.
 #[derive(Debug, Default)]
 pub(crate) struct Input {
     pub(crate) files: Vec<File>,
-    /// What a person should know: bounds that were met.
+    /// What a person should know: bounds that were met, and what was skipped for them.
     pub(crate) notes: Vec<String>,
     bytes: u64,
     names: usize,
+    long_names: usize,
+    more_notes: usize,
+    is_full: bool,
 }
 
 /// Reads whatever the path leads to.
@@ -45,21 +56,41 @@ pub(crate) fn read(path: &Path) -> Result<Input, Failure> {
         let file = fs::File::open(path).map_err(failed)?;
         input.file(file, path).map_err(failed)?;
     }
+    if input.long_names > 0 {
+        let count = input.long_names;
+        input.notes.push(format!("{count} files skipped: name longer than {MAX_NAME} bytes"));
+    }
+    if input.more_notes > 0 {
+        input.notes.push(format!("{} more files cut or broken", input.more_notes));
+    }
     Ok(input)
 }
 
 impl Input {
     /// False if no more may be read.
     fn has_room(&mut self) -> bool {
-        let full =
-            self.files.len() >= MOST_FILES || self.names >= MOST_NAMES || self.bytes >= MOST_BYTES;
-        if full && self.notes.is_empty() {
-            let limit = MOST_BYTES >> 20;
-            self.notes.push(format!(
-                "there is more than is read: {limit} MiB, {MOST_FILES} files or {MOST_NAMES} names; the rest is left out"
-            ));
+        let limit = if self.files.len() >= MAX_FILES {
+            format!("{MAX_FILES} files")
+        } else if self.names >= MAX_NAMES {
+            format!("{MAX_NAMES} names")
+        } else if self.bytes >= MAX_KEPT {
+            format!("{} MiB", MAX_KEPT >> 20)
+        } else {
+            return true;
+        };
+        if !self.is_full {
+            self.is_full = true;
+            self.notes.push(format!("limit reached: {limit}; everything after that is skipped"));
         }
-        !full
+        false
+    }
+
+    fn note(&mut self, note: String) {
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(note);
+        } else {
+            self.more_notes += 1;
+        }
     }
 
     fn folder(&mut self, root: &Path) -> io::Result<()> {
@@ -80,7 +111,7 @@ impl Input {
             // One folder that may not be read is no reason to tell nothing.
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             let mut entries: Vec<_> =
-                entries.flatten().take(MOST_NAMES).map(|entry| entry.path()).collect();
+                entries.flatten().take(MAX_NAMES).map(|entry| entry.path()).collect();
             entries.sort();
             for path in entries {
                 if !self.has_room() {
@@ -114,79 +145,139 @@ impl Input {
             return self.unpacked(BufReader::new(file), &name);
         }
         if is_tar(&head[..length]) {
-            return self.archive(BufReader::new(file).take(MOST_BYTES));
+            return self.archive(BufReader::new(file).take(MAX_UNPACKED));
         }
         if head[..length].starts_with(b"PK\x03\x04") {
             return Err(io::Error::other("it is a zip archive; unpack it and name its folder"));
         }
         let size = file.metadata()?.len();
-        if size > LARGEST {
-            file.seek(SeekFrom::End(-i64::try_from(LARGEST).unwrap_or(0)))?;
+        if size > MAX_FILE {
+            file.seek(SeekFrom::End(-i64::try_from(MAX_FILE).unwrap_or(0)))?;
+            self.note(last_part(&name, MAX_FILE));
         }
-        self.take(name, file, size.min(LARGEST));
+        self.take(name, file, size.min(MAX_FILE));
         Ok(())
     }
 
     /// What gzip holds: an archive, or one file.
     fn unpacked(&mut self, packed: impl Read, name: &str) -> io::Result<()> {
-        let mut plain = MultiGzDecoder::new(packed).take(MOST_BYTES);
+        let mut plain = MultiGzDecoder::new(packed).take(MAX_UNPACKED);
         let mut head = [0; 512];
         let length = fill(&mut plain, &mut head)?;
-        let whole = io::Cursor::new(head[..length].to_vec()).chain(plain);
         if is_tar(&head[..length]) {
-            return self.archive(whole);
+            let left = plain.limit();
+            let whole = io::Cursor::new(head[..length].to_vec()).chain(plain);
+            return self.archive(whole.take(left + length as u64));
         }
         let name = name.strip_suffix(".gz").unwrap_or(name).to_owned();
         let mut bytes = Vec::new();
-        whole.take(LARGEST).read_to_end(&mut bytes)?;
+        io::Cursor::new(&head[..length]).chain(plain).take(MAX_FILE).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 == MAX_FILE {
+            self.note(format!(
+                "of `{}` only the first {} KiB are read",
+                shown(&name),
+                MAX_FILE >> 10
+            ));
+        }
         self.files.push(File { path: name, bytes });
         Ok(())
     }
 
-    fn archive(&mut self, plain: impl Read) -> io::Result<()> {
-        let mut archive = tar::Archive::new(plain);
-        for entry in archive.entries()? {
+    fn archive(&mut self, mut plain: Take<impl Read>) -> io::Result<()> {
+        let mut archive = tar::Archive::new(&mut plain);
+        // Names that precede their entry, and that a reader would collect without a limit.
+        let mut long_name = None;
+        let mut broken = None;
+        for entry in archive.entries()?.raw(true) {
             if !self.has_room() {
                 return Ok(());
             }
             self.names += 1;
-            let entry = match entry {
+            let mut entry = match entry {
                 Ok(entry) => entry,
+                // What was read so far is told.
                 Err(error) => {
-                    // What was read so far is told.
-                    self.notes.push(format!("the archive breaks off: {error}"));
-                    return Ok(());
+                    broken = Some(error);
+                    break;
                 }
             };
-            let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            if entry.header().entry_type().is_file() && is_wanted(&name) {
-                let size = entry.size();
-                self.take(name, entry, size);
+            let kind = entry.header().entry_type();
+            if kind.is_gnu_longname() {
+                long_name = Some(gnu_name(&mut entry));
+            } else if kind.is_pax_local_extensions() {
+                long_name = pax_name(&mut entry).or(long_name);
+            } else if kind.is_gnu_longlink() || kind.is_pax_global_extensions() {
+                // Neither an entry nor its name.
+            } else {
+                let name = match long_name.take() {
+                    None => Some(entry.path_bytes().into_owned()),
+                    Some(name) => name,
+                };
+                let Some(name) = name.filter(|name| name.len() as u64 <= MAX_NAME) else {
+                    self.long_names += 1;
+                    continue;
+                };
+                let name = String::from_utf8_lossy(&name).into_owned();
+                if kind.is_file() && is_wanted(&name) {
+                    let size = entry.size();
+                    self.take(name, entry, size);
+                }
             }
+        }
+        if plain.limit() == 0 {
+            let limit = MAX_UNPACKED >> 20;
+            self.notes.push(format!("limit reached: {limit} MiB unpacked; the rest is skipped"));
+        } else if let Some(error) = broken {
+            self.notes.push(format!("the archive breaks off: {error}"));
         }
         Ok(())
     }
 
     /// Takes a file, or its end. One that breaks off is told, and what there is of it is used.
     fn take(&mut self, path: String, mut source: impl Read, size: u64) {
+        let room = MAX_FILE.min(MAX_KEPT.saturating_sub(self.bytes));
         let skipped =
-            io::copy(&mut source.by_ref().take(size.saturating_sub(LARGEST)), &mut io::sink());
+            io::copy(&mut source.by_ref().take(size.saturating_sub(room)), &mut io::sink());
         let mut bytes = Vec::new();
-        let room = LARGEST.min(MOST_BYTES.saturating_sub(self.bytes));
         let read = skipped.and_then(|_| source.take(room).read_to_end(&mut bytes));
         if let Err(error) = read {
-            self.notes.push(format!("`{}` breaks off: {error}", shown(&path)));
+            self.note(format!("`{}` breaks off: {error}", shown(&path)));
         }
-        if size > LARGEST {
-            self.notes.push(format!(
-                "of `{}` only the last {} MiB are read",
-                shown(&path),
-                LARGEST >> 20
-            ));
+        if size > room {
+            self.note(last_part(&path, room));
         }
-        self.bytes += bytes.len() as u64;
+        bytes.shrink_to_fit();
+        self.bytes += (bytes.len() + path.len()) as u64;
         self.files.push(File { path, bytes });
     }
+}
+
+/// The name in a GNU header of its own; `None` if it is too long.
+fn gnu_name(entry: &mut impl Read) -> Option<Vec<u8>> {
+    let mut name = Vec::new();
+    entry.take(MAX_NAME + 2).read_to_end(&mut name).ok()?;
+    // A NUL byte ends it.
+    if name.last() == Some(&0) {
+        name.pop();
+    }
+    (name.len() as u64 <= MAX_NAME).then_some(name)
+}
+
+/// The name in a PAX header, if one is there; the inner `None` if it, or the header, is too long.
+#[expect(clippy::option_option, reason = "no name is not the same as one that is too long")]
+fn pax_name(entry: &mut impl Read) -> Option<Option<Vec<u8>>> {
+    let mut header = Vec::new();
+    entry.take(MAX_PAX_HEADER + 1).read_to_end(&mut header).ok()?;
+    if header.len() as u64 > MAX_PAX_HEADER {
+        return Some(None);
+    }
+    let members = tar::PaxExtensions::new(&header).flatten();
+    let name = { members }.find(|member| member.key_bytes() == b"path")?;
+    Some(Some(name.value_bytes().to_vec()))
+}
+
+fn last_part(name: &str, bytes: u64) -> String {
+    format!("of `{}` only the last {} KiB are read", shown(name), bytes >> 10)
 }
 
 fn is_tar(head: &[u8]) -> bool {

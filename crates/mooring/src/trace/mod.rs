@@ -90,5 +90,5 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
 
 #[expect(clippy::print_stderr, reason = "what is no data goes to standard error")]
 pub(crate) fn say(note: &str) {
-    eprintln!("mooring: {note}");
+    eprintln!("mooring: {}", mooring_contract::printable(note));
 }

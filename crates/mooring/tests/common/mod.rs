@@ -49,6 +49,11 @@ impl Sim {
         Self { child, port, state: state.to_owned() }
     }
 
+    /// The value of one variable of its env.sh.
+    pub(crate) fn variable(&self, name: &str) -> String {
+        self.environment().into_iter().find(|(key, _)| key == name).unwrap().1
+    }
+
     /// What its env.sh exports.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let text = std::fs::read_to_string(self.state.join("env.sh")).unwrap();

@@ -10,7 +10,7 @@ mod verdict;
 mod wedge;
 
 pub use evidence::further;
-pub use operation::{Running, Scope, deletions, is_running, is_untold, running};
+pub use operation::{Running, Scope, aborted, deletions, is_running, is_untold, running};
 pub use verdict::{Detection, Verdict, verdict};
 pub(crate) use wedge::succeeds_again;
 

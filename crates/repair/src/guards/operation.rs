@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::observation::{ActivityEvent, Cluster, Reading, Seen};
@@ -164,3 +164,20 @@ fn scope(event: &ActivityEvent, cluster: &str) -> Option<Scope> {
         None => rest.is_empty().then_some(Scope::Cluster),
     }
 }
+/// When the activity log shows that an operation of the cluster or the pool was aborted, at `since` or after it.
+#[must_use]
+pub fn aborted(seen: &Seen, pool: &str, since: Timestamp) -> Option<Timestamp> {
+    let cluster = seen.cluster.as_ref()?.known()?;
+    let events = seen.events.as_ref()?.known()?;
+    let of_pool = format!("{}/agentPools/{pool}", cluster.id);
+    let is_abort = |event: &&ActivityEvent| {
+        event.operation.to_ascii_lowercase().ends_with("/abort/action")
+            && [&cluster.id, &of_pool].iter().any(|id| id.eq_ignore_ascii_case(&event.resource))
+    };
+    // The clocks of the log and of the process that wrote the journal may differ.
+    let earliest = since.checked_sub(CLOCK_SKEW).unwrap_or(Timestamp::MIN);
+    events.iter().filter(is_abort).map(|event| event.at).filter(|at| *at >= earliest).min()
+}
+
+/// How far two clocks may be apart.
+const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);

@@ -38,17 +38,16 @@ pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
     // The deletion before the last one that was tried, which counts again if that one was refused.
     let mut before = None;
     for record in records {
-        if let Entry::RunStarted { settings, .. } = &record.entry {
-            let overrides = settings.overrides.iter();
+        if let Entry::RunStarted(session) = &record.entry {
             runs.push(RunSummary {
                 run: record.run.clone(),
-                pool: settings.target.pool.clone(),
+                pool: session.plan.pool.clone(),
                 started: record.at,
                 last: record.at,
                 step: None,
                 deleted: None,
                 finish: None,
-                overrides: overrides.map(|(guard, reason)| format!("{guard}: {reason}")).collect(),
+                overrides: Vec::new(),
             });
         }
         let Some(run) = runs.iter_mut().find(|run| run.run == record.run) else { continue };
@@ -67,8 +66,9 @@ pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
             {
                 run.deleted = before;
             }
-            Entry::Resumed { overrides, .. } => {
-                let new = overrides.iter().map(|(guard, reason)| format!("{guard}: {reason}"));
+            Entry::RunStarted(session) | Entry::Resumed(session) => {
+                let overrides = session.settings().overrides.into_iter();
+                let new = overrides.map(|(guard, reason)| format!("{guard}: {reason}"));
                 let known = std::mem::take(&mut run.overrides);
                 run.overrides =
                     known.into_iter().chain(new).collect::<BTreeSet<_>>().into_iter().collect();

@@ -17,4 +17,4 @@ pub use configmap::{SEGMENT_BYTES, Segment, join, split};
 pub use file::{Disk, FileError, FileJournal, RealDisk};
 pub(crate) use file::{NEVER_A_LINK, OWNER_ONLY};
 pub use lock::{Liveness, Lock, Owner, SILENCE, STEADY, TakeOver, may_take_over};
-pub use record::{Content, Entry, Finish, Record, SCHEMA, Workload};
+pub use record::{Content, Entry, Finish, Record, SCHEMA, Session, Workload};

@@ -1,20 +1,21 @@
 //! What a journal holds.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::lock::Owner;
+use crate::approval::Approval;
 use crate::effects::{Effect, EffectResult};
 use crate::guards::Guard;
-use crate::plan::Step;
-use crate::settings::Settings;
+use crate::plan::{Document, Step};
+use crate::settings::{JournalPlace, Settings};
 
 /// The schema of the records of a pool's repair.
-pub const SCHEMA: &str = "mooring.repair.journal/v1";
+pub const SCHEMA: &str = "mooring.repair.journal/v2";
 
 /// What the records of one kind of journal say.
 pub trait Content: Clone + PartialEq + Serialize + DeserializeOwned {
@@ -51,45 +52,9 @@ pub struct Record<E = Entry> {
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum Entry {
     /// A run begins.
-    RunStarted {
-        /// The cluster's resource id.
-        cluster: String,
-        /// The plan that was approved.
-        plan_hash: String,
-        /// The hash of the pool in that plan.
-        pool_hash: String,
-        /// What was asked for, overrides included.
-        settings: Box<Settings>,
-        /// Who runs it.
-        owner: Owner,
-        /// A run that is over and left its temporary pool, which this one takes over.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        adopts: Option<String>,
-    },
-    /// Somebody continues it.
-    Resumed {
-        /// Who.
-        owner: Owner,
-        /// What is overridden from here on, each with a reason.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        overrides: BTreeMap<String, String>,
-        /// How long it may take from here on; as long as before if that is not said.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        overall: Option<SignedDuration>,
-    },
-    /// The pool as it was: the only copy once it is deleted.
-    Snapshot {
-        /// The raw JSON, without what may hold secrets.
-        pool: Value,
-        /// What was left out, as pointers.
-        stripped: Vec<String>,
-        /// The resource id of the scale set behind it; none if there was none.
-        scale_set: Option<String>,
-        /// The control plane's version.
-        version: Option<String>,
-        /// The cluster's state.
-        cluster_state: String,
-    },
+    RunStarted(Box<Session>),
+    /// A process continues it.
+    Resumed(Box<Session>),
     /// What the guards said.
     Guards {
         /// At which step.
@@ -139,10 +104,7 @@ pub enum Entry {
         message: String,
     },
     /// From here on the run is undone instead of continued.
-    AbortStarted {
-        /// Who asked for it.
-        owner: Owner,
-    },
+    AbortStarted(Box<Session>),
     /// The run is over.
     Finished {
         /// How.
@@ -150,6 +112,44 @@ pub enum Entry {
         /// What stays behind or could not be undone.
         left: Vec<String>,
     },
+}
+
+/// What a process starts with that begins, continues or undoes a run.
+///
+/// It is written by that process and read back by it alone: to the next one it is evidence, and what that one may do
+/// is decided again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// The plan that is executed.
+    pub plan: Arc<Document>,
+    /// Overrides of this process alone, beside those of the plan.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub overrides: BTreeMap<String, String>,
+    /// On what authority it acts.
+    pub approval: Approval,
+    /// The process.
+    pub owner: Owner,
+    /// Where this journal is.
+    pub journal: JournalPlace,
+    /// How long the process may take.
+    pub overall: SignedDuration,
+    /// How long it pauses between two polls.
+    pub poll: SignedDuration,
+}
+
+impl Session {
+    /// Returns the settings that hold for this process.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let mut settings = self.plan.settings.clone();
+        for (name, reason) in &self.overrides {
+            settings.go_over(name, reason);
+        }
+        settings.journal = self.journal.clone();
+        settings.limits.overall = self.overall;
+        settings.limits.poll = self.poll;
+        settings
+    }
 }
 
 /// Pods of one controller.

@@ -72,7 +72,7 @@ pub enum Reason {
     BudgetBlocks,
     NotPermitted,
     NotUndoable,
-    BadSnapshot,
+    NotApproved,
 }
 
 impl Reason {

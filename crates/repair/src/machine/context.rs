@@ -4,14 +4,17 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::action::{Action, Reason};
-use super::state::{Snapshot, State};
+use super::state::State;
 use crate::counted::counted;
 use crate::effects::{Effect, EffectResult, Refusal};
-use crate::names::{JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG};
+use crate::names::{
+    APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approval_tag,
+    approved_plan,
+};
 use crate::observation::{
     ActivityEvent, Cluster, Nic, Node, Pdb, Pod, Pool, Query, Reading, ScaleSet, Seen,
 };
-use crate::plan::Step;
+use crate::plan::{Document, Step};
 
 /// How often one effect is tried before a person is asked.
 const MOST_ATTEMPTS: u32 = 25;
@@ -91,17 +94,21 @@ impl<'a> Context<'a> {
         self.answer(reading, Query::Nics(set.name.clone())).map(Some)
     }
 
-    pub(crate) fn snapshot(&self) -> Result<&'a Snapshot, Action> {
-        self.state.snapshot.as_ref().ok_or_else(|| {
-            Action::resumable(Reason::BadSnapshot, "the journal holds no snapshot".to_owned())
-        })
+    /// The plan in force, with the pool as it was.
+    pub(crate) fn plan(&self) -> &'a Document {
+        &self.state.plan
     }
 
-    /// True if the pool is on another scale set than in the snapshot.
+    /// True if the pool is on another scale set than in the plan.
     pub(crate) fn on_another_set(&self) -> Result<bool, Action> {
-        let snapshot = self.snapshot()?;
         let set = self.scale_set(self.state.pool())?;
-        Ok(set.is_some_and(|set| !snapshot.is_on(&set.id)))
+        Ok(set.is_some_and(|set| !self.plan().is_on(&set.id)))
+    }
+
+    /// True if the pool is on the scale set of the plan: it was not recreated.
+    pub(crate) fn on_planned_set(&self) -> Result<bool, Action> {
+        let set = self.scale_set(self.state.pool())?;
+        Ok(set.is_some_and(|set| self.plan().is_on(&set.id)))
     }
 
     /// Look again soon.
@@ -163,26 +170,34 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// True if the pool is the temporary one of this run, or of the one that it takes over from.
+    /// True if the pool is the temporary one of this run: its tags name the run and the plan.
     pub(crate) fn is_ours(&self, pool: &Pool) -> bool {
+        let tag = |name| pool.tag(name);
+        let source = tag(SOURCE_TAG);
+        tag(PURPOSE_TAG).as_deref() == Some(PURPOSE)
+            && tag(RUN_TAG).as_deref() == Some(self.state.run.as_str())
+            && tag(APPROVAL_TAG).as_deref().and_then(approved_plan).as_ref()
+                == Some(&self.state.plan_hash)
+            && source.is_some_and(|id| id.eq_ignore_ascii_case(self.plan().source_id()))
+    }
+
+    /// True if the pool is the temporary one of the finished run that the plan names.
+    pub(crate) fn is_adopted(&self, pool: &Pool) -> bool {
         let run = pool.tag(RUN_TAG);
         pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE)
-            && (run.as_deref() == Some(self.state.run.as_str())
-                || (run.is_some() && run == self.state.adopts))
+            && run.is_some()
+            && run == self.plan().adopts
     }
 
-    /// Where the journal is, for the temporary pool's tag.
-    pub(crate) fn journal(&self) -> String {
-        self.state.settings.journal.pointer(self.state.pool())
+    /// The body of the temporary pool with the tags that point back at run, journal and plan.
+    pub(crate) fn temporary_body(&self) -> Value {
+        let mut body = self.plan().temporary_body.clone();
+        let tags = &mut body["properties"]["tags"];
+        tags[RUN_TAG] = self.state.run.as_str().into();
+        tags[JOURNAL_TAG] = self.state.settings.journal.pointer(self.state.pool()).into();
+        tags[APPROVAL_TAG] = approval_tag(&self.state.plan_hash).into();
+        body
     }
-}
-
-/// Adds the run to a body's tags, which is no part of the plan's hash.
-pub(crate) fn tagged(mut body: Value, run: &str) -> Value {
-    if body["properties"]["tags"][JOURNAL_TAG].is_string() {
-        body["properties"]["tags"][RUN_TAG] = run.into();
-    }
-    body
 }
 
 fn about(query: &Query) -> &'static str {

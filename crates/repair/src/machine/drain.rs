@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::action::{Action, Reason};
 use super::context::{Context, Progress};
-use super::second_look::{enough_nodes, still_the_one, still_wedged};
+use super::second_look::{enough_nodes, recreated, still_the_one, still_wedged};
 use crate::counted::counted;
 use crate::effects::Effect;
 use crate::journal::{Entry, Workload};
@@ -51,6 +51,7 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
 fn may_empty(context: &Context<'_>, pool: &str) -> Result<(), Action> {
     let temporary = context.state.temporary();
     let carrier = if pool == temporary {
+        recreated(context)?;
         context.state.pool()
     } else {
         still_the_one(context)?;

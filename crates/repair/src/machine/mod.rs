@@ -17,7 +17,7 @@ mod undo;
 
 pub use action::{Action, Reason, StopKind};
 pub(crate) use settle::finish_of;
-pub use state::{Attempt, Phase, Snapshot, State};
+pub use state::{Attempt, Phase, State};
 
 use jiff::Timestamp;
 
@@ -36,7 +36,11 @@ pub fn next(state: &State, seen: &Seen, now: Timestamp) -> Action {
     }
     let context = Context { state, seen, now };
     let Some(step) = state.step() else {
-        return Action::record(Entry::Finished { finish: Finish::Repaired, left: state.left() });
+        let finished = Entry::Finished { finish: Finish::Repaired, left: state.left() };
+        return match pools::temporary_gone(&context) {
+            Ok(()) => Action::record(finished),
+            Err(action) => bounded(state, now, action),
+        };
     };
     let outcome = match step {
         Step::Snapshot => settle::snapshot(&context),

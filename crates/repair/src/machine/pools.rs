@@ -1,32 +1,28 @@
 //! Making and deleting pools.
 
 use super::action::{Action, Reason};
-use super::context::{Context, Progress, tagged};
+use super::context::{Context, Progress};
 use super::proofs;
-use super::second_look::{enough_nodes, gone_by_us, made_by_somebody, still_the_one, still_wedged};
+use super::second_look::{
+    enough_nodes, gone_by_us, made_by_somebody, recreated, still_the_one, still_wedged,
+};
 use crate::effects::{Effect, Only};
-use crate::names::RUN_TAG;
 use crate::observation::{Pool, Query, Reading};
 use crate::plan::Step;
-use crate::sanitise::{self, SanitiseError};
 
 /// The temporary pool exists, is this run's, and its operation succeeded.
 pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
     let name = context.state.temporary();
-    let snapshot = context.snapshot()?;
-    let policy = context.state.settings.version;
-    let version = snapshot.version.as_deref();
-    let body = sanitise::temporary(&snapshot.pool, policy, version, &context.journal())
-        .map_err(bad_snapshot)?;
     if let Some(pool) = context.pool(&name)?
         && !context.is_ours(pool)
+        && !context.is_adopted(pool)
     {
         let message = format!("there is a pool {name} that is not of this run");
         return Err(Action::resumable(Reason::NameTaken, message));
     }
-    let body = tagged(body, &context.state.run);
+    let body = context.temporary_body();
     // What an earlier run left is not this run's before it has its size and tags.
-    let is_made = |pool: &Pool| pool.tag(RUN_TAG).as_deref() == Some(context.state.run.as_str());
+    let is_made = |pool: &Pool| context.is_ours(pool);
     let progress = made(context, Step::CreateTemporary, &name, body, is_made);
     if matches!(progress, Err(Action::Effect { .. })) {
         still_wedged(context)?;
@@ -37,10 +33,7 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
 /// The pool exists again, on another scale set, and its operation succeeded.
 pub(super) fn recreate(context: &Context<'_>) -> Progress {
     let name = context.state.pool();
-    let snapshot = context.snapshot()?;
-    let policy = context.state.settings.version;
-    let body = sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref())
-        .map_err(bad_snapshot)?;
+    let body = context.plan().pool_body.clone();
     if let Some(pool) = made_by_somebody(context)? {
         return match pool.state() {
             "Succeeded" => {
@@ -49,11 +42,15 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
             state => Err(context.wait(format!("for pool {name}, which is {state}"))),
         };
     }
+    // A stale reading may still show the pool that was deleted, and a journal may claim a deletion that never was:
+    // nothing is written over that pool.
+    if context.pool(name)?.is_some() && context.on_planned_set()? {
+        return Err(context.wait(format!("for pool {name} to be deleted")));
+    }
     let proof = made(context, Step::RecreatePool, name, body, |_| true)?;
-    // A stale answer may still show the pool that was deleted.
     match context.scale_set(name)? {
-        Some(set) if !snapshot.is_on(&set.id) => Ok(proof),
-        _ => Err(context.wait(format!("for the new scale set of pool {name}"))),
+        Some(_) => Ok(proof),
+        None => Err(context.wait(format!("for the new scale set of pool {name}"))),
     }
 }
 
@@ -166,18 +163,23 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
+    recreated(context)?;
     enough_nodes(context, context.state.pool())?;
     proofs::placed(context, Step::DrainTemporary, &name)?;
     Err(try_again(context, Step::DeleteTemporary, delete(pool), pool))
 }
 
-fn delete(pool: &Pool) -> Effect {
-    Effect::DeletePool { pool: pool.name.clone(), if_match: pool.etag() }
+/// No run ends as repaired while its temporary pool exists, whatever its journal says was done.
+pub(super) fn temporary_gone(context: &Context<'_>) -> Result<(), Action> {
+    let name = context.state.temporary();
+    match context.pool(&name)? {
+        Some(pool) if context.is_ours(pool) => {
+            Err(context.wait(format!("for pool {name} to be deleted")))
+        }
+        _ => Ok(()),
+    }
 }
 
-fn bad_snapshot(error: SanitiseError) -> Action {
-    Action::resumable(
-        Reason::BadSnapshot,
-        format!("no pool can be made from the snapshot: {error}"),
-    )
+fn delete(pool: &Pool) -> Effect {
+    Effect::DeletePool { pool: pool.name.clone(), if_match: pool.etag() }
 }

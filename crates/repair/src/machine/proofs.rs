@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::context::{Context, Progress};
-use super::second_look::{enough_nodes, gone, wanted, wanted_body};
+use super::second_look::{enough_nodes, gone, wanted};
 use super::{drain, settle};
 use crate::counted::counted;
 use crate::journal::Workload;
@@ -87,7 +87,7 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
     let Some(set) = context.scale_set(name)? else {
         return Err(context.wait(format!("for the scale set of pool {name}")));
     };
-    if context.snapshot()?.is_on(&set.id) {
+    if context.plan().is_on(&set.id) {
         return Err(context.wait(format!("for pool {name} to be on a new scale set")));
     }
     if set.state != "Succeeded" {
@@ -97,7 +97,7 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
     }
     let mut proof = vec![format!("scale set {} is new and its last write succeeded", set.name)];
     proof.push(addresses(context, name, set)?);
-    let different = sanitise::differences(&wanted_body(context)?, &pool.raw);
+    let different = sanitise::differences(&context.plan().pool_body, &pool.raw);
     if !different.is_empty() {
         proof.push(format!("differs from the snapshot in {}", different.join(", ")));
     }

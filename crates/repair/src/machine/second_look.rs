@@ -17,14 +17,13 @@ use crate::sanitise;
 /// at: nothing more is done to any other. The journal may be old, too, or an old copy.
 pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
-    let snapshot = context.snapshot()?;
     let Some(pool) = context.pool(name)? else { return gone_by_us(context) };
     let changed =
         |how: &str| Err(Action::resumable(Reason::PoolChanged, format!("pool {name} {how}")));
     if context.on_another_set()? {
         return changed("is on another scale set than in the snapshot; abort, and look anew");
     }
-    if edited(&snapshot.pool, pool) {
+    if edited(&context.plan().source, pool) {
         return changed(
             "was edited after the snapshot; abort, and plan anew, or take the edit back and resume",
         );
@@ -129,7 +128,7 @@ pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
     if name != context.state.pool() {
         return Ok(pool.count().max(1));
     }
-    let body = wanted_body(context)?;
+    let body = &context.plan().pool_body;
     let least = i64::from(body["properties"]["mode"] != "User");
     let former = body["properties"]["count"].as_i64().unwrap_or(1);
     // The autoscaler of the new pool may want fewer by now, and so may a person once it was seen whole.
@@ -165,12 +164,17 @@ fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> 
     Action::resumable(Reason::PoolGone, told())
 }
 
-pub(super) fn wanted_body(context: &Context<'_>) -> Result<Value, Action> {
-    let snapshot = context.snapshot()?;
-    let policy = context.state.settings.version;
-    sanitise::sanitise(&snapshot.pool, policy, snapshot.version.as_deref()).map_err(|error| {
-        Action::resumable(Reason::BadSnapshot, format!("the snapshot cannot be used: {error}"))
-    })
+/// The pool that was rebuilt is not the one of the plan: only then is the temporary pool not needed, whatever a journal
+/// says was done.
+pub(super) fn recreated(context: &Context<'_>) -> Result<(), Action> {
+    let name = context.state.pool();
+    if context.pool(name)?.is_none() {
+        return Err(gone(context, name));
+    }
+    if context.on_another_set()? {
+        return Ok(());
+    }
+    Err(context.wait(format!("for pool {name} to be on a new scale set")))
 }
 
 #[cfg(test)]

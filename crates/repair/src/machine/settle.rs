@@ -7,31 +7,27 @@ use super::context::{Context, Progress};
 use crate::counted::counted;
 use crate::effects::{Effect, EffectResult};
 use crate::guards::{self, Running, Scope};
-use crate::journal::{Entry, Finish};
+use crate::journal::Finish;
 use crate::names::RUN_TAG;
 use crate::observation::{Query, Reading};
 use crate::plan::{Step, pool_hash};
-use crate::sensitive;
 use crate::settings::{OTHER_OPERATION, Settings};
 use crate::stand_in::StandIn;
 
-/// Writes the pool down, if it is still the one of the plan.
+/// The live pool is still the one of the plan, which holds it, and the temporary pool's name is free.
 pub(super) fn snapshot(context: &Context<'_>) -> Progress {
-    if context.state.snapshot.is_some() {
-        return Ok(vec!["the journal holds the snapshot".to_owned()]);
-    }
     let name = context.state.pool();
-    let cluster = context.cluster()?;
     let Some(pool) = context.pool(name)? else {
         let message = format!("there is no pool {name}");
         return Err(Action::refused(Reason::PoolGone, message));
     };
-    if pool_hash(&pool.raw) != context.state.pool_hash {
+    if pool_hash(&pool.raw) != context.plan().pool_hash || context.on_another_set()? {
         let message = format!("pool {name} is no longer as it was planned; make a new plan");
         return Err(Action::refused(Reason::PoolChanged, message));
     }
     if let Some(taken) = context.pool(&context.state.temporary())?
         && !context.is_ours(taken)
+        && !context.is_adopted(taken)
     {
         let message = match StandIn::of(context.pools()?, name) {
             Some(left) => left.and_now(),
@@ -42,16 +38,7 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
         };
         return Err(Action::refused(Reason::NameTaken, message));
     }
-    let scale_set = context.scale_set(name)?.map(|set| set.id.clone());
-    let mut raw = (*pool.raw).clone();
-    let stripped = sensitive::strip(&mut raw);
-    Err(Action::record(Entry::Snapshot {
-        pool: raw,
-        stripped,
-        scale_set,
-        version: cluster.version.clone(),
-        cluster_state: cluster.state.clone(),
-    }))
+    Ok(vec!["the plan in the journal holds the pool as it is".to_owned()])
 }
 
 /// An operation that only the activity log tells of is believed to be this old after [`LOG_DELAY`].
@@ -133,13 +120,9 @@ fn is_final(context: &Context<'_>) -> bool {
         )
 }
 
-fn abort_key(scope: Scope) -> String {
-    Effect::AbortOperation { scope, operation: String::new() }.key()
-}
-
 /// True if an abort was accepted and not refused since: another one could hit somebody else's operation.
 fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
-    context.state.attempt(&abort_key(scope.clone())).is_some_and(|attempt| {
+    context.state.attempt(&Effect::key_of_abort(scope.clone())).is_some_and(|attempt| {
         matches!(
             attempt.result,
             Some(EffectResult::Done | EffectResult::Started { .. } | EffectResult::AlreadyDone)
@@ -197,18 +180,11 @@ fn judged(context: &Context<'_>) -> Progress {
 
 /// What was asked for; an abort of our own is no evidence against the wedge.
 fn settings(context: &Context<'_>) -> Settings {
-    let mut settings = context.state.settings.clone();
-    let scopes = [Scope::Cluster, Scope::Pool(context.state.pool().to_owned())];
-    let keys = scopes.map(abort_key);
-    let of_this_pool = context.state.aborts().filter(|(key, _)| keys.iter().any(|own| own == key));
-    let Some(first) = of_this_pool.map(|(_, abort)| abort.at).min() else { return settings };
-    if !settings.wedge_states.iter().any(|state| state == "Canceled") {
-        settings.wedge_states.push("Canceled".to_owned());
+    let settings = context.state.settings.clone();
+    match context.state.first_abort() {
+        Some(first) => settings.after_abort(first, context.now),
+        None => settings,
     }
-    // The service tries no more since then, so that failures would grow too old while the run waits.
-    let since = context.now.duration_since(first).max(SignedDuration::ZERO);
-    settings.fail_window = settings.fail_window.checked_add(since).unwrap_or(SignedDuration::MAX);
-    settings
 }
 
 /// A tag makes the service reconcile the cluster, which takes it out of Canceled or Failed.

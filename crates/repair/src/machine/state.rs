@@ -1,15 +1,17 @@
 //! What the journal says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::action::Reason;
+use crate::approval::{Approval, PlanHash};
 use crate::effects::{Effect, EffectResult};
-use crate::journal::{Entry, Finish, JournalError, Record, Workload};
+use crate::guards::Scope;
+use crate::journal::{Entry, Finish, JournalError, Record, Session, Workload};
 use crate::names::temporary_pool;
-use crate::plan::Step;
+use crate::plan::{Document, Step};
 use crate::replay::{Replayed, replay};
 use crate::settings::Settings;
 
@@ -22,25 +24,6 @@ pub enum Phase {
     Aborting,
     /// Over.
     Finished(Finish),
-}
-
-/// The pool as it was.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Snapshot {
-    /// The raw JSON.
-    pub pool: Value,
-    /// The scale set behind it.
-    pub scale_set: Option<String>,
-    /// The control plane's version.
-    pub version: Option<String>,
-}
-
-impl Snapshot {
-    /// True if the pool was on this scale set. The service does not always spell an id alike.
-    #[must_use]
-    pub fn is_on(&self, scale_set: &str) -> bool {
-        self.scale_set.as_deref().is_some_and(|id| id.eq_ignore_ascii_case(scale_set))
-    }
 }
 
 /// What was tried for one effect.
@@ -73,20 +56,16 @@ impl Attempt {
 pub struct State {
     /// The run's id.
     pub run: String,
-    /// The cluster's resource id.
-    pub cluster: String,
-    /// A run that is over, whose temporary pool this one takes over.
-    pub adopts: Option<String>,
-    /// The approved plan.
-    pub plan_hash: String,
-    /// The pool in that plan.
-    pub pool_hash: String,
+    /// The plan in force.
+    pub plan: Arc<Document>,
+    /// Its hash.
+    pub plan_hash: PlanHash,
+    /// On what authority the last process acts or acted.
+    pub approval: Approval,
     /// What was asked for.
     pub settings: Settings,
     /// Where it stands.
     pub phase: Phase,
-    /// The pool as it was.
-    pub snapshot: Option<Snapshot>,
     /// Steps that reached their goal, with how that was seen.
     pub done: Vec<(Step, Vec<String>)>,
     /// Effects, by key.
@@ -109,20 +88,14 @@ impl Replayed for State {
     type Entry = Entry;
 
     fn begun_by(record: &Record) -> Option<Self> {
-        let Entry::RunStarted { cluster, plan_hash, pool_hash, settings, adopts, .. } =
-            &record.entry
-        else {
-            return None;
-        };
-        Some(Self {
+        let Entry::RunStarted(session) = &record.entry else { return None };
+        let mut state = Self {
             run: record.run.clone(),
-            cluster: cluster.clone(),
-            adopts: adopts.clone(),
-            plan_hash: plan_hash.clone(),
-            pool_hash: pool_hash.clone(),
-            settings: (**settings).clone(),
+            plan: Arc::clone(&session.plan),
+            plan_hash: session.plan.hash(),
+            approval: session.approval.clone(),
+            settings: session.settings(),
             phase: Phase::Running,
-            snapshot: None,
             done: Vec::new(),
             attempts: BTreeMap::new(),
             cordoned: BTreeSet::new(),
@@ -131,7 +104,9 @@ impl Replayed for State {
             step_since: record.at,
             session_since: record.at,
             open: None,
-        })
+        };
+        state.lose_secrets();
+        Some(state)
     }
 
     fn run(&self) -> &str {
@@ -139,7 +114,7 @@ impl Replayed for State {
     }
 
     fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Finished(_))
+        self.is_finished()
     }
 
     fn take(&mut self, record: &Record) -> Result<(), JournalError> {
@@ -160,29 +135,8 @@ impl State {
             return senseless("the run is over");
         }
         match &record.entry {
-            Entry::RunStarted { .. } => return senseless("the run has begun"),
-            Entry::Resumed { overrides, overall, .. } => {
-                self.settings.limits.overall = overall.unwrap_or(self.settings.limits.overall);
-                for (name, reason) in overrides {
-                    self.settings.go_over(name, reason);
-                }
-                self.session_begins(record.at);
-            }
-            Entry::Snapshot { pool, scale_set, version, stripped, .. } => {
-                if self.snapshot.is_some() {
-                    return senseless("there is a snapshot already");
-                }
-                self.losses.extend(
-                    stripped.iter().map(|path| {
-                        format!("{path} may hold a secret and is not kept; set it again")
-                    }),
-                );
-                self.snapshot = Some(Snapshot {
-                    pool: pool.clone(),
-                    scale_set: scale_set.clone(),
-                    version: version.clone(),
-                });
-            }
+            Entry::RunStarted(_) => return senseless("the run has begun"),
+            Entry::Resumed(session) => self.start_session(session, record.at),
             Entry::Workloads { step, workloads, losses } => {
                 self.workloads.entry(*step).or_insert_with(|| workloads.clone());
                 self.losses.extend(losses.iter().cloned());
@@ -208,9 +162,9 @@ impl State {
                 self.done.push((*step, proof.clone()));
                 self.step_begins(record.at);
             }
-            Entry::AbortStarted { .. } => {
+            Entry::AbortStarted(session) => {
                 self.phase = Phase::Aborting;
-                self.session_begins(record.at);
+                self.start_session(session, record.at);
             }
             Entry::Finished { finish, .. } => self.phase = Phase::Finished(*finish),
             // An abort that can undo nothing is over, and going on is all that is left.
@@ -243,9 +197,30 @@ impl State {
         self.open = Some(key);
     }
 
-    fn session_begins(&mut self, at: Timestamp) {
+    /// Another process takes over, by its own settings. Under another plan every step runs again from live state; what
+    /// was tried for an effect is remembered.
+    fn start_session(&mut self, session: &Session, at: Timestamp) {
+        if *session.plan != *self.plan {
+            self.plan = Arc::clone(&session.plan);
+            self.plan_hash = session.plan.hash();
+            self.done.clear();
+            self.workloads.clear();
+            self.lose_secrets();
+        }
+        self.settings = session.settings();
+        self.approval = session.approval.clone();
         self.session_since = at;
         self.step_begins(at);
+    }
+
+    /// Notes what the plan does not keep.
+    fn lose_secrets(&mut self) {
+        for path in &self.plan.stripped {
+            let lost = format!("{path} may hold a secret and is not kept; set it again");
+            if !self.losses.contains(&lost) {
+                self.losses.push(lost);
+            }
+        }
     }
 
     fn step_begins(&mut self, at: Timestamp) {
@@ -260,6 +235,12 @@ impl State {
     pub fn deletion(&self) -> Option<&Attempt> {
         let deletion = self.attempt(&Effect::key_of_deletion(self.pool()));
         deletion.filter(|attempt| attempt.may_have_happened())
+    }
+
+    /// Returns true if nothing can come after.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Finished(_))
     }
 
     /// The step that is worked on; none if all are done.
@@ -292,7 +273,7 @@ impl State {
     /// The pool's name.
     #[must_use]
     pub fn pool(&self) -> &str {
-        &self.settings.target.pool
+        &self.plan.pool
     }
 
     /// The temporary pool's name.
@@ -335,6 +316,15 @@ impl State {
     pub(crate) fn aborts(&self) -> impl Iterator<Item = (&str, &Attempt)> {
         let all = self.attempts.iter().map(|(key, attempt)| (key.as_str(), attempt));
         all.filter(|(key, attempt)| key.starts_with("abort ") && attempt.may_have_happened())
+    }
+
+    /// When this run first aborted an operation of its cluster or pool, as its journal has it.
+    #[must_use]
+    pub fn first_abort(&self) -> Option<Timestamp> {
+        let scopes = [Scope::Cluster, Scope::Pool(self.pool().to_owned())];
+        let keys = scopes.map(Effect::key_of_abort);
+        let aborts = self.aborts().filter(|(key, _)| keys.iter().any(|own| own == key));
+        aborts.map(|(_, abort)| abort.at).min()
     }
 
     /// What a person must know who ends a run that aborted an operation.

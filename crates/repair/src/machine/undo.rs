@@ -29,8 +29,10 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
             return Err(context.effect(Step::CordonPool, effect));
         }
     }
-    if context.state.snapshot.is_some() && context.pool(name)?.is_none() {
-        left.push(format!("somebody else deleted pool {name}; the journal has its description"));
+    if context.pool(name)?.is_none() {
+        left.push(format!(
+            "pool {name} was deleted outside this run; the plan in the journal has its description"
+        ));
     }
     remove_temporary(context, &mut left)?;
     Ok(left)
@@ -38,9 +40,6 @@ fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
 
 /// The pool was not deleted by this run: what a deletion has begun nobody can undo.
 fn still_there(context: &Context<'_>) -> Result<(), Action> {
-    if context.state.snapshot.is_none() {
-        return Ok(());
-    }
     let name = context.state.pool();
     let deletion = context.state.deletion();
     let pool = context.pool(name)?;

@@ -1,13 +1,18 @@
 //! From what was seen to a plan.
 
+use std::sync::Arc;
+
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::prechecks::{Precheck, Surroundings, check};
+use super::document::{self, Document};
+use super::prechecks::{Precheck, Surroundings, TIME, check};
 use super::step::Step;
 use crate::canonical;
-use crate::names::{JOURNAL_TAG, RUN_TAG, temporary_pool};
+use crate::guards::{Guard, Outcome};
+use crate::names::{RUN_TAG, temporary_pool};
 use crate::observation::{Reading, Seen};
 use crate::sanitise::{self, SanitiseError};
 use crate::sensitive;
@@ -19,8 +24,10 @@ use crate::stand_in::StandIn;
 pub struct Plan {
     /// `mooring.repair.plan/v1`
     pub schema: &'static str,
-    /// Over the cluster, the pool, the steps and their bodies; never over times.
+    /// What `--plan-hash` takes: until when the plan can be begun, and the hash of [`Plan::document`].
     pub hash: String,
+    /// Until when a run of it may begin.
+    pub expires: Timestamp,
     /// The cluster's resource id.
     pub cluster: String,
     /// The pool.
@@ -38,8 +45,9 @@ pub struct Plan {
     pub stand_in: Option<StandIn>,
     /// What will not be as before.
     pub changes: Vec<String>,
-    /// The hash of the pool alone, which a run compares before its snapshot.
-    pub pool_hash: String,
+    /// What the approval covers and a run executes.
+    #[serde(skip)]
+    pub document: Arc<Document>,
 }
 
 /// One step of a plan.
@@ -77,17 +85,25 @@ pub enum PlanError {
     Pool(#[from] SanitiseError),
 }
 
-/// Makes a plan.
-pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<Plan, PlanError> {
+/// Makes a plan that can be begun until `expires`; `guards` are those of the same reading.
+pub fn build(
+    seen: &Seen,
+    settings: &Settings,
+    around: &Surroundings,
+    guards: &[Guard],
+    expires: Timestamp,
+) -> Result<Plan, PlanError> {
     let cluster = known(seen.cluster.as_ref(), "cluster")?;
     let pools = known(seen.pools.as_ref(), "pools")?;
+    known(seen.scale_sets.as_ref(), "scale sets")?;
     let name = &settings.target.pool;
     let pool = pools.iter().find(|pool| pool.name == *name);
     let pool = pool.ok_or_else(|| PlanError::NoPool(name.clone()))?;
     let version = cluster.version.as_deref();
-    let journal = settings.journal.pointer(name);
-    let temporary_body = sanitise::temporary(&pool.raw, settings.version, version, &journal)?;
-    let body = sanitise::sanitise(&pool.raw, settings.version, version)?;
+    let mut source = lasting(&pool.raw);
+    let stripped = sensitive::strip(&mut source);
+    let temporary_body = sanitise::temporary(&source, settings.version, version)?;
+    let pool_body = sanitise::sanitise(&source, settings.version, version)?;
     let steps: Vec<PlannedStep> = Step::ALL
         .into_iter()
         .enumerate()
@@ -96,8 +112,8 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<
             name: step,
             what: step.what().to_owned(),
             body: match step {
-                Step::CreateTemporary => Some(sensitive::masked(&temporary_body)),
-                Step::RecreatePool => Some(sensitive::masked(&body)),
+                Step::CreateTemporary => Some(temporary_body.clone()),
+                Step::RecreatePool => Some(pool_body.clone()),
                 Step::TouchCluster => Some(json!({
                     "operation": "Merge",
                     "properties": { "tags": { RUN_TAG: "the run's id" } }
@@ -108,43 +124,57 @@ pub fn build(seen: &Seen, settings: &Settings, around: &Surroundings) -> Result<
             risk: step.risk().to_owned(),
         })
         .collect();
-    let pool_hash = pool_hash(&pool.raw);
-    let hashed: Vec<Value> =
-        steps.iter().map(|step| json!({ "name": step.name, "body": approved(step) })).collect();
-    let hash = canonical::hash(&json!({
-        "cluster": cluster.id.to_ascii_lowercase(),
-        "pool": pool_hash,
-        "steps": hashed,
-    }));
     let expected = steps.iter().map(|step| step.expected_seconds).sum();
     let stand_in = StandIn::of(pools, name);
+    let prechecks = check(seen, settings, pool, stand_in.as_ref(), expected, around);
+    let guards = guards.iter().map(|guard| (guard.name.as_str(), guard.outcome));
+    // The time is a session's own, and a session's deadline is not part of the plan.
+    let checks = prechecks.iter().filter(|check| check.name != TIME);
+    let findings = guards.chain(checks.map(|check| (check.name, check.outcome)));
+    let document = Document {
+        schema: document::SCHEMA.to_owned(),
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        cluster: cluster.id.to_ascii_lowercase(),
+        pool: name.clone(),
+        pool_hash: pool_hash(&pool.raw),
+        scale_set: seen.scale_set_of(name).map(|set| set.id.clone()),
+        settings: settings.bound(),
+        adopts: stand_in.as_ref().and_then(|left| left.run.clone()),
+        findings: findings
+            .filter(|(_, outcome)| *outcome != Outcome::Pass)
+            .map(|(name, outcome)| (name.to_owned(), outcome))
+            .collect(),
+        steps: Step::ALL.to_vec(),
+        temporary_body,
+        stripped,
+        source,
+        expires,
+        pool_body,
+    };
     Ok(Plan {
         schema: "mooring.repair.plan/v1",
-        hash,
+        hash: document.token().to_string(),
+        expires,
         cluster: cluster.id.clone(),
         pool: name.clone(),
         expected_seconds: expected,
-        prechecks: check(seen, settings, pool, stand_in.as_ref(), expected, around),
+        prechecks,
         stand_in,
-        changes: changes(&pool.raw, &body),
+        changes: changes(&pool.raw, &document),
         temporary_pool: temporary_pool(name),
         steps,
-        pool_hash,
+        document: Arc::new(document),
     })
-}
-
-/// A step's body as far as it is approved. Where the journal is kept changes nothing of what will be done.
-fn approved(step: &PlannedStep) -> Option<Value> {
-    let mut body = step.body.clone()?;
-    if let Some(tags) = body.pointer_mut("/properties/tags").and_then(Value::as_object_mut) {
-        tags.remove(JOURNAL_TAG);
-    }
-    Some(body)
 }
 
 /// The hash of a pool without what changes by itself.
 #[must_use]
 pub fn pool_hash(raw: &Value) -> String {
+    canonical::hash(&lasting(raw))
+}
+
+/// A pool without what changes by itself.
+fn lasting(raw: &Value) -> Value {
     let mut pool = raw.clone();
     for place in ["", "/properties"] {
         if let Some(members) = pool.pointer_mut(place).and_then(Value::as_object_mut) {
@@ -154,12 +184,13 @@ pub fn pool_hash(raw: &Value) -> String {
             }
         }
     }
-    canonical::hash(&pool)
+    pool
 }
 
 /// What the recreated pool will have otherwise than the old one.
-fn changes(pool: &Value, body: &Value) -> Vec<String> {
+fn changes(pool: &Value, plan: &Document) -> Vec<String> {
     let mut changes = Vec::new();
+    let body = &plan.pool_body;
     let running = pool.pointer("/properties/currentOrchestratorVersion").and_then(Value::as_str);
     let wanted = body.pointer("/properties/orchestratorVersion").and_then(Value::as_str);
     if let (Some(running), Some(wanted)) = (running, wanted)
@@ -176,12 +207,8 @@ fn changes(pool: &Value, body: &Value) -> Vec<String> {
     {
         changes.push(format!("the count {before} is outside of the limits and becomes {after}"));
     }
-    let mut copy = pool.clone();
-    changes.extend(
-        sensitive::strip(&mut copy)
-            .iter()
-            .map(|path| format!("{path} may be secret and is not kept")),
-    );
+    let stripped = plan.stripped.iter();
+    changes.extend(stripped.map(|path| format!("{path} may be secret and is not kept")));
     changes
 }
 

@@ -1,11 +1,13 @@
 //! A repair as data: what will be done, in which order, with which bodies, and what was checked before.
 
 mod build;
+mod document;
 mod prechecks;
 mod render;
 mod step;
 
 pub use build::{Plan, PlanError, PlannedStep, build, pool_hash};
+pub use document::{Document, SCHEMA as DOCUMENT_SCHEMA};
 pub use prechecks::{Precheck, Surroundings, subnets};
 pub use render::{markdown, mermaid, table};
 pub use step::Step;

@@ -12,6 +12,9 @@ use crate::sanitise::temporary_count;
 use crate::settings::{MOST_RECREATIONS, RECREATIONS, Settings};
 use crate::stand_in::StandIn;
 
+/// The check of the session's deadline.
+pub(super) const TIME: &str = "time";
+
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Precheck {
@@ -31,7 +34,7 @@ impl Precheck {
         match self.outcome {
             Outcome::Pass => false,
             Outcome::Unknown => self.name == RECREATIONS,
-            Outcome::Fail => !matches!(self.name, "budgets" | "time"),
+            Outcome::Fail => !matches!(self.name, "budgets" | TIME),
         }
     }
 }
@@ -137,7 +140,7 @@ pub(super) fn check(
     let budget = settings.limits.overall.as_secs();
     let enough = i64::from(expected_seconds) <= budget;
     checks.push(Precheck {
-        name: "time",
+        name: TIME,
         outcome: if enough { Outcome::Pass } else { Outcome::Fail },
         detail: format!(
             "{} expected, {} allowed",

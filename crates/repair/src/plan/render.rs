@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
+
 use super::build::Plan;
 use super::prechecks::Precheck;
 use crate::flowchart::flowchart;
@@ -10,38 +12,42 @@ use crate::guards::Outcome;
 /// Lines for a terminal.
 #[must_use]
 pub fn table(plan: &Plan) -> String {
-    let mut text = format!("plan {}\npool {} of {}\n\n", plan.hash, plan.pool, plan.cluster);
+    let mut text = Lines::default();
+    text.line(format_args!("plan {}", plan.hash));
+    text.line(format_args!("pool {} of {}", plan.pool, plan.cluster));
+    text.line("");
     for step in &plan.steps {
-        let _ = writeln!(
-            text,
+        text.line(format_args!(
             "{:>2}  {:<17} {:>5}  {}",
             step.number,
             step.name.name(),
             clock(step.expected_seconds),
             step.what
-        );
+        ));
         if !step.risk.is_empty() {
-            let _ = writeln!(text, "{:29}risk: {}", "", step.risk);
+            text.line(format_args!("{:29}risk: {}", "", step.risk));
         }
     }
-    let _ = writeln!(text, "\n    expected          {:>5}\n", clock(plan.expected_seconds));
+    text.line("");
+    text.line(format_args!("    expected          {:>5}", clock(plan.expected_seconds)));
+    text.line("");
     for check in &plan.prechecks {
-        let _ = writeln!(text, "{:<8} {:<11} {}", word(check), check.name, check.detail);
+        text.line(format_args!("{:<8} {:<11} {}", word(check), check.name, check.detail));
     }
     for change in &plan.changes {
-        let _ = writeln!(text, "note     {change}");
+        text.line(format_args!("note     {change}"));
     }
-    text
+    text.into()
 }
 
 /// For a ticket or a review.
 #[must_use]
 pub fn markdown(plan: &Plan) -> String {
     let mut text = format!(
-        "# Rebuild pool `{}`\n\nCluster `{}`, plan `{}`, about {} minutes.\n\n| # | step | what | expected | risk |\n|---|---|---|---|---|\n",
-        cell(&plan.pool),
-        cell(&plan.cluster),
-        plan.hash,
+        "# Rebuild pool {}\n\nCluster {}, plan {}, about {} minutes.\n\n| # | step | what | expected | risk |\n|---|---|---|---|---|\n",
+        markdown_code(&plan.pool),
+        markdown_code(&plan.cluster),
+        markdown_code(&plan.hash),
         plan.expected_seconds / 60
     );
     for step in &plan.steps {
@@ -50,17 +56,17 @@ pub fn markdown(plan: &Plan) -> String {
             "| {} | {} | {} | {} | {} |",
             step.number,
             step.name.name(),
-            cell(&step.what),
+            escape(&step.what),
             clock(step.expected_seconds),
-            cell(&step.risk)
+            escape(&step.risk)
         );
     }
     text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");
     for check in &plan.prechecks {
-        let _ = writeln!(text, "| {} | {} | {} |", check.name, word(check), cell(&check.detail));
+        let _ = writeln!(text, "| {} | {} | {} |", check.name, word(check), escape(&check.detail));
     }
     for change in &plan.changes {
-        let _ = writeln!(text, "\n- Note: {change}");
+        let _ = writeln!(text, "\n- Note: {}", escape(change));
     }
     for step in &plan.steps {
         if let Some(body) = &step.body {
@@ -89,9 +95,4 @@ fn word(check: &Precheck) -> &'static str {
         Outcome::Fail => "warn",
         Outcome::Unknown => "unknown",
     }
-}
-
-/// A table cell cannot hold a bar or a line break.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -1,8 +1,9 @@
 //! The report of `detect`.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use jiff::Timestamp;
+use mooring_contract::printable::Lines;
 use serde::Serialize;
 
 use crate::counted::counted;
@@ -22,7 +23,7 @@ pub struct DetectionReport {
     pub cluster: String,
     /// The pool's name.
     pub pool: String,
-    /// True if there is no such cluster, which is fine: it is yet to be made.
+    /// True if there is no such cluster; only a pipeline takes that for a rollout to come.
     pub greenfield: bool,
     /// The verdict, the guards and further evidence.
     #[serde(flatten)]
@@ -88,7 +89,7 @@ pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<Detect
         return Err(query);
     }
     let detection = if greenfield {
-        Detection { verdict: Verdict::Healthy, guards: Vec::new(), evidence: Vec::new() }
+        Detection { verdict: Verdict::Unknown, guards: Vec::new(), evidence: Vec::new() }
     } else {
         let guards = guards::evaluate(seen, settings, now);
         Detection {
@@ -146,33 +147,35 @@ impl DetectionReport {
     /// Lines for a terminal.
     #[must_use]
     pub fn table(&self) -> String {
-        if self.greenfield {
-            return format!("There is no cluster {} yet: nothing to repair.\n", self.cluster);
-        }
         let verdict = match self.detection.verdict {
             Verdict::Healthy => "healthy",
             Verdict::Suspect => "suspect",
             Verdict::Confirmed => "confirmed",
             Verdict::Unknown => "unknown",
         };
-        let mut text = format!("pool {} of {}: {verdict}\n\n", self.pool, self.cluster);
+        let mut text = Lines::default();
+        text.line(format_args!("pool {} of {}: {verdict}", self.pool, self.cluster));
+        text.line("");
         for guard in &self.detection.guards {
             let outcome = match guard.outcome {
                 Outcome::Pass => "pass",
                 Outcome::Fail => "fail",
                 Outcome::Unknown => "unknown",
             };
-            let _ = write!(text, "{outcome:<8} {:<15} {}", guard.name, guard.evidence.join("; "));
-            if let Some(reason) = &guard.overridden {
-                let _ = write!(text, " (overridden: {reason})");
-            }
-            text.push('\n');
+            let overridden = guard.overridden.as_ref();
+            let overridden = overridden.map(|reason| format!(" (overridden: {reason})"));
+            text.line(format_args!(
+                "{outcome:<8} {:<15} {}{}",
+                guard.name,
+                guard.evidence.join("; "),
+                overridden.unwrap_or_default()
+            ));
         }
         let stand_in = self.stand_in.iter().map(ToString::to_string);
         let operation = self.operation.iter().map(ToString::to_string);
         for sign in self.detection.evidence.iter().cloned().chain(operation).chain(stand_in) {
-            let _ = writeln!(text, "{:<8} {:<15} {sign}", "also", "");
+            text.line(format_args!("{:<8} {:<15} {sign}", "also", ""));
         }
-        text
+        text.into()
     }
 }

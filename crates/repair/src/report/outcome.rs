@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use mooring_contract::printable::{Lines, markdown, markdown_code};
 use serde::Serialize;
 
 use super::step::StepReport;
@@ -55,9 +56,9 @@ impl RunReport {
         let mut report = Self {
             schema: "mooring.repair/v1",
             run: state.run.clone(),
-            cluster: state.cluster.clone(),
+            cluster: state.plan.cluster.clone(),
             pool: state.pool().to_owned(),
-            plan_hash: state.plan_hash.clone(),
+            plan_hash: state.plan_hash.to_string(),
             started: first.at,
             last: last.at,
             finish: match state.phase {
@@ -83,7 +84,7 @@ impl RunReport {
                 }
                 Entry::Intent { effect, .. } => report.effects.push(effect.key()),
                 Entry::Stopped { message, .. } => report.stopped = Some(message.clone()),
-                Entry::Resumed { .. } | Entry::AbortStarted { .. } => report.stopped = None,
+                Entry::Resumed(_) | Entry::AbortStarted(_) => report.stopped = None,
                 Entry::Finished { left, .. } => report.left.clone_from(left),
                 _ => {}
             }
@@ -100,48 +101,50 @@ impl RunReport {
     /// Lines for a terminal.
     #[must_use]
     pub fn table(&self) -> String {
-        let mut text = format!("run {} of pool {}: {}\n", self.run, self.pool, self.word());
+        let mut text = Lines::default();
+        text.line(format_args!("run {} of pool {}: {}", self.run, self.pool, self.word()));
         for done in &self.steps {
-            text.push_str(&done.line(self.started, done.step.name()));
+            text.line(done.line(self.started, done.step.name()).trim_end());
         }
         for (word, lines) in [("overridden", &self.overrides), ("left", &self.left)] {
             for line in lines {
-                let _ = writeln!(text, "{word:<10} {line}");
+                text.line(format_args!("{word:<10} {line}"));
             }
         }
         // What a finished run was stopped by stands among what is left.
         if self.finish.is_some() {
-            return text;
+            return text.into();
         }
-        let _ = writeln!(text, "now        {}", self.place());
+        text.line(format_args!("now        {}", self.place()));
         if let Some(stopped) = &self.stopped {
-            let _ = writeln!(text, "stopped    {stopped}");
+            text.line(format_args!("stopped    {stopped}"));
         }
-        text
+        text.into()
     }
 
     /// For a ticket or a review.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let cell = |text: &str| text.replace('|', "\\|").replace(['\n', '\r'], " ");
         let mut text = format!(
-            "# Run `{}`: {}\n\nPool `{}` of `{}`, plan `{}`.\n\n| step | proof |\n|---|---|\n",
-            self.run,
+            "# Run {}: {}\n\nPool {} of {}, plan {}.\n\n| step | proof |\n|---|---|\n",
+            markdown_code(&self.run),
             self.word(),
-            self.pool,
-            self.cluster,
-            self.plan_hash
+            markdown_code(&self.pool),
+            markdown_code(&self.cluster),
+            markdown_code(&self.plan_hash)
         );
         for done in &self.steps {
-            let _ = writeln!(text, "| {} | {} |", done.step.name(), cell(&done.proof.join("; ")));
+            let _ =
+                writeln!(text, "| {} | {} |", done.step.name(), markdown(&done.proof.join("; ")));
         }
         for (word, lines) in [("Overridden", &self.overrides), ("Left", &self.left)] {
             for line in lines {
-                let _ = writeln!(text, "\n- {word}: {line}");
+                let _ = writeln!(text, "\n- {word}: {}", markdown(line));
             }
         }
         if self.finish.is_none() {
-            let stopped = self.stopped.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            let stopped = self.stopped.as_ref().map(|why| format!(": {}", markdown(why)));
+            let stopped = stopped.unwrap_or_default();
             let _ = writeln!(text, "\n- Now: {}{stopped}", self.place());
         }
         text
@@ -165,5 +168,63 @@ impl RunReport {
             Some(Finish::Refused) => "refused",
             Some(Finish::Aborted) => "aborted",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A screen clear, a direction mark, Markdown, HTML, and lines of its own.
+    const HOSTILE: &str = "x\u{1b}[2J\u{202e}|`a`<script>\n| b | c |\nnow        done\r";
+
+    fn hostile() -> RunReport {
+        let all = || vec![HOSTILE.to_owned()];
+        RunReport {
+            schema: "mooring.repair/v1",
+            run: HOSTILE.to_owned(),
+            cluster: HOSTILE.to_owned(),
+            pool: HOSTILE.to_owned(),
+            plan_hash: HOSTILE.to_owned(),
+            started: Timestamp::UNIX_EPOCH,
+            last: Timestamp::UNIX_EPOCH,
+            finish: None,
+            undoing: false,
+            step: Some(Step::Recheck),
+            steps: vec![StepReport {
+                step: Step::Snapshot,
+                at: Timestamp::UNIX_EPOCH,
+                proof: all(),
+            }],
+            effects: all(),
+            overrides: all(),
+            left: all(),
+            stopped: Some(HOSTILE.to_owned()),
+        }
+    }
+
+    fn is_safe(text: &str) -> bool {
+        text.chars().all(|c| c == '\n' || !mooring_contract::printable::is_hidden(c))
+    }
+
+    #[test]
+    fn a_forged_journal_adds_no_line_to_the_table() {
+        let table = hostile().table();
+        assert!(is_safe(&table), "{table:?}");
+        assert_eq!(table.lines().count(), 6, "{table}");
+        assert_eq!(table.lines().filter(|line| line.starts_with("now ")).count(), 1, "{table}");
+    }
+
+    #[test]
+    fn a_forged_journal_adds_no_row_or_markup_to_markdown() {
+        let text = hostile().markdown();
+        assert!(is_safe(&text), "{text:?}");
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(rows.len(), 3, "{text}");
+        let bars = |row: &&str| row.replace("\\|", "").matches('|').count() == 3;
+        assert!(rows.iter().all(bars), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with('#')).count(), 1, "{text}");
+        let prose = text.lines().filter(|line| line.starts_with(['|', '-']));
+        assert!(!prose.collect::<String>().contains("<script>"), "{text}");
     }
 }

@@ -67,8 +67,12 @@ pub(crate) async fn connect(
     match access {
         Access::Given(api) => Ok((**api).clone()),
         Access::File(path) => {
-            let client = kubeconfigs::client_by_file(path).await;
-            Ok(KubeApi::new(client.map_err(|error| format!("the kubeconfig {error}"))?))
+            let unusable = |error| format!("the kubeconfig {error}");
+            let kubeconfig = kubeconfigs::read(path).map_err(unusable)?;
+            let server = server(&kubeconfig);
+            let named = |error| format!("{}: {error}", path.display());
+            let client = kubeconfigs::client(kubeconfig).await.map_err(named);
+            Ok(KubeApi::new(client.map_err(unusable)?).at(server))
         }
         Access::Azure => {
             let found = arm.user_credentials(cluster, Some(KubeconfigFormat::Exec)).await;
@@ -77,14 +81,25 @@ pub(crate) async fn connect(
             let unreadable = |error| format!("the kubeconfig that Azure gives: {error}");
             let mut kubeconfig = kubeconfigs::parse(yaml).map_err(unreadable)?;
             let wants_token = keep_inline(&mut kubeconfig);
+            let server = server(&kubeconfig);
             let client = kubeconfigs::client(kubeconfig).await.map_err(unreadable)?;
-            Ok(if wants_token {
+            let api = if wants_token {
                 KubeApi::signed(client, arm.clone())
             } else {
                 KubeApi::new(client)
-            })
+            };
+            Ok(api.at(server))
         }
     }
+}
+
+/// The address of the API server of the current context.
+fn server(kubeconfig: &Kubeconfig) -> Option<String> {
+    let current = kubeconfig.current_context.as_deref()?;
+    let context = kubeconfig.contexts.iter().find(|named| named.name == current)?;
+    let name = &context.context.as_ref()?.cluster;
+    let cluster = kubeconfig.clusters.iter().find(|named| named.name == *name)?;
+    cluster.cluster.as_ref()?.server.clone()
 }
 
 /// Takes everything out of a kubeconfig that reaches beyond it: commands, plugins, files of this machine and proxies.
@@ -113,6 +128,12 @@ mod tests {
     use super::*;
 
     const EXEC: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: c\n  cluster: {server: 'https://127.0.0.1:1'}\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\nusers:\n- name: u\n  user:\n";
+
+    #[test]
+    fn server_is_that_of_the_current_context() {
+        let kubeconfig = Kubeconfig::from_yaml(&format!("{EXEC}    token: t\n")).unwrap();
+        assert_eq!(server(&kubeconfig).as_deref(), Some("https://127.0.0.1:1"));
+    }
 
     #[test]
     fn what_azure_answers_is_never_executed() {

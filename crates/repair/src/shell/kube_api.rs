@@ -32,6 +32,8 @@ pub struct KubeApi {
     signer: Option<mooring_arm::Client>,
     /// Lists are asked for their objects' metadata alone.
     metadata_only: bool,
+    /// The address of the API server, for people.
+    server: Option<String>,
 }
 
 /// A server that cannot leave the rest out answers with whole objects, which hold the same.
@@ -54,13 +56,25 @@ impl KubeApi {
     /// An API whose client signs by itself.
     #[must_use]
     pub fn new(client: kube::Client) -> Self {
-        Self { client, signer: None, metadata_only: false }
+        Self { client, signer: None, metadata_only: false, server: None }
+    }
+
+    /// The same with the server's address, which people compare with the one that they mean.
+    #[must_use]
+    pub fn at(self, server: Option<String>) -> Self {
+        Self { server, ..self }
+    }
+
+    /// Returns the server's address, where it is known.
+    #[must_use]
+    pub fn server(&self) -> Option<&str> {
+        self.server.as_deref()
     }
 
     /// An API whose requests carry a token of Entra for AKS, asked anew when it gets old.
     #[must_use]
     pub fn signed(client: kube::Client, signer: mooring_arm::Client) -> Self {
-        Self { client, signer: Some(signer), metadata_only: false }
+        Self { client, signer: Some(signer), metadata_only: false, server: None }
     }
 
     /// The same, but lists hold metadata only: what is not read cannot leak.

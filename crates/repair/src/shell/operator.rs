@@ -1,28 +1,35 @@
 //! What a person asks for.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use mooring_arm::ResourceIdError;
+use mooring_contract::printable;
+use serde_json::Value;
 use tokio::sync::{Mutex, watch};
 
 use super::access::{self, Access, Unreached};
 use super::azure::Azure;
 use super::capacity;
 use super::ending::{self, release, take, unfinished};
-use super::kube_api::KubeApi;
+use super::kube_api::{Answer, KubeApi};
 use super::process::this_process;
 use super::store::{ConfigMapStore, FileStore, Store};
 use super::takeover::Patience;
 use super::world::{self, Clock, RealWorld, Watcher};
-use crate::begin::{BeginError, begin};
-use crate::guards::{Guard, deletions};
-use crate::journal::{Entry, Owner, Record, follow, retained};
+use crate::approval::{Approval, ApprovalToken};
+use crate::begin::{BeginError, Start, begin, lost_run};
+use crate::guards::{self, Guard, deletions};
+use crate::journal::{Entry, Owner, Record, Session, follow, retained};
 use crate::machine::State;
+use crate::names::config_map_of_0_1;
 use crate::observation::{Query, Reading, Seen};
 use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
+use crate::resume::{Consent, Footing, Fresh, Grant, authorize, footing};
 use crate::run::{Rest, run};
 use crate::settings::{JournalPlace, Settings};
 use crate::stand_in::StandIn;
@@ -95,6 +102,11 @@ impl Operator {
         &self.settings
     }
 
+    /// Returns the address of the cluster's API server, where it can be told.
+    pub async fn api_server(&mut self) -> Option<String> {
+        self.kube().await.ok()?.server().map(str::to_owned)
+    }
+
     async fn kube(&mut self) -> Result<KubeApi, Unreached> {
         if self.kube.is_none() {
             let connected =
@@ -144,17 +156,31 @@ impl Operator {
         }
     }
 
-    /// Judges the pool and plans its rebuilding, strictly reading.
-    pub async fn examine(&mut self) -> Examined {
+    /// Judges the pool and plans its rebuilding, strictly reading. The plan can be begun until `expires`, or within the
+    /// hour. `unfinished` is a run that the plan would continue: what it aborted counts, if Azure's own log shows it.
+    pub async fn examine(
+        &mut self,
+        expires: Option<Timestamp>,
+        unfinished: Option<&State>,
+    ) -> Examined {
         let mut seen = Seen::default();
-        let report = self.detect_into(&mut seen).await;
+        let mut report = self.detect_into(&mut seen).await;
+        let pool = &self.settings.target.pool;
+        let aborted = unfinished.and_then(State::first_abort);
+        if let Some(at) = aborted.and_then(|since| guards::aborted(&seen, pool, since)) {
+            let now = (self.clock)();
+            let settings = self.settings.clone().after_abort(at, now);
+            report = detect(&seen, &settings, now).unwrap_or(report);
+        }
         for query in [Query::Pods, Query::Pdbs] {
             if !report.greenfield {
                 self.look(&mut seen, &query).await;
             }
         }
         let around = self.surroundings(&seen).await;
-        Examined { plan: plan::build(&seen, &self.settings, &around), report }
+        let expires = expires.unwrap_or_else(|| ApprovalToken::expiry((self.clock)()));
+        let guards = &report.detection.guards;
+        Examined { plan: plan::build(&seen, &self.settings, &around, guards, expires), report }
     }
 
     async fn surroundings(&self, seen: &Seen) -> Surroundings {
@@ -190,13 +216,23 @@ impl Operator {
         Ok(Standing::of(self.store().await?).await?)
     }
 
-    /// Begins a run and drives it until it rests. `approved` is the hash of the plan that was approved; none if
-    /// a person typed the pool's name.
+    /// Returns where Mooring 0.1 left an unfinished run of this pool, if that can be read.
+    pub async fn unfinished_0_1(&mut self) -> Option<String> {
+        let (namespace, name) = config_map_of_0_1(&self.settings.target.pool);
+        let kube = self.kube().await.ok()?;
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps/{name}");
+        let answer = kube.get(&path).await.ok().filter(Answer::is_success)?;
+        let journal = answer.body.pointer("/data/journal")?.as_str()?;
+        let last: Value = serde_json::from_str(journal.lines().last()?).ok()?;
+        (last["entry"] != "finished").then(|| format!("ConfigMap {namespace}/{name}"))
+    }
+
+    /// Begins a run of an approved plan and drives it until it rests.
     pub async fn apply(
         &mut self,
         plan: &Plan,
         guards: &[Guard],
-        approved: Option<&str>,
+        approval: Approval,
         watcher: Watcher<'_>,
     ) -> Ending {
         let settings = self.settings.clone();
@@ -207,8 +243,8 @@ impl Operator {
         };
         let now = (self.clock)();
         let run_id = self.azure.client().new_id();
-        let owner = self.owner.clone();
-        let first = match begin(&records, plan, approved, guards, &settings, owner, &run_id, now) {
+        let start = Start { owner: self.owner.clone(), approval };
+        let first = match begin(&records, plan, guards, &settings, start, &run_id, now) {
             Ok(first) => first,
             Err(error) => {
                 release(&mut store).await;
@@ -224,49 +260,109 @@ impl Operator {
         self.drive(store, records, first, watcher).await
     }
 
-    /// Continues the last run, with the overrides of this operator's settings beside its own; `overall` is how long it may
-    /// take from here on, if that is not what it began with.
+    /// Returns what an unfinished run can rely on besides its journal.
+    pub async fn footing(&mut self, state: &State) -> Result<Footing, String> {
+        let mut seen = Seen::default();
+        self.look(&mut seen, &Query::Pools).await;
+        match &seen.pools {
+            Some(Reading::Known(pools)) => Ok(footing(state, pools)),
+            other => {
+                let why = other.as_ref().and_then(Reading::missing).unwrap_or_default();
+                Err(format!("the pools {why}"))
+            }
+        }
+    }
+
+    /// Continues the last run as far as `consent` and live state allow; `fresh` is a plan of now where one is needed.
     pub async fn resume(
         &mut self,
-        overall: Option<SignedDuration>,
+        consent: &Consent,
+        fresh: Option<Fresh<'_>>,
         watcher: Watcher<'_>,
         say: &mut dyn FnMut(&str),
     ) -> Ending {
-        let overrides = self.settings.overrides.clone();
-        self.again(watcher, say, |owner| Entry::Resumed { owner, overrides, overall }).await
+        let (mut store, records, state) = match self.unfinished(say).await {
+            Ok(held) => held,
+            Err(ending) => return ending,
+        };
+        let footing = match self.footing(&state).await {
+            Ok(footing) => footing,
+            Err(why) => {
+                release(&mut store).await;
+                return Ending::Failed(why);
+            }
+        };
+        let now = (self.clock)();
+        let settings = &self.settings;
+        match authorize(&state, &footing, &records, settings, consent, fresh, now) {
+            Ok(grant) => {
+                let entry = Entry::Resumed(Box::new(self.session(grant)));
+                self.again(store, records, state, entry, watcher).await
+            }
+            Err(error) => {
+                release(&mut store).await;
+                Ending::Refused(error)
+            }
+        }
     }
 
     /// Undoes what can be undone of the last run.
     pub async fn abort(&mut self, watcher: Watcher<'_>, say: &mut dyn FnMut(&str)) -> Ending {
-        self.again(watcher, say, |owner| Entry::AbortStarted { owner }).await
+        let (store, records, state) = match self.unfinished(say).await {
+            Ok(held) => held,
+            Err(ending) => return ending,
+        };
+        let grant = Grant {
+            plan: Arc::clone(&state.plan),
+            overrides: BTreeMap::new(),
+            approval: Approval::Rollback,
+        };
+        let entry = Entry::AbortStarted(Box::new(self.session(grant)));
+        self.again(store, records, state, entry, watcher).await
+    }
+
+    fn session(&self, grant: Grant) -> Session {
+        Session {
+            plan: grant.plan,
+            overrides: grant.overrides,
+            approval: grant.approval,
+            owner: self.owner.clone(),
+            journal: self.settings.journal.clone(),
+            overall: self.settings.limits.overall,
+            poll: self.settings.limits.poll,
+        }
+    }
+
+    /// The unfinished run of this pool, under its lock.
+    async fn unfinished(
+        &mut self,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<(Store, Vec<Record>, State), Ending> {
+        let (mut store, records) = self.take(Patience::Until(PATIENCE), say).await?;
+        let state: State = match unfinished(&mut store, &records).await {
+            Ok(state) => state,
+            Err(Ending::Nothing(text)) => return Err(self.nothing(text, &records).await),
+            Err(ending) => return Err(ending),
+        };
+        if let Err(why) = self.own(&state) {
+            release(&mut store).await;
+            return Err(Ending::Failed(why));
+        }
+        Ok((store, records, state))
     }
 
     async fn again(
         &mut self,
+        mut store: Store,
+        records: Vec<Record>,
+        mut state: State,
+        entry: Entry,
         watcher: Watcher<'_>,
-        say: &mut dyn FnMut(&str),
-        entry: impl FnOnce(Owner) -> Entry,
     ) -> Ending {
-        let patience = Patience::Until(PATIENCE);
-        let (mut store, records) = match self.take(patience, say).await {
-            Ok(held) => held,
-            Err(ending) => return ending,
-        };
-        let state: State = match unfinished(&mut store, &records).await {
-            Ok(state) => state,
-            Err(Ending::Nothing(text)) => return self.nothing(text, &records).await,
-            Err(ending) => return ending,
-        };
-        if let Err(why) = self.own(&state) {
-            release(&mut store).await;
-            return Ending::Failed(why);
-        }
         // It is judged as it was begun, and by everything since then.
         let began = records.iter().find(|record| record.run == state.run).map(|record| record.at);
         let since = began.map_or(SignedDuration::ZERO, |at| (self.clock)().duration_since(at));
-        let entry = entry(self.owner.clone());
         let first = follow(records.last(), &state.run, (self.clock)(), entry);
-        let mut state = state;
         if let Err(error) = state.take(&first) {
             release(&mut store).await;
             return Ending::Failed(error.to_string());
@@ -286,12 +382,14 @@ impl Operator {
     pub fn own(&self, state: &State) -> Result<(), String> {
         let (asked, of_run) = (&self.settings.target.pool, state.pool());
         let cluster = self.azure.cluster_id().to_string();
-        if cluster.eq_ignore_ascii_case(&state.cluster) && asked == of_run {
+        if cluster.eq_ignore_ascii_case(&state.plan.cluster) && asked == of_run {
             return Ok(());
         }
         Err(format!(
-            "the journal's run {} is of pool {of_run} of {}, not of pool {asked} of {cluster}",
-            state.run, state.cluster
+            "the journal's run {} is of pool {} of {}, not of pool {asked} of {cluster}",
+            printable(&state.run),
+            printable(of_run),
+            printable(&state.plan.cluster)
         ))
     }
 
@@ -304,10 +402,10 @@ impl Operator {
             Some(left) if knows(&left) => Ending::Failed(format!(
                 "{text}, but {left}: the next `apply` takes the pool over, or drain and delete it (docs/RUNBOOK.md)"
             )),
-            Some(left) if left.journal.as_deref() == Some(&self.pointer()) => Ending::Failed(
-                format!("{text}, but {left}: that run is lost with its journal (docs/RUNBOOK.md)"),
-            ),
-            Some(left) => Ending::Failed(format!("{text}, but {}", left.and_now())),
+            Some(left) => {
+                let lost = lost_run(records, &left, &self.pointer());
+                Ending::Failed(format!("{text}, but {}", lost.unwrap_or_else(|| left.and_now())))
+            }
             None => Ending::Nothing(text),
         }
     }
@@ -315,6 +413,13 @@ impl Operator {
     /// Where the journal is, as the tag of a temporary pool says it.
     fn pointer(&self) -> String {
         self.settings.journal.pointer(&self.settings.target.pool)
+    }
+
+    /// Returns true if Azure answers that there is no such cluster.
+    pub async fn is_absent(&mut self) -> bool {
+        let mut seen = Seen::default();
+        self.look(&mut seen, &Query::Cluster).await;
+        matches!(seen.cluster, Some(Reading::NotFound))
     }
 
     /// The temporary pool of a run that is not over, wherever its journal is.

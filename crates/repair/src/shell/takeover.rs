@@ -207,7 +207,12 @@ mod tests {
         let mut theirs = bench.store();
         theirs.load().await.unwrap();
         theirs.lock(&stopped, (bench.clock)()).await.unwrap();
-        let first = follow(None, "r", (bench.clock)(), Entry::AbortStarted { owner: me.clone() });
+        let first = follow(
+            None,
+            "r",
+            (bench.clock)(),
+            Entry::Finished { finish: Finish::Refused, left: vec![] },
+        );
         theirs.append(&first, (bench.clock)()).await.unwrap();
         // It was stopped in the middle of writing.
         let path = bench.folder.path().join("journal");

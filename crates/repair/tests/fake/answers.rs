@@ -14,7 +14,7 @@ impl Cloud {
     /// The cluster and its pools.
     pub fn looked_at(&self) -> Seen {
         let mut seen = Seen::default();
-        for query in [Query::Cluster, Query::Pools] {
+        for query in [Query::Cluster, Query::Pools, Query::ScaleSets] {
             seen.take(self.observe(&query));
         }
         seen

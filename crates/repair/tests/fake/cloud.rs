@@ -288,7 +288,7 @@ impl Cloud {
         self.journal.push(record.clone());
         let pair = &self.journal[self.journal.len().saturating_sub(2)..];
         verify(pair).expect("the journal is a valid prefix");
-        if matches!(record.entry, Entry::RunStarted { .. }) {
+        if matches!(record.entry, Entry::RunStarted(_)) {
             self.state = State::replay(&self.journal).expect("the journal is a valid prefix");
         } else {
             self.state.as_mut().unwrap().take(record).expect("the journal is a valid prefix");

@@ -163,6 +163,8 @@ impl Cloud {
         if !holds {
             return Err(412);
         }
+        let over_the_wedged = name == "system" && old.is_some_and(|pool| pool.wedged);
+        assert!(!over_the_wedged, "the wedged pool was written over");
         let mut raw = body.clone();
         raw["id"] = format!("{CLUSTER}/agentPools/{name}").into();
         raw["name"] = name.into();
@@ -213,7 +215,7 @@ impl Cloud {
         pool.doomed = fault.and_then(Fault::end);
         let state = self.state.as_ref().unwrap();
         if name == "system" {
-            assert!(state.snapshot.is_some(), "deleted without a durable snapshot");
+            assert!(state.has_done(Step::Snapshot), "deleted without a durable snapshot");
             assert!(
                 state.has_done(Step::ProvePlacement),
                 "deleted without a proven temporary pool"

@@ -11,8 +11,9 @@ pub mod records;
 pub mod scenarios;
 mod session;
 
-pub use cloud::{Cloud, SETS, node, pod};
+pub use cloud::{CLUSTER, Cloud, SETS, node, pod};
 pub use model::Workload;
 pub use session::{
-    Chaos, End, Ended, Kill, action_of, recover, resume, run_to_rest, undo, until, whole,
+    Chaos, End, Ended, Kill, abort, action_of, go_on, recover, resume, run_to_rest, undo, until,
+    whole,
 };

@@ -1,9 +1,13 @@
 //! Journals written by hand, and runs that may begin on them or not.
 
-use mooring_repair::begin::{BeginError, begin};
-use mooring_repair::journal::{Entry, Owner, Record, follow};
+use std::sync::Arc;
+
+use mooring_repair::approval::{Approval, ApprovalToken};
+use mooring_repair::begin::{BeginError, Start, begin};
+use mooring_repair::journal::{Entry, Owner, Record, Session, follow};
 use mooring_repair::observation::Reading;
-use mooring_repair::plan::{self, Surroundings};
+use mooring_repair::plan::{self, Document, Plan, PlanError, Surroundings};
+use mooring_repair::resume::further_overrides;
 use mooring_repair::settings::Settings;
 
 use super::cloud::Cloud;
@@ -31,7 +35,30 @@ pub fn begun(
     settings: &Settings,
     around: &Surroundings,
 ) -> Result<Record, BeginError> {
-    let plan = plan::build(&cloud.looked_at(), settings, around).unwrap();
+    let plan = planned(cloud, settings, around).unwrap();
     let run = format!("run{}", records.len());
-    begin(records, &plan, None, &[], settings, owner(), &run, cloud.now)
+    let approval = Approval::Typed(plan.document.hash());
+    begin(records, &plan, &[], settings, Start { owner: owner(), approval }, &run, cloud.now)
+}
+
+/// A plan of what the cloud shows, by nobody's judgement of the wedge.
+pub fn planned(
+    cloud: &Cloud,
+    settings: &Settings,
+    around: &Surroundings,
+) -> Result<Plan, PlanError> {
+    plan::build(&cloud.looked_at(), settings, around, &[], ApprovalToken::expiry(cloud.now))
+}
+
+/// A process that goes on with a plan that its operator has the token of.
+pub fn session(plan: &Arc<Document>, settings: &Settings) -> Box<Session> {
+    Box::new(Session {
+        overrides: further_overrides(plan, settings),
+        approval: Approval::Token(plan.token()),
+        plan: Arc::clone(plan),
+        owner: owner(),
+        journal: settings.journal.clone(),
+        overall: settings.limits.overall,
+        poll: settings.limits.poll,
+    })
 }

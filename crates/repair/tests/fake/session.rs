@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_repair::approval::Approval;
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Record, follow};
 use mooring_repair::machine::{Action, Phase, State, next};
@@ -18,7 +19,7 @@ use mooring_simulator::random::Random;
 
 use super::cloud::Cloud;
 use super::deeds::Fault;
-use super::records::{around, begun, owner};
+use super::records::{around, begun, session};
 
 /// How long it takes until somebody resumes what was killed.
 const PAUSE: SignedDuration = SignedDuration::from_secs(20);
@@ -289,12 +290,30 @@ pub fn whole(cloud: Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Cloud
 pub fn undo(left: &Cloud, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
     let mut cloud = left.clone();
     cloud.advance(cloud.now.checked_add(PAUSE).unwrap());
-    let run = cloud.state.as_ref().unwrap().run.clone();
-    let entry = Entry::AbortStarted { owner: owner() };
-    let record = follow(cloud.journal.last(), &run, cloud.now, entry);
-    cloud.append(&record);
+    abort(&mut cloud);
     let cloud = Rc::new(RefCell::new(cloud));
     let session = Session { cloud: cloud.clone(), kill: Kill::default(), chaos: None, forks };
+    End { ended: process(session), cloud, processes: 1 }
+}
+
+/// Somebody asks to undo the run.
+pub fn abort(cloud: &mut Cloud) {
+    let state = cloud.state.clone().unwrap();
+    let mut session = session(&state.plan, &state.settings);
+    session.approval = Approval::Rollback;
+    let entry = Entry::AbortStarted(session);
+    let record = follow(cloud.journal.last(), &state.run, cloud.now, entry);
+    cloud.append(&record);
+}
+
+/// A process that continues the run with this authority, and that nobody kills.
+pub fn go_on(cloud: Cloud, session: Box<mooring_repair::journal::Session>) -> End {
+    let mut cloud = cloud;
+    let run = cloud.state.as_ref().unwrap().run.clone();
+    let record = follow(cloud.journal.last(), &run, cloud.now, Entry::Resumed(session));
+    cloud.append(&record);
+    let cloud = Rc::new(RefCell::new(cloud));
+    let session = Session { cloud: cloud.clone(), kill: Kill::default(), chaos: None, forks: None };
     End { ended: process(session), cloud, processes: 1 }
 }
 
@@ -311,10 +330,11 @@ fn process(mut session: Session<'_>) -> Ended {
 fn begin(cloud: &mut Cloud, settings: &Settings) {
     let (run, entry) = match cloud.state.clone() {
         Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
-            let overall = Some(settings.limits.overall);
-            let overall = overall.filter(|overall| *overall != state.settings.limits.overall);
-            let overrides = settings.overrides.clone();
-            (state.run, Entry::Resumed { owner: owner(), overrides, overall })
+            let mut session = session(&state.plan, settings);
+            if state.phase == Phase::Aborting {
+                session.approval = Approval::Rollback;
+            }
+            (state.run, Entry::Resumed(session))
         }
         _ => {
             let record = begun(&cloud.journal, cloud, settings, &around()).unwrap();

@@ -38,7 +38,7 @@ macro_rules! on_both {
             let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
                 let Some(real) = RealCluster::start().await.unwrap() else {
-                    eprintln!("no kube-apiserver here: the cases ran on the model alone");
+                    eprintln!("SKIPPED: there is no kube-apiserver; the cases ran on the model only");
                     return;
                 };
                 $(

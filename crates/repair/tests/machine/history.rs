@@ -3,16 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::fake::records::{around, begun, owner};
+use crate::fake::records::{around, begun, planned, session};
 use crate::fake::scenarios::{old_operation, settings};
-use crate::fake::{Cloud, Ended, Kill, SETS, resume, run_to_rest};
+use crate::fake::{Cloud, Ended, Kill, SETS, abort, resume, run_to_rest};
 use jiff::SignedDuration;
 use mooring_repair::begin::BeginError;
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Finish, follow};
 use mooring_repair::machine::{Action, Reason, State, next};
 use mooring_repair::observation::{ActivityEvent, Query, Seen};
-use mooring_repair::plan::{self};
 use mooring_repair::run::Rest;
 
 /// A run that died at a point.
@@ -39,10 +38,7 @@ fn undoing_has_time_of_its_own_after_the_deadline() {
     let cloud = end.cloud;
     let later = cloud.borrow().now + SignedDuration::from_mins(90);
     cloud.borrow_mut().advance(later);
-    let run = cloud.borrow().state.as_ref().unwrap().run.clone();
-    let record =
-        follow(cloud.borrow().journal.last(), &run, later, Entry::AbortStarted { owner: owner() });
-    cloud.borrow_mut().append(&record);
+    abort(&mut cloud.borrow_mut());
     let ended = resume(&cloud, &settings, &Kill::default(), None);
     assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Aborted)));
 }
@@ -55,7 +51,7 @@ fn without_the_pool_no_operation_is_aborted() {
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Refused)));
     assert_eq!(cloud.borrow().aborts, Vec::<String>::new());
-    assert!(plan::build(&cloud.borrow().looked_at(), &settings(), &around()).is_err());
+    assert!(planned(&cloud.borrow(), &settings(), &around()).is_err());
 }
 
 /// A flag to skip a guard that had no effect.
@@ -115,11 +111,7 @@ fn a_pause_that_the_service_asked_for_survives_a_restart() {
     };
     for entry in [
         Entry::Outcome { key: "put pool systmp".into(), result: refused },
-        Entry::Resumed {
-            owner: owner(),
-            overrides: std::collections::BTreeMap::new(),
-            overall: None,
-        },
+        Entry::Resumed(session(&cloud.state.as_ref().unwrap().plan, &settings())),
     ] {
         let record = follow(cloud.journal.last(), &run, now, entry);
         cloud.append(&record);

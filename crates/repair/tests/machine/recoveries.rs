@@ -360,7 +360,10 @@ fn a_pool_that_somebody_else_deletes_is_made_again_only_if_a_person_says_so() {
         assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted), "{step:?}");
         let undone = undone.cloud.borrow().clone();
         let Entry::Finished { left, .. } = &undone.journal.last().unwrap().entry else { panic!() };
-        assert!(left.iter().any(|left| left.contains("deleted pool system")), "{left:?}");
+        assert!(
+            left.iter().any(|left| left.contains("pool system was deleted outside this run")),
+            "{left:?}"
+        );
         // What carries the load now stays.
         assert_eq!(undone.pools.contains_key("systmp"), step != Step::Recheck, "{step:?}");
         let end = recover(&end, &overriding("pool-state"), None);

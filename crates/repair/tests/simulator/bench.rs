@@ -12,8 +12,10 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Budget, Client, Cloud, Limits, Outside, Token, TransportError};
+use mooring_repair::approval::Approval;
 use mooring_repair::machine::State;
 use mooring_repair::plan::Step;
+use mooring_repair::resume::{Consent, Footing, Fresh};
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::shell::{Access, ConfigMapStore, Ending, KubeApi, Operator, Store};
 use mooring_simulator::kubernetes::InProcess;
@@ -102,7 +104,10 @@ impl Bench {
         let mut store = Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube(), "system")));
         let contents = Box::pin(store.load()).await.unwrap();
         let state = State::replay(&contents.records).unwrap().unwrap();
-        assert!(state.snapshot.is_some() && state.has_done(Step::ProvePlacement), "{state:?}");
+        assert!(
+            state.has_done(Step::Snapshot) && state.has_done(Step::ProvePlacement),
+            "{state:?}"
+        );
         assert!(self.usable("systmp") > 0, "nothing carries the load");
     }
 
@@ -183,18 +188,35 @@ impl Bench {
         KubeApi::new(kube::Client::new(service, "default"))
     }
 
-    /// Begins or resumes, until it rests; none if it died.
+    /// Resumes without a new plan.
+    pub(crate) async fn resume(&self, consent: &Consent) -> Ending {
+        self.operator().resume(consent, None, Box::new(|_, _, _| {}), &mut |_| {}).await
+    }
+
+    /// Begins or resumes as a pipeline does, until it rests; none if it died.
     pub(crate) async fn go(&self) -> Option<Ending> {
         let mut operator = self.operator();
-        let begun = !operator.status().await.unwrap().records.is_empty();
+        let records = operator.status().await.unwrap().records;
+        let unfinished = State::replay(&records).unwrap().filter(|run| !run.is_finished());
         let run = async {
-            if begun {
-                return operator.resume(None, Box::new(|_, _, _| {}), &mut |_| {}).await;
+            let footing = match &unfinished {
+                Some(state) => Some(operator.footing(state).await.unwrap()),
+                None => None,
+            };
+            if footing.as_ref().is_some_and(|footing| *footing != Footing::Replannable) {
+                let watcher = Box::new(|_: &_, _: &_, _| {});
+                return operator.resume(&Consent::Pipeline, None, watcher, &mut |_| {}).await;
             }
-            let examined = operator.examine().await;
+            let examined = operator.examine(None, unfinished.as_ref()).await;
             let plan = examined.plan.unwrap();
             let guards = &examined.report.detection.guards;
-            operator.apply(&plan, guards, Some(&plan.hash), Box::new(|_, _, _| {})).await
+            let watcher = Box::new(|_: &_, _: &_, _| {});
+            if footing.is_some() {
+                let fresh = Some(Fresh { plan: &plan, guards });
+                return operator.resume(&Consent::Pipeline, fresh, watcher, &mut |_| {}).await;
+            }
+            let approval = Approval::Pipeline(plan.document.hash());
+            operator.apply(&plan, guards, approval, watcher).await
         };
         tokio::select! {
             ending = run => Some(ending),
@@ -253,6 +275,12 @@ impl Outside for Azure {
         request: http::Request<Bytes>,
     ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
         let path = request.uri().path().to_owned();
+        let origin = self.bench.shell.with(|world, _| world.azure().options().endpoint.clone());
+        let sent = request.uri().to_string();
+        assert!(
+            sent.starts_with(&format!("{}/", origin.trim_end_matches('/'))),
+            "{sent} left {origin}"
+        );
         self.bench.meddle(&path);
         let reads = request.method() == http::Method::GET || path.ends_with("Credential");
         let what = (!reads).then(|| format!("{} {path}", request.method()));

@@ -20,12 +20,16 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use bench::{Bench, MEDDLED, in_virtual_time};
+use mooring_repair::approval::Approval;
+use mooring_repair::effects::EffectResult;
 use mooring_repair::guards::{Outcome as Checked, Verdict};
-use mooring_repair::journal::Finish;
+use mooring_repair::journal::{Entry, Finish, Record, Tail, decode, encode, follow};
+use mooring_repair::resume::Consent;
 use mooring_repair::run::Rest;
 use mooring_repair::settings::JournalPlace;
 use mooring_repair::shell::Ending;
 use mooring_simulator::azure::Denial;
+use mooring_simulator::kubernetes::Key;
 use mooring_testbed::on_all_cores;
 use serde_json::Value;
 
@@ -34,7 +38,7 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     let (bench, _running) = Bench::new("wedged-system-pool");
     let report = bench.operator().detect().await;
     assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
-    assert!(bench.operator().examine().await.plan.is_ok());
+    assert!(bench.operator().examine(None, None).await.plan.is_ok());
     assert_eq!(*bench.sent.lock().unwrap(), Vec::<String>::new());
     let ending = bench.go().await.unwrap();
     assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
@@ -44,7 +48,7 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     // Scale sets are never written: a full PUT would need rights on the image.
     let sent = bench.sent.lock().unwrap().clone();
     assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
-    let again = bench.operator().resume(None, Box::new(|_, _, _| {}), &mut |_| {}).await;
+    let again = bench.resume(&Consent::Pipeline).await;
     assert!(matches!(again, Ending::Nothing(_)), "{again:?}");
 }
 
@@ -70,7 +74,7 @@ fn an_operation_that_replaced_the_old_one_is_never_aborted() {
 #[tokio::test(start_paused = true)]
 async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
     let subnet = async |bench: &Bench| {
-        let plan = bench.operator().examine().await.plan.unwrap();
+        let plan = bench.operator().examine(None, None).await.plan.unwrap();
         let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
         (found.outcome, found.detail)
     };
@@ -163,12 +167,12 @@ async fn a_run_is_never_overlooked_because_its_journal_is_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal").to_str().unwrap().to_owned();
     bench.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
-    let told = "whose journal is configmap/kube-system/mooring-repair-system";
+    let told = "whose journal is configmap/mooring-system/repair-system";
     let report = bench.operator().detect().await;
     assert!(report.table().contains(told), "{}", report.table());
     assert_eq!(bench.operator().stand_in().await.unwrap().pool, "systmp");
     for ending in [
-        bench.operator().resume(None, Box::new(|_, _, _| {}), &mut |_| {}).await,
+        bench.resume(&Consent::Pipeline).await,
         bench.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
     ] {
         assert!(matches!(&ending, Ending::Failed(why) if why.contains(told)), "{ending:?}");
@@ -196,4 +200,130 @@ async fn killed(kill: u64, wanted: &Value) {
         "kill {kill}: {ending:?}"
     );
     assert_eq!(bench.end_state().await, *wanted, "kill {kill}");
+}
+
+/// A run that was killed once its temporary pool was asked for.
+async fn killed_after_put(bench: &Bench) {
+    for kill in 0.. {
+        assert!(bench.process(Some(kill)).go().await.is_none(), "it was never killed");
+        let text = journal(bench)["data"]["journal"].as_str().unwrap_or_default().to_owned();
+        if text.contains("\"key\":\"put pool systmp\"") {
+            return;
+        }
+    }
+}
+
+fn journal(bench: &Bench) -> Value {
+    bench.shell.with(|world, _| {
+        let mut maps = world.kubernetes().objects("configmaps", Some("mooring-system"));
+        maps.next().cloned().unwrap_or_default()
+    })
+}
+
+/// Rewrites the journal with its chain of hashes, as anyone can who may write the object.
+fn rewrite(bench: &Bench, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(String, Entry)>) {
+    let object = journal(bench);
+    let text = object["data"]["journal"].as_str().unwrap();
+    let records: Vec<Record> = decode(text, Tail::Whole).unwrap();
+    let at = records[0].at;
+    let lines = records.into_iter().map(|record| (record.run, record.entry)).collect();
+    let mut records: Vec<Record> = Vec::new();
+    for (run, entry) in change(lines) {
+        records.push(follow(records.last(), &run, at, entry));
+    }
+    let text: String = records.iter().map(encode).collect();
+    let data = serde_json::json!({"data": {"journal": text, "lock": ""}});
+    bench.shell.with(|world, now| {
+        let key = Key { namespace: "mooring-system".into(), name: "repair-system".into() };
+        world.kubernetes_mut().change("configmaps", &key, &data, now).unwrap();
+    });
+}
+
+/// Requests that leave the origin fail the test in `bench.rs`, where they are sent.
+#[tokio::test(start_paused = true)]
+async fn forged_operation_is_never_followed_to_another_host() {
+    for monitor in
+        ["@localhost:9443/steal", ".evil.example/x", "//evil.example/x", "https://evil.example/x"]
+    {
+        let (bench, _running) = Bench::new("wedged-system-pool");
+        killed_after_put(&bench).await;
+        rewrite(&bench, |mut lines| {
+            let mut forged = 0;
+            for (_, entry) in &mut lines {
+                let Entry::Outcome { result: EffectResult::Started { token }, .. } = entry else {
+                    continue;
+                };
+                let mut operation: Value = serde_json::from_str(token).unwrap();
+                operation["monitor"] = serde_json::json!({"status": monitor});
+                *token = operation.to_string();
+                forged += 1;
+            }
+            assert!(forged > 0, "no operation is in the journal");
+            lines
+        });
+        // A creation that failed makes the run read why.
+        bench.shell.with(|world, _| {
+            let azure = world.azure_mut();
+            let id = format!("{}/agentPools/systmp", azure.options().cluster_id());
+            if let Some(mut pool) = azure.resource(&id).cloned() {
+                pool["properties"]["provisioningState"] = "Failed".into();
+                azure.put_resource(pool);
+            }
+        });
+        let ending = bench.go().await.unwrap();
+        assert!(matches!(ending, Ending::Rested(_)), "{monitor}: {ending:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn older_copy_of_a_journal_names_the_way_out_and_the_snapshot() {
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    killed_after_put(&bench).await;
+    // A backup of the time when an earlier run had ended.
+    rewrite(&bench, |lines| {
+        let finished = Entry::Finished { finish: Finish::Refused, left: Vec::new() };
+        vec![("earlier".to_owned(), lines[0].1.clone()), ("earlier".to_owned(), finished)]
+    });
+    let mut operator = bench.operator();
+    let examined = operator.examine(None, None).await;
+    let plan = examined.plan.unwrap();
+    let approval = Approval::Typed(plan.document.hash());
+    let guards = &examined.report.detection.guards;
+    let applied = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let Ending::Refused(refused) = applied else { panic!("{applied:?}") };
+    let resumed = bench.resume(&Consent::Unattended).await;
+    let Ending::Failed(failed) = resumed else { panic!("{resumed:?}") };
+    for text in [refused.to_string(), failed] {
+        for part in [
+            "it is an older copy",
+            "Restore the newer copy",
+            "record 0 of run earlier",
+            "plan.poolBody",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn unfinished_run_of_version_0_1_is_found_in_its_own_place() {
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    assert_eq!(bench.operator().unfinished_0_1().await, None);
+    let place = |last: &str| {
+        let journal = format!("{{\"entry\":\"run-started\"}}\n{{\"entry\":\"{last}\"}}\n");
+        let map = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": journal},
+            "metadata": {"name": "mooring-repair-system", "namespace": "kube-system"}});
+        bench.shell.with(|world, now| {
+            let key = Key { namespace: "kube-system".into(), name: "mooring-repair-system".into() };
+            let kubernetes = world.kubernetes_mut();
+            if kubernetes.change("configmaps", &key, &map, now).is_err() {
+                kubernetes.create(map, now).unwrap();
+            }
+        });
+    };
+    place("intent");
+    let found = bench.operator().unfinished_0_1().await;
+    assert_eq!(found.as_deref(), Some("ConfigMap kube-system/mooring-repair-system"));
+    place("finished");
+    assert_eq!(bench.operator().unfinished_0_1().await, None);
 }

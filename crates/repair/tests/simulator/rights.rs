@@ -19,8 +19,14 @@ pub(crate) const TOKEN: &str = "repair-token";
 /// What was asked for: verb, group and resource.
 pub(crate) type Asked = Arc<Mutex<BTreeSet<[String; 3]>>>;
 
-fn roles() -> Vec<Value> {
+fn manifests() -> Vec<Value> {
     ROLES.split("\n---\n").map(|role| serde_saphyr::from_str(role).unwrap()).collect()
+}
+
+fn roles() -> Vec<Value> {
+    let is_role =
+        |object: &Value| object["kind"].as_str().is_some_and(|kind| kind.ends_with("Role"));
+    manifests().into_iter().filter(is_role).collect()
 }
 
 /// Lets a token do what the roles say, and nothing else.
@@ -97,6 +103,29 @@ async fn forget(bench: &Bench) {
     }
     store.keep(3, 1).await.unwrap();
     store.unlock().await.unwrap();
+}
+
+/// The group gets what a repair needs, and not what goes over disruption budgets.
+#[test]
+fn operators_are_bound_to_all_roles_but_deleting_pods() {
+    let all = manifests();
+    let bound: Vec<&str> = all
+        .iter()
+        .filter(|object| object["subjects"][0]["name"] == "mooring-operators")
+        .map(|object| object["roleRef"]["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(bound, ["mooring-repair", "mooring-journal", "mooring-journal-0.1"]);
+    let writes = |role: &Value| {
+        role["rules"].as_array().unwrap().iter().any(|rule| {
+            rule["resources"][0] == "configmaps" && rule["verbs"].as_array().unwrap().len() > 1
+        })
+    };
+    let places: Vec<String> = roles()
+        .iter()
+        .filter(|role| writes(role))
+        .map(|role| role["metadata"]["namespace"].to_string())
+        .collect();
+    assert_eq!(places, ["\"mooring-system\""]);
 }
 
 /// Every test of this program fails at a request that the roles do not allow. This one asks for all there is.

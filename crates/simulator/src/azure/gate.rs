@@ -127,15 +127,9 @@ impl Azure {
         let path = ArmPath::parse(request.uri().path());
         let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
         let method = request.method().as_str();
-        if let Some(answer) = sign_in::answer(
-            &self.world.options,
-            self.seed,
-            method,
-            &segments,
-            request.body(),
-            &base,
-            now,
-        ) {
+        if let Some(answer) =
+            sign_in::answer(&self.world.options, method, &segments, request.body(), &base, now)
+        {
             return answer.unwrap_or_else(|refused| refused);
         }
         self.arm(request, path, base, now, fault).unwrap_or_else(ArmError::reply)
@@ -151,7 +145,7 @@ impl Azure {
     ) -> Result<Reply, ArmError> {
         let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
         let principal = if self.world.options.require_token {
-            sign_in::principal(self.seed, header("authorization"), now)?
+            sign_in::principal(&self.world.options.token_key, header("authorization"), now)?
         } else {
             self.world.options.principal.clone()
         };

@@ -160,7 +160,7 @@ impl Azure {
     #[must_use]
     pub fn token(&self, audience: &str, now: Timestamp) -> String {
         let options = &self.world.options;
-        sign_in::token(options, self.seed, audience, &options.endpoint, self.model_time(now))
+        sign_in::token(options, audience, &options.endpoint, self.model_time(now))
     }
 
     fn model_time(&self, now: Timestamp) -> Timestamp {

@@ -12,7 +12,8 @@ impl Azure {
     /// Whose token this is (`Bearer …`), if it is one of the sign-in endpoint's and still good.
     #[must_use]
     pub fn check_token(&self, header: &str, now: Timestamp) -> Option<String> {
-        sign_in::principal(self.seed, Some(header), self.model_time(now)).ok()
+        let key = &self.world.options.token_key;
+        sign_in::principal(key, Some(header), self.model_time(now)).ok()
     }
 
     /// Puts a machine of an AKS pool beside the VM behind it; the pool appears with its first one.

@@ -26,6 +26,8 @@ pub struct Options {
     pub client_id: String,
     /// See `client_id`.
     pub client_secret: Secret,
+    /// The key that tokens are signed with.
+    pub token_key: Secret,
     /// The object id of that application.
     pub principal: String,
     /// The object id under which AKS itself writes.
@@ -78,6 +80,7 @@ impl Default for Options {
             tenant: "00000000-0000-0000-0000-00000000000a".to_owned(),
             client_id: "00000000-0000-0000-0000-00000000000c".to_owned(),
             client_secret: Secret::from("simulated-secret"),
+            token_key: Secret::from("simulated-token-key"),
             principal: "00000000-0000-0000-0000-00000000000f".to_owned(),
             aks_principal: "00000000-0000-0000-0000-0000000000ab".to_owned(),
             speed: 1.0,

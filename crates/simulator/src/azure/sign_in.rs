@@ -3,13 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
+use mooring_contract::Secret;
 use serde_json::{Value, json};
 
 use super::Options;
 use super::error::ArmError;
 use super::path::query;
 use super::reply::Reply;
-use crate::random::Random;
+use crate::secrets;
 
 /// Seconds for which a token is good.
 const LIFETIME: i64 = 3600;
@@ -17,7 +18,6 @@ const LIFETIME: i64 = 3600;
 /// Answers if the path is one of the sign-in endpoints.
 pub(crate) fn answer(
     options: &Options,
-    seed: u64,
     method: &str,
     segments: &[&str],
     body: &[u8],
@@ -42,7 +42,7 @@ pub(crate) fn answer(
             Ok(Reply::ok(json!({"account_type": "Managed", "domain_name": "simulated.example"})))
         }
         ("POST", [_, "oauth2", "v2.0", "token"] | [_, "oauth2", "token"]) => {
-            token_endpoint(options, seed, body, base, now)
+            token_endpoint(options, body, base, now)
         }
         _ => return None,
     })
@@ -97,7 +97,6 @@ fn openid(base: &str, tenant: &str, own: &str) -> Value {
 
 fn token_endpoint(
     options: &Options,
-    seed: u64,
     body: &[u8],
     base: &str,
     now: Timestamp,
@@ -122,27 +121,27 @@ fn token_endpoint(
             "AADSTS700016: the application was not found in the directory.",
         );
     }
-    let asserted = !get("client_assertion").is_empty();
-    if !asserted && get("client_secret") != options.client_secret.expose() {
+    if !get("client_assertion").is_empty() {
+        return refuse(
+            401,
+            "invalid_client",
+            "AADSTS70021: No matching federated identity record found for presented assertion.",
+        );
+    }
+    if !secrets::matches(&options.client_secret, get("client_secret")) {
         return refuse(401, "invalid_client", "AADSTS7000215: Invalid client secret provided.");
     }
     let scope = get("scope");
     let audience =
         if scope.is_empty() { get("resource") } else { scope.trim_end_matches(".default") };
-    let token = token(options, seed, audience, base, now);
+    let token = token(options, audience, base, now);
     Ok(Reply::ok(json!({
         "token_type": "Bearer", "expires_in": LIFETIME, "ext_expires_in": LIFETIME, "access_token": token,
     })))
 }
 
-/// A token in the form of a JWT. Its signature is of our own making: enough to notice a forged or foreign one.
-pub(crate) fn token(
-    options: &Options,
-    seed: u64,
-    audience: &str,
-    base: &str,
-    now: Timestamp,
-) -> String {
+/// A token in the form of a JWT, signed with the key of this run.
+pub(crate) fn token(options: &Options, audience: &str, base: &str, now: Timestamp) -> String {
     let issued = now.as_second();
     let claims = json!({
         "aud": audience,
@@ -153,13 +152,13 @@ pub(crate) fn token(
     });
     let head = URL_SAFE_NO_PAD.encode(r#"{"typ":"JWT","alg":"none-simulated"}"#);
     let body = URL_SAFE_NO_PAD.encode(claims.to_string());
-    let signature = sign(seed, &body);
+    let signature = secrets::sign(&options.token_key, &body);
     format!("{head}.{body}.{signature}")
 }
 
 /// The principal of a request's token, or why it is none.
 pub(crate) fn principal(
-    seed: u64,
+    key: &Secret,
     header: Option<&str>,
     now: Timestamp,
 ) -> Result<String, ArmError> {
@@ -187,17 +186,11 @@ pub(crate) fn principal(
         .decode(body)
         .ok()
         .and_then(|body| serde_json::from_slice::<Value>(&body).ok());
-    let Some(claims) = claims.filter(|_| sign(seed, body) == signature) else {
+    let Some(claims) = claims.filter(|_| secrets::is_signed(key, body, signature)) else {
         return refuse("InvalidAuthenticationToken", "The access token is invalid.");
     };
     if claims["exp"].as_i64().is_none_or(|expires| expires <= now.as_second()) {
         return refuse("ExpiredAuthenticationToken", "The access token expiry is in the past.");
     }
     Ok(claims["oid"].as_str().unwrap_or_default().to_owned())
-}
-
-fn sign(seed: u64, body: &str) -> String {
-    let mut random = Random::new(seed).fork(body);
-    let bytes: Vec<u8> = (0..4).flat_map(|_| random.draw().to_be_bytes()).collect();
-    URL_SAFE_NO_PAD.encode(bytes)
 }

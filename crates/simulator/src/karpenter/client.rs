@@ -6,10 +6,13 @@ use serde_json::Value;
 
 use crate::azure::Azure;
 use crate::exchange::{Outcome, Request};
-use crate::kubernetes::Kubernetes;
+use crate::kubernetes::{Kubernetes, User};
 
-/// By which the cluster's API knows it.
-pub(super) const TOKEN: &str = "simulated-karpenter";
+/// Karpenter, as the cluster's API knows it.
+fn karpenter() -> User {
+    let groups = ["system:masters", "system:authenticated"].map(str::to_owned).to_vec();
+    User { name: "karpenter".to_owned(), groups }
+}
 
 /// Where a claim is.
 pub(super) fn path_of(claim: &str) -> String {
@@ -43,7 +46,7 @@ fn send(
     let request = http::Request::builder()
         .method(method)
         .uri(path)
-        .header("authorization", format!("Bearer {TOKEN}"))
+        .extension(karpenter())
         .header("user-agent", "karpenter/v1.14.2")
         .header("content-type", kind)
         .body(Bytes::from(body.to_string()));

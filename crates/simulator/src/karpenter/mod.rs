@@ -27,7 +27,7 @@ pub(crate) use objects::{claim, status};
 
 use self::cache::Cache;
 use crate::azure::{Azure, Change, Cse};
-use crate::kubernetes::{Kubernetes, User};
+use crate::kubernetes::Kubernetes;
 use crate::random::Random;
 
 /// How long a claim may take to register, and how often machines are asked how they are.
@@ -96,15 +96,7 @@ enum Step {
 impl Karpenter {
     /// A Karpenter that starts now, and knows only what it reads.
     #[must_use]
-    pub fn new(
-        options: Options,
-        seed: u64,
-        now: Timestamp,
-        kubernetes: &mut Kubernetes,
-        azure: &Azure,
-    ) -> Self {
-        let groups = ["system:masters", "system:authenticated"].map(str::to_owned).to_vec();
-        kubernetes.add_token(client::TOKEN, User { name: "karpenter".to_owned(), groups });
+    pub fn new(options: Options, seed: u64, now: Timestamp, azure: &Azure) -> Self {
         Self {
             options,
             started: now,

@@ -126,10 +126,14 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
     }
 }
 
-/// For whoever does not show the token.
+/// The answer to a request without the token.
 pub(super) fn refuse() -> Response {
-    let why = "this simulation is not on loopback: its admin API wants `Authorization: Bearer` and the MOORING_SIM_ADMIN_TOKEN of env.sh\n";
-    text(StatusCode::UNAUTHORIZED, why.to_owned())
+    let why =
+        "the admin API requires `Authorization: Bearer $MOORING_SIM_TOKEN` (env.sh sets it)\n";
+    let mut response = text(StatusCode::UNAUTHORIZED, why.to_owned());
+    let challenge = http::HeaderValue::from_static("Bearer");
+    response.headers_mut().insert(http::header::WWW_AUTHENTICATE, challenge);
+    response
 }
 
 fn load(shell: &Shell, name: &str, body: &Bytes) -> Result<(), String> {

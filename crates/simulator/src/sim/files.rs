@@ -27,7 +27,7 @@ pub(super) fn write(
     folder: &Path,
     ca_pem: &str,
     options: &Options,
-    admin_token: Option<&Secret>,
+    admin_token: &Secret,
 ) -> Result<(), FilesError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -64,12 +64,11 @@ fn kubeconfig(access: &KubernetesAccess, options: &Options) -> String {
     format!("{config:#}\n")
 }
 
-fn exports(options: &Options, authority: &Path, admin_token: Option<&Secret>) -> String {
+fn exports(options: &Options, authority: &Path, admin_token: &Secret) -> String {
     let authority = authority.to_string_lossy();
     let options = &options.azure;
     let endpoint = options.endpoint.as_str();
     let mut text = String::new();
-    let admin_token = admin_token.map(|token| ("MOORING_SIM_ADMIN_TOKEN", token.expose()));
     let names = [
         ("AZURE_TENANT_ID", options.tenant.as_str()),
         ("AZURE_CLIENT_ID", &options.client_id),
@@ -82,8 +81,9 @@ fn exports(options: &Options, authority: &Path, admin_token: Option<&Secret>) ->
         ("SUBSCRIPTION_ID", &options.subscription),
         ("RESOURCE_GROUP", &options.resource_group),
         ("CLUSTER_NAME", &options.cluster),
+        ("MOORING_SIM_TOKEN", admin_token.expose()),
     ];
-    for (name, value) in names.into_iter().chain(admin_token) {
+    for (name, value) in names {
         export(&mut text, name, value);
     }
     text

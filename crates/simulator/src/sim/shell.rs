@@ -14,6 +14,7 @@ use crate::faults::Service as Called;
 use crate::imds::Imds;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
+use crate::secrets;
 use crate::serve::Service;
 use crate::world::{self, World};
 
@@ -23,8 +24,8 @@ pub struct Shell {
     imds: Imds,
     registry: Registry,
     seed: u64,
-    /// What the admin API asks for; without it, everybody may.
-    admin_token: Option<Secret>,
+    /// The bearer token of the admin API.
+    admin_token: Secret,
 }
 
 /// The identity of simulated machines, which may read the simulated registry.
@@ -33,20 +34,19 @@ const KUBELET_IDENTITY: &str = "00000000-0000-0000-0000-00000000001d";
 impl Shell {
     /// The models, as a scenario begins.
     #[must_use]
-    pub fn new(scenario: &Scenario, seed: u64, options: world::Options) -> Self {
+    pub fn new(
+        scenario: &Scenario,
+        seed: u64,
+        options: world::Options,
+        admin_token: Secret,
+    ) -> Self {
         let azure = &options.azure;
         let host = azure.endpoint.trim_start_matches("https://").to_owned();
         let imds = Imds::new(&azure.location, "simulated-node", KUBELET_IDENTITY, &azure.tenant);
         let registry = Registry::new(&host, &[KUBELET_IDENTITY]);
         let world = World::new(scenario, seed, now(), options);
         let world = world::Shell::with_clock(world, Arc::new(now));
-        Self { world, imds, registry, seed, admin_token: None }
-    }
-
-    /// The same, but its admin API answers only to bearers of this token.
-    #[must_use]
-    pub fn guarded_by(self, admin_token: Option<Secret>) -> Self {
-        Self { admin_token, ..self }
+        Self { world, imds, registry, seed, admin_token }
     }
 
     /// Azure, with the world locked for as long as this is held.
@@ -61,7 +61,7 @@ impl Shell {
         &self.world
     }
 
-    /// Begins anew with another scenario, under the same names.
+    /// Starts again with another scenario, under the same names and with the same secrets.
     pub fn load(&self, scenario: &Scenario) {
         self.world.with(|world, now| {
             let mut options = world.options().clone();
@@ -69,6 +69,8 @@ impl Shell {
                 speed: options.azure.speed,
                 endpoint: options.azure.endpoint.clone(),
                 kubernetes: world.azure().options().kubernetes.clone(),
+                client_secret: options.azure.client_secret.clone(),
+                token_key: options.azure.token_key.clone(),
                 ..azure::Options::default()
             };
             *world = World::new(scenario, self.seed, now, options);
@@ -76,10 +78,9 @@ impl Shell {
     }
 
     fn may_administer(&self, request: &Request) -> bool {
-        let Some(token) = &self.admin_token else { return true };
         let sent = request.headers().get(http::header::AUTHORIZATION);
         let sent = sent.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        sent == Some(token.expose())
+        sent.is_some_and(|sent| secrets::matches(&self.admin_token, sent))
     }
 
     fn answer(&self, request: &Request) -> Outcome {

@@ -2,35 +2,25 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::azure::{AKS_SERVER, Azure};
 use crate::exchange::Request;
-use crate::kubernetes::{Kubernetes, User};
+use crate::kubernetes::User;
 
 /// The request as somebody whom the cluster knows, if its token is Azure's and meant for the cluster.
-pub(super) fn known(
-    kubernetes: &mut Kubernetes,
-    azure: &Azure,
-    request: &Request,
-    now: Timestamp,
-) -> Option<Request> {
+pub(super) fn known(azure: &Azure, request: &Request, now: Timestamp) -> Option<Request> {
     let header = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
     let audience = audience(header.strip_prefix("Bearer ")?)?;
     if audience.trim_end_matches('/') != AKS_SERVER {
         return None;
     }
     let principal = azure.check_token(header, now)?;
-    // Azure's tokens come and go; the cluster knows the principal behind them under one name.
-    let token = format!("principal-{principal}");
     let groups = ["system:masters", "system:authenticated"].map(str::to_owned).to_vec();
-    kubernetes.add_token(&token, User { name: principal, groups });
     let mut known = request.clone();
-    let header = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
-    known.headers_mut().insert(AUTHORIZATION, header);
+    known.extensions_mut().insert(User { name: principal, groups });
     Some(known)
 }
 

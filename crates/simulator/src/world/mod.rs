@@ -121,12 +121,10 @@ impl World {
     pub fn handle(&mut self, service: Service, request: &Request, now: Timestamp) -> Outcome {
         self.settle(now);
         let outcome = match service {
-            Service::Kubernetes => {
-                match access::known(&mut self.kubernetes, &self.azure, request, now) {
-                    Some(request) => self.kubernetes.handle(&request, now),
-                    None => self.kubernetes.handle(request, now),
-                }
-            }
+            Service::Kubernetes => match access::known(&self.azure, request, now) {
+                Some(request) => self.kubernetes.handle(&request, now),
+                None => self.kubernetes.handle(request, now),
+            },
             _ => self.azure.handle(request, now),
         };
         self.settle_at(now);
@@ -194,7 +192,7 @@ impl World {
 
     /// Starts a Karpenter, in place of one that may run already.
     pub fn start_karpenter(&mut self, options: karpenter::Options, now: Timestamp) {
-        let karpenter = Karpenter::new(options, self.seed, now, &mut self.kubernetes, &self.azure);
+        let karpenter = Karpenter::new(options, self.seed, now, &self.azure);
         self.karpenter = Some(karpenter);
     }
 

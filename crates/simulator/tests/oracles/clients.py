@@ -57,7 +57,8 @@ def monitor(**more):
 def admin(method, path, body=None):
     """One call of the simulator's own API."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(ENDPOINT + path, data=data, method=method)
+    headers = {"Authorization": "Bearer " + os.environ["MOORING_SIM_TOKEN"]}
+    request = urllib.request.Request(ENDPOINT + path, data=data, method=method, headers=headers)
     context = ssl.create_default_context(cafile=CA)
     with urllib.request.urlopen(request, context=context, timeout=30) as answer:
         return json.loads(answer.read())

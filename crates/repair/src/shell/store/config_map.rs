@@ -1,6 +1,6 @@
 //! A journal in the target cluster.
 //!
-//! The head object (`mooring-repair-<pool>` for a pool) holds the lock, the newest part of the journal and which
+//! The head object (`repair-<pool>` for a pool) holds the lock, the newest part of the journal and which
 //! full parts stand beside it as `<head>-<n>`. Every change is one write of the head that names the
 //! version it was made from, so that two writers cannot both succeed. A full part is written before the head
 //! counts it; one that the head does not count was left by a crash and does not exist.
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Contents, StoreError};
 use crate::journal::{Content, Entry, Lock, Record, SEGMENT_BYTES, Segment, encode, join};
-use crate::names::{NAMESPACE, config_map};
+use crate::names::{MANIFEST, NAMESPACE, config_map};
 use crate::shell::kube_api::{Answer, KubeApi, Lost};
 
 /// Pauses between tries of one write: the API of a cluster in trouble may be away for a while.
@@ -179,6 +179,12 @@ impl<E: Content> ConfigMapStore<E> {
                 Ok(answer) if matches!(answer.status, 404 | 409) => {
                     why = words(&answer);
                     let Some((found, version)) = self.read_head().await? else {
+                        if self.version.is_none() && answer.status == 404 {
+                            return Err(StoreError::Unavailable(format!(
+                                "{why}\nhint: `kubectl apply -f {MANIFEST}` creates namespace {NAMESPACE} and the \
+                                 permissions in it"
+                            )));
+                        }
                         // Somebody deleted it. Its records are gone, and with them the right to go on.
                         self.lost = true;
                         return Err(StoreError::LostLock);

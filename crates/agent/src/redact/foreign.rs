@@ -1,0 +1,398 @@
+//! Secrets that the agent does not know, in text that others wrote.
+//!
+//! A script under `set -x` prints tokens and passwords that are in no config. They are found by heuristics
+//! ([`mooring_contract::masking`]), which need whole lines: what announces a secret precedes it. So a line is held
+//! back until it ends; of a line without an end, all but its last part.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use mooring_contract::masking::secret_ranges;
+use mooring_contract::{MASK, json};
+
+use super::{Redactor, Stream};
+
+/// A longer line is written in parts.
+const MAX_LINE: usize = 64 * 1024;
+/// How much of a part is kept to recognize what precedes and follows its end.
+const CONTEXT: usize = 4 * 1024;
+/// A value in quotes, or a private key, may continue on this many lines. A quote that is never closed ends here.
+const MAX_CONTINUATION: u32 = 64;
+
+/// Redacts foreign text that arrives in chunks, cut anywhere: first known secrets, then likely ones.
+pub struct ForeignStream<'r> {
+    known: Stream<'r>,
+    lines: Lines,
+}
+
+impl<'r> ForeignStream<'r> {
+    pub(super) fn new(redactor: &'r Redactor) -> Self {
+        Self { known: redactor.stream(), lines: Lines::new(redactor.mask) }
+    }
+
+    /// Takes the next chunk and appends to `out` what is safe to show.
+    pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        let mut known = Vec::with_capacity(chunk.len());
+        self.known.push(chunk, &mut known);
+        self.lines.push(&known, out);
+    }
+
+    /// Appends to `out` what was held back: no more text will come.
+    pub fn finish(mut self, out: &mut Vec<u8>) {
+        let mut known = Vec::new();
+        self.known.finish(&mut known);
+        self.lines.push(&known, out);
+        self.lines.finish(out);
+    }
+}
+
+impl fmt::Debug for ForeignStream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+impl Redactor {
+    /// Redacts foreign text that arrives in chunks.
+    #[must_use]
+    pub fn foreign_stream(&self) -> ForeignStream<'_> {
+        ForeignStream::new(self)
+    }
+
+    /// Returns foreign text with a mask in place of every known and every likely secret.
+    #[must_use]
+    pub fn redact_foreign(&self, text: &str) -> String {
+        self.mask_likely(&self.redact(text))
+    }
+
+    fn mask_likely(&self, text: &str) -> String {
+        let mut lines = Lines::new(self.mask);
+        let mut out = Vec::with_capacity(text.len());
+        lines.push(text.as_bytes(), &mut out);
+        lines.finish(&mut out);
+        json::lossy(&out).into_owned()
+    }
+
+    /// Returns a report of the scripts with a mask in place of every known and every likely secret. Of a JSON document
+    /// only the strings that hold one change, so that it remains valid.
+    #[must_use]
+    pub fn redact_report(&self, report: &[u8]) -> Vec<u8> {
+        let report = self.redact_bytes(report);
+        let mut reader = json::Reader::new(&report, json::Dialect::Go);
+        let is_json = reader.skip(json::MAX_DEPTH).and_then(|()| reader.end()).is_ok();
+        if !is_json {
+            return self.mask_likely(&json::lossy(&report)).into_bytes();
+        }
+        let mut out = Vec::with_capacity(report.len());
+        let mut rest = &*report;
+        // Outside of strings, JSON has no quotes.
+        while let Some(start) = rest.iter().position(|&byte| byte == b'"') {
+            let (before, string) = rest.split_at(start);
+            out.extend_from_slice(before);
+            let length = string_length(string);
+            let (string, behind) = string.split_at(length);
+            out.extend_from_slice(&self.redact_string(string));
+            rest = behind;
+        }
+        out.extend_from_slice(rest);
+        out
+    }
+
+    /// A string of JSON, quotes included.
+    fn redact_string<'s>(&self, string: &'s [u8]) -> Cow<'s, [u8]> {
+        let Ok(text) = json::Reader::new(string, json::Dialect::Go).string() else {
+            return Cow::Borrowed(string);
+        };
+        let redacted = self.mask_likely(&text);
+        if redacted == *text {
+            return Cow::Borrowed(string);
+        }
+        let mut quoted = String::from("\"");
+        json::escape_into(&mut quoted, &redacted, json::Escape::HtmlReplaced);
+        quoted.push('"');
+        Cow::Owned(quoted.into_bytes())
+    }
+}
+
+/// How long a string of JSON is that begins here, quotes included.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// Masks likely secrets line by line.
+struct Lines {
+    mask: &'static str,
+    /// The line so far; of a long one, its last part and some of what was written before.
+    line: Vec<u8>,
+    /// How much of `line` is written.
+    written: usize,
+    /// Whether what was written last is a mask.
+    ends_masked: bool,
+    /// Whether a beginning of the line was dropped.
+    is_part: bool,
+    continuation: Option<Continuation>,
+}
+
+/// A secret that goes on on the next line.
+#[derive(Clone, Copy)]
+struct Continuation {
+    /// What ends it.
+    end: &'static [u8],
+    lines_left: u32,
+}
+
+impl Lines {
+    fn new(mask: &'static str) -> Self {
+        Self {
+            mask,
+            line: Vec::new(),
+            written: 0,
+            ends_masked: false,
+            is_part: false,
+            continuation: None,
+        }
+    }
+
+    fn push(&mut self, text: &[u8], out: &mut Vec<u8>) {
+        for piece in text.split_inclusive(|&byte| matches!(byte, b'\n' | b'\r')) {
+            match piece.split_last() {
+                Some((&end @ (b'\n' | b'\r'), content)) => {
+                    self.line.extend_from_slice(content);
+                    self.finish(out);
+                    out.push(end);
+                }
+                _ => self.line.extend_from_slice(piece),
+            }
+            if self.line.len() - self.written > MAX_LINE {
+                self.write_part(out);
+            }
+        }
+    }
+
+    /// Writes the rest of the line, which has ended.
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        let secrets = self.secrets();
+        self.write(&secrets, self.line.len(), out);
+        self.continuation = self.continued(&secrets);
+        self.line.clear();
+        self.written = 0;
+        self.ends_masked = false;
+        self.is_part = false;
+    }
+
+    /// Writes a line without an end, as far as more text cannot change the result.
+    fn write_part(&mut self, out: &mut Vec<u8>) {
+        let secrets = self.secrets();
+        let mut until = self.line.len() - CONTEXT;
+        let across = secrets.iter().find(|range| range.start < until && until < range.end);
+        if let Some(across) = across.filter(|across| across.start > self.written) {
+            until = across.start;
+        }
+        self.write(&secrets, until, out);
+        let dropped = until.saturating_sub(CONTEXT);
+        self.line.drain(..dropped);
+        self.written = until - dropped;
+        self.is_part = true;
+    }
+
+    fn write(&mut self, secrets: &[Range<usize>], until: usize, out: &mut Vec<u8>) {
+        let mut at = self.written;
+        let from = at;
+        for range in secrets.iter().filter(|range| range.end > from && range.start < until) {
+            if range.start > at || !self.ends_masked {
+                out.extend_from_slice(&self.line[at..range.start.max(at)]);
+                out.extend_from_slice(self.mask.as_bytes());
+            }
+            at = range.end.min(until);
+            self.ends_masked = true;
+        }
+        self.ends_masked &= at == until;
+        out.extend_from_slice(&self.line[at..until]);
+    }
+
+    /// The likely secrets in the line, in order.
+    fn secrets(&self) -> Vec<Range<usize>> {
+        let mut secrets = secret_ranges(&same_length_text(&self.line));
+        if let Some(Continuation { end, .. }) = self.continuation {
+            add(&mut secrets, 0..find(&self.line, end).unwrap_or(self.line.len()));
+        }
+        // A key whose lines were joined.
+        let mut from = 0;
+        while let Some(length) = private_key(&self.line[from..]) {
+            let start = from + length;
+            from = find(&self.line[start..], END_OF_KEY).map_or(self.line.len(), |at| start + at);
+            add(&mut secrets, start..from);
+        }
+        secrets
+    }
+
+    /// Decides whether a secret of this line goes on on the next one.
+    fn continued(&self, secrets: &[Range<usize>]) -> Option<Continuation> {
+        let begun = |end| Some(Continuation { end, lines_left: MAX_CONTINUATION });
+        if self.is_part {
+            return None;
+        }
+        if let Some(Continuation { end, lines_left }) = self.continuation
+            && find(&self.line, end).is_none()
+        {
+            let lines_left = lines_left.checked_sub(1)?;
+            return Some(Continuation { end, lines_left });
+        }
+        if let Some(start) = private_key(&self.line)
+            && find(&self.line[start..], END_OF_KEY).is_none()
+        {
+            return begun(END_OF_KEY);
+        }
+        let last = secrets.last().filter(|last| last.end == self.line.len() && last.start > 0)?;
+        let quote: &'static [u8] = match self.line[last.start - 1] {
+            b'\'' => b"'",
+            b'"' => b"\"",
+            _ => return None,
+        };
+        let inside = &self.line[last.start..];
+        let is_quote = |at: usize| inside[at] == quote[0] && (at == 0 || inside[at - 1] != b'\\');
+        let quotes = (0..inside.len()).filter(|&at| is_quote(at)).count();
+        if quotes % 2 == 0 { begun(quote) } else { None }
+    }
+}
+
+const END_OF_KEY: &[u8] = b"-----END";
+
+/// Where the content of a private key begins.
+fn private_key(text: &[u8]) -> Option<usize> {
+    const HEAD: &[u8] = b"PRIVATE KEY-----";
+    let begin = find(text, b"-----BEGIN")?;
+    Some(begin + find(&text[begin..], HEAD)? + HEAD.len())
+}
+
+/// Adds a range to others that are in order and apart.
+fn add(ranges: &mut Vec<Range<usize>>, mut added: Range<usize>) {
+    if added.is_empty() {
+        return;
+    }
+    let touches = |range: &Range<usize>| range.start <= added.end && added.start <= range.end;
+    let first = ranges.partition_point(|range| range.end < added.start);
+    let count = ranges[first..].iter().take_while(|range| touches(range)).count();
+    if let [one, ..] = &ranges[first..first + count]
+        && let Some(last) = ranges[first..first + count].last()
+    {
+        added = added.start.min(one.start)..added.end.max(last.end);
+    }
+    ranges.splice(first..first + count, [added]);
+}
+
+/// The line as text in which every byte has the place that it has in the line.
+fn same_length_text(line: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(line) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(line.len());
+    for chunk in line.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '\u{1}'));
+    }
+    Cow::Owned(text)
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redactor() -> Redactor {
+        Redactor::new(["known-secret-value"])
+    }
+
+    fn in_chunks(text: &[u8], length: usize) -> String {
+        let redactor = redactor();
+        let mut stream = redactor.foreign_stream();
+        let mut out = Vec::new();
+        for chunk in text.chunks(length) {
+            stream.push(chunk, &mut out);
+        }
+        stream.finish(&mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn unknown_secret_is_masked_wherever_chunks_are_cut() {
+        let text = "+ az login -p hunter-two\r\n+ TOKEN=known-secret-value curl\nAuthorization: Bearer hunter-three\nplain é\n+ PASSWORD='two words";
+        let expected = "+ az login -p [secret]\r\n+ TOKEN=[secret] curl\nAuthorization: Bearer [secret]\nplain é\n+ PASSWORD='[secret]";
+        for length in 1..=text.len() {
+            assert_eq!(in_chunks(text.as_bytes(), length), expected, "chunks of {length}");
+        }
+    }
+
+    #[test]
+    fn value_and_private_key_of_several_lines_are_masked_to_their_end() {
+        let text = "+ DB_PASSWORD='one\ntwo\nthree' next\nplain\n";
+        assert_eq!(
+            in_chunks(text.as_bytes(), 5),
+            "+ DB_PASSWORD='[secret]\n[secret]\n[secret]' next\nplain\n"
+        );
+        let text =
+            "-----BEGIN EC PRIVATE KEY-----\nMHc\n\nAQ==\n-----END EC PRIVATE KEY-----\nplain\n";
+        let shown = in_chunks(text.as_bytes(), 7);
+        assert!(!shown.contains("MHc") && !shown.contains("AQ=="), "{shown}");
+        assert!(shown.ends_with("-----END EC PRIVATE KEY-----\nplain\n"), "{shown}");
+        let text = text.replace('\n', " ");
+        let joined = "-----BEGIN EC PRIVATE KEY-----[secret]-----END EC PRIVATE KEY----- plain ";
+        assert_eq!(in_chunks(text.as_bytes(), 7), joined);
+        let unclosed = format!("+ DB_PASSWORD='one\n{}", "line\n".repeat(100));
+        assert!(in_chunks(unclosed.as_bytes(), 100).ends_with("line\nline\n"), "it ends");
+    }
+
+    #[test]
+    fn line_without_end_is_written_in_parts_and_masked_across_them() {
+        for filler in ["x".repeat(3 * MAX_LINE), "word ".repeat(MAX_LINE)] {
+            for before in [0, 1, CONTEXT - 20, CONTEXT, CONTEXT + 20] {
+                let text = format!("{}\u{20}--token hunter-two {filler}", &filler[before..]);
+                let shown = in_chunks(text.as_bytes(), 16 * 1024);
+                assert!(!shown.contains("hunter"), "{before}");
+                assert_eq!(shown.len() + "hunter-two".len(), text.len() + MASK.len(), "{before}");
+            }
+        }
+        let blob = "Ab0+".repeat(MAX_LINE);
+        assert_eq!(in_chunks(format!("cert {blob} end").as_bytes(), 1000), "cert [secret] end");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_pass_unchanged() {
+        let redactor = redactor();
+        let mut stream = redactor.foreign_stream();
+        let mut out = Vec::new();
+        stream.push(b"\xff\xfe a\xc3 PASSWORD=\xffhunter b\xe2\x82\n\x80", &mut out);
+        stream.finish(&mut out);
+        assert_eq!(out, b"\xff\xfe a\xc3 PASSWORD=[secret] b\xe2\x82\n\x80");
+    }
+
+    #[test]
+    fn report_keeps_its_shape_and_loses_its_secrets() {
+        let redactor = redactor();
+        let report = br#"{ "ExitCode": "50",  "Output": "+ TOKEN=hunter-two\n+ x \u003cknown-secret-value", "BootDatapoints": {"A": "\u003c"} }"#;
+        let shown = String::from_utf8(redactor.redact_report(report)).unwrap();
+        assert_eq!(
+            shown,
+            r#"{ "ExitCode": "50",  "Output": "+ TOKEN=[secret]\n+ x \u003c[secret]", "BootDatapoints": {"A": "\u003c"} }"#
+        );
+        let plain = br#"{"ExitCode":"0","Output":"a\/b \u00e9","Error":""}"#;
+        assert_eq!(redactor.redact_report(plain), plain);
+        assert_eq!(
+            redactor.redact_report(b"not json TOKEN=hunter-two"),
+            b"not json TOKEN=[secret]"
+        );
+        assert_eq!(redactor.redact_report(b""), b"");
+    }
+}

@@ -1,0 +1,192 @@
+//! `mooring repair resume`: reviews an unfinished run, asks where it must, and continues it.
+
+use mooring_contract::printable;
+use mooring_repair::approval::ApprovalToken;
+use mooring_repair::begin::may_begin;
+use mooring_repair::guards::Guard;
+use mooring_repair::machine::State;
+use mooring_repair::plan::{Plan, Step};
+use mooring_repair::resume::{Consent, Footing, Fresh, further_overrides};
+use mooring_repair::shell::{Ending, Operator};
+
+use super::arguments::Written;
+use super::progress::{place, tell};
+use super::{ask, end, left, no_plan, show, show_target};
+use crate::failure::Failure;
+use crate::journaled::{Progress, Signals, once, patiently, write};
+
+/// What the command line asks for.
+pub(crate) struct Resume<'a> {
+    pub(crate) yes: bool,
+    pub(crate) token: Option<&'a ApprovalToken>,
+    pub(crate) dry_run: bool,
+    pub(crate) output: Written,
+}
+
+/// The journal's unfinished run; the outer none if there is nothing more to do for this command.
+pub(crate) async fn find(
+    operator: &mut Operator,
+    dry_run: bool,
+    output: Written,
+    command: &str,
+) -> Result<Option<Option<State>>, Failure> {
+    let standing = left::standing(operator).await?;
+    let unfinished = left::unfinished(operator, &standing.records)?;
+    if unfinished.is_none() {
+        left::ensure_exists(operator).await?;
+        left::warn_of_0_1(operator).await;
+    }
+    if (unfinished.is_none() || dry_run) && output == Written::Json {
+        show::standing(&standing, false, output)?;
+    }
+    if !dry_run {
+        return Ok(Some(unfinished));
+    }
+    match &unfinished {
+        Some(state) => write(&format!(
+            "run {} is unfinished: `{command}` would start at {}\n",
+            printable(&state.run),
+            place(state)
+        )),
+        None => write("nothing to do\n"),
+    }
+    Ok(if command == "resume" && unfinished.is_some() { Some(unfinished) } else { None })
+}
+
+impl Resume<'_> {
+    pub(crate) async fn run(
+        self,
+        operator: &mut Operator,
+        signals: Signals,
+    ) -> Result<u8, Failure> {
+        let found = find(operator, self.dry_run, self.output, "resume").await?;
+        let Some(unfinished) = found else { return Ok(0) };
+        let mut fresh = None;
+        let mut consent = Consent::Unattended;
+        if let Some(state) = &unfinished {
+            show_target(operator).await;
+            let footing = operator.footing(state).await.map_err(Failure::unreadable)?;
+            if self.needs_plan(operator, state, &footing) {
+                fresh = Some(self.plan(operator, state).await?);
+            }
+            if self.dry_run {
+                self.preview(operator, state, &footing, fresh.as_ref().map(|(plan, _)| plan));
+                return Ok(0);
+            }
+            consent =
+                self.consent(operator, state, &footing, fresh.as_ref().map(|(plan, _)| plan))?;
+        }
+        let fresh = fresh.as_ref().map(|(plan, guards)| Fresh { plan, guards });
+        let mut progress = Progress::new();
+        let watcher =
+            Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
+        let mut say = once();
+        let run = Box::pin(operator.resume(&consent, fresh, watcher, &mut say));
+        let ending = signals.during(run, Ending::Resumable).await;
+        progress.end();
+        end::end(operator, ending, self.output).await
+    }
+
+    /// True if the journal's plan cannot be continued, and a new one can be approved.
+    fn needs_plan(&self, operator: &Operator, state: &State, footing: &Footing) -> bool {
+        let is_journals = |token: &ApprovalToken| token.hash == reviewed(operator, state).hash;
+        *footing == Footing::Replannable
+            && match self.token {
+                Some(token) => !is_journals(token),
+                None => !self.yes,
+            }
+    }
+
+    /// A plan of now, if one may begin.
+    async fn plan(
+        &self,
+        operator: &mut Operator,
+        state: &State,
+    ) -> Result<(Plan, Vec<Guard>), Failure> {
+        let expires = self.token.map(|token| token.expires);
+        let examined = patiently(operator.examine(expires, Some(state))).await;
+        write(&examined.report.table());
+        let plan = examined.plan.map_err(|error| no_plan(&error))?;
+        let guards = examined.report.detection.guards;
+        may_begin(&plan, &guards, operator.settings()).map_err(|error| {
+            let failure = end::refusal(&error, operator.settings());
+            Failure::refused(format!(
+                "{}; `mooring repair abort` ends the unfinished run",
+                failure.text()
+            ))
+        })?;
+        Ok((plan, guards))
+    }
+
+    /// What would approve the continuation.
+    fn preview(&self, operator: &Operator, state: &State, footing: &Footing, fresh: Option<&Plan>) {
+        match (fresh, footing) {
+            (Some(plan), _) => write(&format!("\n{}\n", mooring_repair::plan::table(plan))),
+            (None, Footing::Contradicted(anchor)) => write(&format!(
+                "the plan in the journal is not the approved one: {anchor} with another approval\n"
+            )),
+            (None, Footing::Harmless) => write("only steps that need no approval are left\n"),
+            (None, _) => write(&format!(
+                "{}hash of the plan: {}\n",
+                remaining(operator, state, footing),
+                reviewed(operator, state)
+            )),
+        }
+    }
+
+    fn consent(
+        &self,
+        operator: &Operator,
+        state: &State,
+        footing: &Footing,
+        fresh: Option<&Plan>,
+    ) -> Result<Consent, Failure> {
+        if let Some(token) = self.token {
+            return Ok(Consent::Token(token.clone()));
+        }
+        if self.yes || matches!(footing, Footing::Contradicted(_)) {
+            return Ok(Consent::Unattended);
+        }
+        match fresh {
+            Some(plan) => {
+                write(&format!(
+                    "\nThe plan in the journal is not verified; this new plan replaces it:\n\n{}\n",
+                    mooring_repair::plan::table(plan)
+                ));
+                ask(operator, "rebuild", "resume --yes --plan-hash HASH")?;
+                Ok(Consent::Typed(plan.document.hash()))
+            }
+            None => {
+                write(&remaining(operator, state, footing));
+                ask(operator, "continue the run on", "resume --yes")?;
+                Ok(Consent::Typed(reviewed(operator, state).hash))
+            }
+        }
+    }
+}
+
+/// The journal's plan with the further overrides of this command line, as an approval.
+fn reviewed(operator: &Operator, state: &State) -> ApprovalToken {
+    state.plan.with_overrides(&further_overrides(&state.plan, operator.settings())).token()
+}
+
+/// What is left of a run, and what it goes by.
+fn remaining(operator: &Operator, state: &State, footing: &Footing) -> String {
+    use std::fmt::Write as _;
+
+    let verified = match footing {
+        Footing::Anchored => "approved plan, verified by the temporary pool's tag",
+        Footing::Harmless => "only steps that need no approval are left",
+        _ => "NOT VERIFIED: no temporary pool carries the approval of this plan",
+    };
+    let mut text = format!("Run {} is unfinished: {verified}\n", printable(&state.run));
+    let left = Step::ALL.into_iter().filter(|step| !state.has_done(*step));
+    for step in left {
+        let _ = writeln!(text, "{:>2}  {:<17} {}", step.number(), step.name(), step.what());
+    }
+    let plan = state.plan.with_overrides(&further_overrides(&state.plan, operator.settings()));
+    for (name, reason) in &plan.settings.overrides {
+        let _ = writeln!(text, "overridden  {name}: {}", printable(reason));
+    }
+    text
+}

@@ -1,0 +1,237 @@
+//! On what authority a run is continued.
+//!
+//! The journal is evidence: whoever may write it may have written any of it. What a process may do that continues a
+//! run follows from its own command line, from live state, and from the tag on the temporary pool, which takes the
+//! permission to write agent pools in Azure.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use thiserror::Error;
+
+use crate::approval::{Approval, ApprovalToken, PlanHash};
+use crate::begin::{BeginError, check_new_plan};
+use crate::guards::Guard;
+use crate::journal::Record;
+use crate::machine::{Phase, State};
+use crate::observation::Pool;
+use crate::plan::{Document, Plan, Step};
+use crate::settings::Settings;
+use crate::stand_in::StandIn;
+
+/// What a run can rely on besides its journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Footing {
+    /// The temporary pool vouches for the journal's plan.
+    Anchored,
+    /// Nothing vouches for it, and the pool still exists: a new plan replaces it.
+    Replannable,
+    /// Nothing vouches for it, and the pool is gone.
+    Unverified,
+    /// Only effects that harm nothing are left, or a rollback, which checks the tags itself.
+    Harmless,
+    /// The temporary pool vouches for another plan.
+    Contradicted(StandIn),
+}
+
+/// What the run of a journal can rely on, given the live pools.
+#[must_use]
+pub fn footing(state: &State, pools: &[Pool]) -> Footing {
+    if state.phase == Phase::Aborting {
+        return Footing::Harmless;
+    }
+    let anchor = StandIn::of(pools, state.pool());
+    // What a finished run left vouches for nothing before this run has adopted it.
+    if let Some(anchor) =
+        anchor.filter(|anchor| anchor.run.is_none() || anchor.run != state.plan.adopts)
+    {
+        let source = anchor.source.as_deref().unwrap_or_default();
+        let vouches = anchor.run.as_deref() == Some(&state.run)
+            && anchor.approval.as_ref() == Some(&state.plan_hash)
+            && source.eq_ignore_ascii_case(state.plan.source_id());
+        return if vouches { Footing::Anchored } else { Footing::Contradicted(anchor) };
+    }
+    if state.step().is_none_or(|step| step >= Step::TouchCluster) {
+        return Footing::Harmless;
+    }
+    if pools.iter().any(|pool| pool.name == state.pool()) {
+        Footing::Replannable
+    } else {
+        Footing::Unverified
+    }
+}
+
+/// What the operator or the pipeline brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Consent {
+    /// `--yes`, and nothing else.
+    Unattended,
+    /// `--plan-hash`.
+    Token(ApprovalToken),
+    /// The name, typed to a review of this plan.
+    Typed(PlanHash),
+    /// `--pipeline`.
+    Pipeline,
+}
+
+/// A plan that was made from live state just now, with the guards of the same reading.
+#[derive(Clone, Copy)]
+pub struct Fresh<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The guards.
+    pub guards: &'a [Guard],
+}
+
+/// What a process may do that continues a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grant {
+    /// The plan to execute.
+    pub plan: Arc<Document>,
+    /// Overrides of this process alone.
+    pub overrides: BTreeMap<String, String>,
+    /// On what authority.
+    pub approval: Approval,
+}
+
+/// Why a run may not be continued. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ResumeError {
+    /// Neither this command line nor Azure vouches for the journal's plan.
+    #[error("nothing vouches for the plan in the journal: no temporary pool carries its approval")]
+    NotVerified,
+    /// The journal's plan is not the one that was approved when the temporary pool was made.
+    #[error("the plan in the journal is not the approved one: {0} with another approval")]
+    Contradicted(StandIn),
+    /// Another version made the plan.
+    #[error("the plan was made by Mooring {0}; this is {version}", version = VERSION)]
+    OtherVersion(String),
+    /// It is too late.
+    #[error("the approval of this run ended at {0}")]
+    TooLate(Timestamp),
+    /// The command line lacks or changes what the plan has.
+    #[error("this command line does not repeat what the run was begun with: {}", .0.join(", "))]
+    NotRepeated(Vec<String>),
+    /// A plan that was made just now is needed, and there is none.
+    #[error("no new plan could be made")]
+    NoPlan,
+    /// The hash is of neither plan.
+    #[error("the hash is neither of the plan in the journal nor of a plan of now")]
+    OtherPlan,
+}
+
+/// The version that a plan must have been made by to be continued unattended.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The overrides of a command line that the plan does not have.
+#[must_use]
+pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<String, String> {
+    let known = &plan.settings.overrides;
+    let further =
+        settings.overrides.iter().filter(|(name, reason)| known.get(*name) != Some(reason));
+    further.map(|(name, reason)| (name.clone(), reason.clone())).collect()
+}
+
+/// Decides what this process may do with the journal's unfinished run.
+///
+/// `settings` are those of this command line; `records` are the journal's, and `fresh` is a plan of now where
+/// [`footing`] says that one is needed.
+pub fn authorize(
+    state: &State,
+    footing: &Footing,
+    records: &[Record],
+    settings: &Settings,
+    consent: &Consent,
+    fresh: Option<Fresh<'_>>,
+    now: Timestamp,
+) -> Result<Grant, BeginError> {
+    let journal =
+        |approval, overrides| Ok(Grant { plan: Arc::clone(&state.plan), overrides, approval });
+    match (state.phase, footing) {
+        (Phase::Aborting, _) => return journal(Approval::Rollback, BTreeMap::new()),
+        (_, Footing::Harmless) => return journal(Approval::None, BTreeMap::new()),
+        _ => {}
+    }
+    let further = further_overrides(&state.plan, settings);
+    let reviewed = state.plan.with_overrides(&further).hash();
+    let replace = |approval: Approval| {
+        let fresh = fresh.ok_or(ResumeError::NoPlan)?;
+        check_new_plan(records, fresh.plan, fresh.guards, settings, &approval, now)?;
+        let plan = Arc::clone(&fresh.plan.document);
+        Ok(Grant { plan, overrides: BTreeMap::new(), approval })
+    };
+    match (consent, footing) {
+        (Consent::Token(token), _) if token.hash == reviewed => {
+            in_time(state, now)?;
+            journal(Approval::Token(token.clone()), further)
+        }
+        (_, Footing::Contradicted(anchor)) => Err(ResumeError::Contradicted(anchor.clone()).into()),
+        (Consent::Token(token), Footing::Replannable) if fresh.is_some() => {
+            replace(Approval::Token(token.clone()))
+        }
+        (Consent::Token(_), _) => Err(ResumeError::OtherPlan.into()),
+        (Consent::Typed(hash), Footing::Replannable) => replace(Approval::Typed(hash.clone())),
+        (Consent::Typed(hash), _) if *hash == reviewed => {
+            journal(Approval::Typed(hash.clone()), further)
+        }
+        (Consent::Typed(hash), _) => {
+            Err(BeginError::PlanChanged { approved: hash.clone(), current: reviewed })
+        }
+        (Consent::Pipeline, Footing::Replannable) => {
+            let hash = fresh.ok_or(ResumeError::NoPlan)?.plan.document.hash();
+            replace(Approval::Pipeline(hash))
+        }
+        (Consent::Unattended | Consent::Pipeline, Footing::Anchored) => {
+            if state.plan.tool != VERSION {
+                return Err(
+                    ResumeError::OtherVersion(mooring_contract::shown(&state.plan.tool)).into()
+                );
+            }
+            in_time(state, now)?;
+            let changed = differences(&state.plan.settings, &settings.bound());
+            if !changed.is_empty() {
+                return Err(ResumeError::NotRepeated(changed).into());
+            }
+            journal(Approval::Anchored(state.plan_hash.clone()), BTreeMap::new())
+        }
+        (Consent::Unattended | Consent::Pipeline, _) => Err(ResumeError::NotVerified.into()),
+    }
+}
+
+fn in_time(state: &State, now: Timestamp) -> Result<(), ResumeError> {
+    let end = state.plan.resume_before();
+    if now < end { Ok(()) } else { Err(ResumeError::TooLate(end)) }
+}
+
+/// The flags that a command line would have to repeat or leave out.
+fn differences(plan: &Settings, asked: &Settings) -> Vec<String> {
+    let mut flags = Vec::new();
+    for (name, reason) in &plan.overrides {
+        if asked.overrides.get(name) != Some(reason) {
+            flags.push(format!("--override {name}={}", mooring_contract::shown(reason)));
+        }
+    }
+    for name in asked.overrides.keys().filter(|name| !plan.overrides.contains_key(*name)) {
+        flags.push(format!("no --override {name}"));
+    }
+    if plan.fail_threshold != asked.fail_threshold {
+        flags.push(format!("--fail-threshold {}", plan.fail_threshold));
+    }
+    if plan.fail_window != asked.fail_window {
+        flags.push(format!("--fail-window {}", plan.fail_window.as_mins()));
+    }
+    if plan.wedge_states != asked.wedge_states {
+        let states: Vec<String> =
+            plan.wedge_states.iter().map(|state| mooring_contract::shown(state)).collect();
+        flags.push(format!("--wedge-states {}", states.join(",")));
+    }
+    if plan.version != asked.version {
+        flags.push("--kubernetes-version".to_owned());
+    }
+    // Whatever else differs has no flag, and is no less a difference.
+    if flags.is_empty() && plan != asked {
+        flags.push("its limits, budgets or target".to_owned());
+    }
+    flags
+}

@@ -1,0 +1,248 @@
+//! Which suite runs in which lane, and in which order.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use super::build::Suite;
+use super::durations::Durations;
+
+/// Two suites run at the same time, one of each lane, so that one computes while the other waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Suites that compute.
+    Processor,
+    /// Suites that start processes and wait for them.
+    Waiting,
+}
+
+impl Lane {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Processor => "processor",
+            Self::Waiting => "waiting",
+        }
+    }
+}
+
+/// What `--quick` runs of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quick {
+    Run,
+    Skip,
+    /// All tests but the one whose name contains this.
+    Without(&'static str),
+}
+
+/// Tests in modules of this name are skipped by `--quick`.
+const SLOW: &str = "slow::";
+
+/// The suites that are not short computations, with the seconds that they take on two cores.
+const TABLE: &[(&str, Lane, f64, Quick)] = &[
+    ("repair/crashes", Lane::Processor, 90.0, Quick::Run),
+    ("controller/run", Lane::Processor, 45.0, Quick::Without("on_the_older_schema")),
+    ("arm/schedules", Lane::Processor, 34.0, Quick::Run),
+    (
+        "repair/simulator",
+        Lane::Processor,
+        30.0,
+        Quick::Without("a_kill_before_or_after_any_change"),
+    ),
+    ("repair/finalizers", Lane::Processor, 20.0, Quick::Run),
+    ("contract/node_config", Lane::Processor, 10.0, Quick::Run),
+    ("simulator/conformance", Lane::Processor, 9.0, Quick::Run),
+    ("controller/replay", Lane::Processor, 8.0, Quick::Run),
+    ("controller/scale", Lane::Processor, 8.0, Quick::Run),
+    ("diagnosis/promises", Lane::Processor, 8.0, Quick::Run),
+    ("agent/lib", Lane::Processor, 7.0, Quick::Run),
+    ("doc-tests", Lane::Processor, 7.0, Quick::Run),
+    ("simulator/lib", Lane::Processor, 6.0, Quick::Run),
+    ("repair/machine", Lane::Processor, 5.0, Quick::Run),
+    ("agent/node", Lane::Waiting, 60.0, Quick::Run),
+    ("mooring/demo", Lane::Waiting, 60.0, Quick::Skip),
+    ("mooring/repair", Lane::Waiting, 30.0, Quick::Skip),
+    ("simulator/oracles", Lane::Waiting, 20.0, Quick::Skip),
+    ("simulator/clients", Lane::Waiting, 16.0, Quick::Skip),
+    ("mooring/chart", Lane::Waiting, 15.0, Quick::Skip),
+    ("mooring/documents", Lane::Waiting, 15.0, Quick::Skip),
+    ("mooring/bundle", Lane::Waiting, 10.0, Quick::Run),
+    ("mooring/finalizers", Lane::Waiting, 10.0, Quick::Skip),
+    ("mooring/pages", Lane::Waiting, 10.0, Quick::Skip),
+    ("mooring/controller", Lane::Waiting, 6.0, Quick::Run),
+    ("agent/cli", Lane::Waiting, 5.0, Quick::Run),
+    ("mooring/trace", Lane::Waiting, 5.0, Quick::Run),
+    ("testbed/browser", Lane::Waiting, 5.0, Quick::Skip),
+    ("testbed/start", Lane::Waiting, 5.0, Quick::Skip),
+    ("arm/real", Lane::Waiting, 3.0, Quick::Run),
+    ("contract/custom_data", Lane::Waiting, 2.0, Quick::Run),
+    ("mooring/explain", Lane::Waiting, 2.0, Quick::Run),
+    ("mooring/sim", Lane::Waiting, 1.0, Quick::Run),
+    ("mooring/sim_cluster", Lane::Waiting, 1.0, Quick::Run),
+];
+
+fn row(name: &str) -> (Lane, f64, Quick) {
+    let found = TABLE.iter().find(|(known, ..)| *known == name);
+    found.map_or((Lane::Processor, 1.0, Quick::Run), |(_, lane, seconds, quick)| {
+        (*lane, *seconds, *quick)
+    })
+}
+
+/// Returns the arguments that `--quick` gives to a test binary.
+pub(super) fn quick_arguments(suite: &str) -> Vec<&'static str> {
+    let mut arguments = vec!["--skip", SLOW];
+    if let (.., Quick::Without(test)) = row(suite) {
+        arguments.extend(["--skip", test]);
+    }
+    arguments
+}
+
+/// The suites of a run, longest first.
+pub(super) struct Plan {
+    processor: VecDeque<Suite>,
+    waiting: VecDeque<Suite>,
+    /// Suites that `--quick` does not run.
+    pub(super) skipped: Vec<Suite>,
+    durations: Durations,
+}
+
+impl Plan {
+    pub(super) fn new(suites: Vec<Suite>, measured: &Durations, quick: bool) -> Self {
+        let seconds = |suite: &Suite| {
+            let measured = measured.get(&suite.name).copied();
+            measured.unwrap_or_else(|| row(&suite.name).1)
+        };
+        let durations = suites.iter().map(|suite| (suite.name.clone(), seconds(suite))).collect();
+        let mut suites = suites;
+        suites.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
+        let mut plan = Self {
+            processor: VecDeque::new(),
+            waiting: VecDeque::new(),
+            skipped: Vec::new(),
+            durations,
+        };
+        for suite in suites {
+            match row(&suite.name) {
+                (_, _, Quick::Skip) if quick => plan.skipped.push(suite),
+                (lane, ..) => plan.lane(lane).push_back(suite),
+            }
+        }
+        plan
+    }
+
+    fn lane(&mut self, lane: Lane) -> &mut VecDeque<Suite> {
+        match lane {
+            Lane::Processor => &mut self.processor,
+            Lane::Waiting => &mut self.waiting,
+        }
+    }
+
+    /// Returns the number of suites that have not been taken.
+    pub(super) fn len(&self) -> usize {
+        self.processor.len() + self.waiting.len()
+    }
+
+    /// Takes the next suite of a lane, or of the other one when that lane is empty.
+    pub(super) fn next(&mut self, lane: Lane) -> Option<Suite> {
+        let other = match lane {
+            Lane::Processor => Lane::Waiting,
+            Lane::Waiting => Lane::Processor,
+        };
+        self.lane(lane).pop_front().or_else(|| self.lane(other).pop_front())
+    }
+
+    /// Returns names in the table for which there is no suite.
+    pub(super) fn stale_rows(&self) -> Vec<&'static str> {
+        let names = TABLE.iter().map(|(name, ..)| *name);
+        names.filter(|name| !self.durations.contains_key(*name)).collect()
+    }
+
+    /// Formats the plan for `--list`.
+    pub(super) fn table(&self) -> String {
+        let mut text = format!("{:<10} {:>8}  {}\n", "LANE", "SECONDS", "SUITE");
+        let lanes =
+            [(Lane::Processor.name(), &self.processor), (Lane::Waiting.name(), &self.waiting)];
+        for (lane, suites) in lanes {
+            for suite in suites {
+                self.line(&mut text, lane, suite);
+            }
+        }
+        for suite in &self.skipped {
+            self.line(&mut text, "skipped", suite);
+        }
+        text
+    }
+
+    fn line(&self, text: &mut String, lane: &str, suite: &Suite) {
+        let seconds = self.durations.get(&suite.name).copied().unwrap_or_default();
+        let _ = writeln!(text, "{lane:<10} {seconds:>8.1}  {}", suite.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Durations, Lane, Plan, Quick, Suite, TABLE, quick_arguments};
+
+    fn suite(name: &str) -> Suite {
+        Suite {
+            name: name.to_owned(),
+            directory: "/r".into(),
+            package: Default::default(),
+            program: "/r/suite".into(),
+            arguments: &[],
+        }
+    }
+
+    fn known(lane: Lane) -> &'static str {
+        TABLE.iter().find(|(_, of, ..)| *of == lane).unwrap().0
+    }
+
+    fn order(plan: &mut Plan, lane: Lane) -> Vec<String> {
+        std::iter::from_fn(|| plan.next(lane)).map(|suite| suite.name).collect()
+    }
+
+    #[test]
+    fn longest_suite_runs_first() {
+        let measured = Durations::from([("b/new".into(), 5.0), ("a/new".into(), 3.0)]);
+        let suites = ["a/new", "b/new", "c/new"].map(suite).to_vec();
+        let mut plan = Plan::new(suites, &measured, false);
+        assert_eq!(order(&mut plan, Lane::Processor), ["b/new", "a/new", "c/new"]);
+    }
+
+    #[test]
+    fn table_gives_the_order_on_a_new_machine() {
+        let (long, ..) = TABLE.iter().max_by(|one, other| one.2.total_cmp(&other.2)).unwrap();
+        let mut plan = Plan::new(["a/new", long].map(suite).to_vec(), &Durations::new(), false);
+        let lane = TABLE.iter().find(|(name, ..)| name == long).unwrap().1;
+        assert_eq!(order(&mut plan, lane), [*long, "a/new"]);
+    }
+
+    #[test]
+    fn empty_lane_takes_from_the_other() {
+        let (waits, computes) = (known(Lane::Waiting), known(Lane::Processor));
+        let make = || Plan::new([computes, waits].map(suite).to_vec(), &Durations::new(), false);
+        assert_eq!(order(&mut make(), Lane::Waiting), [waits, computes]);
+        assert_eq!(order(&mut make(), Lane::Processor), [computes, waits]);
+    }
+
+    #[test]
+    fn quick_run_skips_suites_that_need_tools() {
+        let slow = TABLE.iter().find(|(.., quick)| *quick == Quick::Skip).unwrap().0;
+        let make = |quick| Plan::new(vec![suite(slow)], &Durations::new(), quick);
+        assert_eq!((make(false).len(), make(false).skipped.len()), (1, 0));
+        assert_eq!((make(true).len(), make(true).skipped.len()), (0, 1));
+    }
+
+    #[test]
+    fn quick_run_skips_slow_modules_and_named_tests() {
+        assert_eq!(quick_arguments("a/new"), ["--skip", "slow::"]);
+        let without = |quick: &Quick| matches!(quick, Quick::Without(_));
+        let (name, ..) = TABLE.iter().find(|(.., quick)| without(quick)).unwrap();
+        assert_eq!(quick_arguments(name).len(), 4);
+    }
+
+    #[test]
+    fn table_row_without_suite_is_reported() {
+        let plan = Plan::new(vec![suite(TABLE[0].0)], &Durations::new(), false);
+        assert_eq!(plan.stale_rows().len(), TABLE.len() - 1);
+        assert!(!plan.stale_rows().contains(&TABLE[0].0));
+    }
+}

@@ -1,0 +1,112 @@
+//! `test`: builds the workspace once and runs its test binaries in two lanes.
+
+mod build;
+mod durations;
+mod lanes;
+mod report;
+mod run;
+mod tools;
+
+use std::ffi::OsString;
+use std::fs;
+
+use crate::packaging;
+use crate::step::{Failed, root, say};
+
+use lanes::Plan;
+use report::Report;
+
+/// Set for every test binary while `--quick` is given. Suites with many cases run fewer of them.
+const QUICK_VARIABLE: &str = "MOORING_TEST_QUICK";
+/// Fault schedules of a suite under `--quick`; all of them are 20,000.
+const QUICK_SCHEDULES: &str = "1000";
+/// Names the file to which suites append lines for the summary.
+const SUMMARY_VARIABLE: &str = "MOORING_TEST_SUMMARY";
+const SUMMARY_FILE: &str = "target/test-summary.txt";
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Options {
+    quick: bool,
+    list: bool,
+}
+
+/// Runs the tests, or lists their binaries.
+pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
+    let options = parse(arguments)?;
+    if options.list {
+        let suites = build::build()?;
+        say(&Plan::new(suites, &durations::load(), options.quick).table());
+        return Ok(());
+    }
+    let mut report = Report::default();
+    let mut variables = if options.quick { quick() } else { tools::install(&mut report)? };
+    if packaging::has_verifier() {
+        report.check("packaging/systemd", packaging::verify_unit);
+    } else {
+        report.skip("packaging/systemd", 1, "systemd-analyze is not installed");
+    }
+    let suites = build::build()?;
+    variables.extend(no_proxy());
+    let summary = root().canonicalize()?.join(SUMMARY_FILE);
+    let _ = fs::remove_file(&summary);
+    variables.push((SUMMARY_VARIABLE.to_owned(), summary.clone().into()));
+
+    let mut known = durations::load();
+    let plan = Plan::new(suites, &known, options.quick);
+    let measured = run::run(plan, &variables, options.quick, &mut report)?;
+    if !options.quick {
+        known.extend(measured);
+        durations::store(&known)?;
+    }
+    say(&fs::read_to_string(&summary).unwrap_or_default());
+    say(&report.summary());
+    if report.has_failed() {
+        let hint = "hint: target/test-output has the output of every suite";
+        return Err(Failed(format!("tests failed\n{hint}")));
+    }
+    Ok(())
+}
+
+fn parse(arguments: &[&str]) -> Result<Options, Failed> {
+    let mut options = Options::default();
+    for argument in arguments {
+        match *argument {
+            "--quick" => options.quick = true,
+            "--list" => options.list = true,
+            other => {
+                return Err(Failed(format!(
+                    "unknown argument `{other}`\nhint: cargo xtask test [--quick] [--list]"
+                )));
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn quick() -> Vec<(String, OsString)> {
+    let schedules = ("MOORING_SCHEDULES".to_owned(), QUICK_SCHEDULES.into());
+    vec![(QUICK_VARIABLE.to_owned(), "1".into()), schedules]
+}
+
+/// Requests to servers on this host must not go through a proxy.
+fn no_proxy() -> impl Iterator<Item = (String, OsString)> {
+    ["NO_PROXY", "no_proxy"].into_iter().map(|name| {
+        let others = std::env::var(name).map(|others| format!(",{others}")).unwrap_or_default();
+        (name.to_owned(), format!("127.0.0.1,localhost,::1{others}").into())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, parse};
+
+    #[test]
+    fn unknown_arguments_are_rejected() {
+        assert_eq!(parse(&[]).unwrap(), Options::default());
+        let both = Options { quick: true, list: true };
+        assert_eq!(parse(&["--quick", "--list"]).unwrap(), both);
+        for wrong in ["--fast", "quick", ""] {
+            assert!(parse(&[wrong]).unwrap_err().0.contains("hint:"), "{wrong}");
+        }
+    }
+}
