@@ -43,6 +43,8 @@ fuzz_target!(|bytes: &[u8]| {
     match mode % 4 {
         0 => read(rest, false),
         1 => read(&gzip(rest), false),
+        // Without entries it is all zeros, which is a file like any other.
+        _ if tar(rest).len() <= 1024 => {}
         2 => read(&tar(rest), true),
         _ => read(&gzip(&tar(rest)), true),
     }
@@ -92,7 +94,8 @@ fn tar(bytes: &[u8]) -> Vec<u8> {
         "../../etc/passwd",
     ];
     let mut archive = Vec::new();
-    for entry in bytes.split(|byte| *byte == 0).take(16) {
+    let entries = bytes.split(|byte| *byte == 0).filter(|entry| entry.len() > 1);
+    for entry in entries.take(16) {
         let [kind, name, content @ ..] = entry else { continue };
         let mut header = tar::Header::new_ustar();
         let kinds = [b'0', b'0', b'0', b'0', b'5', b'2', b'L', b'x', b'g', b'S', b'1'];

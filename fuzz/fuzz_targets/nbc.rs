@@ -42,7 +42,10 @@ fuzz_target!(|input: &[u8]| {
     if input.len() % 8 == 0 && (1..=3).contains(&secrets.len()) {
         let redactor = Redactor::new(&secrets);
         let redacted = redactor.redact_bytes(input);
-        for secret in secrets.iter().map(|secret| secret.trim_ascii()) {
+        for secret in &secrets {
+            // White space around a text does not count; bytes that are no text are taken as they are.
+            let is_text = std::str::from_utf8(secret).is_ok();
+            let secret = if is_text { secret.trim_ascii() } else { secret };
             let is_left = redacted.windows(secret.len().max(1)).any(|part| part == secret);
             assert!(secret.len() < MIN_VALUE || !is_left);
         }

@@ -257,6 +257,25 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn target_on_another_origin_is_not_joined() {
+        let origin = Url::parse("https://own.example:8443/").unwrap();
+        assert_eq!(join(&origin, "/x").unwrap().as_str(), "https://own.example:8443/x");
+        assert!(join(&origin, "https://own.example:8443/x").is_ok());
+        for target in [
+            "//evil.example/x",
+            "/\\evil.example/x",
+            "https://evil.example:8443/x",
+            "http://own.example:8443/x",
+            "https://own.example/x",
+            "https://own.example:8443@evil.example/x",
+            "https://user@own.example:8443/x",
+            "https://:password@own.example:8443/x",
+        ] {
+            assert!(join(&origin, target).is_err(), "{target}");
+        }
+    }
+
+    #[test]
     fn debug_output_and_errors_contain_no_query() {
         assert_eq!(format!("{:?}", ArmPath::parse("/a?sig=hunter2").unwrap()), "/a");
         let error = ArmPath::parse("a?sig=hunter2").unwrap_err();

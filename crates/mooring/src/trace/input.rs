@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Take};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
-use mooring_contract::shown;
+use mooring_contract::{printable, shown};
 use mooring_trace::{File, is_wanted};
 
 use crate::failure::Failure;
@@ -228,6 +228,8 @@ impl Input {
             let limit = MAX_UNPACKED >> 20;
             self.notes.push(format!("limit reached: {limit} MiB unpacked; the rest is skipped"));
         } else if let Some(error) = broken {
+            // The error quotes names of the archive.
+            let error = printable(&error.to_string());
             self.notes.push(format!("the archive breaks off: {error}"));
         }
         Ok(())
