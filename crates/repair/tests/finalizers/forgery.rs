@@ -287,6 +287,8 @@ async fn resume_needs_an_approval_of_its_own_plan() {
     let Entry::RunStarted { plan_hash, .. } = &records[0].entry else { panic!("{records:?}") };
     let gold = aim(&bench, &format!("/apis/{VICTIM}/v1/namespaces/{SYSTEM}/prizes/gold")).await;
     forge(&bench, None, &[], &gold).await;
+    // A plan of the same second would be the same plan.
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
     let remover = bench.remover();
     let plan = planned(&remover).await;
     // The run's first approval is not one for what is planned now.
