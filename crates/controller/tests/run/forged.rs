@@ -42,7 +42,9 @@ async fn forged_events_change_nothing_and_hide_no_failure() {
         (0..8).map(|number| format!("default-{kind}{number}")).collect()
     };
     let (up, new) = (names("up"), names("new"));
-    up.iter().for_each(|name| cluster.claim(name));
+    for name in &up {
+        cluster.claim(name);
+    }
     cluster.pass(400).await;
     cluster.shell.with(|world, _| {
         let karpenter = world.karpenter_mut().unwrap();

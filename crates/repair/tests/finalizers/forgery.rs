@@ -77,7 +77,7 @@ fn forgeries() -> Vec<Forgery> {
             started(entry, |profile| profile.finalizers = vec!["example.com/hold".into()]);
         }),
         of("namespace", |entry, _| {
-            started(entry, |profile| profile.namespace = Some(SYSTEM.into()))
+            started(entry, |profile| profile.namespace = Some(SYSTEM.into()));
         }),
         of("bindings", |entry, _| {
             started(entry, |profile| profile.cluster_role_bindings.push("victim".into()));

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::guards::missing;
 use crate::finalizers::evidence::Writes;
 use crate::finalizers::managed::{Managed, managed};
-use crate::finalizers::observation::Object;
+use crate::finalizers::observation::{Controller, Object};
 use crate::finalizers::seen::{Query, Seen, known};
 use crate::finalizers::settings::Settings;
 use crate::guards::{Guard, Outcome};
@@ -36,7 +36,7 @@ impl Piece {
 /// Evaluates the check. Every piece must pass; what cannot be read is unknown, and blocks.
 pub(super) fn operator_gone(seen: &Seen, settings: &Settings, now: Timestamp) -> Guard {
     let workloads = workloads(seen, settings);
-    let runs = known(seen.controllers.as_ref()).iter().any(|one| one.runs());
+    let runs = known(seen.controllers.as_ref()).iter().any(Controller::runs);
     // What a running workload renews, writes and answers ends with it.
     let explained = runs && settings.scale_down && workloads.outcome == Outcome::Pass;
     let mut pieces = if explained {
