@@ -21,4 +21,5 @@ mod drains;
 mod history;
 mod promises;
 mod recoveries;
+mod resumptions;
 mod second_looks;

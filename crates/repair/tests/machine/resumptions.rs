@@ -1,0 +1,227 @@
+//! On what authority a run is continued: consent, live state and the tag on the temporary pool decide.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use mooring_repair::approval::{Approval, ApprovalToken};
+use mooring_repair::begin::BeginError;
+use mooring_repair::effects::Effect;
+use mooring_repair::machine::State;
+use mooring_repair::names::APPROVAL_TAG;
+use mooring_repair::observation::{Answer, Pool, Query, Reading};
+use mooring_repair::plan::Step;
+use mooring_repair::resume::{
+    Consent, Footing, Fresh, Grant, ResumeError, authorize, footing, further_overrides,
+};
+use mooring_repair::settings::Settings;
+
+use crate::fake::records::{around, planned};
+use crate::fake::scenarios::{overriding, settings};
+use crate::fake::{Cloud, until};
+
+fn pools(cloud: &Cloud) -> Vec<Pool> {
+    let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
+    pools
+}
+
+fn state(cloud: &Cloud) -> State {
+    State::replay(&cloud.journal).unwrap().unwrap()
+}
+
+/// A run with these settings, killed after this step.
+fn killed(step: Step, settings: &Settings) -> Cloud {
+    until(step, settings, Cloud::wedged).borrow().clone()
+}
+
+fn ask(cloud: &Cloud, settings: &Settings, consent: &Consent) -> Result<Grant, BeginError> {
+    let state = state(cloud);
+    let footing = footing(&state, &pools(cloud));
+    authorize(&state, &footing, &cloud.journal, settings, consent, None, cloud.now)
+}
+
+fn refusal(cloud: &Cloud, settings: &Settings, consent: &Consent) -> ResumeError {
+    match ask(cloud, settings, consent) {
+        Err(BeginError::NotResumed(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+const UNATTENDED: [Consent; 2] = [Consent::Unattended, Consent::Pipeline];
+
+#[test]
+fn footing_follows_live_state() {
+    let at = |step| {
+        let cloud = killed(step, &settings());
+        footing(&state(&cloud), &pools(&cloud))
+    };
+    for step in [Step::Snapshot, Step::Settle, Step::Recheck] {
+        assert_eq!(at(step), Footing::Replannable, "{step:?}");
+    }
+    for step in [Step::CreateTemporary, Step::DeletePool, Step::RecreatePool, Step::DrainTemporary]
+    {
+        assert_eq!(at(step), Footing::Anchored, "{step:?}");
+    }
+    assert_eq!(at(Step::DeleteTemporary), Footing::Harmless);
+    let mut cloud = killed(Step::DeletePool, &settings());
+    cloud.pools.remove("systmp");
+    assert_eq!(footing(&state(&cloud), &pools(&cloud)), Footing::Unverified);
+}
+
+#[test]
+fn tag_of_another_plan_run_or_pool_vouches_for_nothing() {
+    let plan = format!("v2:{}", "0".repeat(64));
+    for (tag, value) in [
+        (APPROVAL_TAG, plan.as_str()),
+        (APPROVAL_TAG, "v1"),
+        ("mooring-run", "another"),
+        ("mooring-source", "/subscriptions/s/another"),
+    ] {
+        let mut cloud = killed(Step::CreateTemporary, &settings());
+        cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][tag] = value.into();
+        let typed = Consent::Typed(state(&cloud).plan_hash);
+        for consent in UNATTENDED.iter().chain([&typed]) {
+            let why = refusal(&cloud, &settings(), consent);
+            assert!(matches!(why, ResumeError::Contradicted(_)), "{tag} {consent:?}: {why}");
+        }
+        // The operator's own record of the hash needs no tag.
+        let token = Consent::Token(state(&cloud).plan.token());
+        assert!(ask(&cloud, &settings(), &token).is_ok(), "{tag}");
+    }
+}
+
+#[test]
+fn unattended_needs_the_overrides_and_settings_of_the_run() {
+    let cloud = killed(Step::CreateTemporary, &overriding("placement"));
+    for consent in &UNATTENDED {
+        let why = refusal(&cloud, &settings(), consent);
+        assert_eq!(why, ResumeError::NotRepeated(vec!["--override placement=ticket 7".into()]));
+    }
+    let grant = ask(&cloud, &overriding("placement"), &Consent::Unattended).unwrap();
+    assert!(matches!(grant.approval, Approval::Anchored(_)) && grant.overrides.is_empty());
+    let cloud = killed(Step::CreateTemporary, &settings());
+    let mut other = settings();
+    other.fail_threshold = 3;
+    other.limits.drain = SignedDuration::from_mins(1);
+    let why = refusal(&cloud, &other, &Consent::Unattended);
+    assert_eq!(why, ResumeError::NotRepeated(vec!["--fail-threshold 10".into()]));
+    other.fail_threshold = settings().fail_threshold;
+    let why = refusal(&cloud, &other, &Consent::Pipeline);
+    assert!(matches!(why, ResumeError::NotRepeated(_)), "{why}");
+    // A session's own deadline, pace and journal are no part of the plan.
+    let mut own = settings();
+    own.limits.overall = SignedDuration::from_mins(5);
+    own.limits.poll = SignedDuration::from_secs(1);
+    assert!(ask(&cloud, &own, &Consent::Unattended).is_ok());
+}
+
+#[test]
+fn further_override_needs_an_approval_of_its_own() {
+    let cloud = killed(Step::CreateTemporary, &settings());
+    let more = overriding("budgets");
+    let why = refusal(&cloud, &more, &Consent::Unattended);
+    assert_eq!(why, ResumeError::NotRepeated(vec!["no --override budgets".into()]));
+    let plan = state(&cloud).plan;
+    let base = Consent::Token(plan.token());
+    assert_eq!(refusal(&cloud, &more, &base), ResumeError::OtherPlan);
+    let extended = plan.with_overrides(&further_overrides(&plan, &more));
+    for consent in [Consent::Token(extended.token()), Consent::Typed(extended.hash())] {
+        let grant = ask(&cloud, &more, &consent).unwrap();
+        assert_eq!(grant.plan, plan, "the tag goes on vouching for the run");
+        assert_eq!(grant.overrides, more.overrides);
+    }
+    let typed = ask(&cloud, &more, &Consent::Typed(plan.hash()));
+    assert!(matches!(typed, Err(BeginError::PlanChanged { .. })), "{typed:?}");
+}
+
+#[test]
+fn approval_ends_after_a_day_unless_the_name_is_typed_again() {
+    let mut cloud = killed(Step::CreateTemporary, &settings());
+    let plan = state(&cloud).plan;
+    assert_eq!(plan.resume_before(), plan.expires + SignedDuration::from_hours(23));
+    cloud.now = plan.resume_before() - SignedDuration::from_secs(1);
+    assert!(ask(&cloud, &settings(), &Consent::Unattended).is_ok());
+    cloud.now = plan.resume_before();
+    for consent in UNATTENDED.into_iter().chain([Consent::Token(plan.token())]) {
+        let why = refusal(&cloud, &settings(), &consent);
+        assert_eq!(why, ResumeError::TooLate(plan.resume_before()), "{consent:?}");
+    }
+    assert!(ask(&cloud, &settings(), &Consent::Typed(plan.hash())).is_ok());
+}
+
+#[test]
+fn plan_of_another_version_is_not_continued_unattended() {
+    let cloud = killed(Step::CreateTemporary, &settings());
+    let mut state = state(&cloud);
+    let mut plan = (*state.plan).clone();
+    plan.tool = "0.0.9".into();
+    (state.plan_hash, state.plan) = (plan.hash(), Arc::new(plan));
+    let ask = |consent: &Consent| {
+        let anchored = Footing::Anchored;
+        authorize(&state, &anchored, &cloud.journal, &settings(), consent, None, cloud.now)
+    };
+    for consent in &UNATTENDED {
+        let why = ask(consent).unwrap_err().to_string();
+        assert!(why.contains("0.0.9"), "{why}");
+    }
+    assert!(ask(&Consent::Typed(state.plan_hash.clone())).is_ok());
+}
+
+#[test]
+fn without_a_tag_a_new_plan_is_approved_or_nothing() {
+    let mut cloud = killed(Step::Recheck, &settings());
+    // A plan of the same second would be the same plan.
+    cloud.now += SignedDuration::from_secs(5);
+    let state = state(&cloud);
+    let plan = planned(&cloud, &settings(), &around()).unwrap();
+    let ask = |consent: &Consent, fresh: bool| {
+        let fresh = fresh.then_some(Fresh { plan: &plan, guards: &[] });
+        let footing = Footing::Replannable;
+        authorize(&state, &footing, &cloud.journal, &settings(), consent, fresh, cloud.now)
+    };
+    let hash = plan.document.hash();
+    for consent in [Consent::Pipeline, Consent::Typed(hash), Consent::Token(plan.document.token())]
+    {
+        let grant = ask(&consent, true).unwrap();
+        assert_eq!(grant.plan, plan.document, "{consent:?}");
+    }
+    for (consent, fresh) in [
+        (Consent::Unattended, true),
+        (Consent::Unattended, false),
+        (Consent::Pipeline, false),
+        (Consent::Typed(state.plan_hash.clone()), true),
+        (Consent::Typed(state.plan_hash.clone()), false),
+    ] {
+        assert!(ask(&consent, fresh).is_err(), "{consent:?} {fresh}");
+    }
+    let zeros = ApprovalToken { hash: "0".repeat(64).parse().unwrap(), ..plan.document.token() };
+    assert!(ask(&Consent::Token(zeros), true).is_err());
+    let mut gone = cloud.clone();
+    gone.pools.remove("system");
+    for consent in &UNATTENDED {
+        assert_eq!(refusal(&gone, &settings(), consent), ResumeError::NotVerified);
+    }
+}
+
+#[test]
+fn only_what_harms_nothing_needs_no_approval() {
+    let uncordon = Effect::Uncordon { node: "n".into(), uid: "u".into() };
+    let tag = |name: &str| Effect::TagCluster { name: name.into(), value: "r".into() };
+    let cordon = Effect::Cordon { node: "n".into(), uid: "u".into() };
+    let delete = Effect::DeletePool { pool: "system".into(), if_match: None };
+    let evict = Effect::Evict { namespace: "a".into(), pod: "b".into(), uid: "u".into() };
+    let put = Effect::PutPool { pool: "system".into(), body: serde_json::json!({}), only: None };
+    for (effect, none, rollback) in [
+        (uncordon, true, true),
+        (tag("mooring-run"), true, true),
+        (tag("another"), false, false),
+        (cordon, false, true),
+        (delete, false, true),
+        (evict, false, false),
+        (put, false, false),
+    ] {
+        assert_eq!(effect.is_allowed(&Approval::None), none, "{}", effect.key());
+        assert_eq!(effect.is_allowed(&Approval::Rollback), rollback, "{}", effect.key());
+        let hash = state(&killed(Step::Snapshot, &settings())).plan_hash;
+        assert!(effect.is_allowed(&Approval::Typed(hash)));
+    }
+}
