@@ -6,18 +6,20 @@ use jiff::SignedDuration;
 use mooring_repair::approval::{Approval, ApprovalToken};
 use mooring_repair::begin::BeginError;
 use mooring_repair::effects::Effect;
-use mooring_repair::machine::State;
+use mooring_repair::journal::{Entry, Record};
+use mooring_repair::machine::{Reason, State};
 use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::observation::{Answer, Pool, Query, Reading};
 use mooring_repair::plan::Step;
 use mooring_repair::resume::{
     Consent, Footing, Fresh, Grant, ResumeError, authorize, footing, further_overrides,
 };
+use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
 
-use crate::fake::records::{around, planned};
+use crate::fake::records::{around, planned, session};
 use crate::fake::scenarios::{overriding, settings};
-use crate::fake::{Cloud, until};
+use crate::fake::{Cloud, Ended, go_on, until};
 
 fn pools(cloud: &Cloud) -> Vec<Pool> {
     let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
@@ -223,5 +225,24 @@ fn only_what_harms_nothing_needs_no_approval() {
         assert_eq!(effect.is_allowed(&Approval::Rollback), rollback, "{}", effect.key());
         let hash = state(&killed(Step::Snapshot, &settings())).plan_hash;
         assert!(effect.is_allowed(&Approval::Typed(hash)));
+    }
+}
+
+#[test]
+fn process_without_an_approval_stops_at_the_first_effect() {
+    for approval in [Approval::None, Approval::Rollback] {
+        let cloud = killed(Step::Recheck, &settings());
+        let before = cloud.journal.len();
+        let mut session = session(&state(&cloud).plan, &settings());
+        session.approval = approval;
+        let end = go_on(cloud, session);
+        let Ended::Rested(Rest::Resumable { reason, message }) = &end.ended else {
+            panic!("{:?}", end.ended)
+        };
+        assert_eq!(*reason, Reason::NotApproved, "{message}");
+        assert!(message.contains("put pool systmp"), "{message}");
+        let cloud = end.cloud.borrow();
+        let intends = |record: &Record| matches!(record.entry, Entry::Intent { .. });
+        assert!(!cloud.journal[before..].iter().any(intends));
     }
 }
