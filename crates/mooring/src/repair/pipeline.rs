@@ -20,7 +20,7 @@ use super::arguments::{Drawn, Written};
 use super::left::{absence, nobody_stands_in, unfinished, warn_of_0_1};
 use super::outside::operator;
 use super::progress::tell;
-use super::show;
+use super::{show, show_target};
 use crate::failure::Failure;
 use crate::journaled::{
     Progress, Signals, dry_run, environment, held, once, patiently, runtime, write,
@@ -69,6 +69,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
         write(&format!("{}: greenfield rollout, nothing to repair\n", absence(operator)));
         return Ok(0);
     }
+    show_target(operator).await;
     write(&report.table());
     // What an earlier run left is looked for before anything is judged: a pool that was deleted and not made
     // again looks like no pool at all.
