@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::condition::Status;
 use crate::intern::Interner;
 use crate::mode::Mode;
+use crate::scope::Outside;
 use crate::vm_id::{MachineId, VmId};
 
 pub(crate) mod object;
@@ -38,6 +39,8 @@ pub struct Claim {
     pub vm: Option<VmId>,
     /// The AKS machine, in Machine mode.
     pub machine: Option<MachineId>,
+    /// The field that names something that may not be read.
+    pub outside: Option<Outside>,
     /// When the object was created; Karpenter's limits count from here.
     pub created: Timestamp,
     /// When it was launched.
@@ -99,7 +102,7 @@ impl Claim {
         object::Object::parse(json)?.project(condition_type, interner)
     }
 
-    /// A claim that was gone before it was seen: all that its name and an event about it tell.
+    /// A stand-in for a node that has no NodeClaim.
     #[must_use]
     pub fn vanished(
         uid: &Arc<str>,
@@ -122,6 +125,7 @@ impl Claim {
             launched: vm.is_some().then_some(at),
             vm,
             machine: None,
+            outside: None,
             created: at,
             registered: None,
             deleted: None,

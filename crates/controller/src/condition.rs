@@ -28,6 +28,8 @@ pub enum Reason {
     NoCseExtension,
     /// Azure does not tell.
     CseStatusUnavailable,
+    /// Only an event reports a failure, and Azure could not be read.
+    CseFailureUnconfirmed,
 }
 
 impl Status {
@@ -54,13 +56,14 @@ impl Status {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::CseSucceeded,
         Self::CseFailed,
         Self::CseTimedOut,
         Self::CseRunning,
         Self::NoCseExtension,
         Self::CseStatusUnavailable,
+        Self::CseFailureUnconfirmed,
     ];
 
     /// The word.
@@ -73,6 +76,7 @@ impl Reason {
             Self::CseRunning => "CSERunning",
             Self::NoCseExtension => "NoCSEExtension",
             Self::CseStatusUnavailable => "CSEStatusUnavailable",
+            Self::CseFailureUnconfirmed => "CSEFailureUnconfirmed",
         }
     }
 
@@ -88,7 +92,10 @@ impl Reason {
         match self {
             Self::CseSucceeded => Status::True,
             Self::CseFailed | Self::CseTimedOut => Status::False,
-            Self::CseRunning | Self::NoCseExtension | Self::CseStatusUnavailable => Status::Unknown,
+            Self::CseRunning
+            | Self::NoCseExtension
+            | Self::CseStatusUnavailable
+            | Self::CseFailureUnconfirmed => Status::Unknown,
         }
     }
 

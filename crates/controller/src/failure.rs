@@ -25,6 +25,14 @@ pub struct Failure {
     pub source: Source,
 }
 
+impl Failure {
+    /// Whether Azure or the API server shows the failure. An event alone does not: others can write events.
+    #[must_use]
+    pub fn is_confirmed(&self) -> bool {
+        self.source != Source::KarpenterEvent
+    }
+}
+
 /// Where a failure was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {

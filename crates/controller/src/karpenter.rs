@@ -1,7 +1,15 @@
-//! What Karpenter's own events tell.
+//! Karpenter's events about nodes that it gives up.
+//!
+//! Any client that may create events in `default` can write one, with any identity field. An event is a reason to read
+//! Azure, and no evidence: VM names in its text are not used.
 
 use jiff::Timestamp;
 use serde::Deserialize;
+
+use crate::text::bounded;
+
+/// Karpenter writes about 520 bytes.
+const MAX_TEXT: usize = 1024;
 
 /// `AsyncProvisioningError`: Karpenter has given a node up and is deleting its VM.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +20,7 @@ pub struct ProvisioningError {
     pub name: String,
     /// When it was said last.
     pub at: Timestamp,
-    /// What was said: at most 500 characters of Azure's error, which end before the exit code.
+    /// What was said: at most 500 bytes of Azure's error, which end before the exit code.
     pub text: String,
 }
 
@@ -40,6 +48,10 @@ pub(crate) struct Event {
     last_timestamp: Option<Timestamp>,
     #[serde(rename = "eventTime")]
     at: Option<Timestamp>,
+    #[serde(alias = "deprecatedSource")]
+    source: Option<Source>,
+    #[serde(alias = "reportingController")]
+    reporting_component: Option<String>,
     #[serde(default)]
     pub(crate) metadata: Metadata,
 }
@@ -49,6 +61,11 @@ struct Object {
     kind: Option<String>,
     name: Option<String>,
     uid: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Source {
+    component: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -73,22 +90,19 @@ impl ProvisioningError {
         {
             return None;
         }
+        // Hygiene only: whoever writes an event chooses its source.
+        let named = [event.source.and_then(|source| source.component), event.reporting_component];
+        let mut named = named.into_iter().flatten().filter(|name| !name.is_empty());
+        if named.any(|name| !name.starts_with("karpenter")) {
+            return None;
+        }
         let created = event.metadata.creation_timestamp;
         Some(Self {
             uid: object.uid?,
             name: object.name?,
             at: event.last_timestamp.or(event.at).or(created)?,
-            text: event.message.or(event.note).unwrap_or_default(),
+            text: bounded(&event.message.or(event.note).unwrap_or_default(), MAX_TEXT),
         })
-    }
-
-    /// The VM that the text names.
-    #[must_use]
-    pub fn vm_name(&self) -> Option<&str> {
-        let rest = self.text.split_once("for VM \"")?.1;
-        let name = rest.split('"').next()?;
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
-        (!name.is_empty() && name.len() <= 64 && name.bytes().all(plain)).then_some(name)
     }
 
     /// What the text is about.
@@ -128,11 +142,11 @@ mod tests {
         let cse = event(
             "Failed to register: creating VM CSE for VM \"aks-default-2jf98\": GET https://management.azure.com/",
         );
-        assert_eq!((cse.about(), cse.vm_name()), (About::Cse, Some("aks-default-2jf98")));
+        assert_eq!(cse.about(), About::Cse);
         let machine = event(
             "failed to create AKS machine \"m\" during LRO, unhandled provisioning error: code=VMExtensionProvisioningError, message=x",
         );
-        assert_eq!((machine.about(), machine.vm_name()), (About::Cse, None));
+        assert_eq!(machine.about(), About::Cse);
         let billing = event(
             "Failed to register: creating VM AKS identifying extension for VM \"aks-x\": VMExtensionProvisioningError",
         );
@@ -154,8 +168,17 @@ mod tests {
     }
 
     #[test]
-    fn a_vm_name_is_only_what_a_vm_can_be_called() {
-        assert_eq!(event("for VM \"../x\"").vm_name(), None);
-        assert_eq!(event("for VM \"\"").vm_name(), None);
+    fn text_is_bounded_and_other_sources_are_ignored() {
+        assert_eq!(event(&"x".repeat(100_000)).text.len(), MAX_TEXT);
+        let of = |source: &str, component: &str| {
+            let json = serde_json::json!({
+                "reason": "AsyncProvisioningError", "lastTimestamp": "2026-11-15T08:03:30Z",
+                "involvedObject": {"kind": "NodeClaim", "name": "a", "uid": "u"},
+                "source": {"component": source}, "reportingComponent": component,
+            });
+            ProvisioningError::from_json(json.to_string().as_bytes())
+        };
+        assert!(of("karpenter", "karpenter").is_some() && of("", "").is_some());
+        assert!(of("kubelet", "kubelet").is_none() && of("karpenter", "kubelet").is_none());
     }
 }

@@ -10,6 +10,7 @@
 //! | question | module |
 //! |---|---|
 //! | what is kept of a NodeClaim, in under 1 KiB? | [`claim`], [`vm_id`], [`intern`] |
+//! | what may be read in Azure? | [`scope`] |
 //! | what did one read of Azure show? | [`observation`], [`mode`], [`karpenter`] |
 //! | what is to be said of it? | [`verdict`], [`condition`], [`failure`], [`wording`], [`text`] |
 //! | when is the next read? | [`schedule`], [`share`] |
@@ -33,6 +34,7 @@ pub mod hash;
 pub mod intern;
 pub mod karpenter;
 pub mod lease;
+mod legacy;
 pub mod log;
 pub mod metrics;
 pub mod mode;
@@ -42,6 +44,7 @@ pub mod patch;
 pub mod record;
 pub mod run;
 pub mod schedule;
+pub mod scope;
 pub mod settings;
 pub mod share;
 pub mod state;
@@ -52,7 +55,9 @@ pub mod wording;
 
 pub use claim::Claim;
 pub use condition::{Reason, Status};
+pub use legacy::NAMESPACE as LEGACY_NAMESPACE;
 pub use observation::Observation;
+pub use scope::Scope;
 pub use settings::Settings;
 pub use state::{Action, Input, State};
 pub use verdict::Verdict;

@@ -66,7 +66,7 @@ pub fn verdict(claim: &Claim, verdict: &Verdict) {
     }
     match verdict.reason {
         reason if reason.status() == Status::False => line!(error),
-        Reason::CseStatusUnavailable => line!(warn),
+        Reason::CseStatusUnavailable | Reason::CseFailureUnconfirmed => line!(warn),
         _ => line!(info),
     }
 }

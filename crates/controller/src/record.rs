@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::failure::Source;
 use crate::hash::hash;
 use crate::text::safe;
 
@@ -20,6 +21,16 @@ pub const NAME: &str = "mooring-failures";
 pub const KEY: &str = "failures.json";
 /// The document's schema.
 pub const SCHEMA: &str = "mooring.failures/v1";
+
+/// The path of all `ConfigMap`s of a namespace.
+pub(crate) fn list_path(namespace: &str) -> String {
+    format!("/api/v1/namespaces/{namespace}/configmaps")
+}
+
+/// The path of the record in a namespace.
+pub(crate) fn path(namespace: &str) -> String {
+    format!("{}/{NAME}", list_path(namespace))
+}
 
 /// A `ConfigMap` holds 1 MiB; half of it leaves room for the escaping of JSON in JSON, which at most
 /// doubles a printable text.
@@ -78,6 +89,9 @@ pub struct Entry {
     /// Where it was read.
     #[serde(default)]
     pub source: String,
+    /// Only an event reports it; neither Azure nor the API server shows it. Not counted by image.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unconfirmed: bool,
     /// The image's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
@@ -94,6 +108,7 @@ pub struct Entry {
 
 /// The whole record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Document {
     /// Which schema this is.
     pub schema: String,
@@ -103,6 +118,9 @@ pub struct Document {
     /// How many were dropped because there was no room.
     #[serde(default)]
     pub dropped: u64,
+    /// The namespace whose record of an earlier version was merged into this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<String>,
 }
 
 /// Why a record cannot be read.
@@ -128,16 +146,20 @@ impl Entry {
 
 impl Default for Document {
     fn default() -> Self {
-        Self { schema: SCHEMA.to_owned(), pools: BTreeMap::new(), dropped: 0 }
+        Self { schema: SCHEMA.to_owned(), pools: BTreeMap::new(), dropped: 0, taken_from: None }
     }
 }
 
 impl Document {
     /// From the `ConfigMap`'s text. Members that are not known are skipped: schemas only grow.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        let document: Self = serde_json::from_str(text)?;
+        let mut document: Self = serde_json::from_str(text)?;
         if document.schema != SCHEMA {
             return Err(Unreadable::OtherSchema(safe(&document.schema, 64)));
+        }
+        // Version 0.1.0 did not mark them.
+        for entry in document.pools.values_mut().flatten() {
+            entry.unconfirmed |= entry.source == Source::KarpenterEvent.as_str();
         }
         Ok(document)
     }
@@ -147,8 +169,8 @@ impl Document {
         self.pools.values().flatten()
     }
 
-    /// Adds failures, each at most once, and drops the oldest where there is no room. Says whether
-    /// anything changed; if not, there is nothing to write.
+    /// Adds failures, each at most once, and drops the oldest where there is no room, unconfirmed ones first. Says
+    /// whether anything changed; if not, there is nothing to write.
     pub fn merge(&mut self, entries: &[Entry], kept: usize) -> bool {
         let mut known: HashSet<String> = self.entries().map(|entry| entry.id.clone()).collect();
         let mut changed = false;
@@ -160,17 +182,29 @@ impl Document {
             let fits = self.pools.contains_key(&entry.pool) || self.pools.len() < MOST_POOLS;
             let pool = if fits { entry.pool.as_str() } else { "" };
             let ring = self.pools.entry(pool.to_owned()).or_default();
+            if !entry.unconfirmed {
+                ring.retain(|other| !other.unconfirmed || other.uid != entry.uid);
+            }
             ring.push(entry.clone());
             // Stable, so that entries of the same instant keep their order.
             ring.sort_by_key(|entry| entry.at);
-            let over = ring.len().saturating_sub(kept.max(1));
-            ring.drain(..over);
-            self.dropped += over as u64;
+            while ring.len() > kept.max(1) {
+                drop_one(ring);
+                self.dropped += 1;
+            }
         }
         if changed {
             self.shrink();
         }
         changed
+    }
+
+    /// Merges the record of another namespace, once.
+    pub fn take_over(&mut self, other: &Self, namespace: &str, kept: usize) {
+        let entries: Vec<Entry> = other.entries().cloned().collect();
+        self.merge(&entries, kept);
+        self.dropped += other.dropped;
+        self.taken_from = Some(namespace.to_owned());
     }
 
     /// Drops the oldest of the longest rings until the document fits.
@@ -187,7 +221,7 @@ impl Document {
             else {
                 return;
             };
-            bytes = bytes.saturating_sub(size(&ring.remove(0)));
+            bytes = bytes.saturating_sub(size(&drop_one(ring)));
             self.dropped += 1;
         }
         self.pools.retain(|_, ring| !ring.is_empty());
@@ -213,6 +247,12 @@ impl Document {
     pub fn from_config_map(object: &Value) -> Result<Self, Unreadable> {
         object["data"][KEY].as_str().map_or_else(|| Ok(Self::default()), Self::parse)
     }
+}
+
+/// Removes the oldest unconfirmed failure of a ring, else the oldest. The ring is not empty.
+fn drop_one(ring: &mut Vec<Entry>) -> Entry {
+    let at = ring.iter().position(|entry| entry.unconfirmed).unwrap_or_default();
+    ring.remove(at)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! When a claim is looked at next, if ever.
 //!
 //! A node that came up is never looked at again, so a steady cluster costs nothing. One on its way is
-//! looked at a minute after its launch and then ever less often; one that Karpenter gives up is
-//! looked at once, since its VM goes within seconds.
+//! looked at a minute after its launch and then ever less often; one whose NodeClaim is deleted is
+//! looked at once, since its VM goes within seconds. An event adds a read and never moves one of these.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,12 +16,14 @@ use crate::hash::fraction;
 /// Which reads come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// Karpenter is deleting the VM.
+    /// The NodeClaim was deleted, so its VM goes within seconds.
     Trigger,
     /// A sweep showed that the VM has something to tell.
     Wanted,
     /// The node is on its way.
     Pending,
+    /// An event asks for a read. Last: others can write events.
+    Event,
 }
 
 /// What is known about earlier looks at a claim.
@@ -29,7 +31,7 @@ pub enum Priority {
 pub struct Looks {
     /// Looks so far.
     pub count: u32,
-    /// Looks since Karpenter gave the node up; none if it has not.
+    /// Looks since the NodeClaim was deleted; none if it was not.
     pub since_trigger: Option<u32>,
     /// Looks in a row that found nothing there.
     pub missing: u32,
@@ -68,9 +70,9 @@ const FIRST_LOOK: i64 = 60;
 /// Pauses between looks; the last repeats.
 const PAUSES: [i64; 3] = [20, 30, 60];
 /// Pauses after a trigger: the VM is gone within seconds, or its view comes late.
-const QUICK_PAUSES: [i64; 3] = [1, 2, 4];
+pub(crate) const QUICK_PAUSES: [i64; 3] = [1, 2, 4];
 /// A VM that is not there twice in a row is gone; what else is known must be told while the claim lives.
-const GONE: u32 = 2;
+pub(crate) const GONE: u32 = 2;
 /// Rights that somebody gives take minutes to arrive.
 const REFUSED_PAUSE: i64 = 300;
 /// Scripts end after 15 minutes at most, and Karpenter gives a node up after 15. A claim that was
@@ -117,7 +119,7 @@ pub fn next(
     Next::At(at, Priority::Pending)
 }
 
-/// Karpenter has given the node up.
+/// The NodeClaim was deleted.
 fn quick_look(claim: &Claim, tried: u32, looks: Looks, now: Timestamp) -> Next {
     if tried == 0 {
         return Next::At(now, Priority::Trigger);

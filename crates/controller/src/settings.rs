@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
+use crate::scope::Scope;
+
 /// Everything that can be set. The defaults are those of the command line.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The condition's type. Kubernetes asks third parties for `domain/Name`; the plain name is what
     /// users asked Karpenter for, so it can be changed should Karpenter take it.
     pub condition_type: String,
-    /// The subscription of nodes whose claim no longer says it.
-    pub subscription: Option<String>,
-    /// The node resource group, likewise.
-    pub node_resource_group: Option<String>,
+    /// The part of Azure that may be read.
+    pub scope: Scope,
     /// How this replica calls itself in events.
     pub instance: String,
     /// Failures kept for each `NodePool`.
@@ -26,8 +26,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             condition_type: "CSEProvisioned".to_owned(),
-            subscription: None,
-            node_resource_group: None,
+            scope: Scope::default(),
             instance: "mooring".to_owned(),
             failures_kept: 50,
             sweep_above: 200,

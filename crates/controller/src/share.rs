@@ -16,6 +16,10 @@ pub fn ours() -> Limits {
 /// second the last is read after 8.8 s.
 pub const KEPT_FOR_TRIGGERS: f64 = 90.0;
 
+/// Reads that events ask for: 30 at once and one every two seconds, so at most 60 in any minute. They are asked for
+/// after every scheduled read that is due, and only from the part of the budget that scheduled reads use.
+const EVENT_READS: Limit = Limit::per_second_milli(30, 500);
+
 /// A bucket that fills with time.
 #[derive(Clone, Debug)]
 pub struct Share {
@@ -25,17 +29,31 @@ pub struct Share {
 }
 
 impl Share {
-    /// A full one.
+    /// A full one, for all reads.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
-        let limit = ours().reads;
+        Self::full(ours().reads, now)
+    }
+
+    /// A full one, for the reads that events ask for.
+    #[must_use]
+    pub fn for_events(now: Timestamp) -> Self {
+        Self::full(EVENT_READS, now)
+    }
+
+    fn full(limit: Limit, now: Timestamp) -> Self {
         Self { limit, tokens: f64::from(limit.burst), at: now }
+    }
+
+    /// Whether one can be taken that leaves at least `kept`.
+    pub fn has(&mut self, kept: f64, now: Timestamp) -> bool {
+        self.fill(now);
+        self.tokens >= kept + 1.0
     }
 
     /// Takes one if that leaves at least `kept`.
     pub fn take(&mut self, kept: f64, now: Timestamp) -> bool {
-        self.fill(now);
-        let may = self.tokens >= kept + 1.0;
+        let may = self.has(kept, now);
         if may {
             self.tokens -= 1.0;
         }
@@ -70,6 +88,18 @@ mod tests {
         let mut share = Share::new(at(0));
         let taken = (0..60_000).step_by(10).filter(|now| share.take(0.0, at(*now))).count();
         assert!((870..=875).contains(&taken), "125 + 60 s × 12.5 = 875, was {taken}");
+    }
+
+    #[test]
+    fn events_get_at_most_sixty_reads_in_any_minute() {
+        let mut share = Share::for_events(at(0));
+        let taken: Vec<i64> =
+            (0..300_000).step_by(10).filter(|now| share.take(0.0, at(*now))).collect();
+        for (first, from) in taken.iter().enumerate() {
+            let within = taken[first..].iter().take_while(|at| **at < from + 60_000).count();
+            assert!(within <= 60, "{within} from {from} ms on");
+        }
+        assert_eq!(taken.len(), 30 + 149);
     }
 
     #[test]

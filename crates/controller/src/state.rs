@@ -26,6 +26,7 @@ use crate::share::Share;
 use crate::verdict::Verdict;
 use crate::vm_id::{MachineId, VmId};
 
+mod event_reads;
 mod inputs;
 mod reading;
 mod reconcile;
@@ -55,7 +56,7 @@ pub enum Input {
         /// Its uid.
         uid: String,
     },
-    /// Karpenter gives a node up.
+    /// An event says that Karpenter gives a node up.
     GivenUp(ProvisioningError),
     /// The record, as it was read. To be given before [`Input::Leads`].
     Record(Document),
@@ -191,10 +192,10 @@ pub enum Swept {
 /// What was left out, so that a bound shows when it is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Claims that were gone before anything could be read, above the limit.
-    pub ghosts: u64,
-    /// Events of Karpenter's that were not kept.
-    pub given_up: u64,
+    /// Deleted `NodeClaim`s that were dropped unexplained, above the limit.
+    pub deleted: u64,
+    /// Events about `NodeClaim`s that were not seen, above the limit.
+    pub events: u64,
 }
 
 /// Everything that the controller knows.
@@ -203,9 +204,12 @@ pub struct State {
     settings: Settings,
     leads: bool,
     claims: HashMap<Arc<str>, Tracked>,
-    /// Claims that are gone but not yet explained.
-    ghosts: usize,
+    /// Deleted `NodeClaim`s that are not explained yet, the first deleted first.
+    deleted: BTreeSet<(Timestamp, Arc<str>)>,
     queue: Queue,
+    /// Reads that events ask for. Never in place of one in `queue`.
+    event_queue: Queue,
+    event_share: Share,
     /// Claims whose patch is to be tried again.
     rewrites: BTreeSet<(Timestamp, Arc<str>)>,
     share: Share,
@@ -216,8 +220,8 @@ pub struct State {
     recorded: HashMap<String, Recorded>,
     /// Entries that were read and whose other writes may be missing.
     unfinished: Vec<Entry>,
-    /// What Karpenter said lately, for a replica that comes to lead.
-    given_up: VecDeque<ProvisioningError>,
+    /// Events about `NodeClaim`s that were not seen yet: the two watches are not in step.
+    early_events: VecDeque<ProvisioningError>,
     fleet: FleetWatch,
     /// Where an image fails: the claim's node class and pool.
     fleet_places: HashMap<String, (String, String)>,
@@ -233,15 +237,17 @@ impl State {
             settings,
             leads: false,
             claims: HashMap::new(),
-            ghosts: 0,
+            deleted: BTreeSet::new(),
             queue: Queue::default(),
+            event_queue: Queue::default(),
+            event_share: Share::for_events(now),
             rewrites: BTreeSet::new(),
             share: Share::new(now),
             swept_at: None,
             objects: HashMap::new(),
             recorded: HashMap::new(),
             unfinished: Vec::new(),
-            given_up: VecDeque::new(),
+            early_events: VecDeque::new(),
             fleet: FleetWatch::default(),
             fleet_places: HashMap::new(),
             fleet_changed: false,
@@ -271,6 +277,7 @@ impl State {
             Input::Leads(leads) => self.lead(leads, now, &mut actions),
             Input::Tick => {}
         }
+        self.forget_deleted(now);
         self.plan(now, &mut actions);
         actions
     }
@@ -283,8 +290,13 @@ impl State {
         }
         let soon = now.saturating_add(SignedDuration::from_millis(200)).ok();
         let budget = soon.filter(|_| self.is_held_back());
+        let event_budget = soon.filter(|_| self.event_queue.waiting() > 0);
+        let event = self.event_queue.next_at();
         let rewrite = self.rewrites.first().map(|(at, _)| *at);
-        [self.queue.next_at(), rewrite, budget, self.next_sweep(now)].into_iter().flatten().min()
+        [self.queue.next_at(), rewrite, budget, event, event_budget, self.next_sweep(now)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// How much there is to do.

@@ -107,7 +107,7 @@ fn judge_machine(claim: &Claim, machine: &MachineSeen) -> Finding {
     }
 }
 
-/// What Karpenter's event alone allows to say, once nothing else can be read.
+/// An unconfirmed failure: all that an event allows to report once nothing else can be read.
 #[must_use]
 pub fn judge_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict> {
     if event.about() != About::Cse {
@@ -186,7 +186,11 @@ impl Verdict {
             // `VMExtensionProvisioningTimeout`: Azure did not hear of the end in time.
             None => told.situation == Some(Situation::TimedOut),
         };
-        let reason = if timed_out { Reason::CseTimedOut } else { Reason::CseFailed };
+        let reason = match (failure.is_confirmed(), timed_out) {
+            (false, _) => Reason::CseFailureUnconfirmed,
+            (true, true) => Reason::CseTimedOut,
+            (true, false) => Reason::CseFailed,
+        };
         Self { reason, message: wording::condition(&failure), failure: Some(failure) }
     }
 
@@ -194,8 +198,9 @@ impl Verdict {
     #[must_use]
     pub fn failed_silently(source: Source) -> Self {
         let failure = wording::silent_failure(source);
+        let confirmed = failure.is_confirmed();
         Self {
-            reason: Reason::CseFailed,
+            reason: if confirmed { Reason::CseFailed } else { Reason::CseFailureUnconfirmed },
             message: wording::condition(&failure),
             failure: Some(failure),
         }

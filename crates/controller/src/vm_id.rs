@@ -19,7 +19,7 @@ pub struct VmId {
 /// A machine of an AKS pool.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MachineId {
-    /// The resource id of the pool, up to `/machines`.
+    /// The resource id of the pool.
     pub pool: Arc<str>,
     /// The machine's name.
     pub name: Box<str>,
@@ -59,10 +59,15 @@ impl MachineId {
     /// From a resource id.
     #[must_use]
     pub fn parse(id: &str, interner: &mut Interner) -> Option<Self> {
-        segments(id, ["managedClusters", "agentPools", "machines"])?;
-        let at = id.to_ascii_lowercase().rfind("/machines/")?;
-        let name = id[at + "/machines/".len()..].split('/').next()?;
-        Some(Self { pool: interner.intern(&id[..at]), name: name.into() })
+        let [subscription, group, cluster, pool, name] = segments(
+            id,
+            ["subscriptions", "resourceGroups", "managedClusters", "agentPools", "machines"],
+        )?;
+        // Put together from checked names: nothing else of the text reaches a request.
+        let pool = format!(
+            "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}/agentPools/{pool}"
+        );
+        Some(Self { pool: interner.intern(&pool), name: name.into() })
     }
 
     /// The path below the management endpoint.
@@ -131,5 +136,7 @@ mod tests {
         assert!(machine.pool.ends_with("/agentPools/aksmachines"));
         assert_eq!((&*machine.name, machine.path().as_str()), ("default-2jf98", id));
         assert_eq!(MachineId::parse("/machines/x", &mut interner), None);
+        let strange = id.replace("/providers/", "/../?x=/providers/");
+        assert_eq!(MachineId::parse(&strange, &mut interner), Some(machine));
     }
 }

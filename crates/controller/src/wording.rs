@@ -27,6 +27,22 @@ pub(crate) fn refused(status: u16) -> String {
     )
 }
 
+/// The mark of a failure that only an event reports: any client that may create events in `default` can write one.
+const UNCONFIRMED: &str = "Unconfirmed: ";
+const EVENT_ONLY: &str =
+    " Only an event reports this; the VM was deleted before Azure could be read.";
+/// Written in place of [`EVENT_ONLY`] by version 0.1.0, which did not mark such failures.
+const EVENT_ONLY_BEFORE: &str = "Read from Karpenter's event";
+
+/// Whether a condition's message is that of an unconfirmed failure, also of an earlier version.
+pub(crate) fn is_unconfirmed(message: &str) -> bool {
+    message.starts_with(UNCONFIRMED) || message.contains(EVENT_ONLY_BEFORE)
+}
+
+/// The node registered although an event reported a failure.
+pub(crate) const REGISTERED: &str =
+    "The node registered. The result of CSE has not been read from Azure yet.";
+
 /// All attempts to read are over, and nothing was seen.
 pub(crate) const VM_GONE: &str = "The VM was gone before the result of CSE could be read.";
 
@@ -82,17 +98,14 @@ pub(crate) fn out_of_time(minutes: i64) -> Failure {
 
 /// The condition's message.
 pub(crate) fn condition(failure: &Failure) -> String {
+    let (mark, source) = if failure.is_confirmed() { ("", "") } else { (UNCONFIRMED, EVENT_ONLY) };
     let head = head(failure);
     let cause = with_effective(&failure.sentence, failure.effective.as_ref());
-    let source = match failure.source {
-        Source::KarpenterEvent => " Read from Karpenter's event, since the VM was already gone.",
-        _ => "",
-    };
     let action =
         if failure.action.is_empty() { String::new() } else { format!(" {}.", failure.action) };
     let tail = format!("{source} {SEE}");
     let room = LONGEST_MESSAGE - tail.len();
-    bounded(&format!("{head}: {cause}.{action}"), room) + &tail
+    bounded(&format!("{mark}{head}: {cause}.{action}"), room) + &tail
 }
 
 /// The note of an event: the reported code leads, and the cause follows where it is another.
@@ -112,10 +125,11 @@ pub fn note(failure: &Failure, node: &str) -> String {
         told.push_str(". ");
         told.push_str(&with_effective(&failure.sentence, Some(effective)));
     }
-    if failure.source == Source::KarpenterEvent {
-        told += ". Read from Karpenter's event, since the VM was already gone";
+    if failure.is_confirmed() {
+        return bounded(&told, LONGEST_NOTE);
     }
-    bounded(&told, LONGEST_NOTE)
+    let tail = EVENT_ONLY.trim_end_matches('.');
+    bounded(&format!("{UNCONFIRMED}{told}."), LONGEST_NOTE - tail.len()) + tail
 }
 
 fn head(failure: &Failure) -> String {

@@ -72,17 +72,60 @@ pub async fn client_by_file(path: &Path) -> Result<kube::Client, String> {
     client(read(path)?).await.map_err(|error| format!("{}: {error}", path.display()))
 }
 
+/// A client, and what its cluster is called.
+pub struct Connection {
+    /// The client.
+    pub client: kube::Client,
+    /// The cluster of the kubeconfig's current context; none in a pod.
+    pub cluster: Option<String>,
+    /// The address of the API server, as `https://HOST:PORT`.
+    pub server: String,
+}
+
+/// Connects by the file that was named, else as [`usual_client`] does.
+///
+/// # Errors
+/// As [`client_by_file`] and [`usual_client`].
+pub async fn connect(path: Option<&Path>) -> Result<Connection, String> {
+    let options = KubeConfigOptions::default();
+    let (config, kubeconfig) = match path {
+        Some(path) => {
+            let kubeconfig = read(path)?;
+            let config = kube::Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await;
+            let told = |error| format!("{}: {}", path.display(), words(&error));
+            (config.map_err(told)?, Some(kubeconfig))
+        }
+        None => (usual_config().await?, Kubeconfig::read().ok()),
+    };
+    let url = &config.cluster_url;
+    let port = url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+    let (scheme, host) = (url.scheme_str().unwrap_or("https"), url.host().unwrap_or_default());
+    let server = format!("{scheme}://{host}{port}");
+    let cluster = kubeconfig.as_ref().and_then(current_cluster);
+    Ok(Connection { client: by_config(config)?, cluster, server })
+}
+
+/// The name of the cluster of the current context.
+fn current_cluster(kubeconfig: &Kubeconfig) -> Option<String> {
+    let current = kubeconfig.current_context.as_deref()?;
+    let context = kubeconfig.contexts.iter().find(|one| one.name == current)?;
+    Some(context.context.as_ref()?.cluster.clone())
+}
+
 /// A client by what every tool of Kubernetes goes by: `KUBECONFIG`, the user's own kubeconfig, or the pod's account.
 ///
 /// # Errors
 /// A sentence on both ways.
 pub async fn usual_client() -> Result<kube::Client, String> {
+    by_config(usual_config().await?)
+}
+
+async fn usual_config() -> Result<kube::Config, String> {
     let by_file = kube::Config::from_kubeconfig(&KubeConfigOptions::default()).await;
-    by_config(match by_file {
-        Ok(config) => config,
-        Err(outside) => kube::Config::incluster().map_err(|inside| {
+    by_file.or_else(|outside| {
+        kube::Config::incluster().map_err(|inside| {
             format!("by {}: {}; as a pod: {}", usual_file(), words(&outside), words(&inside))
-        })?,
+        })
     })
 }
 
@@ -121,6 +164,13 @@ mod tests {
         let long = tempfile::NamedTempFile::new().unwrap();
         long.as_file().set_len(LONGEST + 1).unwrap();
         assert!(read(long.path()).unwrap_err().contains("longer than"));
+    }
+
+    #[test]
+    fn cluster_is_that_of_the_current_context() {
+        let yaml = "current-context: c\ncontexts: [{name: d, context: {cluster: x, user: u}}, {name: c, context: {cluster: prod, user: u}}]\n";
+        assert_eq!(current_cluster(&parse(yaml).unwrap()).as_deref(), Some("prod"));
+        assert_eq!(current_cluster(&parse(YAML).unwrap()), None);
     }
 
     #[test]

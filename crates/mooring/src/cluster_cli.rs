@@ -59,15 +59,15 @@ pub(crate) struct ClusterArguments {
     pub(crate) kubeconfig: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) name: ClusterName,
-    /// The resource group of the nodes; else AZURE_NODE_RESOURCE_GROUP unless a flag names the cluster, else the one
-    /// that Azure has for the cluster
+    /// The resource group of the nodes, the only one that VMs are read in; else AZURE_NODE_RESOURCE_GROUP unless a flag
+    /// names the cluster, else read from the cluster
     #[arg(long, value_name = "NAME")]
     pub(crate) node_resource_group: Option<String>,
     /// Azure's resource manager; else AZURE_RESOURCE_MANAGER_ENDPOINT, else the public cloud
     #[arg(long, value_name = "URL")]
     pub(crate) arm_endpoint: Option<String>,
     /// The namespace of the Lease and the record
-    #[arg(long, value_name = "NAME", default_value = "kube-system")]
+    #[arg(long, value_name = "NAME", default_value = "mooring-system")]
     pub(crate) namespace: String,
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use mooring_arm::identity::Settings as Identity;
 use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
+use mooring_controller::Scope;
+use mooring_kubeconfig::Connection;
 
 use crate::cluster_cli::ClusterArguments;
 use crate::failure::Failure;
@@ -13,13 +15,6 @@ use crate::failure::Failure;
 fn or_environment(flag: Option<&String>, names: &[&str]) -> Option<String> {
     let value = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
     flag.cloned().or_else(|| names.iter().find_map(value))
-}
-
-/// Where the nodes are in Azure.
-#[derive(Debug, Default)]
-pub(crate) struct Place {
-    pub(crate) subscription: Option<String>,
-    pub(crate) node_resource_group: Option<String>,
 }
 
 /// A client of Azure within these limits, at this endpoint or at the one that the environment says.
@@ -38,21 +33,28 @@ pub(crate) async fn kubernetes(arguments: &ClusterArguments) -> Result<kube::Cli
     kubernetes_by(arguments.kubeconfig.as_deref()).await
 }
 
+/// A client of the cluster's API by a kubeconfig, else by the usual rules, with the names that its operator knows.
+pub(crate) async fn cluster_by(kubeconfig: Option<&Path>) -> Result<Connection, Failure> {
+    mooring_kubeconfig::connect(kubeconfig).await.map_err(|error| unreachable_cluster(&error))
+}
+
+fn unreachable_cluster(error: &str) -> Failure {
+    Failure::unreadable(format!(
+        "no way to the cluster's API: {error}\nhint: `--kubeconfig FILE` or KUBECONFIG names a kubeconfig; `az aks get-credentials` writes one"
+    ))
+}
+
 /// The same by a kubeconfig, else by the usual rules.
 pub(crate) async fn kubernetes_by(kubeconfig: Option<&Path>) -> Result<kube::Client, Failure> {
     let client = match kubeconfig {
         Some(path) => mooring_kubeconfig::client_by_file(path).await,
         None => mooring_kubeconfig::usual_client().await,
     };
-    client.map_err(|error| {
-        Failure::unreadable(format!(
-            "no way to the cluster's API: {error}\nhint: `--kubeconfig FILE` or KUBECONFIG names a kubeconfig; `az aks get-credentials` writes one"
-        ))
-    })
+    client.map_err(|error| unreachable_cluster(&error))
 }
 
-/// Where the nodes are; the cluster is asked for what is not said.
-pub(crate) async fn place(arm: &Client, arguments: &ClusterArguments) -> Result<Place, Failure> {
+/// What may be read in Azure. The node resource group is read from the cluster unless it is given.
+pub(crate) async fn scope(arm: &Client, arguments: &ClusterArguments) -> Result<Scope, Failure> {
     let name = &arguments.name;
     let subscription =
         or_environment(name.subscription.as_ref(), &["SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"]);
@@ -60,18 +62,29 @@ pub(crate) async fn place(arm: &Client, arguments: &ClusterArguments) -> Result<
     let is_named = name.resource_group.is_some() || name.cluster.is_some();
     let variables: &[&str] = if is_named { &[] } else { &["AZURE_NODE_RESOURCE_GROUP"] };
     let nodes = or_environment(arguments.node_resource_group.as_ref(), variables);
-    if nodes.is_some() {
-        return Ok(Place { subscription, node_resource_group: nodes });
-    }
     let group = or_environment(name.resource_group.as_ref(), &["RESOURCE_GROUP"]);
     let cluster = or_environment(name.cluster.as_ref(), &["CLUSTER_NAME"]);
-    let (Some(in_subscription), Some(group), Some(cluster)) = (&subscription, group, cluster)
-    else {
-        return Ok(Place { subscription, node_resource_group: None });
+    let unknown = || {
+        Failure::usage(
+            "the node resource group is unknown\nhint: name the cluster with `--subscription`, `--resource-group` and `--cluster` (or SUBSCRIPTION_ID, RESOURCE_GROUP and CLUSTER_NAME), or give `--subscription` and `--node-resource-group`".to_owned(),
+        )
     };
-    let id = ResourceId::cluster(in_subscription, &group, &cluster)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let cluster = arm.cluster(&id).await.map_err(|error| Failure::azure(&error))?;
-    let node_resource_group = cluster.properties.node_resource_group.clone();
-    Ok(Place { subscription, node_resource_group })
+    let subscription = subscription.ok_or_else(unknown)?;
+    let cluster = match (group, cluster) {
+        (Some(group), Some(cluster)) => Some(
+            ResourceId::cluster(&subscription, &group, &cluster)
+                .map_err(|error| Failure::usage(error.to_string()))?,
+        ),
+        _ => None,
+    };
+    let node_resource_group = match (nodes, &cluster) {
+        (Some(nodes), _) => nodes,
+        (None, Some(id)) => {
+            let cluster = arm.cluster(id).await.map_err(|error| Failure::azure(&error))?;
+            cluster.properties.node_resource_group.clone().ok_or_else(unknown)?
+        }
+        (None, None) => return Err(unknown()),
+    };
+    let cluster = cluster.map(|id| id.as_str().to_owned());
+    Ok(Scope { subscription, node_resource_group, cluster })
 }

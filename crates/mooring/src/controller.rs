@@ -6,13 +6,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use mooring_controller::lease::Times;
 use mooring_controller::metrics::Metrics;
-use mooring_controller::run::{Answers, Clock, Controller, Health, serve};
+use mooring_controller::run::{Clock, Controller, Health, Pages, serve};
 use mooring_controller::{Settings, log, share};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cluster_cli::ControllerArguments;
-use crate::connect::{self, Place};
+use crate::connect;
 use crate::failure::Failure;
 
 pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure> {
@@ -36,30 +36,20 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
     let health_at = listen("--health-address", &arguments.health_address).await?;
     let (metrics_on, health_on) = (metrics_at.local_addr()?, health_at.local_addr()?);
-    // Claims say where their VMs are; this is only for those that are gone before they were seen.
-    let place = connect::place(&arm, &arguments.cluster).await.unwrap_or_else(|failure| {
-        tracing::warn!(why = failure.text(), "the node resource group is not known");
-        Place::default()
-    });
+    // NodeClaims name VMs, and this confines what is read of them, so nothing starts without it.
+    let scope = connect::scope(&arm, &arguments.cluster).await?;
     let clock: Clock = Arc::new(Timestamp::now);
     let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(clock())));
-    let answers = Answers {
-        clock: Arc::clone(&clock),
-        metrics: Arc::clone(&metrics),
-        health: Arc::clone(&health),
-    };
-    let pages =
-        [tokio::spawn(serve(metrics_at, answers.clone())), tokio::spawn(serve(health_at, answers))];
+    let probes = Pages::Probes(Arc::clone(&health), Arc::clone(&clock));
+    let pages = [
+        tokio::spawn(serve(metrics_at, Pages::Metrics(Arc::clone(&metrics)))),
+        tokio::spawn(serve(health_at, probes)),
+    ];
     let controller = Controller {
         kube,
         arm,
         clock,
-        settings: Settings {
-            instance: instance(),
-            subscription: place.subscription,
-            node_resource_group: place.node_resource_group,
-            ..Settings::default()
-        },
+        settings: Settings { instance: instance(), scope, ..Settings::default() },
         namespace: arguments.cluster.namespace.clone(),
         times: Times::default(),
         metrics,

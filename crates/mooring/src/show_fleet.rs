@@ -17,7 +17,7 @@ const NOTHING: &str = "No failures are on record.\n\
 pub(crate) fn show(format: ReportFormat, table: &Table) -> Result<String, Failure> {
     Ok(match format {
         ReportFormat::Json => return show::json(&json(table)),
-        _ if table.rows.is_empty() => NOTHING.to_owned(),
+        _ if table.rows.is_empty() => NOTHING.to_owned() + &unconfirmed(table),
         ReportFormat::Table => columns(table),
         ReportFormat::Markdown => markdown(table),
     })
@@ -52,7 +52,17 @@ fn columns(table: &Table) -> String {
     for (_, sentence) in &table.findings {
         let _ = writeln!(text, "\n{}", printable(sentence));
     }
-    text
+    text + &unconfirmed(table)
+}
+
+/// What is on record and not counted.
+fn unconfirmed(table: &Table) -> String {
+    match table.unconfirmed {
+        0 => String::new(),
+        count => format!(
+            "\nNot counted: {count} unconfirmed (only an event reports them; `mooring why POOL` lists them)\n"
+        ),
+    }
 }
 
 fn markdown(table: &Table) -> String {
@@ -63,7 +73,7 @@ fn markdown(table: &Table) -> String {
     for (_, sentence) in &table.findings {
         let _ = writeln!(text, "\n**{}**", escape(sentence));
     }
-    text
+    text + &unconfirmed(table)
 }
 
 fn json(table: &Table) -> Value {
@@ -80,5 +90,6 @@ fn json(table: &Table) -> Value {
         .iter()
         .map(|(image, sentence)| json!({"image": image, "sentence": sentence}))
         .collect();
-    json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped})
+    json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped,
+        "unconfirmed": table.unconfirmed})
 }

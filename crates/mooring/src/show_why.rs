@@ -71,6 +71,7 @@ fn json(what: &str, told: &[NodeTold], fleet: &Table) -> Value {
                 "image": one.image,
                 "joined": one.joined,
                 "failed": one.is_failed(),
+                "unconfirmed": one.is_unconfirmed(),
                 "status": one.verdict.status().as_str(),
                 "reason": one.verdict.reason.as_str(),
                 "message": one.sentence(),

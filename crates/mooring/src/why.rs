@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use mooring_arm::Limits;
-use mooring_controller::Settings;
 use mooring_controller::once::{Failed, Looker};
 use mooring_controller::run::Api;
+use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
 
 use crate::cluster_cli::{ClusterArguments, FleetArguments, WhyArguments};
-use crate::connect::{self, Place};
+use crate::connect;
 use crate::failure::Failure;
 use crate::show::print;
 use crate::{show_fleet, show_why};
@@ -19,6 +19,7 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
     runtime()?.block_on(async {
         let looker = looker(&arguments.cluster, arguments.run_command, true).await?;
         let told = looker.why(&arguments.what).await.map_err(|failed| of(&failed))?;
+        report_old_record(&looker).await;
         // Without the record there is no context, which is no reason to tell nothing.
         let fleet = looker.fleet().await.unwrap_or_default();
         let text = show_why::show(arguments.output, &arguments.what, &told, &fleet)?;
@@ -33,8 +34,19 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let looker = looker(&arguments.cluster, false, false).await?;
         let table = looker.fleet().await.map_err(|failed| of(&failed))?;
+        report_old_record(&looker).await;
         print(show_fleet::show(arguments.output, &table)?.as_bytes())
     })
+}
+
+/// Warns about a record of an earlier version that no controller has taken over.
+#[expect(clippy::print_stderr, reason = "a warning next to the answer")]
+async fn report_old_record(looker: &Looker) {
+    if let Some(failures) = looker.old_failures().await {
+        eprintln!(
+            "warning: namespace {LEGACY_NAMESPACE} has a failure record of an earlier version ({failures} failures), which is not shown\nhint: `mooring controller` takes it over when it leads; `--namespace {LEGACY_NAMESPACE}` shows it"
+        );
+    }
 }
 
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
@@ -48,22 +60,11 @@ pub(crate) async fn looker(
 ) -> Result<Looker, Failure> {
     // A person waits, so all of Azure's limits may be used.
     let arm = connect::azure(arguments.arm_endpoint.as_ref(), Limits::default())?;
-    let place = if needs_azure { connect::place(&arm, arguments).await? } else { Place::default() };
-    let (subscription, node_resource_group) = match (place.subscription, place.node_resource_group)
-    {
-        (Some(subscription), Some(group)) => (subscription, group),
-        _ if !needs_azure => (String::new(), String::new()),
-        _ => {
-            return Err(Failure::usage(
-                "which cluster?\nhint: `--subscription`, `--resource-group` and `--cluster` name it, or SUBSCRIPTION_ID, RESOURCE_GROUP and CLUSTER_NAME".to_owned(),
-            ));
-        }
-    };
+    let scope = if needs_azure { connect::scope(&arm, arguments).await? } else { Scope::default() };
     Ok(Looker {
         api: Some(Api::new(connect::kubernetes(arguments).await?)),
         arm,
-        subscription,
-        node_resource_group,
+        scope,
         namespace: arguments.namespace.clone(),
         condition_type: Settings::default().condition_type,
         now: Timestamp::now(),

@@ -158,9 +158,9 @@ fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
         &["repair", "--pipeline"],
         &["repair", "--pipeline", "--dry-run"],
         &["finalizers", "apply"],
-        &["finalizers", "apply", "--yes", "--plan-hash", "0"],
+        &["finalizers", "apply", "--yes", "--plan-hash", EXPIRED],
         &["finalizers", "apply", "--best-effort"],
-        &["finalizers", "resume", "--yes"],
+        &["finalizers", "resume"],
     ];
     for words in commands.iter().map(Vec::as_slice).chain(more) {
         for value in ["2", "enabled", "tru", "yes please"] {

@@ -175,6 +175,9 @@ fn trace_within(kib: u32, path: &Path) -> String {
     told
 }
 
+/// A name, entries with their sizes, a block of their content, and what is printed.
+type Bomb<'a> = (&'a str, Vec<(tar::EntryType, u64)>, &'a [u8; 512], &'a str);
+
 #[test]
 fn archive_bombs_need_bounded_memory_and_name_what_is_skipped() {
     let work = tempfile::tempdir().unwrap();
@@ -185,7 +188,7 @@ fn archive_bombs_need_bounded_memory_and_name_what_is_skipped() {
         traced[copy * step.len()..][..step.len()].copy_from_slice(step);
     }
     let name = [b'n'; 512];
-    let cases: [(&str, Vec<(tar::EntryType, u64)>, &[u8; 512], &str); 4] = [
+    let cases: [Bomb<'_>; 4] = [
         (
             "GNU names",
             vec![(tar::EntryType::GNULongName, 200 << 20)],

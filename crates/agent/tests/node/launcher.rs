@@ -1,5 +1,6 @@
 //! The launcher that a boothook or the unit starts, with an agent that writes down how it was called.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -218,7 +219,7 @@ fn features_cannot_set_what_decides_which_code_runs() {
     ];
     let mut features = String::from("ENABLE_PROVISIONING_HOTFIX=no\n");
     for name in names {
-        features += &format!("{name}={}\n", hostile.display());
+        writeln!(features, "{name}={}", hostile.display()).unwrap();
     }
     machine.file("config.json", "").file("features", &features);
     let output = machine.run();

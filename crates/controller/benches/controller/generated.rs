@@ -129,7 +129,7 @@ pub(crate) async fn memory(count: u64) {
         arm: crate::azure::client(&shell),
         clock: Arc::clone(&clock),
         settings: Settings::default(),
-        namespace: "kube-system".to_owned(),
+        namespace: "mooring-system".to_owned(),
         times: Times::default(),
         metrics: Arc::new(Metrics::new()),
         health: Arc::clone(&health),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use super::{Claim, Condition, NotAClaim, Shape};
 use crate::condition::Status;
 use crate::intern::Interner;
+use crate::scope::Outside;
 use crate::vm_id::{MachineId, VmId};
 
 type Text = Option<String>;
@@ -148,6 +149,8 @@ impl Object {
             let is_true = condition.status.as_deref() == Some("True");
             is_true.then(|| condition.last_transition_time.unwrap_or(metadata.creation_timestamp))
         };
+        let provider_id = provider_id.filter(|id| !id.is_empty());
+        let vm = provider_id.as_deref().and_then(|id| VmId::parse(id, interner));
         Ok(Claim {
             pool,
             node_class,
@@ -155,7 +158,8 @@ impl Object {
             zone,
             instance_type,
             capacity_type,
-            vm: provider_id.and_then(|id| VmId::parse(&id, interner)),
+            outside: (vm.is_none() && provider_id.is_some()).then_some(Outside::ProviderId),
+            vm,
             machine: metadata.annotations.machine.and_then(|id| MachineId::parse(&id, interner)),
             launched: became_true("Launched"),
             registered: became_true("Registered"),

@@ -33,6 +33,8 @@ pub struct Table {
     pub findings: Vec<(String, String)>,
     /// Failures that the record had no room for.
     pub dropped: u64,
+    /// Failures that only an event reports; not counted in any row.
+    pub unconfirmed: u32,
 }
 
 impl Table {
@@ -48,7 +50,8 @@ impl Table {
                 *nodes.entry(image.to_owned()).or_default() += 1;
             }
         }
-        for entry in record.entries() {
+        let unconfirmed = record.entries().filter(|entry| entry.unconfirmed).count();
+        for entry in record.entries().filter(|entry| !entry.unconfirmed) {
             let image = entry.image.clone().unwrap_or_else(|| "unknown".to_owned());
             fleet.count(&image, Some(&entry.cause));
             *nodes.entry(image.clone()).or_default() += 1;
@@ -77,7 +80,8 @@ impl Table {
         let findings = fleet.findings().into_iter();
         let findings =
             findings.map(|finding| (finding.image.clone(), finding.to_string())).collect();
-        Self { rows, findings, dropped: record.dropped }
+        let unconfirmed = u32::try_from(unconfirmed).unwrap_or(u32::MAX);
+        Self { rows, findings, dropped: record.dropped, unconfirmed }
     }
 
     /// What is known about one image, in sentences.
@@ -124,5 +128,14 @@ mod tests {
         assert_eq!(table.rows[0].pools, ["default"]);
         assert_eq!(table.about("202601.27.0").count(), 1);
         assert_eq!(Table::of(&Document::default(), &claims), Table::default());
+    }
+
+    #[test]
+    fn unconfirmed_failures_are_not_counted_by_image() {
+        let mut record = Document::default();
+        let entries = (0..6).map(|number| Entry { unconfirmed: true, ..entry(number) });
+        record.merge(&entries.collect::<Vec<_>>(), 50);
+        let table = Table::of(&record, &[]);
+        assert_eq!((table.rows, table.findings, table.unconfirmed), (vec![], vec![], 6));
     }
 }

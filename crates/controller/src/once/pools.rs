@@ -7,6 +7,7 @@ use super::told::NodeTold;
 use super::why::{Failed, Looker};
 use crate::claim::Claim;
 use crate::observation::Observation;
+use crate::scope::Scope;
 
 /// The tag by which AKS says whose scale set it is.
 const POOL: &str = "aks-managed-poolName";
@@ -19,7 +20,8 @@ impl Looker {
         instance: Option<&str>,
     ) -> Result<Vec<NodeTold>, Failed> {
         let mut told = Vec::new();
-        for set in self.arm.scale_sets(&self.subscription, &self.node_resource_group).await? {
+        let Scope { subscription, node_resource_group, .. } = &self.scope;
+        for set in self.arm.scale_sets(subscription, node_resource_group).await? {
             let own = set.tags.get(POOL).is_some_and(|name| name == pool);
             // A node's name begins with its scale set's.
             let holds =
@@ -47,15 +49,14 @@ impl Looker {
         Ok(told)
     }
 
-    /// One instance by its id.
+    /// One instance by its id, which is inside the scope.
     pub(super) async fn instance(
         &self,
-        id: &str,
+        id: &ResourceId,
         pool: Option<&str>,
         joined: Option<bool>,
     ) -> Result<NodeTold, Failed> {
-        let id = ResourceId::parse(id).map_err(mooring_arm::Error::from)?;
-        let one = self.arm.scale_set_vm(&id).await?;
+        let one = self.arm.scale_set_vm(id).await?;
         self.of_instance(one.view(), one.text(), pool, joined).await
     }
 

@@ -66,7 +66,7 @@ impl NodeTold {
             owner: "",
             confidence: "",
             evidence: entry.evidence.clone(),
-            source: Source::InstanceView,
+            source: if entry.unconfirmed { Source::KarpenterEvent } else { Source::InstanceView },
         };
         let reason = Reason::parse(&entry.reason).unwrap_or(Reason::CseSucceeded);
         Self {
@@ -85,7 +85,15 @@ impl NodeTold {
     #[must_use]
     pub fn is_failed(&self) -> bool {
         let over = matches!(self.verdict.reason, Reason::CseSucceeded | Reason::NoCseExtension);
-        self.verdict.status() == Status::False || (over && self.joined == Some(false))
+        self.verdict.status() == Status::False
+            || self.is_unconfirmed()
+            || (over && self.joined == Some(false))
+    }
+
+    /// Whether only an event reports the failure.
+    #[must_use]
+    pub fn is_unconfirmed(&self) -> bool {
+        self.verdict.failure.as_ref().is_some_and(|failure| !failure.is_confirmed())
     }
 
     /// One sentence.

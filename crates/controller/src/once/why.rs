@@ -11,10 +11,12 @@ use crate::claim::Claim;
 use crate::condition::Reason;
 use crate::failure::Source;
 use crate::intern::Interner;
+use crate::legacy;
 use crate::observation::Observation;
 use crate::record::{self, Document, Unreadable};
 use crate::run::{Api, Refusal, observe};
 use crate::schedule::Priority;
+use crate::scope::Scope;
 use crate::state::Target;
 use crate::verdict::{Finding, Verdict, hints, judge};
 use crate::vm_id::VmId;
@@ -31,10 +33,8 @@ pub struct Looker {
     pub api: Option<Api>,
     /// Azure.
     pub arm: Client,
-    /// The subscription.
-    pub subscription: String,
-    /// The node resource group.
-    pub node_resource_group: String,
+    /// What may be read in Azure.
+    pub scope: Scope,
     /// Where the record is.
     pub namespace: String,
     /// The condition's type.
@@ -64,6 +64,11 @@ pub enum Failed {
         "{0} could not be read: {1}\nhint: `mooring why` needs the role Reader on the node resource group"
     )]
     Unread(String, &'static str),
+    /// A Node names an instance that may not be read.
+    #[error(
+        "the providerID of node {0:?} names an instance outside the node resource group {1}; it is not read\nhint: `--node-resource-group` names the group of this cluster's nodes"
+    )]
+    Outside(String, String),
     /// The record.
     #[error(transparent)]
     Record(#[from] Unreadable),
@@ -119,6 +124,17 @@ impl Looker {
         Ok(Table::of(&self.record().await?, &self.claims("").await?))
     }
 
+    /// How many failures the record of an earlier version has that the controller has not taken over; none if there is no
+    /// such record, or it may not be read.
+    pub async fn old_failures(&self) -> Option<usize> {
+        if self.namespace == legacy::NAMESPACE || self.record().await.ok()?.taken_from.is_some() {
+            return None;
+        }
+        let text = self.get(&record::path(legacy::NAMESPACE)).await.ok()??;
+        let object = serde_json::from_str(&text).ok()?;
+        Document::from_config_map(&object).ok().map(|record| record.entries().count())
+    }
+
     pub(super) async fn get(&self, path: &str) -> Result<Option<String>, Failed> {
         let Some(api) = &self.api else { return Ok(None) };
         match api.get(path).await {
@@ -129,13 +145,18 @@ impl Looker {
     }
 
     async fn record(&self) -> Result<Document, Failed> {
-        let path = format!("/api/v1/namespaces/{}/configmaps/{}", self.namespace, record::NAME);
-        let Some(text) = self.get(&path).await? else { return Ok(Document::default()) };
+        let Some(text) = self.get(&record::path(&self.namespace)).await? else {
+            return Ok(Document::default());
+        };
         Ok(Document::from_config_map(&serde_json::from_str(&text).unwrap_or_default())?)
     }
 
     fn project(&self, json: &str) -> Option<Claim> {
-        Claim::from_json(json.as_bytes(), &self.condition_type, &mut Interner::default()).ok()
+        let mut claim =
+            Claim::from_json(json.as_bytes(), &self.condition_type, &mut Interner::default())
+                .ok()?;
+        self.scope.confine(&mut claim);
+        Some(claim)
     }
 
     async fn claim(&self, name: &str) -> Result<Option<Claim>, Failed> {
@@ -174,13 +195,12 @@ impl Looker {
         if let Some(told) = recorded(self).await? {
             return Ok(told);
         }
-        let verdict = match (&claim.vm, claim.launched) {
-            (Some(_), _) => Verdict::unavailable(wording::VM_GONE.to_owned()),
-            (None, _) => Verdict::unavailable(
-                "Karpenter has not launched a VM for this claim yet.".to_owned(),
-            ),
+        let reason = match (claim.outside, &claim.vm) {
+            (Some(outside), _) => self.scope.reason(outside),
+            (None, Some(_)) => wording::VM_GONE.to_owned(),
+            (None, None) => "Karpenter has not launched a VM for this claim yet.".to_owned(),
         };
-        Ok(of(&claim, verdict, From::Azure))
+        Ok(of(&claim, Verdict::unavailable(reason), From::Azure))
     }
 
     async fn node(&self, name: &str) -> Result<Option<NodeTold>, Failed> {
@@ -189,10 +209,22 @@ impl Looker {
         let id = node["spec"]["providerID"].as_str().unwrap_or_default();
         let id = id.strip_prefix("azure://").unwrap_or(id);
         let pool = node["metadata"]["labels"]["kubernetes.azure.com/agentpool"].as_str();
+        let outside = || {
+            let group = self.scope.node_resource_group.clone();
+            Err(Failed::Outside(name.to_owned(), group))
+        };
         if id.to_ascii_lowercase().contains("/virtualmachinescalesets/") {
-            return Ok(Some(self.instance(id, pool, Some(true)).await?));
+            let id = ResourceId::parse(id).map_err(Error::from)?;
+            let group = id.resource_group().unwrap_or_default();
+            if !self.scope.contains_group(id.subscription(), group) {
+                return outside();
+            }
+            return Ok(Some(self.instance(&id, pool, Some(true)).await?));
         }
         let Some(vm) = VmId::parse(id, &mut Interner::default()) else { return Ok(None) };
+        if !self.scope.contains_vm(&vm) {
+            return outside();
+        }
         self.of_vm(&vm, None, pool, Some(true)).await
     }
 
@@ -241,7 +273,7 @@ impl Looker {
     fn vm(&self, name: &str) -> Option<VmId> {
         let id = format!(
             "/subscriptions/{}/resourceGroups/{}/virtualMachines/{name}",
-            self.subscription, self.node_resource_group
+            self.scope.subscription, self.scope.node_resource_group
         );
         VmId::parse(&id, &mut Interner::default())
     }

@@ -22,6 +22,7 @@ fn entry(pool: &str, number: i64) -> Entry {
         confidence: "high".to_owned(),
         evidence: Some("oras: command not found".to_owned()),
         source: "instance-view".to_owned(),
+        unconfirmed: false,
         image: Some("202601.27.0".to_owned()),
         zone: None,
         instance_type: None,
@@ -41,6 +42,27 @@ fn the_last_failures_of_a_pool_are_kept() {
         (50, 1, 10)
     );
     assert_eq!(document.pools["a"][0].node_claim, "a-10");
+}
+
+#[test]
+fn unconfirmed_failures_evict_nothing_and_give_way() {
+    let unconfirmed = |number| Entry { unconfirmed: true, ..entry("a", number) };
+    let mut document = Document::default();
+    document.merge(&(0..50).map(|number| entry("a", number)).collect::<Vec<_>>(), 50);
+    let before = document.pools.clone();
+    document.merge(&(50..90).map(unconfirmed).collect::<Vec<_>>(), 50);
+    assert_eq!((&document.pools, document.dropped), (&before, 40));
+    let mut document = Document::default();
+    document.merge(&[unconfirmed(1), unconfirmed(2)], 50);
+    // Azure shows the failure after all.
+    document.merge(&[Entry { id: "other".to_owned(), ..entry("a", 1) }], 50);
+    let uids: Vec<_> = document.entries().map(|entry| (&*entry.uid, entry.unconfirmed)).collect();
+    assert_eq!(uids, [("uid-a-1", false), ("uid-a-2", true)]);
+    let text = serde_json::to_string(&document).unwrap();
+    assert_eq!(text.matches("\"unconfirmed\":true").count(), 1);
+    let old =
+        text.replace("\"unconfirmed\":true,", "").replacen("instance-view", "karpenter-event", 1);
+    assert!(Document::parse(&old).unwrap().entries().next().unwrap().unconfirmed);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::gate::Gate;
 use super::{Clock, Controller, Health, Message};
 use crate::hash::fraction;
 use crate::lease::{self, Candidate, Lease, Step, Times};
+use crate::legacy::{self, OldLease};
 use crate::metrics::{Metrics, Write};
 use crate::record::{self, Document};
 
@@ -25,6 +26,11 @@ pub(super) struct Leader {
     instance: String,
     times: Times,
     candidate: Candidate,
+    /// The Lease of an earlier version, until it is known that there is none.
+    old_lease: Option<OldLease>,
+    /// It was held when it was read last.
+    is_waiting: bool,
+    failures_kept: usize,
     term: u64,
     leads: bool,
 }
@@ -48,6 +54,10 @@ impl Leader {
             instance: settings.instance.clone(),
             times: *times,
             candidate: Candidate::new(&settings.instance, *times),
+            old_lease: (namespace != legacy::NAMESPACE)
+                .then(|| OldLease::new(&settings.instance, *times)),
+            is_waiting: false,
+            failures_kept: settings.failures_kept,
             term: 0,
             leads: false,
         }
@@ -60,7 +70,7 @@ impl Leader {
             let tried = if self.leads || self.health.is_synced() {
                 self.attempt().await
             } else {
-                self.api.get(&self.path()).await.map(|_| ())
+                self.api.get(&lease_path(&self.namespace)).await.map(|_| ())
             };
             let now = (self.clock)();
             let reached = tried.as_ref().err().is_none_or(|refusal| refusal.status.is_some());
@@ -80,16 +90,8 @@ impl Leader {
         self.give_back().await;
     }
 
-    fn path(&self) -> String {
-        format!("{}/{}", self.list(), lease::NAME)
-    }
-
-    fn list(&self) -> String {
-        format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", self.namespace)
-    }
-
-    async fn read(&self) -> Result<Option<Lease>, Refusal> {
-        match self.api.get(&self.path()).await {
+    async fn read(&self, namespace: &str) -> Result<Option<Lease>, Refusal> {
+        match self.api.get(&lease_path(namespace)).await {
             Ok(text) => {
                 let object = serde_json::from_str(&text).unwrap_or_default();
                 Ok(Some(Lease::from_value(&object)))
@@ -99,8 +101,43 @@ impl Leader {
         }
     }
 
+    /// Whether a controller of an earlier version still leads, by its Lease in another namespace.
+    async fn earlier_version_leads(&mut self) -> Result<bool, Refusal> {
+        if self.leads || self.old_lease.is_none() {
+            return Ok(false);
+        }
+        let lease = match self.read(legacy::NAMESPACE).await {
+            Err(refusal) if refusal.status == Some(403) => {
+                tracing::warn!(
+                    why = refusal.what,
+                    "the Lease of an earlier version in {} cannot be read; continuing without it",
+                    legacy::NAMESPACE
+                );
+                None
+            }
+            read => read?,
+        };
+        let now = (self.clock)();
+        let held = self.old_lease.as_mut().is_some_and(|old| old.is_held(lease.as_ref(), now));
+        if lease.is_none() {
+            self.old_lease = None;
+        }
+        if held && !std::mem::replace(&mut self.is_waiting, held) {
+            tracing::info!(
+                holder = lease.map(|lease| crate::text::safe(&lease.holder, 128)),
+                "waiting: a controller of an earlier version holds the Lease in {}",
+                legacy::NAMESPACE
+            );
+        }
+        self.is_waiting = held;
+        Ok(held)
+    }
+
     async fn attempt(&mut self) -> Result<(), Refusal> {
-        let lease = self.read().await?;
+        if self.earlier_version_leads().await? {
+            return Ok(());
+        }
+        let lease = self.read(&self.namespace).await?;
         let sent = (self.clock)();
         let step = self.candidate.decide(lease.as_ref(), sent);
         let object = self.candidate.object(lease.as_ref(), &self.namespace, sent);
@@ -110,8 +147,10 @@ impl Leader {
                 self.gate.close();
                 return Ok(());
             }
-            Step::Create => self.api.create(&self.list(), &object).await?,
-            Step::Acquire | Step::Renew => self.api.replace(&self.path(), &object).await?,
+            Step::Create => self.api.create(&leases_path(&self.namespace), &object).await?,
+            Step::Acquire | Step::Renew => {
+                self.api.replace(&lease_path(&self.namespace), &object).await?
+            }
         };
         self.candidate.confirmed(sent);
         self.metrics.wrote(Write::Lease);
@@ -151,19 +190,55 @@ impl Leader {
         }
     }
 
-    /// The record as it is; one that cannot be understood counts as empty here and is never overwritten.
+    /// The record as it is; one that cannot be understood counts as empty here and is never overwritten. That of an
+    /// earlier version is merged into it once.
     async fn record(&self) -> Result<Document, Refusal> {
-        let namespace = &self.namespace;
-        let path = format!("/api/v1/namespaces/{namespace}/configmaps/{}", record::NAME);
-        match self.api.get(&path).await {
-            Ok(text) => {
-                let object = serde_json::from_str(&text).unwrap_or_default();
-                Ok(Document::from_config_map(&object).unwrap_or_else(|error| {
-                    tracing::error!(%error, "the record is left as it is");
-                    Document::default()
-                }))
+        let (mut document, version) = match self.read_record(&self.namespace).await? {
+            Found::Nothing => (Document::default(), None),
+            Found::Unreadable => return Ok(Document::default()),
+            Found::Record(document, version) => (document, Some(version)),
+        };
+        if self.namespace == legacy::NAMESPACE || document.taken_from.is_some() {
+            return Ok(document);
+        }
+        if let Found::Record(old, _) = self.read_record(legacy::NAMESPACE).await? {
+            document.take_over(&old, legacy::NAMESPACE, self.failures_kept);
+            let object = document.config_map(&self.namespace, version.as_deref());
+            let list = record::list_path(&self.namespace);
+            let written = match version {
+                Some(_) => self.api.replace(&record::path(&self.namespace), &object).await,
+                None => self.api.create(&list, &object).await,
+            };
+            match written {
+                Ok(_) => {
+                    self.metrics.wrote(Write::Record);
+                    let failures = old.entries().count();
+                    tracing::info!(failures, "took over the record in {}", legacy::NAMESPACE);
+                }
+                // Nothing is marked as taken over, so the next leader does it.
+                Err(refusal) => {
+                    self.metrics.write_failed(Write::Record);
+                    tracing::error!(why = refusal.what, "the old record is not taken over yet");
+                }
             }
-            Err(refusal) if matches!(refusal.status, Some(403 | 404)) => Ok(Document::default()),
+        }
+        Ok(document)
+    }
+
+    async fn read_record(&self, namespace: &str) -> Result<Found, Refusal> {
+        match self.api.get(&record::path(namespace)).await {
+            Ok(text) => {
+                let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+                let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+                Ok(match Document::from_config_map(&object) {
+                    Ok(document) => Found::Record(document, version.to_owned()),
+                    Err(error) => {
+                        tracing::error!(%error, namespace, "the record is left as it is");
+                        Found::Unreadable
+                    }
+                })
+            }
+            Err(refusal) if matches!(refusal.status, Some(403 | 404)) => Ok(Found::Nothing),
             Err(refusal) => Err(refusal),
         }
     }
@@ -176,14 +251,32 @@ impl Leader {
         }
         let patience = Duration::from_secs(8);
         let _ = tokio::time::timeout(patience, async {
-            let Ok(Some(lease)) = self.read().await else { return };
+            let Ok(Some(lease)) = self.read(&self.namespace).await else { return };
             let now = (self.clock)();
             if let Some(object) = self.candidate.released(&lease, &self.namespace, now)
-                && self.api.replace(&self.path(), &object).await.is_ok()
+                && self.api.replace(&lease_path(&self.namespace), &object).await.is_ok()
             {
                 tracing::info!("gave the lease back");
             }
         })
         .await;
     }
+}
+
+/// A record as it was found.
+enum Found {
+    /// None is there, or it may not be read.
+    Nothing,
+    /// It cannot be understood.
+    Unreadable,
+    /// A record and its version.
+    Record(Document, String),
+}
+
+fn leases_path(namespace: &str) -> String {
+    format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
+}
+
+fn lease_path(namespace: &str) -> String {
+    format!("{}/{}", leases_path(namespace), lease::NAME)
 }

@@ -40,7 +40,7 @@ use crate::{log, patch};
 pub use api::{Api, Refusal};
 pub use health::Health;
 pub use read::{observe, swept};
-pub use serve::{Answers, serve};
+pub use serve::{Pages, serve};
 
 use gate::Gate;
 use write::{Batch, Writer};
@@ -299,7 +299,7 @@ impl Loop<'_> {
         let Told { claim, verdict, after_seconds } = told;
         let metrics = &self.controller.metrics;
         log::verdict(claim, verdict);
-        if let Some(failure) = &verdict.failure {
+        if let Some(failure) = verdict.failure.as_ref().filter(|failure| failure.is_confirmed()) {
             metrics.failed(&Failed {
                 code: failure.code,
                 cause: failure.cause.clone(),

@@ -18,6 +18,8 @@ const IN_TIME: Duration = Duration::from_secs(45);
 pub async fn observe(arm: &Client, target: &Target, priority: Priority) -> Observation {
     let client = match priority {
         Priority::Trigger => arm.at(Turn::Trigger).within(AT_ONCE),
+        // Not before what is scheduled, and of no use once the VM is gone.
+        Priority::Event => arm.at(Turn::Routine).within(AT_ONCE),
         Priority::Wanted | Priority::Pending => arm.at(Turn::Routine).within(IN_TIME),
     };
     let path = match target {

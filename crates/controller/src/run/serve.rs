@@ -1,5 +1,9 @@
-//! A few pages over plain HTTP: metrics and health.
+//! A few pages over plain HTTP, on two listeners: metrics on one, probes on the other.
+//!
+//! Neither port asks who connects. So a connection serves one request and ends soon, and a listener that has too many
+//! closes the oldest instead of letting new ones wait: idle connections never keep a probe from being answered.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,41 +15,39 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::{Clock, Health};
 use crate::metrics::Metrics;
 
-/// Who asks sends its head by then.
-const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// A connection ends by then, whatever it does.
-const ENDS_WITHIN: Duration = Duration::from_mins(2);
-/// More connections than this wait.
-const MOST_CONNECTIONS: usize = 32;
+/// A client sends the head of its request within this time.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// A connection ends within this time.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(15);
+/// Connections of one listener; with more the oldest is closed.
+const MAX_CONNECTIONS: usize = 32;
 
-/// What the pages show.
+/// The pages of one listener.
 #[derive(Clone)]
-pub struct Answers {
-    /// The time.
-    pub clock: Clock,
+pub enum Pages {
     /// `/metrics`.
-    pub metrics: Arc<Metrics>,
+    Metrics(Arc<Metrics>),
     /// `/healthz` and `/readyz`.
-    pub health: Arc<Health>,
+    Probes(Arc<Health>, Clock),
 }
 
-impl Answers {
+impl Pages {
     /// The page at a path: its status, type and text.
     #[must_use]
     pub fn page(&self, path: &str) -> (StatusCode, &'static str, String) {
         const PLAIN: &str = "text/plain; charset=utf-8";
-        let state = match path {
-            "/metrics" => {
+        let state = match (self, path) {
+            (Self::Metrics(metrics), "/metrics") => {
                 let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-                return (StatusCode::OK, kind, self.metrics.text());
+                return (StatusCode::OK, kind, metrics.text());
             }
-            "/healthz" => self.health.healthz((self.clock)()),
-            "/readyz" => self.health.readyz((self.clock)()),
+            (Self::Probes(health, clock), "/healthz") => health.healthz(clock()),
+            (Self::Probes(health, clock), "/readyz") => health.readyz(clock()),
             _ => return (StatusCode::NOT_FOUND, PLAIN, "not found\n".to_owned()),
         };
         match state {
@@ -55,20 +57,27 @@ impl Answers {
     }
 }
 
-/// Serves the pages for ever.
-pub async fn serve(listener: TcpListener, answers: Answers) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+/// Serves the pages of a listener. Never ends; when dropped, it closes all connections.
+pub async fn serve(listener: TcpListener, pages: Pages) {
+    let mut connections = JoinSet::new();
+    let mut open: VecDeque<AbortHandle> = VecDeque::new();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file handles, for example: others may give some back.
+            // Out of file descriptors, for example: some may be released.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let answers = answers.clone();
-        tokio::spawn(async move {
+        while connections.try_join_next().is_some() {}
+        open.retain(|connection| !connection.is_finished());
+        if open.len() >= MAX_CONNECTIONS
+            && let Some(oldest) = open.pop_front()
+        {
+            oldest.abort();
+        }
+        let pages = pages.clone();
+        open.push_back(connections.spawn(async move {
             let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
-                let (status, kind, text) = answers.page(request.uri().path());
+                let (status, kind, text) = pages.page(request.uri().path());
                 let mut response = http::Response::new(Full::new(Bytes::from(text)));
                 *response.status_mut() = status;
                 let kind = http::HeaderValue::from_static(kind);
@@ -77,10 +86,79 @@ pub async fn serve(listener: TcpListener, answers: Answers) {
             });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_WITHIN)
+                .header_read_timeout(HEAD_TIMEOUT)
+                .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), service);
-            let _ = tokio::time::timeout(ENDS_WITHIN, connection).await;
-            drop(place);
-        });
+            let _ = tokio::time::timeout(CONNECTION_TIMEOUT, connection).await;
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    async fn probes() -> (std::net::SocketAddr, JoinSet<()>) {
+        let clock: Clock = Arc::new(|| jiff::Timestamp::UNIX_EPOCH);
+        let pages = Pages::Probes(Arc::new(Health::new(clock())), clock);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut server = JoinSet::new();
+        server.spawn(serve(listener, pages));
+        (address, server)
+    }
+
+    async fn get(address: std::net::SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn idle_connections_never_keep_a_probe_waiting() {
+        let (address, _server) = probes().await;
+        let mut idle = Vec::new();
+        for number in 0..64_u8 {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            // Some send nothing, some half of a request.
+            if number % 2 == 0 {
+                stream.write_all(b"GET /healthz HTTP/1.1\r\nHost").await.unwrap();
+            }
+            idle.push(stream);
+        }
+        // Well before any timeout of the server's, which would end them as well.
+        let answer = tokio::time::timeout(HEAD_TIMEOUT / 2, get(address, "/healthz")).await;
+        let answer = answer.expect("the probe waits for idle connections");
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok\n"), "{answer}");
+        assert_eq!(idle.len(), 64);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn idle_connections_are_closed() {
+        let (address, _server) = probes().await;
+        let started = tokio::time::Instant::now();
+        for half in ["", "GET /healthz HTTP/1.1\r\nHost"] {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(half.as_bytes()).await.unwrap();
+            let mut answer = Vec::new();
+            let _ = stream.read_to_end(&mut answer).await;
+        }
+        assert!(started.elapsed() <= CONNECTION_TIMEOUT * 2, "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn probes_and_metrics_have_listeners_of_their_own() {
+        let clock: Clock = Arc::new(|| jiff::Timestamp::UNIX_EPOCH);
+        let probes = Pages::Probes(Arc::new(Health::new(clock())), clock);
+        let metrics = Pages::Metrics(Arc::new(Metrics::new()));
+        let status = |pages: &Pages, path: &str| pages.page(path).0.as_u16();
+        assert_eq!((status(&probes, "/healthz"), status(&probes, "/metrics")), (200, 404));
+        assert_eq!((status(&metrics, "/metrics"), status(&metrics, "/healthz")), (200, 404));
     }
 }

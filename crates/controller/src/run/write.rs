@@ -131,8 +131,7 @@ impl Writer {
 
     /// One attempt to add to the record; says whether there was anything to add.
     async fn merge(&self, entries: &[Entry]) -> Result<bool, Stop> {
-        let list = format!("/api/v1/namespaces/{}/configmaps", self.namespace);
-        let path = format!("{list}/{}", record::NAME);
+        let (list, path) = (record::list_path(&self.namespace), record::path(&self.namespace));
         let (mut document, version) = match self.api.get(&path).await {
             Ok(text) => {
                 let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

@@ -5,37 +5,35 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::event_reads::EVENT_TTL;
 use super::reconcile::rank;
 use super::tracked::{Held, Recorded, Tracked};
 use super::{Action, State};
 use crate::claim::Claim;
-use crate::condition::Reason;
-use crate::event::Kind;
-use crate::intern::Interner;
-use crate::karpenter::{About, ProvisioningError};
+use crate::condition::{Reason, Status};
 use crate::patch::{Wanted, is_there};
 use crate::record::{Document, Entry};
-use crate::vm_id::VmId;
+use crate::wording;
 
-/// Claims that are gone but not explained. Each costs some reads within seconds, so more than this
+/// Deleted `NodeClaim`s that are not explained. Each costs some reads within seconds, so more than this
 /// means that nothing can be read.
-const MOST_GHOSTS: usize = 1000;
-/// What Karpenter said is of use for this long.
-const GIVEN_UP_LASTS: SignedDuration = SignedDuration::from_mins(10);
-const MOST_GIVEN_UP: usize = 512;
+const MAX_DELETED: usize = 1000;
 /// A record this young may lack its events.
 const UNFINISHED_FOR: SignedDuration = SignedDuration::from_mins(15);
 
 impl State {
     /// A claim as it is now, or was: lists may be stale, and events come twice or late.
-    pub(super) fn see(&mut self, claim: Claim, now: Timestamp, actions: &mut Vec<Action>) {
+    pub(super) fn see(&mut self, mut claim: Claim, now: Timestamp, actions: &mut Vec<Action>) {
+        self.settings.scope.confine(&mut claim);
         let uid = Arc::clone(&claim.uid);
-        let recorded = self.recorded.get(&*uid).filter(|recorded| recorded.reason.is_some());
+        let recorded = self.recorded.get(&*uid).filter(|recorded| recorded.counts_for(&claim));
+        let is_new = !self.claims.contains_key(&uid);
         let tracked = match self.claims.get_mut(&uid) {
             Some(tracked) if tracked.claim.is_newer_than(&claim) => return,
             Some(tracked) => {
-                self.ghosts -= usize::from(tracked.gone);
-                tracked.gone = false;
+                if let Some(at) = tracked.gone.take() {
+                    self.deleted.remove(&(at, Arc::clone(&uid)));
+                }
                 tracked.claim = claim;
                 tracked
             }
@@ -54,7 +52,11 @@ impl State {
             held.stood |=
                 is_there(&tracked.claim, Wanted { reason: held.reason, message: &held.message });
         }
+        clear_unconfirmed(tracked);
         self.notice(&uid);
+        if is_new && !self.early_events.is_empty() {
+            self.take_early(&uid, now);
+        }
         self.reconcile(&uid, now, actions);
     }
 
@@ -62,8 +64,9 @@ impl State {
     /// node came up, whether its bootstrap has been read by then or not.
     fn notice(&mut self, uid: &Arc<str>) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
+        let unread = matches!(tracked.reason(), None | Some(Reason::CseStatusUnavailable));
         let came_up = tracked.reason() == Some(Reason::CseSucceeded)
-            || (tracked.claim.registered.is_some() && tracked.held.is_none());
+            || (tracked.claim.registered.is_some() && unread);
         if came_up && !tracked.counted {
             tracked.counted = true;
             if let Some(image) = tracked.claim.image_version() {
@@ -84,26 +87,33 @@ impl State {
             && tracked.claim.registered.is_none()
             && (tracked.claim.vm.is_some()
                 || tracked.work.as_ref().is_some_and(|work| work.event.is_some()));
-        if !unexplained || !self.leads || tracked.gone {
-            if !tracked.gone {
-                // One that does not lead may come to, and Karpenter's word is then all that is left.
-                let word = tracked.work.as_mut().and_then(|work| work.event.take());
-                self.forget(uid);
-                if let Some(word) = word.filter(|_| unexplained && !self.leads) {
-                    self.keep_for_later(word);
-                }
-            }
+        if tracked.gone.is_some() {
             return;
         }
-        if self.ghosts >= MOST_GHOSTS {
-            self.dropped.ghosts += 1;
+        if !unexplained {
             self.forget(uid);
             return;
         }
-        tracked.gone = true;
-        self.ghosts += 1;
+        tracked.gone = Some(now);
         tracked.work().looks.since_trigger.get_or_insert(0);
+        self.deleted.insert((now, Arc::clone(uid)));
+        if self.deleted.len() > MAX_DELETED
+            && let Some((_, oldest)) = self.deleted.first().cloned()
+        {
+            self.dropped.deleted += 1;
+            self.forget(&oldest);
+        }
         self.reconcile(uid, now, actions);
+    }
+
+    /// Drops deleted `NodeClaim`s that no event can be about any more.
+    pub(super) fn forget_deleted(&mut self, now: Timestamp) {
+        while let Some((at, uid)) = self.deleted.first().cloned() {
+            if now.duration_since(at) <= EVENT_TTL {
+                return;
+            }
+            self.forget(&uid);
+        }
     }
 
     /// A complete list: what is not in it was removed while nobody watched.
@@ -123,80 +133,10 @@ impl State {
 
     pub(super) fn forget(&mut self, uid: &Arc<str>) {
         self.queue.remove(uid);
-        if let Some(tracked) = self.claims.remove(uid) {
-            self.ghosts -= usize::from(tracked.gone);
+        self.event_queue.remove(uid);
+        if let Some(at) = self.claims.remove(uid).and_then(|tracked| tracked.gone) {
+            self.deleted.remove(&(at, Arc::clone(uid)));
         }
-    }
-
-    /// Karpenter gives a node up: the VM is about to go, or is gone.
-    pub(super) fn given_up(
-        &mut self,
-        event: ProvisioningError,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) {
-        let old = now.duration_since(event.at) > GIVEN_UP_LASTS;
-        if old || event.about() == About::OtherExtension {
-            return;
-        }
-        let uid: Arc<str> = Arc::from(event.uid.as_str());
-        if let Some(tracked) = self.claims.get_mut(&uid) {
-            if !tracked.is_settled() {
-                let work = tracked.work();
-                work.event = Some(event);
-                work.looks.since_trigger.get_or_insert(0);
-                self.reconcile(&uid, now, actions);
-            }
-        } else if !self.leads {
-            self.keep_for_later(event);
-        } else if !self.recorded.contains_key(&event.uid) && event.about() == About::Cse {
-            self.see_ghost(&uid, event, now, actions);
-        }
-    }
-
-    /// A replica that does not lead keeps what it may need when it comes to.
-    fn keep_for_later(&mut self, event: ProvisioningError) {
-        self.given_up.retain(|other| other.uid != event.uid);
-        if self.given_up.len() >= MOST_GIVEN_UP {
-            self.given_up.pop_front();
-            self.dropped.given_up += 1;
-        }
-        self.given_up.push_back(event);
-    }
-
-    /// A claim that was gone before it was seen: its name tells its VM's, and its pool's.
-    fn see_ghost(
-        &mut self,
-        uid: &Arc<str>,
-        event: ProvisioningError,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) {
-        if self.ghosts >= MOST_GHOSTS {
-            self.dropped.ghosts += 1;
-            return;
-        }
-        let mut interner = Interner::default();
-        let vm_name = event.vm_name().map_or_else(|| format!("aks-{}", event.name), str::to_owned);
-        let vm =
-            self.settings.subscription.as_ref().zip(self.settings.node_resource_group.as_ref());
-        let vm = vm.and_then(|(subscription, group)| {
-            let id = format!(
-                "/subscriptions/{subscription}/resourceGroups/{group}/virtualMachines/{vm_name}"
-            );
-            VmId::parse(&id, &mut interner)
-        });
-        let pool = event.name.rsplit_once('-').map(|(pool, _)| pool.to_owned());
-        let pool = pool.filter(|pool| self.objects.contains_key(&(Kind::NodePool, pool.clone())));
-        let claim = Claim::vanished(uid, &event.name, vm, pool.as_deref(), event.at);
-        let mut tracked = Tracked::new(claim);
-        tracked.gone = true;
-        let work = tracked.work();
-        work.event = Some(event);
-        work.looks.since_trigger = Some(0);
-        self.ghosts += 1;
-        self.claims.insert(Arc::clone(uid), tracked);
-        self.reconcile(uid, now, actions);
     }
 
     /// The record, as an earlier leader left it.
@@ -225,7 +165,7 @@ impl State {
                 newest.duration_since(recorded.at) < SignedDuration::from_hours(1)
             });
         }
-        if let Some(image) = &entry.image {
+        if let Some(image) = entry.image.as_ref().filter(|_| !entry.unconfirmed) {
             self.fleet.count(image, Some(&entry.cause));
             self.fleet_places.insert(image.clone(), (entry.node_class.clone(), entry.pool.clone()));
             self.fleet_changed = true;
@@ -238,13 +178,21 @@ impl State {
     fn step_down(&mut self, now: Timestamp) {
         let fresh = Self::new(self.settings.clone(), now);
         let before = std::mem::replace(self, fresh);
-        (self.objects, self.share, self.dropped) = (before.objects, before.share, before.dropped);
+        (self.objects, self.dropped) = (before.objects, before.dropped);
+        (self.share, self.event_share) = (before.share, before.event_share);
+        (self.early_events, self.deleted) = (before.early_events, before.deleted);
         for tracked in before.claims.into_values() {
-            if let Some(event) = tracked.work.and_then(|work| work.event) {
-                self.keep_for_later(event);
-            }
-            if !tracked.gone {
+            let uid = Arc::clone(&tracked.claim.uid);
+            let event = tracked.work.and_then(|work| work.event);
+            if tracked.gone.is_none() {
                 self.see(tracked.claim, now, &mut Vec::new());
+            } else {
+                let mut fresh = Tracked { gone: tracked.gone, ..Tracked::new(tracked.claim) };
+                fresh.work().looks.since_trigger = Some(0);
+                self.claims.insert(Arc::clone(&uid), fresh);
+            }
+            if let Some(event) = event {
+                self.take_event(&uid, event, now);
             }
         }
     }
@@ -277,16 +225,18 @@ impl State {
                 if let Some(work) = &mut tracked.work {
                     (work.reading, work.patching) = (None, None);
                 }
+                let recorded = self.recorded.get(&*uid);
+                let recorded = recorded.filter(|recorded| recorded.counts_for(&tracked.claim));
                 if tracked.held.as_ref().is_none_or(|held| !held.reason.is_terminal())
-                    && let Some(held) = self.recorded.get(&*uid).and_then(Recorded::held)
+                    && let Some(held) = recorded.and_then(Recorded::held)
                 {
                     tracked.held = Some(held);
                 }
+                if tracked.work.as_ref().is_some_and(|work| work.event.is_some()) {
+                    self.ask_by_event(&uid, now);
+                }
             }
             self.reconcile(&uid, now, actions);
-        }
-        for event in std::mem::take(&mut self.given_up) {
-            self.given_up(event, now, actions);
         }
     }
 }
@@ -296,10 +246,36 @@ fn adopted(claim: &Claim) -> Option<Held> {
     let condition = claim.condition.as_ref()?;
     let reason =
         Reason::parse(&condition.reason).filter(|reason| reason.status() == condition.status)?;
+    let unconfirmed =
+        reason.status() == Status::False && wording::is_unconfirmed(&condition.message);
+    let reason = if unconfirmed { Reason::CseFailureUnconfirmed } else { reason };
     Some(Held { reason, message: Arc::clone(&condition.message), stood: true })
 }
 
+/// A node that registered did not fail, whatever an event said: Azure is read again.
+fn clear_unconfirmed(tracked: &mut Tracked) {
+    if tracked.claim.registered.is_none() {
+        return;
+    }
+    if let Some(work) = &mut tracked.work {
+        work.event = None;
+    }
+    if tracked.reason() == Some(Reason::CseFailureUnconfirmed) {
+        tracked.held = Some(Held {
+            reason: Reason::CseStatusUnavailable,
+            message: Arc::from(wording::REGISTERED),
+            stood: false,
+        });
+    }
+}
+
 impl Recorded {
+    /// Whether it is a verdict about a NodeClaim as it is now.
+    fn counts_for(&self, claim: &Claim) -> bool {
+        let unconfirmed = self.reason == Some(Reason::CseFailureUnconfirmed);
+        self.reason.is_some() && !(unconfirmed && claim.registered.is_some())
+    }
+
     fn held(&self) -> Option<Held> {
         Some(Held { reason: self.reason?, message: Arc::from(self.message.as_str()), stood: false })
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::event_reads::contradicts;
 use super::reconcile::ANSWERED_WITHIN;
 use super::{Action, Read, State, Target};
 use crate::claim::Claim;
@@ -31,15 +32,21 @@ impl State {
                 break;
             }
             let uid = Arc::clone(uid);
-            let kept = if priority == Priority::Trigger { 0.0 } else { KEPT_FOR_TRIGGERS };
+            let kept = match priority {
+                Priority::Trigger => 0.0,
+                // Azure shows that there is something to read.
+                Priority::Wanted => KEPT_FOR_TRIGGERS / 2.0,
+                Priority::Pending | Priority::Event => KEPT_FOR_TRIGGERS,
+            };
             if !self.share.take(kept, now) {
                 break;
             }
             self.ask(&uid, priority, now, actions);
         }
-        if sweeping {
+        if sweeping || self.has_event_backlog() {
             self.ask_sweeps(now, actions);
         }
+        self.plan_event_reads(now, actions);
     }
 
     /// Whether something is due that the budget holds back.
@@ -49,7 +56,7 @@ impl State {
             .is_some_and(|(priority, _)| priority != Priority::Pending || !self.is_sweeping())
     }
 
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         uid: &Arc<str>,
         priority: Priority,
@@ -64,11 +71,12 @@ impl State {
             self.queue.remove(uid);
             return;
         };
-        tracked.work().reading = Some(now);
+        tracked.work().reading = Some((now, priority));
         // Should the answer never come, the claim is due again then.
         let again = now.saturating_add(ANSWERED_WITHIN).unwrap_or(Timestamp::MAX);
         let launched = tracked.claim.launched.unwrap_or(tracked.claim.created);
-        self.queue.set(uid, again, priority, launched);
+        let next = if priority == Priority::Event { Priority::Pending } else { priority };
+        self.queue.set(uid, again, next, launched);
         actions.push(Action::Read(Read { uid: Arc::clone(uid), target, priority }));
     }
 
@@ -83,9 +91,13 @@ impl State {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let settled = tracked.is_settled();
         let work = tracked.work();
-        work.reading = None;
+        let by_event = matches!(work.reading.take(), Some((_, Priority::Event)));
+        if contradicts(seen) {
+            work.event = None;
+        }
         let looks = &mut work.looks;
-        looks.count = looks.count.saturating_add(1);
+        // What an event asks for does not change the schedule.
+        looks.count = looks.count.saturating_add(u32::from(!by_event));
         looks.since_trigger = looks.since_trigger.map(|tried| tried.saturating_add(1));
         looks.refused = matches!(seen, Observation::Refused { .. });
         looks.wanted = false;
@@ -109,6 +121,9 @@ impl State {
             }
             Finding::Nothing => {}
         }
+        if by_event {
+            self.follow_event_read(uid, now);
+        }
         self.reconcile(uid, now, actions);
     }
 
@@ -123,7 +138,7 @@ impl State {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let waiting = tracked.reason() == Some(Reason::CseSucceeded)
             && tracked.claim.registered.is_none()
-            && !tracked.gone;
+            && tracked.gone.is_none();
         let known = self.recorded.get(&**uid).is_some_and(|recorded| recorded.unregistered);
         if !waiting || known {
             self.reconcile(uid, now, actions);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::event_reads::EVENT_TTL;
 use super::telling::failure_entry;
 use super::tracked::{Held, Tracked};
 use super::{Action, State, Told};
@@ -28,8 +29,7 @@ impl State {
         write(tracked, &self.settings.condition_type, now, actions);
         let patience = SignedDuration::try_from(self.settings.registration_patience)
             .unwrap_or(SignedDuration::MAX);
-        let waits = tracked.work.as_ref().and_then(|work| work.reading);
-        if waits.is_some_and(|since| now.duration_since(since) < ANSWERED_WITHIN) {
+        if tracked.reading_since(now).is_some() {
             return;
         }
         match next(&tracked.claim, tracked.looks(), tracked.reason(), patience, now) {
@@ -53,21 +53,28 @@ impl State {
     /// There will be no further look: say what can be said, and keep only what is needed.
     fn conclude(&mut self, uid: &Arc<str>, why: Why, now: Timestamp, actions: &mut Vec<Action>) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        let event = tracked.work.as_ref().and_then(|work| work.event.clone());
-        let unexplained = !tracked.is_settled();
+        // An event counts only where the API server agrees that the node was given up.
+        let given_up = tracked.gone.is_some() || tracked.claim.deleted.is_some();
+        let event = tracked.work.as_ref().and_then(|work| work.event.as_ref());
+        let event =
+            event.filter(|event| given_up && now.duration_since(event.at) <= EVENT_TTL).cloned();
+        let unexplained = !tracked.is_settled() && tracked.claim.registered.is_none();
+        let silent = unexplained && tracked.held.is_none() && tracked.gone.is_none();
+        let outside = tracked.claim.outside.map(|outside| self.settings.scope.reason(outside));
         let verdict = match (why, event) {
             (Why::Exhausted | Why::NotLaunched, Some(event)) if unexplained => {
                 judge_event(&event, hints(&tracked.claim, None))
             }
-            (Why::Exhausted, None) if unexplained && tracked.held.is_none() && !tracked.gone => {
-                Some(Verdict::unavailable(wording::VM_GONE.to_owned()))
+            (Why::NotLaunched, None) if silent => outside.map(Verdict::unavailable),
+            (Why::Exhausted, None) if silent => {
+                Some(Verdict::unavailable(outside.unwrap_or_else(|| wording::VM_GONE.to_owned())))
             }
             _ => None,
         };
         let ended = matches!(why, Why::Ended | Why::TooOld);
         match verdict {
             Some(verdict) => self.settle(uid, verdict, now, actions),
-            None if tracked.gone => self.forget(uid),
+            None if tracked.gone.is_some() => {}
             None if ended
                 && tracked
                     .work
@@ -99,7 +106,7 @@ impl State {
         });
         if let Some(failure) = &verdict.failure {
             let entry = failure_entry(&tracked.claim, &verdict, failure, now);
-            tracked.counted = true;
+            tracked.counted = !entry.unconfirmed;
             self.remember(&entry);
             actions.push(Action::Record(Box::new(entry.clone())));
             self.announce(&entry, actions);
@@ -114,8 +121,8 @@ impl State {
         }
         let after_seconds = tracked.claim.launched.map(|launched| seconds(launched, now));
         let told = Told { claim: tracked.claim.clone(), verdict, after_seconds };
-        let gone = tracked.gone;
-        if gone {
+        let told_all = told.verdict.reason.is_terminal() || told.verdict.failure.is_some();
+        if tracked.gone.is_some() && told_all {
             self.forget(uid);
         } else {
             self.reconcile(uid, now, actions);
@@ -166,7 +173,7 @@ impl State {
                 return;
             }
             self.rewrites.pop_first();
-            if let Some(tracked) = self.claims.get(&uid).filter(|tracked| !tracked.gone) {
+            if let Some(tracked) = self.claims.get(&uid).filter(|tracked| tracked.gone.is_none()) {
                 actions.push(Action::Reread {
                     uid: Arc::clone(&uid),
                     name: tracked.claim.name.to_string(),
@@ -178,7 +185,7 @@ impl State {
 
 /// Asks for the condition to be written, unless it stands or a write is on its way.
 fn write(tracked: &mut Tracked, condition_type: &str, now: Timestamp, actions: &mut Vec<Action>) {
-    let Some(held) = tracked.held.clone().filter(|_| !tracked.gone) else { return };
+    let Some(held) = tracked.held.clone().filter(|_| tracked.gone.is_none()) else { return };
     let waits = tracked.work.as_ref().and_then(|work| work.patching);
     if waits.is_some_and(|since| now.duration_since(since) < ANSWERED_WITHIN) {
         return;
@@ -199,15 +206,16 @@ pub(super) fn rank(reason: Reason) -> u8 {
     match reason {
         Reason::CseStatusUnavailable => 0,
         Reason::NoCseExtension => 1,
-        Reason::CseRunning => 2,
+        Reason::CseRunning | Reason::CseFailureUnconfirmed => 2,
         Reason::CseSucceeded | Reason::CseFailed | Reason::CseTimedOut => 3,
     }
 }
 
 fn says_more(verdict: &Verdict, held: &Held) -> bool {
-    let same = verdict.reason == held.reason;
+    let same = rank(verdict.reason) == rank(held.reason);
     if same && verdict.reason.is_terminal() {
         return false;
     }
+    // A read that shows the bootstrap running replaces what an event reported, and the other way round.
     rank(verdict.reason) > rank(held.reason) || (same && verdict.message != *held.message)
 }

@@ -27,7 +27,7 @@ impl State {
     pub(super) fn next_sweep(&self, now: Timestamp) -> Option<Timestamp> {
         let next =
             self.swept_at.map_or(now, |at| at.saturating_add(EVERY).unwrap_or(Timestamp::MAX));
-        self.is_sweeping().then_some(next)
+        (self.is_sweeping() || self.has_event_backlog()).then_some(next)
     }
 
     pub(super) fn ask_sweeps(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
@@ -44,8 +44,11 @@ impl State {
                 sweeps.insert(Sweep::Extensions { subscription, group });
             }
         }
+        // A list that only events ask for is one of the reads that they may ask for.
+        let free = self.is_sweeping();
         for sweep in sweeps {
-            if self.share.take(KEPT_FOR_TRIGGERS, now) {
+            if (free || self.event_share.take(0.0, now)) && self.share.take(KEPT_FOR_TRIGGERS, now)
+            {
                 self.swept_at = Some(now);
                 actions.push(Action::Sweep(sweep));
             }

@@ -34,7 +34,8 @@ impl State {
             key: entry.id.clone(),
             at: entry.at,
         }));
-        if !entry.pool.is_empty() {
+        // A pool outlives its NodeClaims, and only what is confirmed is reported on it.
+        if !entry.pool.is_empty() && !entry.unconfirmed {
             actions.push(Action::Event(Event {
                 regarding: self.regarding(Kind::NodePool, &entry.pool),
                 reason,
@@ -99,6 +100,9 @@ fn event_reason(reason: &str) -> &'static str {
     match reason {
         NOT_REGISTERED => NOT_REGISTERED,
         _ if reason == Reason::CseTimedOut.as_str() => Reason::CseTimedOut.as_str(),
+        _ if reason == Reason::CseFailureUnconfirmed.as_str() => {
+            Reason::CseFailureUnconfirmed.as_str()
+        }
         _ => Reason::CseFailed.as_str(),
     }
 }
@@ -123,6 +127,7 @@ pub(super) fn failure_entry(
         confidence: failure.confidence.to_owned(),
         evidence: failure.evidence.clone(),
         source: failure.source.as_str().to_owned(),
+        unconfirmed: !failure.is_confirmed(),
         ..blank(claim, key, now)
     }
 }
@@ -164,7 +169,8 @@ fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
         uid: claim.uid.to_string(),
         node_claim: claim.name.to_string(),
         pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
-        node_class: claim.node_class.to_string(),
+        // The API server checks the other names, and not this one.
+        node_class: safe(&claim.node_class, 253),
         node: claim.node_name(),
         reason: String::new(),
         message: String::new(),
@@ -178,6 +184,7 @@ fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
         confidence: String::new(),
         evidence: None,
         source: String::new(),
+        unconfirmed: false,
         image: claim.image_version().map(|image| safe(image, 128)),
         zone: text(&claim.zone),
         instance_type: text(&claim.instance_type),

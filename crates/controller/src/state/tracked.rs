@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::reconcile::ANSWERED_WITHIN;
 use crate::claim::Claim;
 use crate::condition::Reason;
 use crate::karpenter::ProvisioningError;
 use crate::record::Entry;
-use crate::schedule::Looks;
+use crate::schedule::{Looks, Priority};
 
 /// A claim and where it stands.
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub(super) struct Tracked {
     pub(super) held: Option<Held>,
     /// What is going on; nothing for a node that is up.
     pub(super) work: Option<Box<Work>>,
-    /// The object is gone; only events and the record are left to write.
-    pub(super) gone: bool,
+    /// The object is gone since then; only events and the record are left to write.
+    pub(super) gone: Option<Timestamp>,
     /// Its node was counted by image.
     pub(super) counted: bool,
 }
@@ -39,13 +40,17 @@ pub(super) struct Held {
 pub(super) struct Work {
     pub(super) looks: Looks,
     /// A read was asked for then and not answered.
-    pub(super) reading: Option<Timestamp>,
+    pub(super) reading: Option<(Timestamp, Priority)>,
     /// A patch was asked for then and not answered.
     pub(super) patching: Option<Timestamp>,
     /// Patches that failed in a row.
     pub(super) refusals: u32,
-    /// What Karpenter said.
+    /// An event that reports a failure. No read has contradicted it.
     pub(super) event: Option<ProvisioningError>,
+    /// When an event last asked for reads, and how many were made since then.
+    pub(super) burst: Option<(Timestamp, u32)>,
+    /// All reads that events asked for.
+    pub(super) event_reads: u32,
     /// The VM is gone, so the AKS machine is asked.
     pub(super) vm_missing: bool,
     /// Looks for a node that does not register.
@@ -74,7 +79,7 @@ impl Recorded {
 
 impl Tracked {
     pub(super) fn new(claim: Claim) -> Self {
-        Self { claim, held: None, work: None, gone: false, counted: false }
+        Self { claim, held: None, work: None, gone: None, counted: false }
     }
 
     pub(super) fn work(&mut self) -> &mut Work {
@@ -87,6 +92,12 @@ impl Tracked {
 
     pub(super) fn reason(&self) -> Option<Reason> {
         self.held.as_ref().map(|held| held.reason)
+    }
+
+    /// When a read was asked for that may still be answered.
+    pub(super) fn reading_since(&self, now: Timestamp) -> Option<Timestamp> {
+        let (since, _) = self.work.as_ref()?.reading?;
+        (now.duration_since(since) < ANSWERED_WITHIN).then_some(since)
     }
 
     pub(super) fn is_settled(&self) -> bool {

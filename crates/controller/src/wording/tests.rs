@@ -129,10 +129,11 @@ fn a_note_names_code_and_node_and_the_cause_only_where_it_is_another() {
     let from_event = Verdict::failed_silently(Source::KarpenterEvent);
     assert_eq!(
         note(&from_event.failure.unwrap(), "n"),
-        "CSE failed without an exit code on node n. Read from Karpenter's event, since the VM was already gone"
+        "Unconfirmed: CSE failed without an exit code on node n. Only an event reports this; the VM was deleted before Azure could be read"
     );
     assert!(
-        from_event.message.contains("since the VM was already gone. See VM"),
+        from_event.message.starts_with("Unconfirmed: CSE failed")
+            && from_event.message.contains("before Azure could be read. See VM"),
         "{}",
         from_event.message
     );

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mooring_arm::{Budget, Client, Cloud, Settings};
-use mooring_controller::share;
+use mooring_controller::{Scope, share};
+use mooring_simulator::azure::Options;
 use mooring_simulator::world::Shell;
 use mooring_testbed::InProcessAzure;
 
@@ -11,4 +12,13 @@ use mooring_testbed::InProcessAzure;
 pub(crate) fn client(shell: &Shell) -> Client {
     let cloud = Cloud::new(Settings::default()).unwrap();
     Client::new(cloud, Arc::new(InProcessAzure::of(shell)), Budget::new(share::ours()))
+}
+
+/// All that the controller may read.
+pub(crate) fn scope(options: &Options) -> Scope {
+    Scope {
+        subscription: options.subscription.clone(),
+        node_resource_group: options.node_resource_group.clone(),
+        cluster: Some(options.cluster_id()),
+    }
 }

@@ -23,7 +23,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::{azure, rules};
 
-pub(crate) const NAMESPACE: &str = "kube-system";
+pub(crate) const NAMESPACE: &str = "mooring-system";
 pub(crate) const CLAIMS: &str = "nodeclaims.karpenter.sh";
 const TOKEN: &str = "mooring-token";
 
@@ -161,6 +161,9 @@ impl Cluster {
         let world = World::new(&Scenario::named("healthy").unwrap(), 1, start, options);
         let shell = Shell::new(world);
         shell.with(|world, now| {
+            let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
+            // Only a cluster with workloads has it already.
+            let _ = world.kubernetes_mut().create(namespace, now);
             for object in rules::rbac(NAMESPACE) {
                 world.kubernetes_mut().create(object, now).unwrap();
             }
@@ -211,7 +214,7 @@ impl Cluster {
         let clock: Clock = Arc::new(move || shell.now());
         let health = Arc::new(Health::new(clock()));
         let metrics = Arc::new(Metrics::new());
-        let azure = self.shell.with(|world, _| world.azure().options().clone());
+        let options = self.shell.with(|world, _| world.azure().options().clone());
         let arm = azure::client(&self.shell);
         let controller = Controller {
             kube: kube::Client::new(wire, "default"),
@@ -219,8 +222,7 @@ impl Cluster {
             clock,
             settings: Settings {
                 instance: instance.to_owned(),
-                subscription: Some(azure.subscription),
-                node_resource_group: Some(azure.node_resource_group),
+                scope: azure::scope(&options),
                 ..Settings::default()
             },
             namespace: NAMESPACE.to_owned(),

@@ -73,6 +73,6 @@ async fn a_lease_that_cannot_be_renewed_stops_all_writes_at_once() {
     // When it can be renewed again, what is to be told is told, from Karpenter's event alone.
     cluster.pass(300).await;
     assert_eq!(cluster.record().entries().count(), 1);
-    assert!(cluster.events().iter().any(|event| event.2 == "CSEFailed"));
+    assert!(cluster.events().iter().any(|event| event.2 == "CSEFailureUnconfirmed"));
     replica.stop().await;
 }

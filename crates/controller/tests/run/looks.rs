@@ -25,8 +25,7 @@ async fn why(cluster: &Cluster, run_command: bool) -> Result<NodeTold, Failed> {
     let looker = Looker {
         api: None,
         arm: azure::client(&cluster.shell),
-        subscription: options.subscription,
-        node_resource_group: options.node_resource_group,
+        scope: azure::scope(&options),
         namespace: NAMESPACE.to_owned(),
         condition_type: "CSEProvisioned".to_owned(),
         now: cluster.shell.now(),

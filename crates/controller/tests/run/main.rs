@@ -11,6 +11,7 @@
 mod azure;
 mod cluster;
 mod crashes;
+mod forged;
 mod leaders;
 mod looks;
 mod outcomes;
@@ -18,3 +19,4 @@ mod real;
 mod rules;
 mod secrets;
 mod troubles;
+mod upgrade;

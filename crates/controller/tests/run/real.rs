@@ -67,6 +67,12 @@ async fn furnish(admin: &kube::Client, claims: &str) {
         let list = format!("/apis/{group}/{version}/{plural}");
         eventually(&list, async || send(admin, "GET", &list, &Value::Null).await.ok()).await;
     }
+    let namespace =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
+    send(admin, "POST", "/api/v1/namespaces", &namespace).await.unwrap();
+    // The API server creates this one by itself, a moment after its start.
+    let old = "/api/v1/namespaces/kube-system";
+    eventually(old, async || send(admin, "GET", old, &Value::Null).await.ok()).await;
     for mut object in rules::rbac(NAMESPACE) {
         if object.get("subjects").is_some() {
             object["subjects"] =
@@ -169,6 +175,7 @@ impl Place {
             clock,
             settings: Settings {
                 instance: instance.to_owned(),
+                scope: self.azure.with(|world, _| azure::scope(world.azure().options())),
                 // Counted from the condition, which is new here.
                 registration_patience: Duration::from_secs(2),
                 ..Settings::default()

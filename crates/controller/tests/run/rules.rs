@@ -12,6 +12,7 @@ pub(crate) fn rbac(namespace: &str) -> Vec<Value> {
         ("ClusterRole", "mooring", None, "cluster"),
         ("Role", "mooring-events", Some("default"), "events"),
         ("Role", "mooring", Some(namespace), "release"),
+        ("Role", "mooring-upgrade", Some("kube-system"), "upgrade"),
     ] {
         let mut metadata = json!({"name": name});
         if let Some(place) = place {
@@ -33,8 +34,8 @@ pub(crate) fn rbac(namespace: &str) -> Vec<Value> {
 #[test]
 fn nothing_is_deleted_no_secret_is_read_and_only_a_status_is_written() {
     let roles: Vec<Value> =
-        rbac("kube-system").into_iter().filter(|object| object.get("rules").is_some()).collect();
-    assert_eq!(roles.len(), 3);
+        rbac("mooring-system").into_iter().filter(|object| object.get("rules").is_some()).collect();
+    assert_eq!(roles.len(), 4);
     for rule in roles.iter().flat_map(|role| role["rules"].as_array().unwrap()) {
         let words = |name: &str| -> Vec<&str> {
             rule[name].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
@@ -42,6 +43,9 @@ fn nothing_is_deleted_no_secret_is_read_and_only_a_status_is_written() {
         let (verbs, resources) = (words("verbs"), words("resources"));
         assert!(!verbs.contains(&"*") && !verbs.contains(&"delete"), "{rule}");
         assert!(!resources.contains(&"*") && !resources.contains(&"secrets"), "{rule}");
+        if verbs.contains(&"create") && resources != ["events"] {
+            assert_eq!(rule.get("resourceNames"), None, "{rule}");
+        }
         if resources.contains(&"nodeclaims") {
             assert_eq!(verbs, ["get", "list", "watch"]);
         }

@@ -103,8 +103,9 @@ async fn a_claim_that_is_deleted_while_it_is_read_is_still_told() {
     let record = cluster.record();
     let entry = record.entries().next().unwrap();
     assert_eq!(entry.source, "karpenter-event", "{entry:?}");
-    assert!(entry.message.contains("Read from Karpenter's event"), "{}", entry.message);
-    assert!(cluster.events().iter().any(|event| event.0 == "NodePool" && event.2 == "CSEFailed"));
+    assert!(entry.unconfirmed && entry.message.starts_with("Unconfirmed: "), "{}", entry.message);
+    // What nothing confirms is not reported on the pool.
+    assert!(cluster.events().iter().all(|event| event.0 == "NodeClaim"));
     replica.stop().await;
 }
 
@@ -170,7 +171,11 @@ async fn a_vm_that_is_gone_before_it_can_be_read_is_told_from_karpenters_words()
     let record = cluster.record();
     let sources: Vec<&str> = record.entries().map(|entry| &*entry.source).collect();
     assert_eq!(sources, ["karpenter-event"]);
-    assert!(cluster.events().iter().any(|event| event.0 == "NodePool" && event.2 == "CSEFailed"));
+    let events = cluster.events();
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!(
+        events.iter().all(|event| event.0 == "NodeClaim" && event.2 == "CSEFailureUnconfirmed")
+    );
     replica.stop().await;
 }
 

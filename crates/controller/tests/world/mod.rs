@@ -11,7 +11,7 @@ use mooring_controller::karpenter::ProvisioningError;
 use mooring_controller::patch::Answer;
 use mooring_controller::record::Document;
 use mooring_controller::state::{Read, Sweep, Swept, Target};
-use mooring_controller::{Action, Claim, Input, Observation, Settings, State};
+use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
 use serde_json::{Value, json};
 
 pub(crate) mod azure;
@@ -25,6 +25,16 @@ pub(crate) const CONDITION: &str = "CSEProvisioned";
 
 pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+}
+
+pub(crate) fn settings() -> Settings {
+    let cluster = "/subscriptions/0/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks";
+    let scope = Scope {
+        subscription: "0".to_owned(),
+        node_resource_group: "MC_g".to_owned(),
+        cluster: Some(cluster.to_owned()),
+    };
+    Settings { scope, ..Settings::default() }
 }
 
 /// What was written, for the oracle.
@@ -133,12 +143,7 @@ impl World {
 
     /// A controller that was just started, and all that it reads before it leads.
     pub(crate) fn start(&mut self, leads: bool) -> State {
-        let settings = Settings {
-            subscription: Some("0".to_owned()),
-            node_resource_group: Some("mc_g".to_owned()),
-            ..Settings::default()
-        };
-        let mut state = State::new(settings, self.clock());
+        let mut state = State::new(settings(), self.clock());
         self.outbox.clear();
         let mut inputs = vec![
             Input::Object { kind: Kind::NodePool, name: "default".into(), uid: "pool-uid".into() },

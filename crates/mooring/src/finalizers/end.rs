@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
+use mooring_repair::finalizers::plan::OPERATOR_GONE;
 use mooring_repair::finalizers::report::{RunReport, Verdict};
 use mooring_repair::finalizers::run::Rest;
-use mooring_repair::finalizers::shell::{BeginError, Ending, Remover, Standing};
+use mooring_repair::finalizers::shell::{BeginError, Ending, Remover, SignedOut, Standing};
 
 use super::arguments::Written;
 use crate::failure::Failure;
 use crate::journaled::{code, held};
 use crate::show::{json, print};
 
-pub(crate) const STILL_RUNS: &str = "hint: uninstall the operator first, or let `--scale-down` give it time for its own teardown and then stop it";
+const STILL_RUNS: &str = "hint: uninstall the operator first, or let `--scale-down` give it time for its own teardown and then stop it; \
+     `--override operator-gone=REASON` if it is known to be gone all the same";
 
 fn report(report: &RunReport, output: Written) -> Result<(), Failure> {
     let text = match output {
@@ -56,7 +58,7 @@ pub(crate) async fn end(
     code(
         ending,
         "mooring finalizers status",
-        "`mooring finalizers resume` continues",
+        "`mooring finalizers resume` continues, with the same profile and a new plan",
         |rest| match rest {
             Rest::Finished(clean) => Ok(u8::from(!clean)),
             Rest::Resumable { message, .. } => Err(message),
@@ -65,7 +67,7 @@ pub(crate) async fn end(
     )
 }
 
-fn refusal(error: &BeginError) -> Failure {
+pub(crate) fn refusal(error: &BeginError) -> Failure {
     match error {
         BeginError::Journal(_) | BeginError::Unknown { .. } => {
             Failure::unreadable(error.to_string())
@@ -73,28 +75,55 @@ fn refusal(error: &BeginError) -> Failure {
         BeginError::Unfinished(_) => Failure::refused(format!(
             "{error}\nhint: `mooring finalizers status` tells how far it is"
         )),
-        BeginError::PlanChanged { .. } => Failure::refused(format!(
-            "{error}\nhint: look at `mooring finalizers plan` again, and approve that"
+        BeginError::OtherProfile { .. } => Failure::refused(format!(
+            "{error}\nhint: use the profile that the run was started with; if the journal is not one of yours, move it away (docs/RUNBOOK.md)"
         )),
-        BeginError::Refused { .. } => Failure::refused(format!("{error}\n{STILL_RUNS}")),
+        BeginError::OtherCluster(_) => Failure::refused(format!(
+            "{error}\nhint: check the kubeconfig's current context, and `--journal`"
+        )),
+        BeginError::PlanChanged { .. } | BeginError::Expired(_) => Failure::refused(format!(
+            "{error}\nhint: review `mooring finalizers plan` again, and approve that"
+        )),
+        BeginError::Refused { name, .. } => {
+            Failure::refused(format!("{error}\n{}", check_hint(name)))
+        }
     }
 }
 
+/// What to do about a check that fails.
+pub(crate) fn check_hint(check: &str) -> &'static str {
+    if check == OPERATOR_GONE { STILL_RUNS } else { "hint: grant the permission that is missing" }
+}
+
+/// The credentials were rejected: a missing sign-in, not a missing permission.
+pub(crate) fn signed_out(error: SignedOut) -> Failure {
+    Failure::unreadable(format!("{error}\n{SIGN_IN}"))
+}
+
+const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
+
 /// What the journal says of the last run.
-pub(crate) fn standing(standing: &Standing, output: Written) -> Result<(), Failure> {
+pub(crate) fn standing(
+    standing: &Standing,
+    former: Option<&str>,
+    output: Written,
+) -> Result<(), Failure> {
     let found =
         RunReport::of(&standing.records).map_err(|error| Failure::unreadable(error.to_string()))?;
     if output == Written::Json {
         let value = serde_json::json!({
             "schema": "mooring.finalizers.status/v1", "journal": standing.place,
-            "run": found, "lock": standing.lock,
+            "run": found, "lock": standing.lock, "former": former,
         });
         return print(json(&value)?.as_bytes());
     }
-    let Some(found) = found else {
-        return print(format!("There is no run in {}.\n", standing.place).as_bytes());
+    let mut text = match &found {
+        Some(found) => found.table(),
+        None => format!("There is no run in {}.\n", standing.place),
     };
-    let mut text = found.table();
+    if let Some(former) = former {
+        let _ = writeln!(text, "note     {former}");
+    }
     if let Some(lock) = &standing.lock {
         let _ = writeln!(text, "held     {}", held(lock));
     }

@@ -8,18 +8,20 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use jiff::Timestamp;
+use mooring_kubeconfig::Connection;
+use mooring_repair::approval::ApprovalToken;
 use mooring_repair::finalizers::machine::Action;
 use mooring_repair::finalizers::plan::{self, Plan};
 use mooring_repair::finalizers::report::Verdict;
 use mooring_repair::finalizers::settings::Settings;
-use mooring_repair::finalizers::shell::{BeginError, Ending, Remover};
+use mooring_repair::finalizers::shell::{Approval, BeginError, Ending, Remover};
 use mooring_repair::finalizers::state::State;
 use mooring_repair::finalizers::step::Step;
-use mooring_repair::guards::Outcome;
+use mooring_repair::guards::{Guard, Outcome};
 use mooring_repair::shell::KubeApi;
 
 pub(crate) use arguments::FinalizersArguments;
-use arguments::{Drawn, FinalizersCommand, TargetArguments, Written};
+use arguments::{Drawn, FinalizersCommand, RunArguments, TargetArguments, Written};
 
 use crate::connect;
 use crate::failure::Failure;
@@ -38,146 +40,276 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
     match command {
         FinalizersCommand::Plan { target, policy, output } => {
             let settings = settings::settings(target, Some(policy))?;
-            on(target, settings, async |remover, _| show(&remover.plan().await, *output))
-        }
-        FinalizersCommand::Apply { target, policy, approval, best_effort, timeout, output } => {
-            let mut settings = settings::settings(target, Some(policy))?;
-            let usual = settings.limits.overall;
-            settings.limits.overall = settings::timeout(timeout.as_deref(), environment, usual)?;
-            settings.best_effort = *best_effort;
-            let asks = !approval.yes && !best_effort;
-            let name = settings.profile.name.clone();
-            let done = on(target, settings, async |remover, signals| {
-                let applied = Box::pin(apply(
-                    &remover,
-                    signals,
-                    &name,
-                    approval.plan_hash.as_ref().map(ToString::to_string).as_deref(),
-                    asks,
-                    *output,
-                    *best_effort,
-                ))
-                .await;
-                if !best_effort {
-                    return applied;
-                }
-                // A pipeline of old goes on, whatever is left.
-                if let Err(failure) = &applied {
-                    write(&format!("mooring: {}\n", failure.text()));
-                }
-                Ok(0)
-            });
-            if *best_effort { done.map_err(|failure| failure.with_code(1)) } else { done }
-        }
-        FinalizersCommand::Resume { target, yes, output } => {
-            let settings = settings::settings(target, None)?;
-            let name = settings.profile.name.clone();
-            on(target, settings, async |remover, signals| {
-                if !yes {
-                    confirm(
-                        &name,
-                        &format!("Type the profile's name to continue the removal of {name}: "),
-                        "resume --yes",
-                    )?;
-                }
-                resume(&remover, signals, *output).await
+            on(target, settings, async |session, _| {
+                let plan = session.plan(None).await?;
+                session.show(&plan, *output)
             })
         }
+        FinalizersCommand::Apply(arguments) => change(arguments, Begin::New),
+        FinalizersCommand::Resume(arguments) => change(arguments, Begin::Unfinished),
         FinalizersCommand::Status { target, output } => {
             let settings = settings::settings(target, None)?;
-            on(target, settings, async |remover, _| {
-                let standing = remover.status().await.map_err(Failure::unreadable)?;
-                end::standing(&standing, *output)?;
+            on(target, settings, async |session, _| {
+                let remover = &session.remover;
+                let standing = remover.status().await.map_err(|why| session.unreadable(why))?;
+                let former = remover.former_run().await;
+                end::standing(&standing, former.as_deref(), *output)?;
                 Ok(0)
             })
         }
     }
+}
+
+/// Which run a command is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begin {
+    /// A new one. With `--best-effort`, an unfinished one is continued instead.
+    New,
+    /// The journal's unfinished one.
+    Unfinished,
+}
+
+fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
+    let dry_run = dry_run::from_environment()? || arguments.dry_run;
+    dry_run::announce(dry_run);
+    let token = arguments.approval.plan_hash.clone();
+    let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
+    let usual = settings.limits.overall;
+    settings.limits.overall = settings::timeout(arguments.timeout.as_deref(), environment, usual)?;
+    let best_effort = settings.best_effort;
+    let request = Request { begin, token, dry_run, best_effort, output: arguments.output };
+    let done = on(&arguments.target, settings, async |session, signals| {
+        let done = Box::pin(session.change(&request, signals)).await;
+        match done {
+            // A pipeline continues, whatever is left.
+            Err(failure) if best_effort && !session.remover.is_signed_out() => {
+                write(&format!("mooring: {}\n", failure.text()));
+                Ok(0)
+            }
+            Ok(_) if best_effort => Ok(0),
+            done => done,
+        }
+    });
+    if best_effort { done.map_err(|failure| failure.with_code(1)) } else { done }
 }
 
 fn on(
     target: &TargetArguments,
     settings: Settings,
-    act: impl AsyncFnOnce(Remover, Signals) -> Result<u8, Failure>,
+    act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
 ) -> Result<u8, Failure> {
     runtime()?.block_on(async {
-        let client = connect::kubernetes_by(target.kubeconfig.as_deref()).await?;
+        let Connection { client, cluster, server } =
+            connect::cluster_by(target.kubeconfig.as_deref()).await?;
         let (signals, stopped) = signals();
+        let profile = settings.profile.name.clone();
+        let groups = settings.profile.groups.join(", ");
         let remover =
             Remover::new(KubeApi::new(client), settings, Rc::new(Timestamp::now), stopped);
-        act(remover, signals).await
+        act(&Session { remover, cluster, server, profile, groups }, signals).await
     })
 }
 
-/// Shows a plan; the exit code says whether `apply` would begin.
-fn show(plan: &Plan, output: Drawn) -> Result<u8, Failure> {
-    let text = match output {
-        Drawn::Table => plan::table(plan),
-        Drawn::Json => json(plan)?,
-        Drawn::Mermaid => plan::mermaid(plan),
-    };
-    print(text.as_bytes())?;
-    match plan.guards.iter().find(|guard| !guard.lets_through()) {
-        None => Ok(0),
-        Some(guard) => {
-            let why = guard.evidence.join("; ");
-            Err(match guard.outcome {
-                Outcome::Unknown => {
-                    Failure::unreadable(format!("{} cannot be told: {why}", guard.name))
-                }
-                _ => Failure::refused(format!("{}: {why}\n{}", guard.name, end::STILL_RUNS)),
-            })
-        }
-    }
-}
-
-async fn apply(
-    remover: &Remover,
-    signals: Signals,
-    name: &str,
-    approved: Option<&str>,
-    asks: bool,
-    output: Written,
+/// What a command that changes the cluster was asked for.
+struct Request {
+    begin: Begin,
+    token: Option<ApprovalToken>,
+    dry_run: bool,
     best_effort: bool,
-) -> Result<u8, Failure> {
-    // What an earlier run left comes before anything is judged. Without a journal to read, beginning one will tell.
-    if let Ok(standing) = remover.status().await
-        && let Ok(Some(state)) = State::replay(&standing.records)
-        && state.finished.is_none()
-    {
-        if best_effort {
-            write(&format!("run {} is not over and is continued\n", state.run));
-            return resume(remover, signals, output).await;
-        }
-        let ending = in_the_way(standing.lock, BeginError::Unfinished(state.run));
-        return end::end(remover, name, "", ending, output).await;
-    }
-    let plan = remover.plan().await;
-    if plan.nothing_to_do {
-        end::without_run(name, &plan.hash, Verdict::Clean, None, output)?;
-        return Ok(0);
-    }
-    if asks {
-        write(&format!("{}\n", plan::table(&plan)));
-        if plan.guards.iter().all(mooring_repair::guards::Guard::lets_through) {
-            let question = format!("Type the profile's name to remove {name}: ");
-            confirm(name, &question, "apply --yes --plan-hash HASH")?;
-        }
-    }
-    let mut progress = Progress::new();
-    let watcher = Box::new(|state: &_, action: &_, _| tell(&mut progress, state, action));
-    let ending = signals.during(remover.apply(&plan, approved, watcher), Ending::Resumable).await;
-    progress.end();
-    end::end(remover, name, &plan.hash, ending, output).await
+    output: Written,
 }
 
-async fn resume(remover: &Remover, signals: Signals, output: Written) -> Result<u8, Failure> {
-    let mut progress = Progress::new();
-    let watcher = Box::new(|state: &_, action: &_, _| tell(&mut progress, state, action));
-    let mut say = once();
-    let ending =
-        signals.during(Box::pin(remover.resume(watcher, &mut say)), Ending::Resumable).await;
-    progress.end();
-    end::end(remover, "", "", ending, output).await
+/// One operator of one cluster, and what people call both.
+struct Session {
+    remover: Remover,
+    cluster: Option<String>,
+    server: String,
+    profile: String,
+    groups: String,
+}
+
+impl Session {
+    /// The cluster of the kubeconfig's context; the API server's host if it has no name that can be typed.
+    fn cluster(&self) -> &str {
+        let typed =
+            |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
+        self.cluster.as_deref().filter(typed).unwrap_or_else(|| {
+            let host = self.server.split_once("://").map_or(self.server.as_str(), |(_, host)| host);
+            host.rsplit_once(':').map_or(host, |(host, _)| host)
+        })
+    }
+
+    /// Which operator, of which cluster.
+    fn heading(&self) -> String {
+        format!(
+            "Cluster     {}\nAPI server  {}\nProfile     {} ({})\n\n",
+            self.cluster(),
+            self.server,
+            self.profile,
+            self.groups
+        )
+    }
+
+    fn unreadable(&self, why: String) -> Failure {
+        if self.remover.is_signed_out() {
+            end::signed_out(mooring_repair::finalizers::shell::SignedOut)
+        } else {
+            Failure::unreadable(why)
+        }
+    }
+
+    /// A plan from live state, with the expiry of the approval if there is one.
+    async fn plan(&self, token: Option<&ApprovalToken>) -> Result<Plan, Failure> {
+        let expires = token.map_or_else(|| self.remover.expiry(), |token| token.expires);
+        let mut plan = self.remover.plan(expires).await.map_err(end::signed_out)?;
+        plan.notes.extend(self.remover.former_run().await);
+        Ok(plan)
+    }
+
+    /// Shows a plan; the exit code says whether `apply` would begin.
+    fn show(&self, plan: &Plan, output: Drawn) -> Result<u8, Failure> {
+        let text = match output {
+            Drawn::Table => format!("{}{}", self.heading(), plan::table(plan)),
+            Drawn::Json => json(plan)?,
+            Drawn::Mermaid => plan::mermaid(plan),
+        };
+        print(text.as_bytes())?;
+        let Some(guard) = plan.guards.iter().find(|guard| !guard.lets_through()) else {
+            return Ok(0);
+        };
+        if plan.nothing_to_do {
+            return Ok(0);
+        }
+        let why = guard.evidence.join("; ");
+        Err(match guard.outcome {
+            Outcome::Unknown => Failure::unreadable(format!("{} is unknown: {why}", guard.name)),
+            _ => {
+                Failure::refused(format!("{}: {why}\n{}", guard.name, end::check_hint(&guard.name)))
+            }
+        })
+    }
+
+    async fn change(&self, request: &Request, signals: Signals) -> Result<u8, Failure> {
+        write(&self.heading());
+        if let Some(token) =
+            request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
+        {
+            let expired = Ending::Refused(BeginError::Expired(token.expires));
+            return self.end("", expired, request).await;
+        }
+        let unfinished = match self.unfinished(request).await? {
+            Ok(unfinished) => unfinished,
+            Err(ending) => return self.end("", ending, request).await,
+        };
+        let plan = self.plan(request.token.as_ref()).await?;
+        if request.dry_run {
+            return self.rehearse(&plan, request);
+        }
+        if plan.nothing_to_do && !unfinished {
+            end::without_run(
+                &self.profile,
+                plan.hash.as_str(),
+                Verdict::Clean,
+                None,
+                request.output,
+            )?;
+            return Ok(0);
+        }
+        let approval = self.approve(&plan, request)?;
+        let mut progress = Progress::new();
+        let watcher = Box::new(|state: &_, action: &_, _| tell(&mut progress, state, action));
+        let mut say = once();
+        let run = async {
+            if unfinished {
+                self.remover.resume(&plan, &approval, watcher, &mut say).await
+            } else {
+                self.remover.apply(&plan, &approval, watcher).await
+            }
+        };
+        let ending = signals.during(Box::pin(run), Ending::Resumable).await;
+        progress.end();
+        self.end(plan.hash.as_str(), ending, request).await
+    }
+
+    /// True if the journal's unfinished run is the one to continue; or the end of the command.
+    async fn unfinished(&self, request: &Request) -> Result<Result<bool, Ending>, Failure> {
+        let standing = match self.remover.status().await {
+            Ok(standing) => standing,
+            // Without a journal to read, beginning one will tell.
+            Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
+            Err(why) => return Err(self.unreadable(why)),
+        };
+        let found = State::replay(&standing.records);
+        let found =
+            found.map_err(|error| Failure::unreadable(format!("{}: {error}", standing.place)));
+        let state = match found {
+            Ok(state) => state.filter(|state| state.finished.is_none()),
+            Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
+            Err(failure) => return Err(failure),
+        };
+        let Some(state) = state else {
+            return Ok(match request.begin {
+                Begin::New => Ok(false),
+                Begin::Unfinished => Err(Ending::Nothing(format!(
+                    "there is no unfinished run in {}",
+                    standing.place
+                ))),
+            });
+        };
+        if let Err(error) = self.remover.check_profile(&state) {
+            return Ok(Err(Ending::Refused(error)));
+        }
+        if request.begin == Begin::New && !request.best_effort {
+            return Ok(Err(in_the_way(standing.lock, BeginError::Unfinished(state.run))));
+        }
+        if request.begin == Begin::New {
+            write(&format!("run {} is not over and is continued\n", state.run));
+        }
+        Ok(Ok(true))
+    }
+
+    /// What approves this plan: the command line's token, `--best-effort`, or a name that is typed to it.
+    fn approve(&self, plan: &Plan, request: &Request) -> Result<Approval, Failure> {
+        if plan.nothing_to_do {
+            return Ok(Approval::NoTargets);
+        }
+        if let Some(token) = &request.token {
+            return Ok(Approval::Token(token.clone()));
+        }
+        if request.best_effort {
+            return Ok(Approval::BestEffort);
+        }
+        write(&format!("{}\n", plan::table(plan)));
+        // What is refused anyway needs no name.
+        if plan.guards.iter().all(Guard::lets_through) {
+            let name = format!("{}/{}", self.cluster(), self.profile);
+            let question =
+                format!("Type {name} to remove {} from cluster {}: ", self.profile, self.cluster());
+            let command = if request.begin == Begin::New { "apply" } else { "resume" };
+            confirm(&name, &question, &format!("{command} --yes --plan-hash APPROVAL"))?;
+        }
+        Ok(Approval::Typed)
+    }
+
+    /// Shows what would be done, and whether the approval is one for it.
+    fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, Failure> {
+        let output = match request.output {
+            Written::Table => Drawn::Table,
+            Written::Json => Drawn::Json,
+        };
+        let code = self.show(plan, output)?;
+        match &request.token {
+            Some(token) if *token != plan.approval && !plan.nothing_to_do => {
+                let (approved, current) = (token.hash.clone(), plan.hash.clone());
+                Err(end::refusal(&BeginError::PlanChanged { approved, current }))
+            }
+            _ => Ok(code),
+        }
+    }
+
+    async fn end(&self, hash: &str, ending: Ending, request: &Request) -> Result<u8, Failure> {
+        end::end(&self.remover, &self.profile, hash, ending, request.output).await
+    }
 }
 
 /// Tells a person what comes next.

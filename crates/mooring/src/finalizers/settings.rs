@@ -1,6 +1,9 @@
 //! From flags and environment variables to settings.
 
+use std::collections::BTreeMap;
+
 use jiff::SignedDuration;
+use mooring_repair::finalizers::plan::OPERATOR_GONE;
 use mooring_repair::finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_repair::finalizers::settings::Settings;
 
@@ -17,8 +20,31 @@ pub(crate) fn settings(
 ) -> Result<Settings, Failure> {
     let mut settings = Settings::new(profile(target)?);
     settings.journal = target.journal.place(&settings.profile.config_map())?;
-    settings.scale_down = policy.is_some_and(|policy| policy.scale_down);
+    if let Some(policy) = policy {
+        settings.scale_down = policy.scale_down;
+        settings.best_effort = policy.best_effort;
+        settings.overrides = overrides(&policy.overrides)?;
+    }
     Ok(settings)
+}
+
+/// Checks by name, each with a reason.
+fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    flags
+        .iter()
+        .map(|flag| match flag.split_once('=') {
+            Some((OPERATOR_GONE, reason)) if !reason.trim().is_empty() => {
+                Ok((OPERATOR_GONE.to_owned(), reason.trim().to_owned()))
+            }
+            Some((OPERATOR_GONE, _)) | None => Err(Failure::usage(format!(
+                "--override needs a check and a reason\nhint: --override {OPERATOR_GONE}=\"REASON\""
+            ))),
+            Some((other, _)) => Err(Failure::usage(format!(
+                "the check {} cannot be overridden\nhint: only {OPERATOR_GONE} can",
+                mooring_contract::shown(other)
+            ))),
+        })
+        .collect()
 }
 
 fn profile(target: &TargetArguments) -> Result<Profile, Failure> {
@@ -80,6 +106,22 @@ pub(crate) fn timeout(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_operator_gone_is_overridden_and_only_with_a_reason() {
+        let of = |flag: &str| overrides(&[flag.to_owned()]);
+        let found = of("operator-gone=moved to a=b").unwrap();
+        assert_eq!(found["operator-gone"], "moved to a=b");
+        for bad in [
+            "operator-gone",
+            "operator-gone=",
+            "operator-gone= ",
+            "objects-known=x",
+            "cluster-identity=x",
+        ] {
+            assert!(of(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn the_time_comes_from_the_flag_then_the_variable_then_what_is_usual() {

@@ -168,15 +168,14 @@ async fn apply(
         write(&format!("{young}; nothing to do\n"));
         return untouched(report, output);
     }
-    let approval = match token {
-        Some(token) => Approval::Token(token.clone()),
-        None => {
-            // Without a journal nothing begins, so there is nothing to confirm.
-            operator.status().await?;
-            write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
-            ask(operator, "rebuild", "apply --yes --plan-hash HASH")?;
-            Approval::Typed(plan.document.hash())
-        }
+    let approval = if let Some(token) = token {
+        Approval::Token(token.clone())
+    } else {
+        // Without a journal nothing begins, so there is nothing to confirm.
+        operator.status().await?;
+        write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
+        ask(operator, "rebuild", "apply --yes --plan-hash HASH")?;
+        Approval::Typed(plan.document.hash())
     };
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));

@@ -70,7 +70,7 @@ impl Resume<'_> {
                 fresh = Some(self.plan(operator, state).await?);
             }
             if self.dry_run {
-                self.preview(operator, state, &footing, fresh.as_ref().map(|(plan, _)| plan));
+                Self::preview(operator, state, &footing, fresh.as_ref().map(|(plan, _)| plan));
                 return Ok(0);
             }
             consent =
@@ -119,7 +119,7 @@ impl Resume<'_> {
     }
 
     /// What would approve the continuation.
-    fn preview(&self, operator: &Operator, state: &State, footing: &Footing, fresh: Option<&Plan>) {
+    fn preview(operator: &Operator, state: &State, footing: &Footing, fresh: Option<&Plan>) {
         match (fresh, footing) {
             (Some(plan), _) => write(&format!("\n{}\n", mooring_repair::plan::table(plan))),
             (None, Footing::Contradicted(anchor)) => write(&format!(
@@ -147,21 +147,17 @@ impl Resume<'_> {
         if self.yes || matches!(footing, Footing::Contradicted(_)) {
             return Ok(Consent::Unattended);
         }
-        match fresh {
-            Some(plan) => {
-                write(&format!(
-                    "\nThe plan in the journal is not verified; this new plan replaces it:\n\n{}\n",
-                    mooring_repair::plan::table(plan)
-                ));
-                ask(operator, "rebuild", "resume --yes --plan-hash HASH")?;
-                Ok(Consent::Typed(plan.document.hash()))
-            }
-            None => {
-                write(&remaining(operator, state, footing));
-                ask(operator, "continue the run on", "resume --yes")?;
-                Ok(Consent::Typed(reviewed(operator, state).hash))
-            }
-        }
+        let Some(plan) = fresh else {
+            write(&remaining(operator, state, footing));
+            ask(operator, "continue the run on", "resume --yes")?;
+            return Ok(Consent::Typed(reviewed(operator, state).hash));
+        };
+        write(&format!(
+            "\nThe plan in the journal is not verified; this new plan replaces it:\n\n{}\n",
+            mooring_repair::plan::table(plan)
+        ));
+        ask(operator, "rebuild", "resume --yes --plan-hash HASH")?;
+        Ok(Consent::Typed(plan.document.hash()))
     }
 }
 

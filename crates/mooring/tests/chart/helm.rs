@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-pub(crate) const NAMESPACE: &str = "kube-system";
+pub(crate) const NAMESPACE: &str = "mooring-system";
 /// Value files beside the chart's defaults, by the name of their golden file.
 pub(crate) const CASES: [(&str, Option<&str>); 3] = [
     ("default", None),

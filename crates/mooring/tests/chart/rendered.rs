@@ -88,8 +88,16 @@ fn the_rules_are_those_that_the_controller_is_tested_under() {
         (("mooring".into(), Value::Null), tested["cluster"].clone()),
         (("mooring-events".into(), "default".into()), tested["events"].clone()),
         (("mooring".into(), NAMESPACE.into()), tested["release"].clone()),
+        (("mooring-upgrade".into(), "kube-system".into()), tested["upgrade"].clone()),
     ];
     assert_eq!(granted, expected);
+    // In kube-system nothing can be created or changed, and only two objects can be read.
+    for rule in tested["upgrade"].as_array().unwrap() {
+        assert_eq!(rule["verbs"], json!(["get"]));
+        assert_eq!(rule["resourceNames"].as_array().map(Vec::len), Some(1));
+    }
+    let Some(without) = template(None, &["--set", "rbac.upgrade=false"]) else { return };
+    assert!(!without.unwrap().contains("kube-system"));
 }
 
 #[test]

@@ -74,7 +74,10 @@ impl Effect {
                 self.verb()
             );
         }
-        if matches!(status, 401 | 403) {
+        if status == 401 {
+            return "not signed in: the API server does not accept the credentials".to_owned();
+        }
+        if status == 403 {
             let (verb, part) = match self {
                 Self::Delete { .. } => ("delete", ""),
                 Self::Strip { .. } => ("patch", ""),
@@ -136,6 +139,9 @@ mod tests {
         }
         let dead = "Internal error occurred: failed calling webhook \"w.x\": connection refused";
         assert!(delete.refused(500, "InternalError", dead).starts_with("webhook w.x"));
+        // Missing credentials are not missing permissions.
+        let told = delete.refused(401, "Unauthorized", "Unauthorized");
+        assert!(told.starts_with("not signed in") && !told.contains("verb"), "{told}");
         let scale = Effect::ScaleDown { target, replicas: 1 };
         assert!(
             scale.refused(403, "", "").contains("patch on packages.package-operator.run/scale")

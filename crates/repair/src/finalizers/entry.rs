@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::effect::Effect;
-use super::settings::Settings;
+use super::profile::Profile;
 use super::step::Step;
+use crate::approval::PlanHash;
 use crate::effects::EffectResult;
 use crate::journal::{Content, Owner, Record};
 
@@ -15,15 +16,23 @@ pub enum Entry {
     /// A run begins.
     RunStarted {
         /// The plan that was approved.
-        plan_hash: String,
-        /// What was asked for.
-        settings: Box<Settings>,
+        plan_hash: PlanHash,
+        /// How it was approved.
+        approval: ApprovalKind,
+        /// The uid of the cluster's `kube-system`.
+        cluster: String,
+        /// What is removed. A resumed run compares it, and acts on the profile of its own command line.
+        profile: Box<Profile>,
         /// Who runs it.
         owner: Owner,
     },
-    /// Somebody continues it.
+    /// The run goes on, with a plan of its own.
     Resumed {
-        /// Who.
+        /// The plan that was made and approved for it.
+        plan_hash: PlanHash,
+        /// How it was approved.
+        approval: ApprovalKind,
+        /// The process.
         owner: Owner,
     },
     /// An effect is about to be made.
@@ -73,7 +82,21 @@ pub enum Entry {
 }
 
 impl Content for Entry {
-    const SCHEMA: &'static str = "mooring.finalizers.journal/v1";
+    const SCHEMA: &'static str = "mooring.finalizers.journal/v2";
+}
+
+/// How a plan was approved. Recorded for the report; no run acts on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApprovalKind {
+    /// By `--plan-hash`.
+    Token,
+    /// By a name that was typed to the plan.
+    Typed,
+    /// By `--best-effort`, of the plan that the command made itself.
+    BestEffort,
+    /// Not at all: nothing was left to do.
+    NoTargets,
 }
 
 /// Why a run stopped.
@@ -84,6 +107,7 @@ pub enum Reason {
     Interrupted,
     OperatorRuns,
     OperatorUnknown,
+    SignedOut,
 }
 
 /// Something that is still there at the end, or of which nobody knows.

@@ -3,12 +3,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::evidence::Writes;
 use super::target::Target;
 
 /// Where definitions are.
 pub(crate) const EXTENSIONS: &str = "/apis/apiextensions.k8s.io/v1";
 /// What they are called.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+
+/// Workloads with one pod on every node.
+pub(crate) const DAEMON_SETS: &str = "daemonsets.apps";
 
 /// A custom resource definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +72,7 @@ impl Definition {
 }
 
 /// A custom resource, as far as it matters here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Object {
     /// Which.
     pub target: Target,
@@ -78,6 +82,9 @@ pub struct Object {
     pub deleting: bool,
     /// Its finalizers.
     pub finalizers: Vec<String>,
+    /// Who wrote it, and when.
+    #[serde(skip)]
+    pub writes: Writes,
 }
 
 impl Object {
@@ -89,6 +96,7 @@ impl Object {
             version: value["metadata"]["resourceVersion"].as_str()?.to_owned(),
             deleting: is_deleting(value),
             finalizers: texts(&value["metadata"]["finalizers"]),
+            writes: Writes::read(&value["metadata"]),
         })
     }
 
@@ -102,6 +110,7 @@ impl Object {
             version: metadata["resourceVersion"].as_str()?.to_owned(),
             deleting: is_deleting(value),
             finalizers: texts(&metadata["finalizers"]),
+            writes: Writes::read(metadata),
         })
     }
 }
@@ -120,16 +129,31 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// From a Deployment or `StatefulSet`.
+    /// From a Deployment, `StatefulSet` or `DaemonSet`.
     #[must_use]
     pub fn read(resource: &str, value: &Value) -> Option<Self> {
         let number = |value: &Value| value.as_i64().unwrap_or(0);
+        if resource == DAEMON_SETS {
+            let status = &value["status"];
+            return Some(Self {
+                target: Target::of(resource, "/apis/apps/v1", value)?,
+                wanted: number(&status["desiredNumberScheduled"]),
+                replicas: number(&status["currentNumberScheduled"]),
+                ready: number(&status["numberReady"]),
+            });
+        }
         Some(Self {
             target: Target::of(resource, "/apis/apps/v1", value)?,
             wanted: value["spec"]["replicas"].as_i64().unwrap_or(1),
             replicas: number(&value["status"]["replicas"]),
             ready: number(&value["status"]["readyReplicas"]),
         })
+    }
+
+    /// Returns true if it can be scaled to zero, which a `DaemonSet` cannot.
+    #[must_use]
+    pub fn is_scalable(&self) -> bool {
+        self.target.resource != DAEMON_SETS
     }
 
     /// Whether it acts, or may at any moment.
@@ -255,6 +279,15 @@ mod tests {
             .unwrap()
         };
         assert!(controller(1, 0).runs() && controller(0, 1).runs() && !controller(0, 0).runs());
+        let daemons = |wanted: i64, current: i64| {
+            let value = json!({
+                "metadata": {"name": "m", "namespace": "n", "uid": "u"},
+                "status": {"desiredNumberScheduled": wanted, "currentNumberScheduled": current},
+            });
+            Controller::read(DAEMON_SETS, &value).unwrap()
+        };
+        assert!(daemons(3, 3).runs() && daemons(0, 1).runs() && !daemons(0, 0).runs());
+        assert!(!daemons(3, 3).is_scalable() && controller(1, 1).is_scalable());
         assert_eq!(controller(1, 1).target.path, "/apis/apps/v1/namespaces/n/deployments/m");
     }
 }

@@ -3,12 +3,15 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::target::Target;
+
 /// The profiles that are compiled in.
 const BUILT_IN: [(&str, &str); 1] =
     [("package-operator", include_str!("../../profiles/package-operator.yaml"))];
 
-/// Namespaces that are the cluster's own. The journal lives in one of them.
-const PROTECTED: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
+/// Namespaces that are never deleted: the cluster's own, and the one with the journal.
+const PROTECTED: [&str; 5] =
+    ["default", "kube-system", "kube-public", "kube-node-lease", crate::names::NAMESPACE];
 
 /// What belongs to a retired operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +156,7 @@ impl Profile {
             self.namespace.as_ref().filter(|name| PROTECTED.contains(&name.as_str()))
         {
             return Err(format!(
-                "the namespace {namespace} is the cluster's own and is never deleted"
+                "the namespace {namespace} belongs to the cluster or to Mooring and is never deleted"
             ));
         }
         if self.groups.is_empty()
@@ -197,12 +200,36 @@ impl Profile {
     /// Where the journal is in a cluster.
     #[must_use]
     pub fn config_map(&self) -> String {
+        format!("finalizers-{}", self.name)
+    }
+
+    /// Returns where versions before 0.2 kept the journal, in `kube-system`.
+    #[must_use]
+    pub(crate) fn former_config_map(&self) -> String {
         format!("mooring-finalizers-{}", self.name)
+    }
+
+    /// Returns true for workloads of the operator: those of its namespace, and those that are called after it.
+    #[must_use]
+    pub(crate) fn has_workload(&self, workload: &Target) -> bool {
+        let own = self.namespace.is_some() && self.namespace == workload.namespace;
+        own || self.is_named_in(&workload.name)
+    }
+
+    /// Returns true if a name contains the operator's: the first label of one of its groups, as `cert-manager` of
+    /// `cert-manager.io`. A label of less than four letters must be a whole word of the name.
+    #[must_use]
+    pub fn is_named_in(&self, name: &str) -> bool {
+        let whole =
+            |word: &str| name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == word);
+        let words = self.groups.iter().filter_map(|group| group.split('.').next());
+        let mut words = words.filter(|word| !word.is_empty());
+        words.any(|word| if word.len() < 4 { whole(word) } else { name.contains(word) })
     }
 }
 
 /// True for `group` itself and `x.group`, never for `xgroup`.
-fn is_within(domain: &str, group: &str) -> bool {
+pub(crate) fn is_within(domain: &str, group: &str) -> bool {
     domain.strip_suffix(group).is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }
 
@@ -225,6 +252,16 @@ mod tests {
         ] {
             assert_eq!(profile.has_group(group), ours, "{group}");
         }
+    }
+
+    #[test]
+    fn operator_is_recognized_by_the_first_label_of_its_groups() {
+        let named = |group: &str, name: &str| Profile::of_group(group).is_named_in(name);
+        assert!(named("karpenter.sh", "karpenter-leader-election"));
+        assert!(named("cert-manager.io", "my-cert-manager-webhook"));
+        assert!(!named("cert-manager.io", "certificates"));
+        assert!(named("ma.example.com", "ma-controller") && !named("ma.example.com", "maker"));
+        assert!(!Profile { groups: Vec::new(), ..Profile::of_group("x.y") }.is_named_in("x"));
     }
 
     #[test]
@@ -255,6 +292,7 @@ mod tests {
             ("name: x\ngroups: [run]\n", "not an API group"),
             ("name: x\ngroups: [apps.k8s.io]\n", "Kubernetes' own"),
             ("name: x\nnamespace: kube-system\n", "never deleted"),
+            ("name: x\nnamespace: mooring-system\n", "never deleted"),
             ("name: x\nnamespace: a/b\n", "not the name"),
             ("name: x\nclusterRoleBindings: ['../namespaces/y']\n", "not the name"),
             ("name: X\ngroups: [a.b]\n", "lower-case"),

@@ -1,8 +1,7 @@
 //! The report of a run, made from its journal alone: `status` on any machine says the same.
 
-use std::fmt::Write as _;
-
 use jiff::Timestamp;
+use mooring_contract::printable::Lines;
 use serde::Serialize;
 
 use super::effect::{Effect, why_not};
@@ -103,12 +102,12 @@ impl RunReport {
             Some(_) if state.acted() => Verdict::Acted,
             Some(_) => Verdict::Clean,
         };
-        let name = &state.settings.profile.name;
+        let name = &state.profile.name;
         let mut report = Self {
             run: state.run.clone(),
             started: Some(state.started),
             left: state.finished.clone().unwrap_or_default(),
-            ..Self::without_run(name, &state.plan_hash, result, None)
+            ..Self::without_run(name, state.plan_hash.as_str(), result, None)
         };
         let mut open: Option<&Effect> = None;
         for record in records.iter().filter(|record| record.run == state.run) {
@@ -139,7 +138,10 @@ impl RunReport {
                     }
                 }
                 Entry::Stopped { message, .. } => report.stopped = Some(message.clone()),
-                Entry::Resumed { .. } => report.stopped = None,
+                Entry::Resumed { .. } => {
+                    report.stopped = None;
+                    report.steps.clear();
+                }
                 _ => {}
             }
         }
@@ -156,18 +158,34 @@ impl RunReport {
             Verdict::Refused => "refused, nothing was changed",
             Verdict::Interrupted => "not over",
         };
-        let mut text = format!("{}: {word}\n", self.profile);
+        let mut text = Lines::default();
+        text.line(format_args!("{}: {word}", self.profile));
         for done in &self.steps {
             let started = self.started.unwrap_or(done.at);
-            text.push_str(&done.line(started, done.step.name()));
+            text.line(done.line(started, done.step.name()).trim_end());
         }
         for left in &self.left {
             let place = left.namespace.as_ref().map(|one| format!("{one}/")).unwrap_or_default();
-            let _ = writeln!(text, "left     {} {place}{}: {}", left.resource, left.name, left.why);
+            let (resource, name, why) = (&left.resource, &left.name, &left.why);
+            text.line(format_args!("left     {resource} {place}{name}: {why}"));
         }
         if let Some(stopped) = &self.stopped {
-            let _ = writeln!(text, "stopped  {stopped}");
+            text.line(format_args!("stopped  {stopped}"));
         }
-        text
+        text.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_adds_no_line_to_the_table() {
+        let why = Some("webhook \u{1b}[2Jsaid\nleft     forged \u{202e}x".to_owned());
+        let report = RunReport::without_run("p\nforged", "h", Verdict::Refused, why);
+        let text = report.table();
+        assert_eq!(text.lines().count(), 2, "{text:?}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
     }
 }

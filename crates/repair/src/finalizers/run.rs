@@ -7,6 +7,7 @@ use super::entry::{Entry, Reason};
 use super::machine::{Action, next};
 use super::seen::{Answer, Query, Seen};
 use super::state::State;
+use super::terms::Terms;
 use crate::effects::EffectResult;
 use crate::journal::{Record, follow};
 use crate::run::RunError;
@@ -32,6 +33,8 @@ pub trait World {
     async fn append(&mut self, record: &Record<Entry>) -> Result<(), AppendError>;
     /// True if somebody asked the run to stop where it can be resumed.
     fn interrupted(&self) -> bool;
+    /// Returns true once the cluster has rejected the credentials.
+    fn is_signed_out(&self) -> bool;
     /// Tells a person what comes next.
     fn progress(&mut self, state: &State, action: &Action);
 }
@@ -51,16 +54,23 @@ pub enum Rest {
 }
 
 /// Drives the journal's last run until it comes to rest. `records` is what the store holds, its beginning
-/// (`RunStarted` or `Resumed`) already written.
+/// (`RunStarted` or `Resumed`) already written; `terms` is what the approved plan allows.
 pub async fn run(
     world: &mut impl World,
+    terms: &Terms,
     mut records: Vec<Record<Entry>>,
 ) -> Result<Rest, RunError> {
     let mut state = State::replay(&records)?.ok_or(RunError::NoRun)?;
     let mut seen = Seen::at(state.seq);
     let mut looks = 0;
     loop {
-        let action = next(&state, &seen, world.now());
+        let action = if world.is_signed_out() {
+            // Whatever was read since is not an answer.
+            let message = "the API server does not accept the credentials (401)".to_owned();
+            Action::Stop { reason: Reason::SignedOut, message }
+        } else {
+            next(terms, &state, &seen, world.now())
+        };
         looks += 1;
         if looks > MOST_LOOKS {
             return Err(RunError::Stuck);
@@ -101,7 +111,8 @@ pub async fn run(
             }
             Action::Effect { step, effect } => {
                 let key = effect.key();
-                let attempt = state.attempts.get(&key).map_or(1, |attempt| attempt.count + 1);
+                let attempt =
+                    state.attempts.get(&key).map_or(1, |attempt| attempt.count.saturating_add(1));
                 let intent = Entry::Intent { step, effect: effect.clone(), attempt };
                 write(world, &mut records, &mut state, intent).await?;
                 let result = world.perform(&effect).await;

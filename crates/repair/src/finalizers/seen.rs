@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::evidence::{Lease, OperatorEvent, WebhookState};
 use super::helm::{Made, Revision};
 use super::observation::{Binding, Controller, Definition, Namespace, Object};
 use super::profile::Profile;
@@ -20,6 +21,12 @@ pub enum Query {
     Whole(String),
     /// The workloads that may process finalizers.
     Controllers,
+    /// Leases that the operator may hold.
+    Leases,
+    /// Events that the operator reported.
+    Events,
+    /// Webhooks for the operator's groups.
+    Webhooks,
     /// A cluster role binding.
     Binding(String),
     /// The release's revisions.
@@ -38,6 +45,9 @@ pub enum Answer {
     Objects(String, Reading<Vec<Object>>),
     Whole(String, Reading<Value>),
     Controllers(Reading<Vec<Controller>>),
+    Leases(Reading<Vec<Lease>>),
+    Events(Reading<Vec<OperatorEvent>>),
+    Webhooks(Reading<Vec<WebhookState>>),
     Binding(String, Reading<Binding>),
     Release(Reading<Vec<Revision>>),
     Made(Reading<Vec<Made>>),
@@ -54,6 +64,9 @@ pub struct Seen {
     pub objects: BTreeMap<String, Reading<Vec<Object>>>,
     pub whole: BTreeMap<String, Reading<Value>>,
     pub controllers: Option<Reading<Vec<Controller>>>,
+    pub leases: Option<Reading<Vec<Lease>>>,
+    pub events: Option<Reading<Vec<OperatorEvent>>>,
+    pub webhooks: Option<Reading<Vec<WebhookState>>>,
     pub bindings: BTreeMap<String, Reading<Binding>>,
     pub release: Option<Reading<Vec<Revision>>>,
     pub made: Option<Reading<Vec<Made>>>,
@@ -78,6 +91,9 @@ impl Seen {
                 self.whole.insert(path, reading);
             }
             Answer::Controllers(reading) => self.controllers = Some(reading),
+            Answer::Leases(reading) => self.leases = Some(reading),
+            Answer::Events(reading) => self.events = Some(reading),
+            Answer::Webhooks(reading) => self.webhooks = Some(reading),
             Answer::Binding(name, reading) => {
                 self.bindings.insert(name, reading);
             }
@@ -102,6 +118,15 @@ impl Seen {
         }
         if self.controllers.is_none() {
             return Some(Query::Controllers);
+        }
+        if self.leases.is_none() {
+            return Some(Query::Leases);
+        }
+        if self.events.is_none() {
+            return Some(Query::Events);
+        }
+        if self.webhooks.is_none() {
+            return Some(Query::Webhooks);
         }
         let unasked =
             profile.cluster_role_bindings.iter().find(|name| !self.bindings.contains_key(*name));

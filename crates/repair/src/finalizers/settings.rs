@@ -1,27 +1,27 @@
 //! What is asked for.
 
+use std::collections::BTreeMap;
+
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use super::profile::Profile;
 use crate::settings::JournalPlace;
 
-/// What is removed, and how. The whole of it is in the journal's first record, so that a resumed run does the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What is removed, and how. It comes from the command line at every command, never from a journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Which operator.
     pub profile: Profile,
     /// An operator that still runs is given time for its own teardown, and is then scaled to zero.
-    #[serde(default)]
     pub scale_down: bool,
     /// What cannot be read is left alone and told, instead of being a reason not to begin.
-    #[serde(default)]
     pub best_effort: bool,
+    /// Checks that are overridden, each with the reason.
+    pub overrides: BTreeMap<String, String>,
     /// Where the journal is kept.
-    #[serde(default)]
     pub journal: JournalPlace,
     /// How long things may take.
-    #[serde(default)]
     pub limits: Limits,
 }
 
@@ -62,6 +62,7 @@ impl Settings {
             profile,
             scale_down: false,
             best_effort: false,
+            overrides: BTreeMap::new(),
             journal: JournalPlace::default(),
             limits: Limits::default(),
         }

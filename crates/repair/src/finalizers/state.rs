@@ -6,8 +6,9 @@ use jiff::Timestamp;
 
 use super::effect::Effect;
 use super::entry::{Entry, Leftover};
-use super::settings::Settings;
+use super::profile::Profile;
 use super::step::Step;
+use crate::approval::PlanHash;
 use crate::effects::EffectResult;
 use crate::journal::{JournalError, Record};
 use crate::replay::{Replayed, replay};
@@ -27,15 +28,18 @@ pub struct Attempt {
     pub result: Option<EffectResult>,
 }
 
-/// A run as its records tell it.
+/// A run as its records describe it. Contributes back-off, skipped objects and the current step to a run, nothing that
+/// widens what it does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// The run's id.
     pub run: String,
-    /// The approved plan.
-    pub plan_hash: String,
-    /// What was asked for.
-    pub settings: Settings,
+    /// The approved plan, of the run or its last resumption.
+    pub plan_hash: PlanHash,
+    /// The uid of the cluster's `kube-system`.
+    pub cluster: String,
+    /// What was removed.
+    pub profile: Profile,
     /// When it began.
     pub started: Timestamp,
     /// The number of the last record.
@@ -58,11 +62,14 @@ impl Replayed for State {
     type Entry = Entry;
 
     fn begun_by(record: &Record<Entry>) -> Option<Self> {
-        let Entry::RunStarted { plan_hash, settings, .. } = &record.entry else { return None };
+        let Entry::RunStarted { plan_hash, cluster, profile, .. } = &record.entry else {
+            return None;
+        };
         Some(Self {
             run: record.run.clone(),
             plan_hash: plan_hash.clone(),
-            settings: (**settings).clone(),
+            cluster: cluster.clone(),
+            profile: (**profile).clone(),
             started: record.at,
             seq: record.seq,
             done: Vec::new(),
@@ -103,7 +110,10 @@ impl State {
         self.seq = record.seq;
         match &record.entry {
             Entry::RunStarted { .. } => return senseless("the run has begun"),
-            Entry::Resumed { .. } => {
+            Entry::Resumed { plan_hash, .. } => {
+                // Every step runs again from live state: that a record calls one done shows nothing.
+                self.done.clear();
+                self.plan_hash = plan_hash.clone();
                 self.step_since = record.at;
                 self.session = (record.at, record.seq);
             }
@@ -160,10 +170,10 @@ impl State {
         self.step_since
     }
 
-    /// When the run, or its last resumption, must come to rest.
+    /// Returns when the run, or its last resumption, began.
     #[must_use]
-    pub fn deadline(&self) -> Timestamp {
-        self.session.0.checked_add(self.settings.limits.overall).unwrap_or(Timestamp::MAX)
+    pub fn session_start(&self) -> Timestamp {
+        self.session.0
     }
 
     /// True if a person asked for another try since: a refusal of before need not be one of now.

@@ -3,6 +3,8 @@
 //! Raw requests over [`kube::Client`] instead of its typed API: what is decided here depends on statuses and on
 //! members that may be absent, and nothing may be repeated behind the machine's back.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::{Method, Request, StatusCode};
@@ -34,7 +36,12 @@ pub struct KubeApi {
     metadata_only: bool,
     /// The address of the API server, for people.
     server: Option<String>,
+    /// Set by the first response 401.
+    signed_out: Arc<AtomicBool>,
 }
+
+/// By which the server names the writer of a field.
+const USER_AGENT: &str = concat!("mooring/", env!("CARGO_PKG_VERSION"));
 
 /// A server that cannot leave the rest out answers with whole objects, which hold the same.
 const METADATA_ONLY: &str =
@@ -56,7 +63,13 @@ impl KubeApi {
     /// An API whose client signs by itself.
     #[must_use]
     pub fn new(client: kube::Client) -> Self {
-        Self { client, signer: None, metadata_only: false, server: None }
+        Self {
+            client,
+            signer: None,
+            metadata_only: false,
+            server: None,
+            signed_out: Arc::default(),
+        }
     }
 
     /// The same with the server's address, which people compare with the one that they mean.
@@ -74,13 +87,19 @@ impl KubeApi {
     /// An API whose requests carry a token of Entra for AKS, asked anew when it gets old.
     #[must_use]
     pub fn signed(client: kube::Client, signer: mooring_arm::Client) -> Self {
-        Self { client, signer: Some(signer), metadata_only: false, server: None }
+        Self { signer: Some(signer), ..Self::new(client) }
     }
 
     /// The same, but lists hold metadata only: what is not read cannot leak.
     #[must_use]
     pub(crate) fn metadata_only(&self) -> Self {
         Self { metadata_only: true, ..self.clone() }
+    }
+
+    /// Returns true once the server has rejected the credentials (401): a missing sign-in, not a missing permission.
+    #[must_use]
+    pub fn is_signed_out(&self) -> bool {
+        self.signed_out.load(Ordering::Relaxed)
     }
 
     /// One change, once, for what it came to.
@@ -100,7 +119,8 @@ impl KubeApi {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Answer, Lost> {
-        let mut request = Request::builder().method(&method).uri(path);
+        let mut request =
+            Request::builder().method(&method).uri(path).header("user-agent", USER_AGENT);
         if body.is_some() {
             let kind = if method == Method::PATCH {
                 "application/merge-patch+json"
@@ -122,6 +142,9 @@ impl KubeApi {
             }
             let response = self.client.send(request).await.map_err(|error| lost(&error))?;
             let (head, body) = response.into_parts();
+            if head.status == StatusCode::UNAUTHORIZED {
+                self.signed_out.store(true, Ordering::Relaxed);
+            }
             let body = body.collect().await.map_err(|error| lost(&error))?.to_bytes();
             let retry_after = head.headers.get("retry-after");
             Ok(Answer {

@@ -32,7 +32,7 @@ pub use store::{ConfigMapStore, Contents, FileStore, Store, StoreError};
 pub use world::{Clock, Watcher};
 
 /// Foreign text for people: without control characters, and not endless.
-fn told(text: &str) -> String {
+pub(crate) fn told(text: &str) -> String {
     const MOST: usize = 400;
     let mut told: String =
         text.chars().filter(|character| !character.is_control()).take(MOST).collect();

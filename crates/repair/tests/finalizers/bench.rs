@@ -8,10 +8,11 @@ use std::time::Duration;
 use http_body_util::BodyExt as _;
 use jiff::{SignedDuration, Timestamp};
 use kube::Client;
+use mooring_repair::finalizers::plan::Plan;
 use mooring_repair::finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_repair::finalizers::report::RunReport;
 use mooring_repair::finalizers::settings::Settings;
-use mooring_repair::finalizers::shell::{Ending, Remover};
+use mooring_repair::finalizers::shell::{Approval, Ending, Remover};
 use mooring_repair::shell::KubeApi;
 use mooring_simulator::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell, User};
 use mooring_testbed::{RealCluster, Users};
@@ -67,6 +68,8 @@ impl Bench {
             let known = User { name: user.to_owned(), groups: groups.collect() };
             model.add_token(&format!("{user}-token"), known);
         }
+        let journals = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "mooring-system"}});
+        model.create(journals, start).unwrap();
         let shell = Shell::new(model, Clock::starting_at(start));
         let running = shell.start();
         let client = |user: &str| {
@@ -83,6 +86,8 @@ impl Bench {
             clients.insert(user.to_owned(), real.client(user).await.unwrap());
         }
         let mut bench = Self::new(case, clients);
+        let journals = json!({"metadata": {"name": "mooring-system"}});
+        bench.call("POST", "/api/v1/namespaces", journals).await;
         // Real time: everything sooner.
         bench.settings.limits.overall = SignedDuration::from_secs(60);
         bench.settings.limits.poll = SignedDuration::from_millis(100);
@@ -296,8 +301,8 @@ impl Bench {
     }
 
     pub(crate) async fn apply_by(&self, remover: &Remover) -> (Ending, RunReport) {
-        let plan = remover.plan().await;
-        let ending = remover.apply(&plan, Some(&plan.hash), Box::new(|_, _, _| {})).await;
+        let plan = planned(remover).await;
+        let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
         let standing = remover.status().await.unwrap();
         let report = RunReport::of(&standing.records).unwrap();
         (ending, report.expect("a run was begun"))
@@ -305,14 +310,35 @@ impl Bench {
 
     pub(crate) async fn resume(&self) -> (Ending, RunReport) {
         let remover = self.remover();
-        let ending = remover.resume(Box::new(|_, _, _| {}), &mut |_| {}).await;
+        let ending = resume(&remover).await;
         let standing = remover.status().await.unwrap();
         (ending, RunReport::of(&standing.records).unwrap().unwrap())
     }
 }
 
+/// A plan that expires as plans do.
+pub(crate) async fn planned(remover: &Remover) -> Plan {
+    remover.plan(remover.expiry()).await.unwrap()
+}
+
+/// As if its token had been copied from `plan` to `apply`.
+pub(crate) fn approved(plan: &Plan) -> Approval {
+    Approval::Token(plan.approval.to_string().parse().unwrap())
+}
+
+/// Plans, approves that, and continues.
+pub(crate) async fn resume(remover: &Remover) -> Ending {
+    let plan = planned(remover).await;
+    let approval = if plan.nothing_to_do { Approval::NoTargets } else { approved(&plan) };
+    remover.resume(&plan, &approval, Box::new(|_, _, _| {}), &mut |_| {}).await
+}
+
+/// By which the tests' own writes are known: those of a person.
+const PERSON: &str = "kubectl/v1.34.1";
+
 pub(crate) async fn call(client: &Client, method: &str, path: &str, body: &Value) -> (u16, Value) {
-    let mut request = http::Request::builder().method(method).uri(path);
+    let mut request =
+        http::Request::builder().method(method).uri(path).header("user-agent", PERSON);
     if !body.is_null() {
         let patch = "application/merge-patch+json";
         let kind = if method == "PATCH" { patch } else { "application/json" };

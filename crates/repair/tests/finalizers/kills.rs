@@ -4,7 +4,7 @@ use mooring_repair::finalizers::run::Rest;
 use mooring_repair::finalizers::shell::Ending;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Mortal};
+use crate::bench::{Bench, Mortal, approved, planned, resume};
 
 /// What is left in the cluster, without what differs from run to run.
 fn end_state(bench: &Bench) -> Value {
@@ -28,8 +28,8 @@ async fn live(bench: &Bench, kill: Option<u64>) -> (Option<Ending>, u64) {
     let remover = bench.remover_by(mortal.client(&bench.client("admin")), bench.settings.clone());
     let ended = mortal
         .live(async {
-            let plan = remover.plan().await;
-            remover.apply(&plan, Some(&plan.hash), Box::new(|_, _, _| {})).await
+            let plan = planned(&remover).await;
+            remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await
         })
         .await;
     (ended, mortal.writes())
@@ -49,7 +49,7 @@ async fn a_kill_at_any_write_ends_as_the_clean_run_does() {
         let (ended, _) = live(&bench, Some(kill)).await;
         assert!(ended.is_none(), "kill {kill} was never reached");
         // Killed before the run was in the journal, there is nothing to resume, only to begin.
-        let (ending, _) = match bench.remover().resume(Box::new(|_, _, _| {}), &mut |_| {}).await {
+        let (ending, _) = match resume(&bench.remover()).await {
             Ending::Nothing(_) if end_state(&bench) != wanted => live(&bench, None).await,
             ending => (Some(ending), 0),
         };

@@ -15,6 +15,8 @@
 
 mod bench;
 mod cases;
+mod forgery;
+mod gone;
 mod kills;
 mod players;
 mod promises;

@@ -4,15 +4,15 @@ use jiff::SignedDuration;
 use mooring_repair::finalizers::entry::Reason;
 use mooring_repair::finalizers::report::Verdict;
 use mooring_repair::finalizers::run::Rest;
-use mooring_repair::finalizers::shell::{BeginError, Ending};
+use mooring_repair::finalizers::shell::{Approval, BeginError, Ending};
 use mooring_repair::settings::JournalPlace;
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, definition};
+use crate::bench::{Bench, approved, definition, planned};
 use crate::cases::why;
 
-fn fault(bench: &Bench, method: &str, path: &str, status: u16, times: Option<u32>) {
+pub(crate) fn fault(bench: &Bench, method: &str, path: &str, status: u16, times: Option<u32>) {
     let then = Fault::Status { status, code: None, retry_after: None };
     let when =
         Condition { method: Some(method.into()), path: Some(path.into()), ..Condition::default() };
@@ -33,12 +33,12 @@ async fn a_resource_that_vanishes_meanwhile_is_not_an_error() {
     // Lists of both scopes say NotFound, as when definitions go while the run looks.
     let bench = Bench::model("vanishes");
     bench.retired().await;
-    let plan = bench.remover().plan().await;
+    let plan = planned(&bench.remover()).await;
     fault(&bench, "GET", "/apis/*vanishes*/*things", 404, None);
     fault(&bench, "GET", "/apis/v.example.com/*", 404, None);
     fault(&bench, "GET", "/apis/sub.v.example.com/*", 404, None);
     let remover = bench.remover();
-    let ending = remover.apply(&plan, None, Box::new(|_, _, _| {})).await;
+    let ending = remover.apply(&plan, &Approval::Typed, Box::new(|_, _, _| {})).await;
     bench.model.as_ref().unwrap().with(|model, _| model.clear_faults());
     // Nothing is counted, nothing is refused; the definitions go, and the server removes what was theirs or waits.
     assert!(matches!(ending, Ending::Rested(_)), "{ending:?}");
@@ -136,8 +136,8 @@ async fn what_cannot_be_discovered_is_unknown_and_best_effort_does_the_rest() {
     let objects = bench.retired().await;
     fault(&bench, "GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", 403, None);
     let remover = bench.remover();
-    let plan = remover.plan().await;
-    let ending = remover.apply(&plan, Some(&plan.hash), Box::new(|_, _, _| {})).await;
+    let plan = planned(&remover).await;
+    let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
     let Ending::Refused(BeginError::Unknown { why, .. }) = ending else { panic!("{ending:?}") };
     assert!(why.contains("needs the verb list on customresourcedefinitions"), "{why}");
     bench.settings.best_effort = true;
@@ -222,7 +222,7 @@ async fn a_release_whose_payload_is_broken_is_removed_by_its_labels() {
     let bench = Bench::model("release_broken");
     bench.namespace(&bench.namespace).await;
     bench.secret(1, "bm90IGEgcmVsZWFzZQ==").await;
-    let plan = bench.remover().plan().await;
+    let plan = planned(&bench.remover()).await;
     let text = mooring_repair::finalizers::plan::table(&plan);
     assert!(text.contains("revision 1, deployed, its payload cannot be read"), "{text}");
     let (ending, _) = bench.apply().await;
@@ -245,10 +245,7 @@ async fn a_deadline_that_is_over_changes_nothing_and_can_be_continued() {
     assert!(found["metadata"]["deletionTimestamp"].is_null());
     bench.settings.limits.overall = usual;
     let (ending, _) = bench.resume().await;
-    assert!(
-        matches!(ending, Ending::Rested(Rest::Resumable { .. })),
-        "it is resumed as it was begun: {ending:?}"
-    );
+    finished(&ending, true);
 }
 
 #[tokio::test(start_paused = true)]
@@ -337,18 +334,18 @@ async fn a_second_one_stops_at_the_lock_and_an_unfinished_run_comes_first() {
     bench.settings.limits.overall = SignedDuration::ZERO;
     let (_, _) = bench.apply().await;
     let remover = bench.remover();
-    let plan = remover.plan().await;
-    let again = remover.apply(&plan, Some(&plan.hash), Box::new(|_, _, _| {})).await;
+    let plan = planned(&remover).await;
+    let again = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
     assert!(matches!(again, Ending::Refused(BeginError::Unfinished(_))), "{again:?}");
     let name = bench.settings.profile.config_map();
-    let path = format!("/api/v1/namespaces/kube-system/configmaps/{name}");
+    let path = format!("/api/v1/namespaces/mooring-system/configmaps/{name}");
     let (_, map) = bench.get(&path).await;
     let now = bench.model.as_ref().unwrap().now();
     let lock = json!({"owner": {"host": "elsewhere", "boot": "b", "pid": 1, "start": 1, "holder": "h"}, "heartbeat": now});
     bench.call("PATCH", &path, json!({"data": {"lock": lock.to_string()}})).await;
-    let held = remover.apply(&plan, Some(&plan.hash), Box::new(|_, _, _| {})).await;
+    let held = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
     assert!(matches!(held, Ending::Held(_)), "{held:?}");
-    assert!(map["data"]["journal"].as_str().unwrap().contains("mooring.finalizers.journal/v1"));
+    assert!(map["data"]["journal"].as_str().unwrap().contains("mooring.finalizers.journal/v2"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -367,7 +364,7 @@ async fn what_is_in_the_way_is_in_the_plan() {
             "status": {"conditions": [{"type": "Available", "status": "False", "reason": "MissingEndpoints"}]},
         }), now).unwrap();
     });
-    let plan = bench.remover().plan().await;
+    let plan = planned(&bench.remover()).await;
     let notes = plan.notes.join("\n");
     assert!(notes.contains("guard") && notes.contains("delete it first"), "{notes}");
     assert!(notes.contains("v1.metrics.example.com does not answer (MissingEndpoints)"), "{notes}");
@@ -393,7 +390,7 @@ async fn a_group_alone_finds_an_operator_that_is_called_after_it() {
         "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {
             "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "example.invalid/c"}]}}},
     })).await;
-    let plan = bench.remover().plan().await;
+    let plan = planned(&bench.remover()).await;
     assert!(!plan.guards[0].lets_through(), "{:?}", plan.guards);
     bench.call("DELETE", &format!("{list}/{word}-manager"), Value::Null).await;
     let (ending, _) = bench.apply().await;

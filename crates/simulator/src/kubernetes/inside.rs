@@ -16,6 +16,8 @@ use super::store::{Change, ChangeKind};
 use super::update::Part;
 use crate::faults::Rule;
 
+/// The field manager of what the cluster writes itself.
+const CLUSTER: &str = "cluster";
 /// How many writes are remembered.
 const WRITES: usize = 100_000;
 
@@ -76,9 +78,14 @@ impl Writer {
 
     /// The cluster behind the API, and the glue around it.
     pub(crate) fn cluster() -> Self {
+        Self::by(CLUSTER)
+    }
+
+    /// The same on behalf of a client, by its field manager.
+    fn by(manager: &str) -> Self {
         Self {
             user: "system:cluster".to_owned(),
-            manager: "cluster".to_owned(),
+            manager: manager.to_owned(),
             verb: "cluster",
             subresource: String::new(),
             dry_run: false,
@@ -90,6 +97,16 @@ impl Writer {
 impl Kubernetes {
     /// Creates an object, of the resource that its `apiVersion` and `kind` name.
     pub fn create(&mut self, object: Value, now: Timestamp) -> Result<Value, StatusError> {
+        self.create_by(CLUSTER, object, now)
+    }
+
+    /// Creates an object as this field manager.
+    pub fn create_by(
+        &mut self,
+        manager: &str,
+        object: Value,
+        now: Timestamp,
+    ) -> Result<Value, StatusError> {
         let (version, kind) =
             (objects::text(&object, &["apiVersion"]), objects::text(&object, &["kind"]));
         let resource =
@@ -98,13 +115,13 @@ impl Kubernetes {
         let namespace = (!namespace.is_empty()).then_some(namespace);
         let status = object.get("status").cloned();
         let stored =
-            self.create_object(&resource, namespace.as_deref(), object, &Writer::cluster(), now)?;
+            self.create_object(&resource, namespace.as_deref(), object, &Writer::by(manager), now)?;
         // From inside, an object may come with its status.
         match status {
             Some(status) if stored.get("status") != Some(&status) => {
                 let key = objects::key_of(&stored);
                 let patch = serde_json::json!({"status": status});
-                self.change(&resource.qualified(), &key, &patch, now)
+                self.change_by(manager, &resource.qualified(), &key, &patch, now)
             }
             _ => Ok(converted(&resource, &stored)),
         }
@@ -129,8 +146,20 @@ impl Kubernetes {
         patch: &Value,
         now: Timestamp,
     ) -> Result<Value, StatusError> {
+        self.change_by(CLUSTER, resource, key, patch, now)
+    }
+
+    /// Changes an object by a merge patch, as this field manager.
+    pub fn change_by(
+        &mut self,
+        manager: &str,
+        resource: &str,
+        key: &Key,
+        patch: &Value,
+        now: Timestamp,
+    ) -> Result<Value, StatusError> {
         let resource = self.catalogue.named(resource).ok_or_else(StatusError::no_such_resource)?;
-        let writer = Writer::cluster();
+        let writer = Writer::by(manager);
         let mut parts = patch.clone();
         let status = parts.as_object_mut().and_then(|parts| parts.remove("status"));
         let mut result = None;

@@ -12,6 +12,9 @@ use crate::kubernetes::{Key, Kubernetes, StatusError};
 
 pub(super) const NODE_CLAIMS: &str = "nodeclaims.karpenter.sh";
 const NODE_POOLS: &str = "nodepools.karpenter.sh";
+/// Karpenter's field manager, with node auto-provisioning as well. That one runs outside the cluster: its Deployment and
+/// its Lease are not among the cluster's objects, what it writes is.
+const KARPENTER: &str = "karpenter";
 
 /// The definitions, read once: `NodeClaim`s of both generations, then the others.
 static DEFINITIONS: LazyLock<[Value; 4]> = LazyLock::new(|| {
@@ -68,7 +71,8 @@ pub(super) fn create(
     now: Timestamp,
 ) -> Result<Value, StatusError> {
     let pool = kubernetes.get(NODE_POOLS, &Key::new(None, "default")).cloned();
-    kubernetes.create(claim(name, pool.as_ref(), "Standard_D4s_v5", "westeurope-1"), now)
+    let object = claim(name, pool.as_ref(), "Standard_D4s_v5", "westeurope-1");
+    kubernetes.create_by(KARPENTER, object, now)
 }
 
 /// A machine has its claim: one that Karpenter has launched, and knows no more of.
@@ -91,7 +95,7 @@ pub(super) fn adopt(kubernetes: &mut Kubernetes, azure: &Azure, vm: &Vm, now: Ti
     conditions.launched(now);
     object["status"] = status(&lower_group(&vm.provider_id), &image, &vm.size);
     object["status"]["conditions"] = conditions.list();
-    let _ = kubernetes.create(object, now);
+    let _ = kubernetes.create_by(KARPENTER, object, now);
 }
 
 /// The claim of a node that is ready says so.
@@ -106,10 +110,10 @@ pub(super) fn join(kubernetes: &mut Kubernetes, node: &str, now: Timestamp) {
     });
     let Some((name, conditions)) = found else { return };
     let patch = json!({"status": {"nodeName": node, "conditions": conditions}});
-    let _ = kubernetes.change(NODE_CLAIMS, &Key::new(None, &name), &patch, now);
+    let _ = kubernetes.change_by(KARPENTER, NODE_CLAIMS, &Key::new(None, &name), &patch, now);
     let labels = json!({"karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"});
     let patch = json!({"metadata": {"labels": labels}});
-    let _ = kubernetes.change("nodes", &Key::new(None, node), &patch, now);
+    let _ = kubernetes.change_by(KARPENTER, "nodes", &Key::new(None, node), &patch, now);
 }
 
 fn by_provider_id<'a>(kubernetes: &'a Kubernetes, provider_id: &str) -> Option<&'a Value> {

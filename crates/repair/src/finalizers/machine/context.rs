@@ -11,6 +11,7 @@ use crate::finalizers::seen::{Query, Seen};
 use crate::finalizers::state::State;
 use crate::finalizers::step::Step;
 use crate::finalizers::target::Target;
+use crate::finalizers::terms::Terms;
 use crate::observation::Reading;
 
 /// How often one effect is tried before the object is left as it is.
@@ -20,6 +21,7 @@ const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(30);
 
 /// What a step may know.
 pub(super) struct Context<'a> {
+    pub(super) terms: &'a Terms,
     pub(super) state: &'a State,
     pub(super) seen: &'a Seen,
     pub(super) now: Timestamp,
@@ -47,17 +49,17 @@ enum Standing {
 
 impl<'a> Context<'a> {
     pub(super) fn profile(&self) -> &'a Profile {
-        &self.state.settings.profile
+        &self.terms.settings.profile
     }
 
     /// Look again soon.
     pub(super) fn wait(&self, why: String) -> Action {
-        Action::Wait { until: after(self.now, self.state.settings.limits.poll), why }
+        Action::Wait { until: after(self.now, self.terms.settings.limits.poll), why }
     }
 
     /// Whether the step has waited long enough for what does not depend on us.
     pub(super) fn expired(&self) -> bool {
-        self.lasted(self.state.settings.limits.step())
+        self.lasted(self.terms.settings.limits.step())
     }
 
     pub(super) fn lasted(&self, limit: SignedDuration) -> bool {
@@ -154,6 +156,10 @@ impl<'a> Context<'a> {
     }
 
     fn standing(&self, effect: &Effect) -> Standing {
+        // The one place where an effect is let through: what was not planned was not approved.
+        if !self.terms.covers(effect.target()) {
+            return Standing::Never(NOT_PLANNED.to_owned());
+        }
         let key = effect.key();
         if self.is_handled(&key) {
             return Standing::Handled;
@@ -177,7 +183,7 @@ impl<'a> Context<'a> {
                 SignedDuration::ZERO
             }
             _ => {
-                let poll = self.state.settings.limits.poll;
+                let poll = self.terms.settings.limits.poll;
                 poll.checked_mul(1 << attempt.count.min(5))
                     .unwrap_or(LONGEST_PAUSE)
                     .min(LONGEST_PAUSE)
@@ -197,6 +203,10 @@ impl<'a> Context<'a> {
 fn after(from: Timestamp, pause: SignedDuration) -> Timestamp {
     from.checked_add(pause).unwrap_or(Timestamp::MAX)
 }
+
+/// Why an object that was found later is left.
+pub(super) const NOT_PLANNED: &str =
+    "it is not part of the approved plan, since it appeared later; plan and apply again";
 
 /// Why the objects of a definition cannot be reached.
 pub(crate) const NOT_SERVED: &str = "no version of its definition is served, so that nobody can tell whether there are any; serve one \
@@ -220,7 +230,17 @@ fn right(query: &Query) -> (&'static str, String) {
         Query::Definitions => ("list", of("customresourcedefinitions.apiextensions.k8s.io")),
         Query::Objects(definition) => ("list", of(definition.name())),
         Query::Whole(path) => ("get", path.clone()),
-        Query::Controllers => ("list", of("deployments.apps and statefulsets.apps")),
+        Query::Controllers => {
+            ("list", of("deployments.apps, statefulsets.apps and daemonsets.apps"))
+        }
+        Query::Leases => ("list", of("leases.coordination.k8s.io")),
+        Query::Events => ("list", of("events")),
+        Query::Webhooks => (
+            "list",
+            of(
+                "validatingwebhookconfigurations and mutatingwebhookconfigurations.admissionregistration.k8s.io",
+            ),
+        ),
         Query::Binding(name) => {
             ("get", format!("clusterrolebindings.rbac.authorization.k8s.io {name}"))
         }

@@ -1,7 +1,7 @@
 //! What is left at the end, and why.
 
 use super::Action;
-use super::context::Context;
+use super::context::{Context, NOT_PLANNED};
 use super::objects::spared_key;
 use super::others::removable;
 use crate::finalizers::effect::{Effect, why_not};
@@ -30,14 +30,12 @@ pub(super) fn leftovers(cx: &Context<'_>) -> Result<Vec<Leftover>, Action> {
         Ok(definitions) => {
             for definition in definitions {
                 let mine = |left: &&Leftover| left.resource == definition.name();
-                let why = refusal(cx, &definition.target).unwrap_or_else(|| {
-                    match left.iter().filter(mine).count() {
-                        0 if definition.deleting => {
-                            "it is being deleted, and is not gone".to_owned()
-                        }
-                        0 => "it came back".to_owned(),
-                        _ => "objects of it are left".to_owned(),
-                    }
+                let known =
+                    refusal(cx, &definition.target).or_else(|| unplanned(cx, &definition.target));
+                let why = known.unwrap_or_else(|| match left.iter().filter(mine).count() {
+                    0 if definition.deleting => "it is being deleted, and is not gone".to_owned(),
+                    0 => "it came back".to_owned(),
+                    _ => "objects of it are left".to_owned(),
                 });
                 left.push(whole(&definition.target, why));
             }
@@ -58,7 +56,9 @@ pub(super) fn leftovers(cx: &Context<'_>) -> Result<Vec<Leftover>, Action> {
             Ok(None) => {}
             Ok(Some(namespace)) => {
                 let held = namespace.held_by.join("; ");
-                let why = match refusal(cx, &namespace.target) {
+                let known =
+                    refusal(cx, &namespace.target).or_else(|| unplanned(cx, &namespace.target));
+                let why = match known {
                     Some(why) => why,
                     None if !namespace.deleting => {
                         "it was not deleted, since its release is not known".to_owned()
@@ -105,6 +105,7 @@ fn of_release(cx: &Context<'_>, left: &mut Vec<Leftover>) -> Result<(), Action> 
     left.extend(removable(cx, made).map(|one| of_target(cx, &one.target)));
     for revision in revisions {
         let why = refusal(cx, &revision.target)
+            .or_else(|| unplanned(cx, &revision.target))
             .unwrap_or_else(|| "it says what is left of its release".to_owned());
         left.push(whole(&revision.target, why));
     }
@@ -122,11 +123,18 @@ fn whole(target: &Target, why: String) -> Leftover {
 }
 
 fn of_target(cx: &Context<'_>, target: &Target) -> Leftover {
-    let why = refusal(cx, target).unwrap_or_else(|| match times_deleted(cx, target) {
-        0 | 1 => "it is being deleted, and is not gone".to_owned(),
-        times => came_back(times),
-    });
+    let why =
+        refusal(cx, target).or_else(|| unplanned(cx, target)).unwrap_or_else(
+            || match times_deleted(cx, target) {
+                0 | 1 => "it is being deleted, and is not gone".to_owned(),
+                times => came_back(times),
+            },
+        );
     whole(target, why)
+}
+
+fn unplanned(cx: &Context<'_>, target: &Target) -> Option<String> {
+    (!cx.terms.covers(target)).then(|| NOT_PLANNED.to_owned())
 }
 
 fn times_deleted(cx: &Context<'_>, target: &Target) -> usize {
@@ -144,6 +152,8 @@ fn of_object(cx: &Context<'_>, object: &Object) -> Leftover {
     let why = if let Some(why) = cx.state.spared.get(&spared_key(object)) {
         why.clone()
     } else if let Some(why) = refusal(cx, &object.target) {
+        why
+    } else if let Some(why) = unplanned(cx, &object.target) {
         why
     } else if times > 1 {
         came_back(times)

@@ -1,4 +1,4 @@
-//! State, what was seen and the time in; exactly one thing to do out.
+//! Terms, state, what was seen and the time in; exactly one thing to do out.
 //!
 //! Every step is *level-triggered*: it compares what is with what should be, so that after a crash the question is never
 //! what was being done, only what is still missing. One thing differs from a pool's repair: an effect does not end a
@@ -17,6 +17,7 @@ use super::entry::{Entry, Reason};
 use super::seen::{Query, Seen};
 use super::state::State;
 use super::step::Step;
+use super::terms::Terms;
 use context::Context;
 pub(crate) use context::{NOT_SERVED, unreadable};
 
@@ -56,15 +57,15 @@ pub enum Action {
 
 /// The one thing to do now.
 #[must_use]
-pub fn next(state: &State, seen: &Seen, now: Timestamp) -> Action {
+pub fn next(terms: &Terms, state: &State, seen: &Seen, now: Timestamp) -> Action {
     if state.finished.is_some() {
         return Action::Done;
     }
-    let context = Context { state, seen, now };
+    let context = Context { terms, state, seen, now };
     let Some(step) = state.step() else {
         return match leftovers::leftovers(&context) {
             Ok(left) => Action::Record(Box::new(Entry::Finished { left })),
-            Err(action) => bounded(state, now, action),
+            Err(action) => bounded(terms.deadline(state), now, action),
         };
     };
     let outcome = match step {
@@ -80,20 +81,20 @@ pub fn next(state: &State, seen: &Seen, now: Timestamp) -> Action {
     };
     match outcome {
         Ok(proof) => Action::Record(Box::new(Entry::StepDone { step, proof })),
-        Err(action) => bounded(state, now, action),
+        Err(action) => bounded(terms.deadline(state), now, action),
     }
 }
 
 /// The deadline turns waiting, and beginning something new, into a stop that can be resumed.
-fn bounded(state: &State, now: Timestamp, action: Action) -> Action {
+fn bounded(deadline: Timestamp, now: Timestamp, action: Action) -> Action {
     let begins = matches!(action, Action::Wait { .. } | Action::Effect { .. });
-    if begins && now >= state.deadline() {
+    if begins && now >= deadline {
         let message = "the run's time is up".to_owned();
         return Action::Stop { reason: Reason::Deadline, message };
     }
     match action {
         // Never beyond the deadline.
-        Action::Wait { until, why } => Action::Wait { until: until.min(state.deadline()), why },
+        Action::Wait { until, why } => Action::Wait { until: until.min(deadline), why },
         other => other,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::Action;
 use super::context::{Context, Objects, Progress};
 use crate::finalizers::backup::Backup;
@@ -12,6 +14,8 @@ use crate::finalizers::seen::Query;
 use crate::finalizers::step::Step;
 use crate::observation::Reading;
 
+/// How far the clocks of the cluster and of this process may differ.
+const LEASE_GRACE: SignedDuration = SignedDuration::from_secs(15);
 /// How often an object may come back before it is left to whoever makes it.
 const MOST_RETURNS: usize = 3;
 
@@ -58,7 +62,7 @@ pub(super) fn await_teardown(cx: &Context<'_>) -> Progress {
     }
     // What it makes again is deleted once it does not run any more.
     let going = objects.known.iter().any(|object| object.deleting);
-    if !going || cx.lasted(cx.state.settings.limits.teardown()) {
+    if !going || cx.lasted(cx.terms.settings.limits.teardown()) {
         return Ok(vec![format!("the operator left {} objects", objects.known.len())]);
     }
     Err(cx.wait(format!("for the operator's own teardown of {} objects", objects.known.len())))
@@ -81,6 +85,9 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
             let message = format!("whether the operator runs is not known: {why}");
             return Err(Action::Stop { reason: Reason::OperatorUnknown, message });
         }
+    }
+    if let Some(stop) = running_elsewhere(cx)? {
+        return Err(stop);
     }
     let (mut later, mut stuck) = (None, BTreeSet::new());
     let mut attempt = |effects: Vec<Effect>| match cx.work(Step::StripFinalizers, effects) {
@@ -126,6 +133,28 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
         return Ok(vec![format!("{} objects stay", objects.known.len())]);
     }
     Err(cx.wait(format!("for {hoped} objects to go")))
+}
+
+/// Stops if a Lease of the operator is renewed although no workload of it runs: it runs where it cannot be seen.
+fn running_elsewhere(cx: &Context<'_>) -> Result<Option<Action>, Action> {
+    if cx.terms.ignores_operator() {
+        return Ok(None);
+    }
+    // Its workload may have renewed one until its last pod ended.
+    let since = cx.state.step_since().checked_add(LEASE_GRACE).unwrap_or(Timestamp::MAX);
+    Ok(match cx.read(cx.seen.leases.as_ref(), Query::Leases)? {
+        Ok(leases) => {
+            let mut leases = leases.into_iter().flatten();
+            leases.find(|lease| lease.renewed > since).map(|lease| Action::Stop {
+                reason: Reason::OperatorRuns,
+                message: format!("the operator runs: Lease {} is being renewed", lease.name),
+            })
+        }
+        Err(why) => Some(Action::Stop {
+            reason: Reason::OperatorUnknown,
+            message: format!("whether the operator runs is not known: {why}"),
+        }),
+    })
 }
 
 /// What can be done about an object's finalizers.
@@ -184,7 +213,7 @@ fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Action> {
     if removed.is_empty() {
         return Ok(Removal::None);
     }
-    match Backup::of(whole, &cx.state.settings.journal) {
+    match Backup::of(whole, &cx.terms.settings.journal) {
         Ok(backup) => Ok(Removal::Wanted(Box::new(Effect::Strip {
             target: now.target,
             version: now.version,

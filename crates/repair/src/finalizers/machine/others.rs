@@ -6,6 +6,7 @@ use crate::counted::counted;
 use crate::finalizers::effect::Effect;
 use crate::finalizers::entry::Reason;
 use crate::finalizers::helm::{Made, Revision};
+use crate::finalizers::observation::Controller;
 use crate::finalizers::profile::ReleaseResources;
 use crate::finalizers::seen::Query;
 use crate::finalizers::step::Step;
@@ -20,8 +21,14 @@ pub(super) fn scale_down(cx: &Context<'_>) -> Progress {
     if running.is_empty() {
         return Ok(vec!["no operator runs".to_owned()]);
     }
-    if !cx.state.settings.scale_down {
+    if !cx.terms.settings.scale_down {
         let message = format!("the operator runs ({})", running[0].target);
+        return Err(Action::Stop { reason: Reason::OperatorRuns, message });
+    }
+    let covered = |one: &&&Controller| one.is_scalable() && cx.terms.covers(&one.target);
+    if let Some(other) = running.iter().find(|one| !covered(one)) {
+        let message =
+            format!("the operator runs ({}), and cannot be scaled down there", other.target);
         return Err(Action::Stop { reason: Reason::OperatorRuns, message });
     }
     let wanted = running.iter().filter(|controller| controller.wanted > 0);

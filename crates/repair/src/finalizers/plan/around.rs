@@ -50,7 +50,7 @@ impl Dependent {
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Around {
-    /// Tells one cluster from another: the uid of its kube-system namespace.
+    /// Tells one cluster from another: the uid of its kube-system namespace. Empty if it could not be read.
     pub cluster: String,
     /// Everything in the cluster that is owned by something.
     pub owned: Vec<Dependent>,

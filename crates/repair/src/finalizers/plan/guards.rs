@@ -1,5 +1,8 @@
 //! What must hold before anything is done, and what could not be read.
 
+use jiff::Timestamp;
+
+use super::operator_gone::operator_gone;
 use crate::finalizers::machine::unreadable;
 use crate::finalizers::seen::{Query, Seen, known};
 use crate::finalizers::settings::Settings;
@@ -7,30 +10,24 @@ use crate::guards::{Guard, Outcome};
 use crate::observation::Reading;
 
 /// Why there is no answer; none if there is one, also if it is that there is nothing.
-fn missing<T>(query: &Query, reading: Option<&Reading<T>>) -> Option<String> {
+pub(super) fn missing<T>(query: &Query, reading: Option<&Reading<T>>) -> Option<String> {
     reading
-        .filter(|reading| matches!(reading, Reading::Denied(_) | Reading::Failed(_)))
+        .filter(|reading| !matches!(reading, Reading::Known(_) | Reading::NotFound))
         .map(|reading| unreadable(query, reading))
 }
 
-/// What must hold. Unknown is never pass; for what merely cannot be read, `--best-effort` goes on all the same.
-pub(super) fn guards(seen: &Seen, settings: &Settings) -> Vec<Guard> {
-    let running: Vec<String> = known(seen.controllers.as_ref())
-        .iter()
-        .filter(|controller| controller.runs())
-        .map(|controller| controller.target.to_string())
-        .collect();
-    let running = running.join(", ");
-    let gone = |outcome, evidence: String| Guard::new("operator-gone", outcome, evidence);
-    let operator = match missing(&Query::Controllers, seen.controllers.as_ref()) {
-        Some(why) => gone(Outcome::Unknown, why),
-        None if running.is_empty() => {
-            gone(Outcome::Pass, "nobody is there who would process the finalizers".to_owned())
-        }
-        None if settings.scale_down => {
-            gone(Outcome::Pass, format!("it runs and will be scaled down: {running}"))
-        }
-        None => gone(Outcome::Fail, format!("it still runs: {running}")),
+/// What must hold. Unknown is never pass; for objects that cannot be read, `--best-effort` goes on all the same.
+pub(super) fn guards(
+    seen: &Seen,
+    settings: &Settings,
+    cluster: &str,
+    now: Timestamp,
+) -> Vec<Guard> {
+    let identity = if cluster.is_empty() {
+        let why = "the uid of the namespace kube-system could not be read (needs the verb get on namespaces)";
+        Guard::new("cluster-identity", Outcome::Fail, why)
+    } else {
+        Guard::new("cluster-identity", Outcome::Pass, format!("uid of kube-system: {cluster}"))
     };
     let mut unknown: Vec<String> =
         missing(&Query::Definitions, seen.definitions.as_ref()).into_iter().collect();
@@ -45,7 +42,7 @@ pub(super) fn guards(seen: &Seen, settings: &Settings) -> Vec<Guard> {
         objects.evidence = unknown;
         objects.overridden = settings.best_effort.then(|| "--best-effort".to_owned());
     }
-    vec![operator, objects]
+    vec![operator_gone(seen, settings, now), objects, identity]
 }
 
 /// What else could not be read. It is left alone and told at the end.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use mooring_contract::printable::Lines;
+
 use super::build::Plan;
 use crate::flowchart::flowchart;
 use crate::guards::Outcome;
@@ -13,32 +15,37 @@ const SHOWN: usize = 20;
 /// Lines for a terminal.
 #[must_use]
 pub fn table(plan: &Plan) -> String {
-    let name = plan.profile["name"].as_str().unwrap_or_default();
-    let mut text = format!("plan {}\nremove {name} from cluster {}\n\n", plan.hash, plan.cluster);
+    let name = &plan.profile.name;
+    let cluster = if plan.cluster.is_empty() { "unknown" } else { &plan.cluster };
+    let mut text = Lines::default();
+    text.line(format_args!("Plan to remove {name} from the cluster with uid {cluster}"));
+    text.line("");
     if plan.nothing_to_do {
-        text.push_str("nothing to do: nothing of it is there\n");
-        return text;
+        text.line("nothing to do: nothing of it is there");
+        return text.into();
     }
     for step in &plan.steps {
-        let _ = writeln!(text, "{:>2}  {:<18} {}", step.number, step.name.name(), step.what);
+        text.line(format_args!("{:>2}  {:<18} {}", step.number, step.name.name(), step.what));
         for target in step.targets.iter().take(SHOWN) {
-            let _ = writeln!(text, "      {target}");
+            text.line(format_args!("      {target}"));
         }
         if step.targets.len() > SHOWN {
-            let _ =
-                writeln!(text, "      and {} more (-o json has all)", step.targets.len() - SHOWN);
+            text.line(format_args!(
+                "      and {} more (-o json has all)",
+                step.targets.len() - SHOWN
+            ));
         }
     }
-    text.push('\n');
+    text.line("");
     if !plan.cascade.is_empty() {
-        let _ = writeln!(text, "goes along, since it belongs to what is deleted:");
+        text.line("goes along, since it belongs to what is deleted:");
         for (resource, count) in by_resource(plan) {
-            let _ = writeln!(text, "      {count} {resource}");
+            text.line(format_args!("      {count} {resource}"));
         }
-        text.push('\n');
+        text.line("");
     }
     for object in plan.objects.iter().filter(|object| !object.keep.is_empty()).take(SHOWN) {
-        let _ = writeln!(text, "stays    {}: {}", object.object.target, object.keep.join(", "));
+        text.line(format_args!("stays    {}: {}", object.object.target, object.keep.join(", ")));
     }
     for guard in &plan.guards {
         let word = match guard.outcome {
@@ -46,12 +53,19 @@ pub fn table(plan: &Plan) -> String {
             Outcome::Fail => "fail",
             Outcome::Unknown => "unknown",
         };
-        let _ = writeln!(text, "{word:<8} {:<14} {}", guard.name, guard.evidence.join("; "));
+        text.line(format_args!("{word:<8} {:<16} {}", guard.name, guard.evidence.join("; ")));
+        if let Some(reason) = &guard.overridden {
+            text.line(format_args!("         {:<16} overridden: {reason}", ""));
+        }
     }
     for note in &plan.notes {
-        let _ = writeln!(text, "note     {note}");
+        text.line(format_args!("note     {note}"));
     }
-    text
+    let (approval, expires) = (&plan.approval, plan.approval.expires);
+    text.line("");
+    text.line(format_args!("Hash:     {approval}"));
+    text.line(format_args!("Expires:  {expires:.0}"));
+    text.into()
 }
 
 fn by_resource(plan: &Plan) -> BTreeMap<&str, usize> {

@@ -6,10 +6,42 @@ use super::planned::PlannedObject;
 use crate::finalizers::machine::NOT_SERVED;
 use crate::finalizers::profile::{Profile, ReleaseResources};
 use crate::finalizers::seen::{Seen, known};
+use crate::finalizers::settings::Settings;
 use crate::finalizers::step::Step;
+use crate::finalizers::target::Target;
 use crate::observation::Reading;
 
 type Targets = BTreeMap<Step, Vec<String>>;
+
+/// Everything that a run of the plan may delete, strip or scale down, in the order of paths.
+pub(super) fn covered(seen: &Seen, settings: &Settings, objects: &[PlannedObject]) -> Vec<Target> {
+    let profile = &settings.profile;
+    let mut all: Vec<&Target> = objects.iter().map(|one| &one.object.target).collect();
+    let definitions = known(seen.definitions.as_ref()).iter();
+    all.extend(definitions.filter(|one| profile.has_group(&one.group)).map(|one| &one.target));
+    all.extend(seen.bindings.values().filter_map(Reading::known).map(|one| &one.target));
+    all.extend(known(seen.release.as_ref()).iter().map(|one| &one.target));
+    if deletes_resources(profile) {
+        let made = known(seen.made.as_ref()).iter();
+        all.extend(made.filter(|one| one.goes()).map(|one| &one.target));
+    }
+    all.extend(seen.namespace.iter().filter_map(Reading::known).map(|one| &one.target));
+    if settings.scale_down {
+        let namespace = &profile.namespace;
+        let scaled = known(seen.controllers.as_ref()).iter().filter(|one| {
+            let own = namespace.is_none() || *namespace == one.target.namespace;
+            one.runs() && one.is_scalable() && own
+        });
+        all.extend(scaled.map(|one| &one.target));
+    }
+    all.sort_by_key(|target| (&target.path, &target.uid));
+    all.into_iter().cloned().collect()
+}
+
+fn deletes_resources(profile: &Profile) -> bool {
+    let release = profile.release.as_ref();
+    release.is_some_and(|release| release.resources == ReleaseResources::Delete)
+}
 
 pub(super) fn targets(
     seen: &Seen,
@@ -69,10 +101,7 @@ fn release(
     notes: &mut Vec<String>,
 ) {
     let revisions = known(seen.release.as_ref());
-    let deletes = profile
-        .release
-        .as_ref()
-        .is_some_and(|release| release.resources == ReleaseResources::Delete);
+    let deletes = deletes_resources(profile);
     for one in known(seen.made.as_ref()) {
         if deletes && one.goes() {
             add(Step::DeleteRelease, one.target.to_string());

@@ -7,15 +7,22 @@ use serde_json::{Value, json};
 
 use crate::effects::EffectResult;
 use crate::finalizers::effect::Effect;
+use crate::finalizers::evidence::{
+    Backend, Lease, OperatorEvent, Webhook, WebhookState, has_ready_endpoint,
+};
 use crate::finalizers::helm::{Made, Resource, Revision};
 use crate::finalizers::observation::{
-    Binding, Controller, DEFINITIONS, Definition, EXTENSIONS, Namespace, Object,
+    Binding, Controller, DAEMON_SETS, DEFINITIONS, Definition, EXTENSIONS, Namespace, Object,
 };
 use crate::finalizers::profile::{Profile, Release};
 use crate::finalizers::seen::{Answer, Query};
 use crate::finalizers::target::Target;
 use crate::observation::Reading;
 use crate::shell::kube_api::{KubeApi, Lost};
+
+/// Where webhooks are configured.
+pub(super) const WEBHOOKS: [&str; 2] =
+    ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"];
 
 /// The cluster's API, for one profile.
 #[derive(Clone)]
@@ -50,6 +57,19 @@ impl Cluster {
                 Answer::Whole(path.clone(), self.one(path, |body| Some(body.clone())).await)
             }
             Query::Controllers => Answer::Controllers(self.controllers().await),
+            Query::Leases => {
+                let read = |body: &Value| items(body, |item| Lease::read(&self.profile, item));
+                let path = "/apis/coordination.k8s.io/v1/leases";
+                Answer::Leases(served(self.api.list(path, read).await))
+            }
+            Query::Events => {
+                let read =
+                    |body: &Value| items(body, |item| OperatorEvent::read(&self.profile, item));
+                Answer::Events(served(self.api.list("/api/v1/events", read).await))
+            }
+            Query::Webhooks => Answer::Webhooks(
+                self.webhooks().await.map_or_else(|missing| missing, Reading::Known),
+            ),
             Query::Binding(name) => {
                 let path = format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}");
                 Answer::Binding(name.clone(), self.one(&path, Binding::read).await)
@@ -77,29 +97,58 @@ impl Cluster {
         }
     }
 
-    /// Workloads of the operator's namespace. Without one, those of the cluster that are called after the group.
+    /// Workloads of the operator's namespace, and those of the cluster that are called after the group.
     async fn controllers(&self) -> Reading<Vec<Controller>> {
         let mut all = Vec::new();
-        for resource in ["deployments.apps", "statefulsets.apps"] {
-            let path = match &self.profile.namespace {
-                Some(namespace) => {
-                    format!("/apis/apps/v1/namespaces/{namespace}/{}", plural(resource))
-                }
-                None => format!("/apis/apps/v1/{}", plural(resource)),
-            };
+        for resource in ["deployments.apps", "statefulsets.apps", DAEMON_SETS] {
+            let path = format!("/apis/apps/v1/{}", plural(resource));
             let read = |body: &Value| items(body, |item| Controller::read(resource, item));
-            match self.api.list(&path, read).await {
+            match served(self.api.list(&path, read).await) {
                 Reading::Known(found) => all.extend(found),
-                Reading::NotFound => {}
                 missing => return missing,
             }
         }
-        if self.profile.namespace.is_none() {
-            let words: Vec<&str> =
-                self.profile.groups.iter().filter_map(|group| group.split('.').next()).collect();
-            all.retain(|one| words.iter().any(|word| one.target.name.contains(word)));
-        }
+        all.retain(|one| self.profile.has_workload(&one.target));
         Reading::Known(all)
+    }
+
+    /// Webhooks for the profile's groups, conversion webhooks included, and whether they answer.
+    async fn webhooks(&self) -> Result<Vec<WebhookState>, Reading<Vec<WebhookState>>> {
+        let known = |reading: Reading<Vec<Webhook>>| match served(reading) {
+            Reading::Known(found) => Ok(found),
+            missing => Err(missing.map(|_| Vec::new())),
+        };
+        let mut all = Vec::new();
+        for resource in WEBHOOKS {
+            let path = format!("/apis/admissionregistration.k8s.io/v1/{resource}");
+            let read = |body: &Value| {
+                let all = items(body, |item| Webhook::of_configuration(&self.profile, item))?;
+                Some(all.into_iter().flatten().collect())
+            };
+            all.extend(known(self.api.list(&path, read).await)?);
+        }
+        let path = format!("{EXTENSIONS}/{}", plural(DEFINITIONS));
+        let read = |body: &Value| items(body, |item| Webhook::of_definition(&self.profile, item));
+        // Without definitions no object is touched, and another check is about that.
+        all.extend(known(self.api.list(&path, read).await).unwrap_or_default());
+        let mut states = Vec::new();
+        for Webhook { name, backend } in all {
+            let answers = match backend {
+                Backend::Url => Reading::Failed("its URL may be anywhere".to_owned()),
+                Backend::Service(namespace, service) => self.answers(&namespace, &service).await,
+            };
+            states.push(WebhookState { name, answers });
+        }
+        Ok(states)
+    }
+
+    /// Returns true if a Service has a ready endpoint.
+    async fn answers(&self, namespace: &str, service: &str) -> Reading<bool> {
+        let path = format!(
+            "/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3D{service}"
+        );
+        let read = |body: &Value| items(body, |slice| Some(has_ready_endpoint(slice)));
+        served(self.api.list(&path, read).await).map(|slices| slices.contains(&true))
     }
 
     async fn revisions(&self, release: &Release) -> Reading<Vec<Revision>> {
@@ -202,6 +251,14 @@ pub(super) fn root_of(api_version: &str) -> String {
 
 pub(super) fn plural(resource: &str) -> &str {
     resource.split('.').next().unwrap_or(resource)
+}
+
+/// Returns a list that every cluster serves: one that is not found is unknown, not empty.
+fn served<T>(reading: Reading<Vec<T>>) -> Reading<Vec<T>> {
+    match reading {
+        Reading::NotFound => Reading::Failed("the API server does not serve it".to_owned()),
+        other => other,
+    }
 }
 
 /// The entries of a list. One that lacks what makes it an entry is skipped. An empty list of metadata has `null` for its

@@ -2,13 +2,11 @@
 
 use serde_json::Value;
 
-use super::api::{Cluster, items, plural, root_of};
+use super::api::{Cluster, WEBHOOKS, items, plural, root_of};
 use crate::finalizers::plan::{Around, Dependent, api_service_note, webhook_note};
 use crate::observation::Reading;
 use crate::shell::kube_api::KubeApi;
 
-/// Where webhooks are configured.
-const WEBHOOKS: [&str; 2] = ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"];
 /// Come and go by themselves, in great numbers, and mean nothing to an owner.
 const NOISE: [&str; 3] = ["events", "leases", "endpointslices"];
 
@@ -16,6 +14,7 @@ impl Cluster {
     /// Looks around; `objects` says whether there is anything whose dependents matter.
     pub(super) async fn look_around(&self, objects: bool) -> Around {
         let mut around = Around::default();
+        // Where it cannot be read, it stays empty, which no check passes.
         if let Ok(answer) = self.api.get("/api/v1/namespaces/kube-system").await
             && let Some(uid) = answer.body["metadata"]["uid"].as_str()
         {

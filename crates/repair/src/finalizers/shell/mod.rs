@@ -5,5 +5,5 @@ mod around;
 mod begin;
 mod remover;
 
-pub use begin::BeginError;
-pub use remover::{Ending, Remover, Standing, Watcher};
+pub use begin::{Approval, BeginError};
+pub use remover::{Ending, Remover, SignedOut, Standing, Watcher};

@@ -7,7 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{Mutex, watch};
 
 use super::api::Cluster;
-use super::begin::{BeginError, begin};
+use super::begin::{self, Approval, BeginError, begin};
+use crate::approval::ApprovalToken;
 use crate::effects::EffectResult;
 use crate::finalizers::effect::Effect;
 use crate::finalizers::entry::{Entry, retained};
@@ -17,9 +18,11 @@ use crate::finalizers::run::{Rest, World, run};
 use crate::finalizers::seen::{Answer, Query, Seen};
 use crate::finalizers::settings::Settings;
 use crate::finalizers::state::State;
-use crate::journal::{Owner, Record, follow};
+use crate::finalizers::terms::Terms;
+use crate::journal::{Owner, Record};
 use crate::settings::JournalPlace;
 use crate::shell::ending::{self, release, take, unfinished};
+use crate::shell::kube_api::Answer as Response;
 use crate::shell::takeover::Patience;
 use crate::shell::world::{beat, pause};
 use crate::shell::{Clock, ConfigMapStore, FileStore, KubeApi, Store, random_id, this_process};
@@ -43,6 +46,11 @@ pub struct Remover {
     stop: watch::Receiver<bool>,
 }
 
+/// The API server rejected the credentials (401), so that nothing is known of the cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the API server does not accept the credentials (401 Unauthorized)")]
+pub struct SignedOut;
+
 /// How a command came to its end.
 pub type Ending = ending::Ending<Rest, BeginError>;
 /// What `status` tells.
@@ -61,16 +69,52 @@ impl Remover {
         Self { settings, cluster, clock, owner: this_process(random_id()), stop }
     }
 
-    /// Looks, and plans; changes nothing.
-    pub async fn plan(&self) -> Plan {
+    /// Looks, and plans; changes nothing. A run of the plan may begin until `expires`.
+    pub async fn plan(&self, expires: Timestamp) -> Result<Plan, SignedOut> {
         let mut seen = Seen::default();
         while let Some(query) = seen.missing(&self.settings.profile) {
             seen.take(self.cluster.observe(&query).await);
+            if self.is_signed_out() {
+                return Err(SignedOut);
+            }
         }
         let any =
             seen.objects.values().any(|objects| objects.known().is_some_and(|all| !all.is_empty()));
         let around = self.cluster.look_around(any).await;
-        plan::build(&seen, &self.settings, &around)
+        if self.is_signed_out() {
+            return Err(SignedOut);
+        }
+        Ok(plan::build(&seen, &self.settings, &around, expires, (self.clock)()))
+    }
+
+    /// Returns true once the API server has rejected the credentials.
+    #[must_use]
+    pub fn is_signed_out(&self) -> bool {
+        self.cluster.api.is_signed_out()
+    }
+
+    /// Returns when a plan that is made now expires.
+    #[must_use]
+    pub fn expiry(&self) -> Timestamp {
+        ApprovalToken::expiry((self.clock)())
+    }
+
+    /// Returns the run that an earlier version of Mooring left unfinished, in words. This version does not continue it.
+    pub async fn former_run(&self) -> Option<String> {
+        if self.settings.journal != JournalPlace::ConfigMap {
+            return None;
+        }
+        let name = self.settings.profile.former_config_map();
+        let path = format!("/api/v1/namespaces/kube-system/configmaps/{name}");
+        let answer = self.cluster.api.get(&path).await.ok().filter(Response::is_success)?;
+        let newest = answer.body.pointer("/data/journal")?.as_str()?.lines().last()?;
+        let newest: serde_json::Value = serde_json::from_str(newest).ok()?;
+        (newest["entry"] != "finished").then(|| {
+            format!(
+                "ConfigMap kube-system/{name} has an unfinished run of Mooring 0.1, which only that version can resume; \
+                 a new run from live state does the same work"
+            )
+        })
     }
 
     fn store(&self) -> Store<Entry> {
@@ -93,15 +137,14 @@ impl Remover {
     }
 
     /// Begins a run and drives it until it rests.
-    pub async fn apply(&self, plan: &Plan, approved: Option<&str>, watcher: Watcher<'_>) -> Ending {
+    pub async fn apply(&self, plan: &Plan, approval: &Approval, watcher: Watcher<'_>) -> Ending {
         let (mut store, records) = match self.take(Patience::None, &mut |_| {}).await {
             Ok(held) => held,
             Err(ending) => return ending,
         };
         let now = (self.clock)();
         let owner = self.owner.clone();
-        let first = match begin(&records, plan, approved, &self.settings, owner, &random_id(), now)
-        {
+        let first = match begin(&records, plan, approval, owner, &random_id(), now) {
             Ok(first) => first,
             Err(error) => {
                 release(&mut store).await;
@@ -113,11 +156,17 @@ impl Remover {
             return Ending::failed(&error);
         }
         let records = records[records.len() - kept..].to_vec();
-        self.drive(store, records, first, watcher).await
+        self.drive(plan, store, records, first, watcher).await
     }
 
-    /// Continues the last run, as it was begun.
-    pub async fn resume(&self, watcher: Watcher<'_>, say: &mut dyn FnMut(&str)) -> Ending {
+    /// Continues the journal's last run with a plan that was made for it from live state, and approved.
+    pub async fn resume(
+        &self,
+        plan: &Plan,
+        approval: &Approval,
+        watcher: Watcher<'_>,
+        say: &mut dyn FnMut(&str),
+    ) -> Ending {
         let (mut store, records) = match self.take(Patience::Until(PATIENCE), say).await {
             Ok(held) => held,
             Err(ending) => return ending,
@@ -126,9 +175,19 @@ impl Remover {
             Ok(state) => state,
             Err(ending) => return ending,
         };
-        let entry = Entry::Resumed { owner: self.owner.clone() };
-        let first = follow(records.last(), &state.run, (self.clock)(), entry);
-        self.drive(store, records, first, watcher).await
+        let (owner, now) = (self.owner.clone(), (self.clock)());
+        match begin::resume(&records, &state, plan, approval, owner, now) {
+            Ok(first) => self.drive(plan, store, records, first, watcher).await,
+            Err(error) => {
+                release(&mut store).await;
+                Ending::Refused(error)
+            }
+        }
+    }
+
+    /// Rejects a run of the journal that has another profile than the command line.
+    pub fn check_profile(&self, state: &State) -> Result<(), BeginError> {
+        begin::compare_profile(state, &self.settings.profile)
     }
 
     async fn take(
@@ -142,6 +201,7 @@ impl Remover {
     /// Writes the first record and drives the run until it rests, giving signs of life meanwhile.
     async fn drive(
         &self,
+        plan: &Plan,
         mut store: Store<Entry>,
         mut records: Vec<Record<Entry>>,
         first: Record<Entry>,
@@ -151,14 +211,10 @@ impl Remover {
             return Ending::failed(&error);
         }
         records.push(first);
-        // A resumed run does what was approved, whatever is asked for now.
-        let profile = match State::replay(&records) {
-            Ok(Some(state)) => state.settings.profile,
-            _ => self.settings.profile.clone(),
-        };
+        let terms = Terms::new(self.settings.clone(), plan);
         let store = Rc::new(Mutex::new(store));
         let mut real = RealWorld {
-            cluster: Cluster { profile, ..self.cluster.clone() },
+            cluster: self.cluster.clone(),
             store: Rc::clone(&store),
             clock: Rc::clone(&self.clock),
             stop: self.stop.clone(),
@@ -166,7 +222,7 @@ impl Remover {
         };
         let ended = tokio::select! {
             // On the heap: it is large, and everything around it would be, too.
-            ended = Box::pin(run(&mut real, records)) => ended,
+            ended = Box::pin(run(&mut real, &terms, records)) => ended,
             lost = beat(&store, &self.clock) => return Ending::Resumable(lost.to_string()),
         };
         drop(real);
@@ -204,6 +260,10 @@ impl World for RealWorld<'_> {
     async fn append(&mut self, record: &Record<Entry>) -> Result<(), AppendError> {
         let now = self.now();
         self.store.lock().await.append(record, now).await.map_err(AppendError::from)
+    }
+
+    fn is_signed_out(&self) -> bool {
+        self.cluster.api.is_signed_out()
     }
 
     fn interrupted(&self) -> bool {

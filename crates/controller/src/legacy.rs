@@ -1,0 +1,71 @@
+//! Where version 0.1.0 kept its Lease and its record. Both are read, respected and taken over; neither is written.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::lease::{Candidate, Lease, Step, Times};
+
+/// The namespace.
+pub const NAMESPACE: &str = "kube-system";
+
+/// A Lease whose time of renewal is older than this is not held, however far clocks differ.
+const STALE: SignedDuration = SignedDuration::from_mins(5);
+
+/// The Lease of version 0.1.0, as this replica observes it.
+#[derive(Debug)]
+pub(crate) struct OldLease {
+    observed: Candidate,
+}
+
+impl OldLease {
+    pub(crate) fn new(me: &str, times: Times) -> Self {
+        Self { observed: Candidate::new(me, times) }
+    }
+
+    /// Whether a controller holds it, or may still: one that does not renew it for as long as it lasts does not.
+    pub(crate) fn is_held(&mut self, lease: Option<&Lease>, now: Timestamp) -> bool {
+        let Some(lease) = lease else { return false };
+        let renewed = lease.renewed.parse::<Timestamp>();
+        if renewed.is_ok_and(|renewed| now.duration_since(renewed) > STALE) {
+            return false;
+        }
+        self.observed.decide(Some(lease), now) == Step::Wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    fn lease(holder: &str, renewed: i64) -> Lease {
+        Lease {
+            holder: holder.into(),
+            renewed: format!("{:.6}", at(renewed)),
+            seconds: Some(15),
+            ..Lease::default()
+        }
+    }
+
+    #[test]
+    fn old_lease_is_respected_until_it_expires() {
+        let mut old = OldLease::new("new-1", Times::default());
+        assert!(!old.is_held(None, at(0)));
+        assert!(old.is_held(Some(&lease("old-1", 0)), at(0)));
+        assert!(old.is_held(Some(&lease("old-1", 2)), at(14)));
+        assert!(old.is_held(Some(&lease("old-1", 2)), at(28)));
+        assert!(!old.is_held(Some(&lease("old-1", 2)), at(29)));
+        // It comes back.
+        assert!(old.is_held(Some(&lease("old-1", 30)), at(31)));
+        assert!(!old.is_held(Some(&lease("", 32)), at(33)));
+    }
+
+    #[test]
+    fn lease_of_a_controller_removed_long_ago_costs_no_wait() {
+        let mut old = OldLease::new("new-1", Times::default());
+        assert!(!old.is_held(Some(&lease("old-1", 0)), at(301)));
+        assert!(old.is_held(Some(&lease("old-1", 0)), at(299)));
+    }
+}

@@ -1,0 +1,142 @@
+//! The part of Azure that may be read: the VMs of one node resource group and the machines of one cluster.
+//!
+//! `NodeClaim`s and Nodes are written by others, and a `providerID` or an annotation can name any resource. Whatever is
+//! outside this scope is removed from a NodeClaim before anything else sees it, so no read can be derived from it.
+
+use crate::claim::Claim;
+use crate::vm_id::{MachineId, VmId};
+
+/// The subscription, node resource group and cluster that reads are confined to. Compared as ARM does, without regard to
+/// case. An empty scope contains nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// The subscription id.
+    pub subscription: String,
+    /// The node resource group.
+    pub node_resource_group: String,
+    /// The resource id of the cluster. Without it no machine is inside.
+    pub cluster: Option<String>,
+}
+
+/// The field of a NodeClaim that names a resource outside the scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// `status.providerID`.
+    ProviderId,
+    /// The annotation `karpenter.azure.com/aks-machine-resource-id`.
+    Machine,
+}
+
+impl Scope {
+    /// Whether a VM may be read.
+    #[must_use]
+    pub fn contains_vm(&self, vm: &VmId) -> bool {
+        self.contains_group(&vm.subscription, &vm.group)
+    }
+
+    /// Whether resources of a resource group may be read.
+    #[must_use]
+    pub fn contains_group(&self, subscription: &str, group: &str) -> bool {
+        !self.subscription.is_empty()
+            && !self.node_resource_group.is_empty()
+            && self.subscription.eq_ignore_ascii_case(subscription)
+            && self.node_resource_group.eq_ignore_ascii_case(group)
+    }
+
+    /// Whether a machine may be read.
+    #[must_use]
+    pub fn contains_machine(&self, machine: &MachineId) -> bool {
+        self.cluster.as_deref().is_some_and(|cluster| {
+            let (pool, cluster) = (machine.pool.as_bytes(), cluster.as_bytes());
+            let rest = b"/agentPools/";
+            pool.len() > cluster.len() + rest.len()
+                && pool[..cluster.len()].eq_ignore_ascii_case(cluster)
+                && pool[cluster.len()..][..rest.len()].eq_ignore_ascii_case(rest)
+        })
+    }
+
+    /// Removes what a NodeClaim names outside the scope, and marks the NodeClaim.
+    pub fn confine(&self, claim: &mut Claim) {
+        if claim.machine.as_ref().is_some_and(|machine| !self.contains_machine(machine)) {
+            claim.machine = None;
+            claim.outside = Some(Outside::Machine);
+        }
+        if claim.vm.as_ref().is_some_and(|vm| !self.contains_vm(vm)) {
+            claim.vm = None;
+            claim.outside = Some(Outside::ProviderId);
+        }
+    }
+
+    /// The reason that nothing is read.
+    #[must_use]
+    pub fn reason(&self, outside: Outside) -> String {
+        match (outside, &self.cluster) {
+            (Outside::ProviderId, _) => format!(
+                "providerID names a VM outside the node resource group {} of subscription {}; it is not read.",
+                self.node_resource_group, self.subscription
+            ),
+            (Outside::Machine, Some(cluster)) => format!(
+                "The annotation karpenter.azure.com/aks-machine-resource-id names a machine outside the cluster {cluster}; it is not read."
+            ),
+            (Outside::Machine, None) => {
+                "The annotation karpenter.azure.com/aks-machine-resource-id names an AKS machine, and no cluster is configured; it is not read. Set the resource group and the name of the cluster.".to_owned()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intern::Interner;
+
+    fn scope() -> Scope {
+        Scope {
+            subscription: "aaaa".to_owned(),
+            node_resource_group: "MC_rg_prod".to_owned(),
+            cluster: Some("/subscriptions/aaaa/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/prod".to_owned()),
+        }
+    }
+
+    fn vm(subscription: &str, group: &str) -> VmId {
+        let id = format!(
+            "azure:///subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachines/v"
+        );
+        VmId::parse(&id, &mut Interner::default()).unwrap()
+    }
+
+    #[test]
+    fn only_vms_of_the_node_resource_group_are_inside() {
+        for (subscription, group, inside) in [
+            ("aaaa", "MC_rg_prod", true),
+            ("AAAA", "mc_RG_PROD", true),
+            ("bbbb", "MC_rg_prod", false),
+            ("aaaa", "rg", false),
+            ("aaaa", "MC_rg_prod2", false),
+            ("aaaa", "MC_rg_pro", false),
+        ] {
+            assert_eq!(scope().contains_vm(&vm(subscription, group)), inside, "{group}");
+        }
+        assert!(!Scope::default().contains_vm(&vm("aaaa", "MC_rg_prod")));
+    }
+
+    #[test]
+    fn only_machines_of_the_cluster_are_inside() {
+        let machine = |id: &str| MachineId::parse(id, &mut Interner::default()).unwrap();
+        let id = |group: &str, cluster: &str| {
+            machine(&format!(
+                "/subscriptions/aaaa/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}/agentPools/p/machines/m"
+            ))
+        };
+        for (machine, inside) in [
+            (id("rg", "prod"), true),
+            (id("RG", "PROD"), true),
+            (id("rg", "prod2"), false),
+            (id("rg", "pro"), false),
+            (id("other", "prod"), false),
+        ] {
+            assert_eq!(scope().contains_machine(&machine), inside, "{machine:?}");
+        }
+        assert!(!Scope { cluster: None, ..scope() }.contains_machine(&id("rg", "prod")));
+    }
+}
