@@ -1,8 +1,7 @@
 //! `fuzz`: coverage-guided fuzzing, from seeds of our own.
 //!
-//! The targets are laid out for cargo-fuzz and can be run with it. This command needs neither cargo-fuzz nor a nightly
-//! compiler: coverage is a matter of flags that the stable compiler has, and no sanitizer is used, since nothing of ours
-//! is unsafe.
+//! The targets are laid out as cargo-fuzz expects, but this command needs neither cargo-fuzz nor a nightly compiler:
+//! coverage is a matter of flags that the stable compiler has, and no sanitizer is used, since nothing of ours is unsafe.
 
 use std::fs;
 use std::path::{Path, PathBuf};
