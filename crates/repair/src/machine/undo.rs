@@ -106,6 +106,7 @@ fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(),
     let name = context.state.temporary();
     let Some(pool) = context.pool(&name)? else { return not_late(context, &name) };
     if !context.is_ours(pool) {
+        left.push(format!("pool {name} stays: its tags name another run or plan"));
         return Ok(());
     }
     if pool.busy() {

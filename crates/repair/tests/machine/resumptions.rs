@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use mooring_repair::approval::{Approval, ApprovalToken};
 use mooring_repair::begin::BeginError;
 use mooring_repair::effects::Effect;
-use mooring_repair::journal::{Entry, Record};
+use mooring_repair::journal::{Entry, Finish, Record};
 use mooring_repair::machine::{Reason, State};
 use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::observation::{Answer, Pool, Query, Reading};
@@ -19,7 +19,7 @@ use mooring_repair::settings::Settings;
 
 use crate::fake::records::{around, planned, session};
 use crate::fake::scenarios::{overriding, settings};
-use crate::fake::{Cloud, Ended, go_on, until};
+use crate::fake::{Cloud, Ended, go_on, undo, until};
 
 fn pools(cloud: &Cloud) -> Vec<Pool> {
     let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
@@ -245,4 +245,18 @@ fn process_without_an_approval_stops_at_the_first_effect() {
         let intends = |record: &Record| matches!(record.entry, Entry::Intent { .. });
         assert!(!cloud.journal[before..].iter().any(intends));
     }
+}
+
+#[test]
+fn rollback_leaves_and_reports_a_pool_with_another_approval() {
+    let mut cloud = killed(Step::CreateTemporary, &settings());
+    let another = format!("v2:{}", "0".repeat(64));
+    cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][APPROVAL_TAG] =
+        another.into();
+    let end = undo(&cloud, None);
+    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Aborted)));
+    let cloud = end.cloud.borrow();
+    assert!(cloud.pools.contains_key("systmp"));
+    let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
+    assert!(left.iter().any(|left| left.contains("pool systmp stays")), "{left:?}");
 }
