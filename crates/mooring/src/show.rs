@@ -34,7 +34,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
 }
 
 /// The same JSON with hidden characters as escapes, which programs read as the characters.
-fn escape_hidden(json: &str) -> String {
+pub(crate) fn escape_hidden(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
         if character != '\n' && is_hidden(character) {

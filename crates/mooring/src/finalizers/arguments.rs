@@ -30,8 +30,8 @@ after an hour.
 
 Finalizers are removed only if the profile lists them, only from objects that are being deleted,
 only while the operator is shown to be gone, and only if the object is still as it was read; a
-backup of each is in the journal first. A definition goes only if it is known that no object of it is left.
-Every deletion names the very object, and only objects of the approved plan are changed.
+backup of each is in the journal first. A CRD is deleted only if it is known that no object of it
+is left. Every deletion names the object by uid, and only objects of the approved plan are changed.
 
 The check operator-gone needs all of: no running Deployment, StatefulSet or DaemonSet of the
 operator; no Lease of it renewed within 5m; no write by its field manager and no event of it

@@ -5,6 +5,7 @@ pub(crate) mod input;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use mooring_contract::printable::printable_lines;
 use mooring_contract::shown;
 use mooring_trace::{Timeline, chrome, html, json, otlp, table};
 
@@ -76,15 +77,16 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
         )));
     }
     let text = match arguments.output {
-        TraceFormat::Table => table::table(&timelines),
-        TraceFormat::Json => json::to_json(&timelines),
+        TraceFormat::Table => printable_lines(&table::table(&timelines)),
+        TraceFormat::Json => show::escape_hidden(&json::to_json(&timelines)),
+        // The page escapes what others wrote.
         TraceFormat::Html => html::page(&timelines),
-        TraceFormat::Chrome => chrome::to_json(&timelines),
-        TraceFormat::Otlp => otlp::to_json(&timelines),
+        TraceFormat::Chrome => show::escape_hidden(&chrome::to_json(&timelines)),
+        TraceFormat::Otlp => show::escape_hidden(&otlp::to_json(&timelines)),
     };
     match &arguments.out {
         Some(path) => outfile::write(path, text.as_bytes()),
-        None => show::print(text.as_bytes()),
+        None => show::print_raw(text.as_bytes()),
     }
 }
 

@@ -5,7 +5,7 @@ use kube::core::{ApiResource, GroupVersionKind};
 use mooring_testbed::{RealCluster, Users};
 use serde_json::Value;
 
-use crate::helm::{CASES, objects, template};
+use crate::helm::{CASES, NAMESPACE, objects, template};
 
 /// Kinds of the Prometheus operator, which a plain server does not have.
 const NOT_BUILT_IN: [&str; 2] = ["ServiceMonitor", "PrometheusRule"];
@@ -18,6 +18,9 @@ async fn a_real_api_server_takes_every_object_whole() {
         return;
     };
     let admin = real.client(Users::ADMIN).await.unwrap();
+    // `helm install --create-namespace` does this.
+    let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
+    create(&admin, &namespace).await.unwrap();
     for (name, values) in CASES {
         for object in objects(&template(values, &[]).unwrap().unwrap()) {
             let kind = object["kind"].as_str().unwrap();
