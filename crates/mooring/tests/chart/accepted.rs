@@ -19,8 +19,12 @@ async fn a_real_api_server_takes_every_object_whole() {
     };
     let admin = real.client(Users::ADMIN).await.unwrap();
     // `helm install --create-namespace` does this.
-    let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
-    create(&admin, &namespace).await.unwrap();
+    let kind = GroupVersionKind::gvk("", "v1", "Namespace");
+    let namespaces: Api<DynamicObject> =
+        Api::all_with(admin.clone(), &ApiResource::from_gvk(&kind));
+    let namespace = serde_json::json!({"metadata": {"name": NAMESPACE}});
+    let namespace = serde_json::from_value(namespace).unwrap();
+    namespaces.create(&PostParams::default(), &namespace).await.unwrap();
     for (name, values) in CASES {
         for object in objects(&template(values, &[]).unwrap().unwrap()) {
             let kind = object["kind"].as_str().unwrap();
