@@ -188,9 +188,6 @@ pub const OVERRIDABLE: [&str; 14] = [
     RECREATIONS,
 ];
 
-/// Those of them that count before a run begins and never again.
-pub const AT_THE_START: [&str; 5] = ["quota", "size", "subnet", "pool-limit", RECREATIONS];
-
 impl Settings {
     /// The defaults for a target.
     #[must_use]

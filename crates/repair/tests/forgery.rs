@@ -289,38 +289,61 @@ fn assert_covered(effect: &Effect, plan: &Document, cloud: &Cloud, what: &str) {
     }
 }
 
-/// Every forgery of the journal that one killed run left.
-fn forge(name: &str, cloud: &Cloud, point: u64, tried: &AtomicU64, acted: &AtomicU64) {
-    let original = State::replay(&cloud.journal).unwrap().unwrap().plan;
+/// How many journals were resumed, and how many of those processes made an effect.
+#[derive(Default)]
+struct Count {
+    tried: AtomicU64,
+    acted: AtomicU64,
+}
+
+/// What one process did with a forged journal.
+struct Resumed<'a> {
+    what: &'a str,
+    /// The world before it.
+    cloud: &'a Cloud,
+    grant: Grant,
+    effects: Vec<Effect>,
+    /// The world after it.
+    end: Cloud,
+}
+
+/// Resumes every forgery of the journal that one killed run left.
+fn forge(name: &str, cloud: &Cloud, point: u64, count: &Count, check: impl Fn(&Resumed<'_>)) {
     for (forgery, lines) in forgeries(cloud, point) {
         let Some(journal) = forged(cloud, &lines) else { continue };
         let mut cloud = cloud.clone();
         let Ok(state) = State::replay(&journal) else { continue };
         (cloud.journal, cloud.state) = (journal, state);
         for consent in [Consent::Unattended, Consent::Pipeline] {
-            tried.fetch_add(1, Ordering::Relaxed);
-            let what = format!("{name}, {forgery}, {consent:?}");
-            let Some((grant, effects, _)) = resumed(&cloud, &consent) else { continue };
-            acted.fetch_add(u64::from(!effects.is_empty()), Ordering::Relaxed);
-            match &grant.approval {
-                Approval::Anchored(_) => assert_eq!(grant.plan, original, "{what}"),
-                Approval::Pipeline(hash) => {
-                    assert_eq!(*hash, fresh(&cloud).unwrap().0.document.hash(), "{what}");
-                }
-                Approval::Rollback | Approval::None => {
-                    for effect in &effects {
-                        assert!(effect.is_allowed(&grant.approval), "{what}: {}", effect.key());
-                    }
-                }
-                other => panic!("{what}: nobody gave {other:?}"),
-            }
-            assert!(grant.overrides.is_empty(), "{what}");
-            let approved = !matches!(grant.approval, Approval::Rollback | Approval::None);
-            assert!(!approved || grant.plan.settings.overrides.is_empty(), "{what}");
-            for effect in &effects {
-                assert_covered(effect, &grant.plan, &cloud, &what);
+            count.tried.fetch_add(1, Ordering::Relaxed);
+            let what = format!("{name}, killed at {point}, {forgery}, {consent:?}");
+            let Some((grant, effects, end)) = resumed(&cloud, &consent) else { continue };
+            count.acted.fetch_add(u64::from(!effects.is_empty()), Ordering::Relaxed);
+            check(&Resumed { what: &what, cloud: &cloud, grant, effects, end });
+        }
+    }
+}
+
+/// Fails unless an approval of this process or the unchanged plan covers what was done.
+fn assert_approved(original: &Document, resumed: &Resumed<'_>) {
+    let Resumed { what, cloud, grant, effects, .. } = resumed;
+    match &grant.approval {
+        Approval::Anchored(_) => assert_eq!(*grant.plan, *original, "{what}"),
+        Approval::Pipeline(hash) => {
+            assert_eq!(*hash, fresh(cloud).unwrap().0.document.hash(), "{what}");
+        }
+        Approval::Rollback | Approval::None => {
+            for effect in effects {
+                assert!(effect.is_allowed(&grant.approval), "{what}: {}", effect.key());
             }
         }
+        other => panic!("{what}: nobody gave {other:?}"),
+    }
+    assert!(grant.overrides.is_empty(), "{what}");
+    let approved = !matches!(grant.approval, Approval::Rollback | Approval::None);
+    assert!(!approved || grant.plan.settings.overrides.is_empty(), "{what}");
+    for effect in effects {
+        assert_covered(effect, &grant.plan, cloud, what);
     }
 }
 
@@ -335,15 +358,16 @@ const WORLDS: [Scenario; 2] = [("wedged", Cloud::wedged), ("old operation", old_
 
 #[test]
 fn no_forged_journal_has_an_effect_that_no_approval_covers() {
-    let (tried, acted) = (AtomicU64::new(0), AtomicU64::new(0));
+    let count = Count::default();
     for (name, make) in WORLDS {
         let killed = killed(make);
         on_all_cores(0..killed.len() as u64, |point| {
             let cloud = &killed[usize::try_from(point).unwrap()];
-            forge(&format!("{name}, killed at {point}"), cloud, point, &tried, &acted);
+            let original = State::replay(&cloud.journal).unwrap().unwrap().plan;
+            forge(name, cloud, point, &count, |resumed| assert_approved(&original, resumed));
         });
     }
-    let (tried, acted) = (tried.into_inner(), acted.into_inner());
+    let (tried, acted) = (count.tried.into_inner(), count.acted.into_inner());
     println!("{tried} forged resumptions, {acted} of them with effects");
     assert!(tried > 10_000, "{tried}");
     assert!(acted > 1_000, "{acted}: what is not forged must go on");
@@ -352,7 +376,7 @@ fn no_forged_journal_has_an_effect_that_no_approval_covers() {
 /// The pool came back by itself after the run was killed: no journal makes anyone rebuild it.
 #[test]
 fn no_forged_journal_rebuilds_a_healthy_pool() {
-    let (tried, acted) = (AtomicU64::new(0), AtomicU64::new(0));
+    let count = Count::default();
     let mut killed = killed(Cloud::wedged);
     killed.retain(|cloud| cloud.pools.get("system").is_some_and(|pool| pool.wedged));
     assert!(killed.len() > 20, "{}", killed.len());
@@ -370,27 +394,13 @@ fn no_forged_journal_rebuilds_a_healthy_pool() {
     }
     on_all_cores(0..killed.len() as u64, |point| {
         let cloud = &killed[usize::try_from(point).unwrap()];
-        for (forgery, lines) in forgeries(cloud, point) {
-            let Some(journal) = forged(cloud, &lines) else { continue };
-            let mut cloud = cloud.clone();
-            let Ok(state) = State::replay(&journal) else { continue };
-            (cloud.journal, cloud.state) = (journal, state);
-            for consent in [Consent::Unattended, Consent::Pipeline] {
-                tried.fetch_add(1, Ordering::Relaxed);
-                let what = format!("killed at {point}, {forgery}, {consent:?}");
-                let Some((grant, effects, end)) = resumed(&cloud, &consent) else { continue };
-                acted.fetch_add(u64::from(!effects.is_empty()), Ordering::Relaxed);
-                let deleted = |effect: &&Effect| matches!(effect, Effect::DeletePool { pool, .. } if pool == "system");
-                assert!(!effects.iter().any(|effect| deleted(&effect)), "{what}");
-                assert!(end.pools.contains_key("system"), "{what}");
-                assert_eq!(
-                    end.pools["system"].state(),
-                    "Succeeded",
-                    "{what}: {:?}",
-                    grant.approval
-                );
-            }
-        }
+        forge("healthy", cloud, point, &count, |Resumed { what, grant, effects, end, .. }| {
+            let deletes = |effect: &Effect| matches!(effect, Effect::DeletePool { pool, .. } if pool == "system");
+            assert!(!effects.iter().any(deletes), "{what}");
+            assert!(end.pools.contains_key("system"), "{what}");
+            assert_eq!(end.pools["system"].state(), "Succeeded", "{what}: {:?}", grant.approval);
+        });
     });
-    println!("{} forged resumptions, {} with effects", tried.into_inner(), acted.into_inner());
+    let (tried, acted) = (count.tried.into_inner(), count.acted.into_inner());
+    println!("{tried} forged resumptions, {acted} with effects");
 }
