@@ -5,7 +5,7 @@ mod build;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::azure::{Cse, Denial, Limits};
+use crate::azure::{Correlation, Cse, Denial, DenyAssignment, Limits, Lock, Mode};
 use crate::faults::Rule;
 use crate::karpenter;
 
@@ -25,7 +25,7 @@ pub struct Scenario {
     pub cluster_update: Option<ClusterUpdate>,
     /// How the bootstrap of new pool instances goes.
     pub pool_bootstrap: Option<Cse>,
-    /// How long the activity log takes to show what happened.
+    /// How long the activity log takes to show what happened; without it 3 to 20 minutes, out of order.
     pub ingestion_delay_seconds: Option<u64>,
     /// How many processors may be in use.
     pub vcpu_quota: Option<i64>,
@@ -33,8 +33,14 @@ pub struct Scenario {
     pub limits: Option<Limits>,
     /// Fault rules.
     pub faults: Vec<Rule>,
-    /// What principals may not do.
+    /// What is taken from the roles of principals.
     pub denials: Vec<Denial>,
+    /// Deny assignments.
+    pub deny_assignments: Vec<DenyAssignment>,
+    /// Locks.
+    pub locks: Vec<Lock>,
+    /// Whether the pools are in a network that the cluster does not own.
+    pub own_network: bool,
     /// Karpenter; without it none runs.
     pub karpenter: Option<karpenter::Options>,
     /// Further objects of the cluster, in the order in which they are made.
@@ -79,6 +85,9 @@ pub struct Vms {
     /// Their size.
     #[serde(default = "size")]
     pub size: String,
+    /// How they are provisioned.
+    #[serde(default)]
+    pub mode: Mode,
     /// How long ago they were made.
     #[serde(default)]
     pub age_minutes: u32,
@@ -117,15 +126,15 @@ pub enum Bootstrap {
 pub struct Wedge {
     /// The pool.
     pub pool: String,
-    /// How many failed writes the log already has.
+    /// How many writes have failed already, one every three minutes or so.
     #[serde(default)]
     pub failed_writes: u16,
     /// How many of the pool's nodes never registered.
     #[serde(default)]
     pub unregistered_nodes: u16,
-    /// Whether AKS has slowed down to one attempt in three minutes.
+    /// Whether AKS's attempts share one correlation id.
     #[serde(default)]
-    pub quiet: bool,
+    pub correlation: Correlation,
 }
 
 /// An update of the cluster that never ends by itself.

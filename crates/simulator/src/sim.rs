@@ -79,6 +79,7 @@ pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
             endpoint: format!("https://{address}"),
             client_secret: secrets::random()?,
             token_key: secrets::random()?,
+            rights: azure::Rights::Owner,
             ..azure::Options::default()
         },
         token: secrets::random()?,

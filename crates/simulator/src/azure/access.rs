@@ -1,53 +1,25 @@
-//! Who may do what.
-
-use serde::{Deserialize, Serialize};
+//! Who may do what: role assignments, deny assignments, linked resources and locks, in the order of Azure.
 
 use super::call::Call;
 use super::error::ArmError;
+use super::linked::linked;
 use super::world::World;
 
-/// Something that a principal, or everybody, may not do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Denial {
-    /// The object id of the principal; without it, everybody.
-    #[serde(default)]
-    pub principal: Option<String>,
-    /// The action, in which a `*` at the end stands for anything: `Microsoft.Insights/*`.
-    pub action: String,
-    /// The beginning of the scope, such as a resource group's id; without it, everywhere.
-    #[serde(default)]
-    pub scope: Option<String>,
-}
-
-impl Denial {
-    fn is_about(&self, principal: &str, action: &str, scope: &str) -> bool {
-        let (wanted, action) = (self.action.to_lowercase(), action.to_lowercase());
-        let fits = match wanted.strip_suffix('*') {
-            Some(beginning) => action.starts_with(beginning),
-            None => action == wanted,
-        };
-        let under = self
-            .scope
-            .as_ref()
-            .is_none_or(|under| scope.to_lowercase().starts_with(&under.to_lowercase()));
-        fits && under && self.principal.as_deref().is_none_or(|denied| denied == principal)
-    }
-}
-
-/// Reading a node image, which a write of a whole scale set needs as well.
-const IMAGE_READ: &str = "Microsoft.Compute/galleries/images/versions/read";
-
 impl World {
-    /// Refuses a call that its principal may not make.
+    /// Refuses a call that its principal may not make, or that a lock forbids.
     pub(crate) fn authorize(&self, call: &Call) -> Result<(), ArmError> {
         let action = action_of(call);
         let scope = format!("/{}", call.path.segments.join("/"));
-        let denied = |action: &str| {
-            self.denials.iter().any(|denial| denial.is_about(&call.principal, action, &scope))
-        };
-        if denied(&action) {
-            let who = &call.principal;
+        let who = &call.principal;
+        let own = format!("/subscriptions/{}", self.options.subscription);
+        // Whether there is such a subscription is decided before anyone's rights.
+        if is_at_or_below(&scope, "/subscriptions/")
+            && call.path.segments.len() > 1
+            && !is_at_or_below(&scope, &own)
+        {
+            return Ok(());
+        }
+        if !self.has_right(who, &action, &scope) {
             return Err(ArmError::new(
                 403,
                 "AuthorizationFailed",
@@ -56,20 +28,32 @@ impl World {
                 ),
             ));
         }
-        let whole_set = call.method == http::Method::PUT
-            && call.path.resource_type().as_deref()
-                == Some("microsoft.compute/virtualmachinescalesets");
-        if whole_set && denied(IMAGE_READ) {
-            return Err(ArmError::new(
-                403,
-                "LinkedAuthorizationFailed",
-                format!(
-                    "The client has permission to perform action '{IMAGE_READ}' on scope '{scope}', however the linked subscription was not found or access is denied."
-                ),
-            ));
+        if let Some(denial) = self.denied_by(who, &action, &scope) {
+            return Err(denial.refusal(who, &action, &scope));
         }
-        Ok(())
+        for (linked_action, linked_scope) in linked(call, self) {
+            if !self.has_right(who, linked_action, &linked_scope) {
+                return Err(ArmError::new(
+                    403,
+                    "LinkedAuthorizationFailed",
+                    format!(
+                        "The client '{who}' with object id '{who}' has permission to perform action '{action}' on scope '{scope}'; however, it does not have permission to perform action '{linked_action}' on the linked scope(s) '{linked_scope}' or the linked scope(s) are invalid."
+                    ),
+                ));
+            }
+            if let Some(denial) = self.denied_by(who, linked_action, &linked_scope) {
+                return Err(denial.refusal(who, linked_action, &linked_scope));
+            }
+        }
+        self.check_locks(&call.method, &scope)
     }
+}
+
+/// True if `scope` is `above` or below it. Case does not matter.
+pub(crate) fn is_at_or_below(scope: &str, above: &str) -> bool {
+    let (scope, above) = (scope.to_lowercase(), above.to_lowercase());
+    let above = above.trim_end_matches('/');
+    scope.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The action of a call: the type and a verb.
@@ -81,12 +65,17 @@ pub(crate) fn action_of(call: &Call) -> String {
             let types: Vec<&str> = behind.iter().step_by(2).map(String::as_str).collect();
             format!("{namespace}/{}", types.join("/"))
         }
+        None if segments.len() > 2 => "Microsoft.Resources/subscriptions/resourceGroups".to_owned(),
         None => "Microsoft.Resources/subscriptions".to_owned(),
     };
     if kind.to_lowercase().starts_with("microsoft.insights/eventtypes") {
         return "Microsoft.Insights/eventtypes/values/read".to_owned();
     }
     match call.method.as_str() {
+        // Azure counts its queries as reads.
+        _ if kind.eq_ignore_ascii_case("Microsoft.ResourceGraph/resources") => {
+            format!("{kind}/read")
+        }
         "GET" | "HEAD" => format!("{kind}/read"),
         "PUT" | "PATCH" => format!("{kind}/write"),
         "DELETE" => format!("{kind}/delete"),

@@ -10,11 +10,14 @@ use super::error::ArmError;
 use super::path::encode;
 use super::reply::Reply;
 use super::world::{World, later, stamp};
+use crate::random::Random;
 
 /// How many entries are kept: a wedge at full speed writes about 100 a minute, so hours of them.
 const KEPT: usize = 20_000;
 /// Entries of one page. Azure gives 200.
 const PAGE: usize = 200;
+/// Seconds after which an operation that began is accepted.
+const ACCEPTED: u64 = 2;
 
 /// One thing that somebody did.
 #[derive(Debug, Clone)]
@@ -29,7 +32,9 @@ pub struct Entry {
     pub resource: String,
     /// `Started`, `Accepted`, `Succeeded` or `Failed`.
     pub status: String,
-    /// Ties the entries of one write together.
+    /// Ties the entries of one operation together; none if the service left it out.
+    pub operation: Option<String>,
+    /// Ties a request to everything that it causes, operations of other resources included.
     pub correlation: String,
     /// Who did it.
     pub caller: String,
@@ -37,14 +42,28 @@ pub struct Entry {
     pub error: Option<Value>,
 }
 
-/// The log, oldest entry first.
-#[derive(Debug, Clone, Default)]
+/// Which operation an entry belongs to, and who asked for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    pub(crate) operation: &'a str,
+    pub(crate) correlation: &'a str,
+    pub(crate) caller: &'a str,
+}
+
+/// The log, in the order in which it was written.
+#[derive(Debug, Clone)]
 pub(crate) struct ActivityLog {
     entries: VecDeque<(u64, Entry)>,
     written: u64,
+    /// How late each entry is.
+    delays: Random,
 }
 
 impl ActivityLog {
+    pub(crate) fn new(random: &Random) -> Self {
+        Self { entries: VecDeque::new(), written: 0, delays: random.fork("activity") }
+    }
+
     pub(crate) fn append(&mut self, entry: Entry) {
         if self.entries.len() == KEPT {
             self.entries.pop_front();
@@ -53,50 +72,52 @@ impl ActivityLog {
         self.entries.push_back((self.written, entry));
     }
 
-    /// Nothing that is in the log by now is held back any longer.
-    pub(crate) fn show_all_by(&mut self, time: Timestamp) {
-        for (_, entry) in &mut self.entries {
-            entry.visible = entry.visible.min(time);
-        }
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 }
 
 impl World {
-    /// Writes down one write that began at `time`.
+    /// Writes down that an operation began at `time`, and was accepted right after.
+    pub(crate) fn log_begin(&mut self, time: Timestamp, action: &str, id: &str, by: Origin<'_>) {
+        self.log(time, action, id, "Started", by);
+        self.log(self.after(time, ACCEPTED), action, id, "Accepted", by);
+    }
+
+    /// Writes down one event of an operation.
     pub(crate) fn log(
         &mut self,
         time: Timestamp,
         action: &str,
         resource: &str,
         status: &str,
-        by: (&str, &str),
+        by: Origin<'_>,
     ) {
         self.log_error(time, action, resource, status, by, None);
     }
 
-    /// The same for a write that failed, with its error.
+    /// The same for an operation that failed, with its error.
     pub(crate) fn log_error(
         &mut self,
         time: Timestamp,
         action: &str,
         resource: &str,
         status: &str,
-        (correlation, caller): (&str, &str),
+        by: Origin<'_>,
         error: Option<Value>,
     ) {
-        let visible = later(time, self.options.scaled(self.options.ingestion_delay));
+        let (least, most) = self.options.ingestion_delay;
+        // Each entry has a delay of its own, so that a later one may be seen first.
+        let delay = self.activity.delays.between(least, most);
         self.activity.append(Entry {
             time,
-            visible,
+            visible: later(time, self.options.scaled(delay)),
             action: action.to_owned(),
             resource: resource.to_owned(),
             status: status.to_owned(),
-            correlation: correlation.to_owned(),
-            caller: caller.to_owned(),
+            operation: Some(by.operation.to_owned()),
+            correlation: by.correlation.to_owned(),
+            caller: by.caller.to_owned(),
             error,
         });
     }
@@ -137,7 +158,7 @@ impl World {
 
     fn shown(&self, subscription: &str, number: u64, entry: &Entry) -> Value {
         let both = |value: &str| json!({"value": value, "localizedValue": value});
-        let started = matches!(entry.status.as_str(), "Started" | "Accepted");
+        let started = entry.status == "Started";
         let kind = entry.action.rsplit_once('/').map_or("", |(kind, _)| kind);
         let provider = kind.split('/').next().unwrap_or_default();
         let group = group_of(&entry.resource);
@@ -155,7 +176,7 @@ impl World {
             "{number:08x}-0000-4000-8000-{:012x}",
             entry.time.as_millisecond() & 0xffff_ffff_ffff
         );
-        json!({
+        let mut body = json!({
             "authorization": {"action": entry.action, "scope": entry.resource},
             "caller": entry.caller,
             "channels": "Operation",
@@ -171,7 +192,6 @@ impl World {
             "eventTimestamp": stamp(entry.time),
             "id": format!("{}/events/{data_id}/ticks/{}", entry.resource, entry.time.as_microsecond() * 10),
             "level": if entry.status == "Failed" { "Error" } else { "Informational" },
-            "operationId": entry.correlation,
             "operationName": both(&entry.action),
             "resourceGroupName": group,
             "resourceProviderName": both(provider),
@@ -187,7 +207,11 @@ impl World {
             "subscriptionId": subscription,
             "tenantId": self.options.tenant,
             "properties": properties,
-        })
+        });
+        if let Some(operation) = &entry.operation {
+            body["operationId"] = json!(operation);
+        }
+        body
     }
 }
 
@@ -201,12 +225,12 @@ fn group_of(resource: &str) -> &str {
     ""
 }
 
-/// The few forms of `$filter` that the service allows.
+/// The few forms of `$filter` that the service allows: a time range with at most one further condition.
 #[derive(Debug, Default)]
 struct Filter {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
-    wanted: Vec<(String, String)>,
+    wanted: Option<(String, String)>,
 }
 
 impl Filter {
@@ -228,10 +252,17 @@ impl Filter {
                 ("eventtimestamp", "ge" | "gt") => filter.from = Some(time()?),
                 ("eventtimestamp", "le" | "lt") => filter.to = Some(time()?),
                 (
-                    name @ ("resourcegroupname" | "resourceid" | "resourceuri" | "correlationid"
-                    | "resourceprovider" | "status" | "caller" | "eventchannels"),
+                    name @ ("resourcegroupname" | "resourceuri" | "correlationid"
+                    | "resourceprovider"),
                     "eq",
-                ) => filter.wanted.push((name.to_owned(), value.to_owned())),
+                ) => {
+                    if let Some((first, _)) = &filter.wanted {
+                        return Err(bad(&format!("'{name}' cannot be combined with '{first}'.")));
+                    }
+                    filter.wanted = Some((name.to_owned(), value.to_owned()));
+                }
+                // `az` always names both channels, which is all that there is.
+                ("eventchannels", "eq") => {}
                 _ => return Err(bad(&format!("'{clause}' is not supported."))),
             }
         }
@@ -244,16 +275,12 @@ impl Filter {
     fn fits(&self, entry: &Entry) -> bool {
         self.from.is_none_or(|from| entry.time >= from)
             && self.to.is_none_or(|to| entry.time <= to)
-            && self.wanted.iter().all(|(name, value)| {
+            && self.wanted.as_ref().is_none_or(|(name, value)| {
                 let actual = match name.as_str() {
                     "resourcegroupname" => group_of(&entry.resource),
-                    "resourceid" | "resourceuri" => &entry.resource,
+                    "resourceuri" => &entry.resource,
                     "correlationid" => &entry.correlation,
-                    "resourceprovider" => entry.action.split('/').next().unwrap_or_default(),
-                    "status" => &entry.status,
-                    "caller" => &entry.caller,
-                    // Channels are for Admin and Operation alike here.
-                    _ => return true,
+                    _ => entry.action.split('/').next().unwrap_or_default(),
                 };
                 actual.eq_ignore_ascii_case(value)
             })
@@ -283,7 +310,11 @@ fn split_and(text: &str) -> Vec<String> {
     clauses
 }
 
-/// The error of a failed write, as the log carries it.
-pub(crate) fn error_text(code: &str, message: &str) -> Value {
-    json!({"status": "Failed", "error": {"code": code, "message": message, "details": []}})
+/// The error of a failed operation, as the log carries it: what happened is inside of a general one.
+pub(crate) fn wrapped_error(outer: &str, code: &str, message: &str) -> Value {
+    json!({"status": "Failed", "error": {
+        "code": outer,
+        "message": "The resource operation completed with terminal provisioning state 'Failed'.",
+        "details": [{"code": code, "message": message}],
+    }})
 }

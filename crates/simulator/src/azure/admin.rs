@@ -4,16 +4,21 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Azure;
-use super::access::Denial;
 use super::activity::Entry;
 use super::changes::{Change, Node, Vm};
 use super::cse::Cse;
+use super::deny_assignments::DenyAssignment;
+use super::extensions::Extensions;
+use super::locks::Lock;
 use super::machines::{Birth, Life};
 use super::nodes::{CLAIM_TAG, NODE_POOL_TAG};
 use super::operations::{AKS, Operation, Status, Work};
 use super::options::KubernetesAccess;
-use super::scale_sets::image_id;
+use super::provision::{Image, Mode};
+use super::roles::{Assignment, Denial};
 use super::store::text;
+use super::wedge::{CADENCE, Correlation};
+use super::world::earlier;
 use crate::faults::Rule;
 
 /// A VM as Karpenter would make it.
@@ -25,14 +30,16 @@ pub struct NewVm {
     pub claim: Option<String>,
     /// The `NodePool`.
     pub node_pool: String,
-    /// The node image's version.
+    /// The node image's version, perhaps with its definition in front: `2204gen2containerd/202601.13.0`.
     pub image_version: String,
     /// Its size.
     pub size: String,
     /// Its zone.
     pub zone: String,
-    /// The extension that runs its bootstrap; without one it bootstraps by its custom data, and Azure shows nothing.
-    pub extension: Option<&'static str>,
+    /// How it is provisioned, which decides its extensions and how its image is named.
+    pub mode: Mode,
+    /// Whether its extensions come only by a promise that Karpenter keeps.
+    pub promised: bool,
     /// How its bootstrap goes.
     pub cse: Cse,
     /// When it was made.
@@ -42,7 +49,7 @@ pub struct NewVm {
 }
 
 impl NewVm {
-    /// One that boots now, for the `NodePool` `default`, with Karpenter's own extension.
+    /// One that boots now, for the `NodePool` `default`, in the default mode.
     #[must_use]
     pub fn booting(name: &str, image_version: &str, cse: Cse, created: Timestamp) -> Self {
         Self {
@@ -52,7 +59,8 @@ impl NewVm {
             image_version: image_version.to_owned(),
             size: "Standard_D4s_v5".to_owned(),
             zone: "1".to_owned(),
-            extension: Some("cse-agent-karpenter"),
+            mode: Mode::default(),
+            promised: false,
             cse,
             created,
             grown: false,
@@ -68,8 +76,11 @@ impl Azure {
         let named = vm.name.strip_prefix("aks-").unwrap_or(&vm.name);
         self.world.add_machine(&Birth {
             id: id.clone(),
-            extension: vm.extension,
-            image: image_id(&vm.image_version),
+            extensions: match (vm.mode, vm.mode.extension()) {
+                (Mode::Machine, Some(name)) => Extensions::AtBirth(name),
+                (_, cse) => Extensions::Later { cse, promised: vm.promised },
+            },
+            image: Image::parse(&vm.image_version).reference(vm.mode),
             size: vm.size.clone(),
             zone: Some(vm.zone.clone()),
             computer_name: vm.name.clone(),
@@ -103,8 +114,8 @@ impl Azure {
     }
 
     /// Wedges a pool's scale set: its writes fail from now on. False if there is no such pool.
-    pub fn wedge(&mut self, pool: &str, quiet: bool, now: Timestamp) -> bool {
-        self.with_vmss(pool, |azure, vmss| azure.world.wedge(&vmss, quiet, now))
+    pub fn wedge(&mut self, pool: &str, correlation: Correlation, now: Timestamp) -> bool {
+        self.with_vmss(pool, |azure, vmss| azure.world.wedge(&vmss, correlation, now))
     }
 
     /// Heals a pool's scale set, which nothing in Azure would.
@@ -147,12 +158,37 @@ impl Azure {
         self.faults.clear();
     }
 
-    /// Forbids something.
+    /// Gives a principal a role.
+    pub fn assign(&mut self, assignment: Assignment) {
+        self.world.assignments.push(assignment);
+    }
+
+    /// Takes the roles away that principals have at this scope.
+    pub fn unassign(&mut self, scope: &str) {
+        self.world.assignments.retain(|one| !one.scope.eq_ignore_ascii_case(scope));
+    }
+
+    /// Adds a deny assignment.
+    pub fn add_deny_assignment(&mut self, denial: DenyAssignment) {
+        self.world.deny_assignments.push(denial);
+    }
+
+    /// Locks a scope.
+    pub fn add_lock(&mut self, lock: Lock) {
+        self.world.locks.push(lock);
+    }
+
+    /// Removes all locks.
+    pub fn clear_locks(&mut self) {
+        self.world.locks.clear();
+    }
+
+    /// Takes a right away.
     pub fn deny(&mut self, denial: Denial) {
         self.world.denials.push(denial);
     }
 
-    /// Allows everything again.
+    /// Gives back every right that was taken away.
     pub fn clear_denials(&mut self) {
         self.world.denials.clear();
     }
@@ -170,29 +206,30 @@ impl Azure {
     /// The cluster is being updated since `started`, by an operation that never ends by itself.
     pub fn begin_stuck_update(&mut self, started: Timestamp) {
         let id = self.world.options.cluster_id();
-        let (operation, correlation) = (self.world.guid(), self.world.guid());
-        let caller = self.world.options.principal.clone();
-        self.world.operations.insert(
-            operation.clone(),
-            Operation {
-                id: operation,
-                work: Work::UpdateCluster,
-                target: id.to_lowercase(),
-                provider: AKS,
-                started,
-                ends: None,
-                ended: None,
-                status: Status::InProgress,
-                error: None,
-                correlation: correlation.clone(),
-                caller: caller.clone(),
-                fate: None,
-                hidden: false,
-            },
-        );
+        // The writes of a wedged scale set belong to the first operation that wants them.
+        let mut shared = self.world.wedges.values().filter_map(|wedge| wedge.correlation.clone());
+        let taken = |id: &String| self.world.operations.values().any(|o| o.correlation == *id);
+        let shared = shared.find(|id| !taken(id));
+        let operation = Operation {
+            id: self.world.guid(),
+            work: Work::UpdateCluster,
+            target: id.to_lowercase(),
+            provider: AKS,
+            started,
+            ends: None,
+            ended: None,
+            status: Status::InProgress,
+            error: None,
+            logged: self.world.guid(),
+            correlation: shared.unwrap_or_else(|| self.world.guid()),
+            caller: self.world.options.principal.clone(),
+            fate: None,
+            hidden: false,
+        };
+        self.world.operations.insert(operation.id.clone(), operation.clone());
         self.world.set_state(&id, "Updating");
         let action = "Microsoft.ContainerService/managedClusters/write";
-        self.world.log(started, action, &id, "Started", (&correlation, &caller));
+        self.world.log_begin(started, action, &id, operation.origin());
     }
 
     /// The operations that calls with this correlation id began: the resource in lower case, the state, and
@@ -237,6 +274,9 @@ impl Azure {
             "activityLogEntries": self.world.activity.len(),
             "faults": self.faults.rules().collect::<Vec<_>>(),
             "denials": self.world.denials,
+            "locks": self.world.locks,
+            "denyAssignments": self.world.deny_assignments,
+            "roleAssignments": self.world.assignments,
         })
     }
 }
@@ -276,12 +316,21 @@ impl Azure {
         self.add_nodes(pool, count, since, Life::NoNetwork);
     }
 
-    /// A failed write of a pool's scale set in the past, which the log already shows.
-    pub(crate) fn fail_write(&mut self, pool: &str, at: Timestamp, visible: Timestamp) {
+    /// The failed writes of a wedged pool's scale set until now; of the youngest the log may not show all yet.
+    pub(crate) fn fail_writes(&mut self, pool: &str, count: u16, now: Timestamp) {
         let Some(vmss) = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
             return;
         };
-        self.world.log_vmss_write(&vmss, at, true);
-        self.world.activity.show_all_by(visible);
+        let mut ages: Vec<u64> = (0..count)
+            .scan(0, |age, _| {
+                *age += self.world.draw_seconds(CADENCE);
+                Some(*age)
+            })
+            .collect();
+        ages.reverse();
+        for age in ages {
+            let at = earlier(now, age.try_into().unwrap_or(i64::MAX));
+            self.world.log_vmss_write(&vmss, at, true);
+        }
     }
 }

@@ -13,10 +13,14 @@ pub(crate) enum Event {
     PoolGrows { operation: String },
     /// A pool's operation takes instances away.
     PoolShrinks { operation: String },
-    /// A virtual machine (of a scale set or not) is running, and its extension begins.
+    /// A virtual machine (of a scale set or not) is running.
     MachineRuns { id: String },
     /// A bootstrap extension ends.
     ExtensionEnds { id: String },
+    /// A billing extension ends.
+    BillingEnds { id: String },
+    /// An interface that gets no address shows so.
+    InterfaceStaysEmpty { nic: String },
     /// A node registers.
     NodeJoins { id: String },
     /// AKS tries once more to write a wedged scale set.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::cse::Join;
+
 /// A change that the Kubernetes side of the world follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A node of a pool, or a Karpenter VM's, registers.
+    /// The kubelet of a pool's machine, or a Karpenter VM's, registers, as far as it gets.
     NodeJoined(Node),
     /// A node's machine is gone.
     NodeGone {
@@ -16,6 +18,8 @@ pub enum Change {
     },
     /// A Karpenter-style VM exists.
     VmCreated(Vm),
+    /// A Karpenter-style VM runs, and its extensions are to be created.
+    VmRuns(Vm),
     /// A Karpenter-style VM is gone.
     VmGone(Vm),
     /// The bootstrap of a Karpenter-style VM ended.
@@ -54,6 +58,8 @@ pub struct Node {
     pub kubernetes_version: String,
     /// Its address.
     pub address: String,
+    /// How far its kubelet gets.
+    pub join: Join,
 }
 
 /// A VM that Karpenter made, or would have.

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use super::call::{Answer, Call};
 use super::error::ArmError;
 use super::operations::{AKS, Work};
+use super::pool_members;
 use super::pools::check_tag;
 use super::reply::Reply;
+use super::sign_in;
 use super::store::{merge, text};
 use super::world::World;
 
@@ -18,12 +20,15 @@ const RETAG: u64 = 60;
 
 impl World {
     /// A cluster's body, with its pools inside as AKS shows them.
-    pub(crate) fn cluster_body(&self, cluster: &str) -> Option<Value> {
+    pub(crate) fn cluster_body(&self, cluster: &str, version: &str) -> Option<Value> {
         let mut body = self.store.get(cluster)?.clone();
         let pools: Vec<Value> = self
             .store
             .list(&format!("{cluster}/agentPools"))
+            .filter(|pool| pool_members::is_listed(pool, version))
             .map(|pool| {
+                let mut pool = pool.clone();
+                pool_members::trim_shown(&mut pool, version);
                 let mut profile = pool["properties"].clone();
                 profile["name"] = pool["name"].clone();
                 profile
@@ -41,7 +46,7 @@ impl World {
         Err(ArmError::no_resource("Microsoft.ContainerService/managedClusters", name, group))
     }
 
-    pub(crate) fn list_clusters(&self, under: &str) -> Reply {
+    pub(crate) fn list_clusters(&self, under: &str, version: &str) -> Reply {
         let prefix = format!("{}/", under.to_lowercase());
         let clusters: Vec<Value> = self
             .store
@@ -49,7 +54,7 @@ impl World {
             .filter(|body| text(body, "/type") == "Microsoft.ContainerService/ManagedClusters")
             .map(|body| text(body, "/id"))
             .filter(|id| id.to_lowercase().starts_with(&prefix))
-            .filter_map(|id| self.cluster_body(id))
+            .filter_map(|id| self.cluster_body(id, version))
             .collect();
         Reply::ok(json!({"value": clusters}))
     }
@@ -94,9 +99,9 @@ impl World {
         let id = text(&body, "/id").to_owned();
         self.store.put(body);
         let operation = self.begin(call, AKS, &id, Work::UpdateCluster, seconds);
-        let by = (operation.correlation.as_str(), operation.caller.as_str());
-        self.log(call.now, "Microsoft.ContainerService/managedClusters/write", &id, "Started", by);
-        let body = self.cluster_body(cluster).unwrap_or_default();
+        let action = "Microsoft.ContainerService/managedClusters/write";
+        self.log_begin(call.now, action, &id, operation.origin());
+        let body = self.cluster_body(cluster, call.api_version()).unwrap_or_default();
         self.followed(Reply::ok(body), call, &operation)
     }
 
@@ -108,22 +113,52 @@ impl World {
         Ok(())
     }
 
-    /// `POST …/listClusterUserCredential`: a kubeconfig, with or without an API behind it.
-    pub(crate) fn user_credential(&self, call: &Call, cluster: &str) -> Reply {
+    /// `POST …/listClusterUserCredential` and its like: a kubeconfig, with or without an API behind it. What it holds
+    /// follows from the cluster's own fields.
+    pub(crate) fn credential(&self, call: &Call, cluster: &str) -> Answer {
         let body = self.store.get(cluster).unwrap_or(&Value::Null);
+        let is = |pointer: &str| body.pointer(pointer).and_then(Value::as_bool) == Some(true);
+        let entra = body.pointer("/properties/aadProfile").is_some_and(Value::is_object);
+        let admin = call.path.lower.last().is_some_and(|last| last == "listclusteradmincredential");
+        if is("/properties/disableLocalAccounts") && (admin || !entra) {
+            return Err(ArmError::aks(
+                400,
+                "BadRequest",
+                "Getting static credential is not allowed because this cluster is set to disable local accounts.",
+            ));
+        }
         let name = text(body, "/name");
         let access = &self.options.kubernetes;
-        let server = access.as_ref().map_or_else(
-            || format!("https://{}:443", text(body, "/properties/fqdn")),
-            |access| access.server.clone(),
-        );
+        let profile = "/properties/apiServerAccessProfile";
+        let public = is(&format!("{profile}/enablePrivateClusterPublicFQDN"))
+            && call
+                .query
+                .get("server-fqdn")
+                .is_some_and(|word| word.eq_ignore_ascii_case("public"));
+        let host = if is(&format!("{profile}/enablePrivateCluster")) && !public {
+            Some(text(body, "/properties/privateFQDN"))
+        } else if access.is_none() {
+            Some(text(body, "/properties/fqdn"))
+        } else {
+            None
+        };
+        let server = match (host, access) {
+            (Some(host), _) => format!("https://{host}:443"),
+            (None, access) => access.as_ref().map_or("", |access| &access.server).to_owned(),
+        };
         let authority = access.as_ref().map_or_else(
             || "-----BEGIN CERTIFICATE-----\nU0lNVUxBVEVE\n-----END CERTIFICATE-----\n".to_owned(),
             |access| access.ca_pem.clone(),
         );
-        let user = format!("clusterUser_{}_{name}", call.name(3));
-        let login = match access.as_ref().and_then(|access| access.token.as_ref()) {
+        let kind = if admin { "clusterAdmin" } else { "clusterUser" };
+        let user = format!("{kind}_{}_{name}", call.name(3));
+        let token = access.as_ref().and_then(|access| access.token.as_ref());
+        let login = match token {
             Some(token) => json!({"token": token.expose()}),
+            // Signed with the key of the run: there are no constant tokens.
+            None if admin || !entra => {
+                json!({"token": sign_in::token(&self.options, AKS_SERVER, &call.base, call.now)})
+            }
             None => json!({"exec": {
                 "apiVersion": "client.authentication.k8s.io/v1beta1",
                 "command": "kubelogin",
@@ -140,9 +175,9 @@ impl World {
             "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
             "current-context": name,
         });
-        Reply::ok(
-            json!({"kubeconfigs": [{"name": "clusterUser", "value": STANDARD.encode(config.to_string())}]}),
-        )
+        Ok(Reply::ok(
+            json!({"kubeconfigs": [{"name": kind, "value": STANDARD.encode(config.to_string())}]}),
+        ))
     }
 }
 

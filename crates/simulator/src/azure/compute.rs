@@ -1,5 +1,7 @@
 //! Reads and writes of the compute provider: scale sets, instances, single machines, NICs, extensions.
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -7,16 +9,24 @@ use super::call::{Answer, Call};
 use super::cse::Cse;
 use super::error::ArmError;
 use super::machines::unattended;
-use super::operations::{COMPUTE, Work};
+use super::operations::{COMPUTE, Operation, Work};
+use super::options::DeletingView;
 use super::reply::Reply;
 use super::store::{merge, text};
 use super::world::World;
+use crate::faults::OperationFault;
 
 /// Simulated seconds: a machine's deletion, forced and not; a scale set's write; a command.
 const DELETE: u64 = 60;
 const FORCE_DELETE: u64 = 20;
 const WRITE: u64 = 60;
 const COMMAND: u64 = 30;
+/// Simulated seconds after which Azure ends a command that nothing has answered.
+const COMMAND_LIMIT: u64 = 90 * 60;
+/// How much of what a command printed comes back: the end.
+const COMMAND_OUTPUT: usize = 4096;
+/// The file with a bootstrap's report.
+const REPORT: &str = "/var/log/azure/aks/provision.json";
 
 impl World {
     /// Any resource, as it is kept, or the gateway's 404.
@@ -26,7 +36,12 @@ impl World {
         id: &str,
         kind: &str,
     ) -> Result<&Value, ArmError> {
-        self.store.get(id).ok_or_else(|| {
+        let gone = |body: &&Value| {
+            self.options.deleting_view == DeletingView::Gone
+                && kind.to_lowercase().ends_with("/virtualmachines")
+                && text(body, "/properties/provisioningState") == "Deleting"
+        };
+        self.store.get(id).filter(|body| !gone(body)).ok_or_else(|| {
             let name = call.path.segments.get(7..).unwrap_or_default();
             let name = name.iter().step_by(2).cloned().collect::<Vec<_>>().join("/");
             ArmError::no_resource(kind, &name, call.name(3))
@@ -57,11 +72,29 @@ impl World {
     /// A machine's instance view, with those of its extensions.
     pub(crate) fn instance_view(&self, body: &Value) -> Value {
         let mut view = body["properties"]["instanceView"].clone();
-        let views: Vec<Value> = self
+        let is_going = text(body, "/properties/provisioningState") == "Deleting";
+        if is_going && self.options.deleting_view != DeletingView::Full {
+            return json!({"statuses": view["statuses"]});
+        }
+        let computer = text(body, "/properties/osProfile/computerName");
+        if text(&view, "/vmAgent/statuses/0/displayStatus") == "Ready" {
+            view["computerName"] = json!(computer);
+            view["osName"] = json!("azurelinux");
+            view["osVersion"] = json!("3.0");
+        }
+        view["hyperVGeneration"] = json!("V2");
+        view["isVMInStandbyPool"] = json!(false);
+        view["disks"] = json!([{
+            "name": format!("{computer}_OsDisk_1"),
+            "statuses": [{"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded"}],
+        }]);
+        // Azure keeps no order: the view shows them the other way round than the resources.
+        let mut views: Vec<Value> = self
             .store
             .list(&format!("{}/extensions", text(body, "/id")))
             .filter_map(|extension| extension.pointer("/properties/instanceView").cloned())
             .collect();
+        views.reverse();
         if !views.is_empty() {
             let handlers: Vec<Value> = views
                 .iter()
@@ -72,7 +105,9 @@ impl World {
                     })
                 })
                 .collect();
-            view["vmAgent"]["extensionHandlers"] = json!(handlers);
+            if view["vmAgent"].is_object() {
+                view["vmAgent"]["extensionHandlers"] = json!(handlers);
+            }
             view["extensions"] = json!(views);
         }
         view
@@ -164,36 +199,83 @@ impl World {
         let seconds = if forced { FORCE_DELETE } else { DELETE };
         let operation = self.begin(call, COMPUTE, id, Work::DeleteMachine, seconds);
         let true_id = self.true_id(id);
-        let by = (operation.correlation.as_str(), operation.caller.as_str());
-        self.log(call.now, "Microsoft.Compute/virtualMachines/delete", &true_id, "Started", by);
+        let action = "Microsoft.Compute/virtualMachines/delete";
+        self.log_begin(call.now, action, &true_id, operation.origin());
         self.followed(Reply::new(202), call, &operation)
     }
 
     /// Runs a command: the model knows what reading a bootstrap's report prints, and nothing else.
     pub(crate) fn run_command(&mut self, call: &Call, machine: &str) -> Answer {
         let sent = call.object()?;
-        let script: String = sent
+        let lines: Vec<&str> = sent
             .get("script")
             .and_then(Value::as_array)
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
-            .collect::<Vec<_>>()
-            .join("\n");
-        self.get_resource(call, machine, "Microsoft.Compute/virtualMachines")?;
-        let printed = if script.contains("provision.json") {
-            self.report_of(machine, call.now)
-        } else {
-            String::new()
+            .collect();
+        let body = self.get_resource(call, machine, "Microsoft.Compute/virtualMachines")?;
+        let agent = text(body, "/properties/instanceView/vmAgent/statuses/0/displayStatus");
+        let works = agent == "Ready" && !self.dead_agents.contains(&machine.to_lowercase());
+        let runs = |operation: &Operation| {
+            operation.is_running()
+                && operation.target == machine.to_lowercase()
+                && matches!(operation.work, Work::Answer { .. })
         };
+        if self.operations.values().any(runs) {
+            return Err(ArmError::new(
+                409,
+                "Conflict",
+                "Run command extension execution is in progress. Please wait for completion before invoking a run command.",
+            ));
+        }
+        let printed = self.printed_by(&lines, machine, call.now);
+        let end = printed.ceil_char_boundary(printed.len().saturating_sub(COMMAND_OUTPUT));
         let body = json!({"value": [{
             "code": "ProvisioningState/succeeded",
             "level": "Info",
             "displayStatus": "Provisioning succeeded",
-            "message": format!("Enable succeeded: \n[stdout]\n{printed}\n[stderr]\n"),
+            "message": format!("Enable succeeded: \n[stdout]\n{}\n[stderr]\n", &printed[end..]),
         }]});
-        let operation = self.begin(call, COMPUTE, machine, Work::Answer { body }, COMMAND);
-        Ok(self.followed(Reply::new(202), call, &operation))
+        // Without its agent nothing takes the command up, and it ends when its time is over.
+        let mut call = call.clone();
+        let seconds = if works {
+            COMMAND
+        } else {
+            call.fate = Some(OperationFault::Failed);
+            COMMAND_LIMIT
+        };
+        let operation = self.begin(&call, COMPUTE, machine, Work::Answer { body }, seconds);
+        Ok(self.followed(Reply::new(202), &call, &operation))
+    }
+
+    /// What the lines of a script print that read a bootstrap's report: `cat`, `tail -c`, `echo`, and `grep -o` of the
+    /// exit code. A file that is not there prints nothing.
+    fn printed_by(&self, lines: &[&str], machine: &str, now: Timestamp) -> String {
+        let report = self.report_of(machine, now);
+        if report.is_empty() || !lines.iter().any(|line| line.contains(REPORT)) {
+            return String::new();
+        }
+        lines.iter().fold(String::new(), |mut printed, line| {
+            let mut words = line.split_whitespace();
+            match (words.next(), words.next(), words.next()) {
+                (Some("cat"), ..) => printed.push_str(&report),
+                (Some("echo"), ..) => printed.push('\n'),
+                (Some("tail"), Some("-c"), Some(bytes)) => {
+                    let bytes = bytes.parse().unwrap_or(report.len());
+                    let from = report.len().saturating_sub(bytes);
+                    printed.push_str(&report[report.ceil_char_boundary(from)..]);
+                }
+                (Some("grep"), Some("-o"), Some(pattern)) if pattern.contains("ExitCode") => {
+                    let value: Value = serde_json::from_str(&report).unwrap_or_default();
+                    if let Some(code) = value["ExitCode"].as_str() {
+                        let _ = writeln!(printed, "\"ExitCode\": \"{code}\"");
+                    }
+                }
+                _ => {}
+            }
+            printed
+        })
     }
 
     /// What stands in a machine's `provision.json`; nothing before its bootstrap has ended.
@@ -202,14 +284,17 @@ impl World {
             .scripts
             .get(&unattended(machine))
             .filter(|script| self.has_ended(machine, script, now))
-            .map(Cse::message);
+            .map(Cse::file);
+        if let Some(file) = by_itself {
+            return file;
+        }
         let by_extension = self
             .store
             .list(&format!("{machine}/extensions"))
             .map(|extension| text(extension, "/properties/instanceView/statuses/0/message"))
             .find(|message| message.contains("[stdout]"))
             .map(str::to_owned);
-        let message = by_itself.or(by_extension).unwrap_or_default();
+        let message = by_extension.unwrap_or_default();
         let behind = message.split_once("[stdout]\n").map_or("", |(_, behind)| behind);
         behind.split_once("\n[stderr]").map_or("", |(report, _)| report).trim_end().to_owned()
     }

@@ -18,11 +18,91 @@ pub struct Cse {
     pub error: String,
     /// The version of the extension's handler, which decides the message's form.
     pub handler: String,
-    /// Whether the node registers afterwards; a failed bootstrap's never does.
+    /// Whether the kubelet starts afterwards; a failed bootstrap's never does.
     pub registers: bool,
+    /// How far that kubelet gets.
+    pub join: Join,
+    /// Whether the machine itself works.
+    pub guest: Guest,
     /// What the command really printed, where one ran; otherwise its streams are made of the above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub printed: Option<Printed>,
+}
+
+/// How much of what the scripts printed is in the file with their report, before it is escaped.
+const FILE_OUTPUT: usize = 3000;
+
+/// How far a kubelet gets that was started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Join {
+    /// Its Node becomes ready.
+    #[default]
+    Ready,
+    /// Its Node never becomes ready.
+    NeverReady,
+    /// Its Node never gets a provider id, so Karpenter does not find it.
+    NoProviderId,
+    /// Its certificate signing request is denied.
+    CsrDenied,
+    /// Its certificate signing request is not approved.
+    CsrPending,
+}
+
+impl Join {
+    /// Whether there is a Node at all.
+    pub(crate) fn has_node(self) -> bool {
+        !matches!(self, Self::CsrDenied | Self::CsrPending)
+    }
+}
+
+/// Whether a machine works, apart from its bootstrap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Guest {
+    /// It runs, and its agent reports.
+    #[default]
+    Ready,
+    /// It runs, and its agent has never reported.
+    Silent,
+    /// It runs, and shows no agent at all.
+    NoAgent,
+    /// It does not run.
+    Stopped,
+}
+
+impl Guest {
+    /// The instance view of the machine, without its extensions.
+    pub(crate) fn instance_view(self, time: &str) -> Value {
+        let power = match self {
+            Self::Ready | Self::Silent | Self::NoAgent => ("PowerState/running", "VM running"),
+            Self::Stopped => ("PowerState/stopped", "VM stopped"),
+        };
+        let agent = if self == Self::Ready {
+            json!({
+                "vmAgentVersion": "2.15.0.1",
+                "statuses": [{"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Ready", "message": "Guest Agent is running", "time": time}],
+            })
+        } else {
+            json!({
+                "vmAgentVersion": "Unknown",
+                "statuses": [{"code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready", "message": "VM status blob is found but not yet populated.", "time": time}],
+            })
+        };
+        let mut view = json!({
+            "vmAgent": agent,
+            "statuses": [
+                {"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded", "time": time},
+                {"code": power.0, "level": "Info", "displayStatus": power.1},
+            ],
+        });
+        if self == Self::NoAgent
+            && let Some(members) = view.as_object_mut()
+        {
+            members.remove("vmAgent");
+        }
+        view
+    }
 }
 
 /// The streams of a bootstrap's command.
@@ -56,6 +136,8 @@ impl Default for Cse {
             error: String::new(),
             handler: "2.1.10".to_owned(),
             registers: true,
+            join: Join::Ready,
+            guest: Guest::Ready,
             printed: None,
         }
     }
@@ -72,6 +154,11 @@ impl Cse {
             error: String::new(),
             ..Self::default()
         }
+    }
+
+    /// Whether it succeeds and starts the kubelet.
+    pub(crate) fn succeeds(&self) -> bool {
+        self.exit_code == 0 && self.registers && self.guest == Guest::Ready
     }
 
     /// The extension's message, once it has ended.
@@ -96,8 +183,22 @@ impl Cse {
         }
     }
 
+    /// The report as the scripts write it into a file: the end of what they printed, whatever the whole comes to.
+    pub(crate) fn file(&self) -> String {
+        if let Some(printed) = &self.printed {
+            return printed.stdout.clone();
+        }
+        let from = self.output.len().saturating_sub(FILE_OUTPUT);
+        let output = self.output[self.output.ceil_char_boundary(from)..].to_owned();
+        Self { output, ..self.clone() }.report_within(usize::MAX)
+    }
+
     /// The report of a bootstrap that only this model knows.
     fn report(&self) -> String {
+        self.report_within(EXTENSION_WINDOW)
+    }
+
+    fn report_within(&self, window: usize) -> String {
         let seconds = self.seconds.unwrap_or_default().to_string();
         let report = CseStatus {
             exit_code: self.exit_code.to_string(),
@@ -106,7 +207,7 @@ impl Cse {
             timings: Timings { exec_duration: Some(seconds), ..Timings::default() },
             ..CseStatus::default()
         };
-        report.fit(EXTENSION_WINDOW)
+        report.fit(window)
     }
 
     fn is_new_handler(&self) -> bool {

@@ -169,7 +169,7 @@ impl Azure {
             },
             hidden: matches!(fault, Some(Fault::NotFoundAfterAccept)),
         };
-        versions::check(&call)?;
+        versions::check(&call, &self.world.options)?;
         let speed = self.world.options.speed;
         let left = self.buckets.draw(&call, &self.world.options.limits, speed)?;
         if !request.body().is_empty() {

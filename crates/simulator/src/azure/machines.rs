@@ -1,27 +1,29 @@
-//! Virtual machines, of scale sets and single: how they are born, boot and go, with their NICs and extensions.
+//! Virtual machines, of scale sets and single: how they are born, boot and go, with their NICs.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::agenda::Event;
 use super::changes::Change;
-use super::cse::Cse;
+use super::cse::{Cse, Guest, Join};
+use super::extensions::Extensions;
 use super::store::{last, set, text};
 use super::world::{World, stamp};
 
 /// Seconds from a machine's creation until it runs, and from the bootstrap's end until the node registers.
 const BOOT: u64 = 40;
-const REGISTRATION: u64 = 10;
+pub(crate) const REGISTRATION: u64 = 10;
+/// Seconds after which an interface that gets no address shows an empty list of them.
+const UNADDRESSED: u64 = 120;
 
 /// What a machine is, at the instant at which it appears.
 #[derive(Debug, Clone)]
 pub(crate) struct Birth {
     /// The id of the machine.
     pub(crate) id: String,
-    /// The name of its bootstrap extension; without one it bootstraps by its custom data.
-    pub(crate) extension: Option<&'static str>,
-    /// The id of its node image.
-    pub(crate) image: String,
+    pub(crate) extensions: Extensions,
+    /// The reference to its node image.
+    pub(crate) image: Value,
     pub(crate) size: String,
     pub(crate) zone: Option<String>,
     pub(crate) computer_name: String,
@@ -71,7 +73,7 @@ impl World {
                 "provisioningState": "Creating",
                 "timeCreated": stamp(birth.created),
                 "hardwareProfile": {"vmSize": birth.size},
-                "storageProfile": {"imageReference": {"id": birth.image}, "osDisk": {"osType": "Linux", "createOption": "FromImage"}},
+                "storageProfile": {"imageReference": birth.image, "osDisk": {"osType": "Linux", "createOption": "FromImage"}},
                 "osProfile": {"computerName": birth.computer_name, "adminUsername": "azureuser", "linuxConfiguration": {"disablePasswordAuthentication": true}},
                 "networkProfile": {"networkInterfaces": [{"id": nic, "properties": {"primary": true}}]},
                 "instanceView": {"statuses": [
@@ -90,10 +92,14 @@ impl World {
         }
         self.store.put(body);
         self.add_nic(birth, &nic, number);
-        match birth.extension {
-            Some(_) if birth.life == Life::NoNetwork => {}
-            Some(name) => self.add_extension(birth, name),
-            None => self.bootstrap_unattended(birth),
+        if birth.cse.join != Join::Ready {
+            self.joins.insert(id.to_lowercase(), birth.cse.join);
+        }
+        if birth.cse.guest != Guest::Ready {
+            self.guests.insert(id.to_lowercase(), birth.cse.guest);
+        }
+        if birth.life != Life::NoNetwork {
+            self.plan_extensions(birth);
         }
         match birth.life {
             Life::Grown => self.grow_up(birth),
@@ -108,7 +114,10 @@ impl World {
     fn add_nic(&mut self, birth: &Birth, nic: &str, number: u32) {
         let address = format!("10.224.{}.{}", number / 250, 4 + number % 250);
         let addresses = if birth.life == Life::NoNetwork {
-            json!([])
+            // At first nothing is said: the list is null, or missing.
+            let at = self.after(birth.created, UNADDRESSED);
+            self.agenda.plan(at, Event::InterfaceStaysEmpty { nic: nic.to_lowercase() });
+            Value::Null
         } else {
             json!([{
                 "name": "ipconfig1",
@@ -123,7 +132,7 @@ impl World {
                 },
             }])
         };
-        self.store.put(json!({
+        let mut body = json!({
             "id": nic,
             "name": last(nic),
             "properties": {
@@ -135,36 +144,29 @@ impl World {
                 "virtualMachine": {"id": birth.id},
                 "ipConfigurations": addresses,
             },
-        }));
+        });
+        if birth.life == Life::NoNetwork
+            && number.is_multiple_of(2)
+            && let Some(properties) = body["properties"].as_object_mut()
+        {
+            properties.remove("ipConfigurations");
+        }
+        self.store.put(body);
     }
 
-    fn add_extension(&mut self, birth: &Birth, name: &str) {
-        let id = format!("{}/extensions/{name}", birth.id);
-        let kind = text(self.store.get(&birth.id).unwrap_or(&Value::Null), "/type").to_owned();
-        self.store.put(json!({
-            "id": id,
-            "name": name,
-            "type": format!("{kind}/extensions"),
-            "location": self.options.location,
-            "properties": {
-                "provisioningState": "Creating",
-                "publisher": "Microsoft.Azure.Extensions",
-                "type": "CustomScript",
-                "typeHandlerVersion": "2.0",
-                "autoUpgradeMinorVersion": true,
-                "settings": {},
-            },
-        }));
-        self.scripts.insert(id.to_lowercase(), birth.cse.clone());
+    /// The network provider has answered, and there is no address.
+    pub(crate) fn empty_interface(&mut self, nic: &str) {
+        if let Some(body) = self.store.get_mut(nic) {
+            set(body, "ipConfigurations", json!([]));
+        }
     }
 
     /// The machine bootstraps without an extension: nothing of it is to be seen but the node, if it comes, and what
     /// it wrote down itself.
-    fn bootstrap_unattended(&mut self, birth: &Birth) {
+    pub(crate) fn bootstrap_unattended(&mut self, birth: &Birth) {
         let script = &birth.cse;
         self.scripts.insert(unattended(&birth.id), script.clone());
-        if let (Life::Boots, 0, true, Some(seconds)) =
-            (birth.life, script.exit_code, script.registers, script.seconds)
+        if let (Life::Boots, true, Some(seconds)) = (birth.life, script.succeeds(), script.seconds)
         {
             let joins = self.after(birth.created, BOOT + seconds + REGISTRATION);
             self.agenda.plan(joins, Event::NodeJoins { id: birth.id.to_lowercase() });
@@ -183,85 +185,26 @@ impl World {
     fn grow_up(&mut self, birth: &Birth) {
         let id = birth.id.to_lowercase();
         self.run_machine(&id, birth.created, false);
-        if let Some(name) = birth.extension {
-            let extension = format!("{id}/extensions/{}", name.to_lowercase());
-            self.end_extension(&extension, birth.created, false);
-        }
-        if birth.cse.exit_code == 0 && birth.cse.registers {
-            self.join_node(&id);
-        }
-    }
-
-    /// The machine runs and its agent is ready; its bootstrap goes on from here.
-    pub(crate) fn run_machine(&mut self, id: &str, at: Timestamp, plan: bool) {
-        let Some(body) = self.store.get_mut(id) else { return };
-        set(body, "provisioningState", "Updating");
-        body["properties"]["instanceView"] = json!({
-            "vmAgent": {
-                "vmAgentVersion": "2.11.1.4",
-                "statuses": [{"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Ready", "message": "Guest Agent is running", "time": stamp(at)}],
-            },
-            "statuses": [
-                {"code": "ProvisioningState/updating", "level": "Info", "displayStatus": "Updating"},
-                {"code": "PowerState/running", "level": "Info", "displayStatus": "VM running"},
-            ],
-        });
         let extensions: Vec<String> = self
             .store
             .list(&format!("{id}/extensions"))
             .map(|body| text(body, "/id").to_lowercase())
             .collect();
-        if extensions.is_empty()
-            && let Some(body) = self.store.get_mut(id)
-        {
-            // Nothing is waited for: for Azure the machine is complete.
-            set(body, "provisioningState", "Succeeded");
-            body["properties"]["instanceView"]["statuses"][0] = json!({"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded", "time": stamp(at)});
-        }
         for extension in extensions {
-            let Some(script) = self.scripts.get(&extension).cloned() else { continue };
-            if let Some(body) = self.store.get_mut(&extension) {
-                let view = script.instance_view(text(body, "/name"), None);
-                set(body, "instanceView", view);
-            }
-            if let (true, Some(seconds)) = (plan, script.seconds) {
-                let ends = self.after(at, seconds);
-                self.agenda.plan(ends, Event::ExtensionEnds { id: extension });
-            }
+            self.end_extension(&extension, birth.created, false);
+        }
+        if birth.cse.succeeds() {
+            self.join_node(&id);
         }
     }
 
-    /// The bootstrap has ended: the extension, and with it the machine, succeeded or failed.
-    pub(crate) fn end_extension(&mut self, extension: &str, at: Timestamp, plan: bool) {
-        let Some(script) = self.scripts.remove(extension) else { return };
-        let Some(body) = self.store.get_mut(extension) else { return };
-        let state = if script.exit_code == 0 { "Succeeded" } else { "Failed" };
-        let view = script.instance_view(text(body, "/name"), Some(&stamp(at)));
-        set(body, "instanceView", view);
-        set(body, "provisioningState", state);
-        let name = text(body, "/name").to_owned();
-        let machine =
-            extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine).to_owned();
-        if let Some(body) = self.store.get_mut(&machine) {
-            set(body, "provisioningState", state);
-            body["properties"]["instanceView"]["statuses"][0] = if script.exit_code == 0 {
-                json!({"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded", "time": stamp(at)})
-            } else {
-                json!({
-                    "code": "ProvisioningState/failed/VMExtensionProvisioningError", "level": "Error",
-                    "displayStatus": "Provisioning failed", "time": stamp(at),
-                    "message": format!("VM has reported a failure when processing extension '{name}' (publisher 'Microsoft.Azure.Extensions' and type 'CustomScript'). Error message: '{}'. More information on troubleshooting is available at https://aka.ms/VMExtensionCSELinuxTroubleshoot. ", script.message()),
-                })
-            };
-        }
-        if let Some(vm) = self.karpenter_vm(&machine) {
-            let (exit_code, message) = (script.exit_code, script.message());
-            self.tell(Change::CseEnded { vm, exit_code, message });
-        }
-        if plan && script.exit_code == 0 && script.registers {
-            let joins = self.after(at, REGISTRATION);
-            self.agenda.plan(joins, Event::NodeJoins { id: machine });
-        }
+    /// The machine's own operation has ended: it runs, and unless something is wrong with it, its agent is ready.
+    pub(crate) fn run_machine(&mut self, id: &str, at: Timestamp, plan: bool) {
+        let guest = self.guests.get(id).copied().unwrap_or_default();
+        let Some(body) = self.store.get_mut(id) else { return };
+        set(body, "provisioningState", "Succeeded");
+        set(body, "instanceView", guest.instance_view(&stamp(at)));
+        self.begin_extensions(id, at, plan);
     }
 
     /// A machine that the network provider fails: no address, no guest agent.
@@ -301,16 +244,23 @@ impl World {
         self.store.remove(&key);
         let under = format!("{key}/");
         self.scripts.retain(|extension, _| !extension.starts_with(&under));
+        self.promises.remove(&key);
+        self.joins.remove(&key);
+        self.guests.remove(&key);
+        self.remove_pool_machine_of(&key);
         if let Some(vm) = vm {
             self.tell(Change::VmGone(vm));
         }
     }
 
-    /// The node registers, if its machine is still there.
+    /// The kubelet of a machine that is still there gets as far as it gets.
     pub(crate) fn join_node(&mut self, id: &str) {
         if let Some(node) = self.node_of(id)
-            && self.joined.insert(id.to_lowercase())
+            && !self.joined.contains(&id.to_lowercase())
         {
+            if node.join.has_node() {
+                self.joined.insert(id.to_lowercase());
+            }
             self.tell(Change::NodeJoined(node));
         }
     }

@@ -18,11 +18,12 @@
 //! | `store`, `world`, `history` | resources as raw JSON, everything around them, and older states of it |
 //! | `agenda`, `operations`, `progress` | what will happen, long-running operations, and time passing |
 //! | `clusters`, `pools`, `pool_rules`, `scale_sets` | AKS |
-//! | `compute`, `machines`, `cse`, `nodes` | machines, their bootstrap, and the nodes that they become |
+//! | `compute`, `machines`, `provision`, `extensions`, `cse`, `nodes` | machines, their bootstrap, and the nodes that they become |
 //! | `bootstraps` | the door for bootstraps that run outside the model |
 //! | `wedge` | the fault for which the repair exists |
 //! | `activity`, `graph`, `tags` | the log, the query, the tags |
-//! | `access`, `throttle`, `sign_in` | who may, how often, and who is it |
+//! | `access`, `roles`, `deny_assignments`, `linked`, `locks` | who may, and what is locked |
+//! | `throttle`, `sign_in` | how often, and who is it |
 //! | `admin`, `changes` | what a test does to the world, and what the cluster's API hears of it |
 
 mod access;
@@ -35,20 +36,29 @@ mod changes;
 mod clusters;
 mod compute;
 mod cse;
+mod deny_assignments;
 mod error;
+mod extensions;
+mod foreign;
 mod gate;
 mod graph;
 mod history;
+mod linked;
+mod locks;
 mod machines;
 mod neighbours;
 mod nodes;
 mod operations;
 mod options;
 mod path;
+mod pool_body;
+mod pool_members;
 mod pool_rules;
 mod pools;
 mod progress;
+mod provision;
 mod reply;
+mod roles;
 mod route;
 mod scale_sets;
 mod sign_in;
@@ -61,14 +71,19 @@ mod world;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use access::Denial;
 pub use activity::Entry;
 pub use admin::NewVm;
 pub use changes::{Change, Node, Vm};
 pub use clusters::AKS_SERVER;
-pub use cse::{Cse, Printed};
-pub use options::{KubernetesAccess, Options};
+pub use cse::{Cse, Guest, Join, Printed};
+pub use deny_assignments::DenyAssignment;
+pub use foreign::ForeignExtension;
+pub use locks::{Lock, LockLevel};
+pub use options::{DeletingView, KubernetesAccess, Options, Rights};
+pub use provision::Mode;
+pub use roles::{Assignment, Denial};
 pub use throttle::{Limit, Limits};
+pub use wedge::Correlation;
 
 use crate::faults::Faults;
 use crate::random::Random;
@@ -77,6 +92,7 @@ use crate::trace::Trace;
 pub(crate) use machines::Life;
 pub(crate) use neighbours::{lower_group, room};
 pub(crate) use path::query;
+pub(crate) use provision::{Image, image_of};
 pub(crate) use world::earlier;
 
 /// Simulated Azure.
@@ -161,6 +177,13 @@ impl Azure {
     pub fn token(&self, audience: &str, now: Timestamp) -> String {
         let options = &self.world.options;
         sign_in::token(options, audience, &options.endpoint, self.model_time(now))
+    }
+
+    /// A token of Karpenter's own identity.
+    pub(crate) fn karpenter_token(&self, now: Timestamp) -> String {
+        let options = &self.world.options;
+        let (who, audience) = (&options.karpenter_principal, &options.endpoint);
+        sign_in::token_of(options, who, audience, audience, self.model_time(now))
     }
 
     fn model_time(&self, now: Timestamp) -> Timestamp {

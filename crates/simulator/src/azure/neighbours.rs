@@ -1,12 +1,20 @@
 //! What the rest of the world asks of Azure without a request.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use mooring_contract::catalogue::{Os, lookup};
+use serde_json::json;
 
 use super::Azure;
+use super::call::{Answer, Call};
+use super::operations::{AKS, Work};
 use super::pool_rules::cores;
+use super::reply::Reply;
 use super::sign_in;
 use super::store::{set, text};
+use super::world::World;
+
+/// Seconds until AKS has deleted a machine.
+const DELETE_MACHINE: u64 = 20;
 
 impl Azure {
     /// Whose token this is (`Bearer …`), if it is one of the sign-in endpoint's and still good.
@@ -29,7 +37,7 @@ impl Azure {
         if !self.world.store.has(&pool_id) {
             self.world.store.put(json!({
                 "id": pool_id, "name": pool, "type": "Microsoft.ContainerService/managedClusters/agentPools",
-                "properties": {"provisioningState": "Succeeded", "powerState": {"code": "Running"}, "mode": "Machines", "count": 0, "osType": "Linux"},
+                "properties": {"provisioningState": "Succeeded", "powerState": {"code": "Running"}, "type": "VirtualMachines", "mode": "Machines", "osType": "Linux"},
             }));
         }
         let id = format!("{pool_id}/machines/{name}");
@@ -43,23 +51,16 @@ impl Azure {
         id
     }
 
-    /// A machine's creation ends: well, or with an error as AKS words it.
-    pub(crate) fn end_machine(&mut self, machine: &str, error: Option<(&str, &str)>) {
-        let Some(body) = self.world.store.get_mut(machine) else { return };
-        set(body, "provisioningState", if error.is_some() { "Failed" } else { "Succeeded" });
-        if let Some((code, message)) = error {
-            body["properties"]["status"]["provisioningError"] =
-                json!({"code": code, "message": message, "details": []});
-        }
+    /// The machine of a pool that stands for a VM.
+    pub(crate) fn machine_for(&self, vm: &str) -> Option<String> {
+        self.world.pool_machine_of(vm)
     }
 
-    /// The machine of a pool that stands for a VM.
-    pub(crate) fn machine_for(&self, pool: &str, vm: &str) -> Option<String> {
-        let machines = format!("{}/agentPools/{pool}/machines", self.world.options.cluster_id());
-        let found = self.world.store.list(&machines).find(|machine: &&Value| {
-            text(machine, "/properties/resourceId").eq_ignore_ascii_case(vm)
-        })?;
-        Some(text(found, "/id").to_owned())
+    /// Code and message of what failed on a machine: the first of the error's details.
+    pub(crate) fn machine_error(&self, machine: &str) -> Option<(&str, &str)> {
+        let body = self.world.store.get(machine)?;
+        let error = body.pointer("/properties/status/provisioningError/details/0")?;
+        Some((text(error, "/code"), text(error, "/message")))
     }
 
     /// The node of a machine, if it has registered.
@@ -68,10 +69,79 @@ impl Azure {
         let node = self.world.joined.contains(&key).then(|| self.world.node_of(&key)).flatten()?;
         Some(node.name)
     }
+}
 
-    /// A machine of a pool is gone.
-    pub(crate) fn remove_machine_of_pool(&mut self, machine: &str) {
-        self.world.store.remove(machine);
+impl World {
+    /// Deletes machines that AKS made one by one: the VM behind each goes, and then the machine. None if the pool has
+    /// no such machines.
+    pub(crate) fn delete_pool_machines(
+        &mut self,
+        call: &Call,
+        pool: &str,
+        names: &[&str],
+    ) -> Option<Answer> {
+        let machines = format!("{pool}/machines");
+        let vms: Vec<String> = names
+            .iter()
+            .filter_map(|name| self.store.get(&format!("{machines}/{name}")))
+            .map(|machine| text(machine, "/properties/resourceId").to_owned())
+            .collect();
+        if vms.is_empty() || vms.len() != names.len() {
+            return None;
+        }
+        for name in names {
+            if let Some(machine) = self.store.get_mut(&format!("{machines}/{name}")) {
+                set(machine, "provisioningState", "Deleting");
+            }
+        }
+        let mut last = None;
+        for vm in vms {
+            if let Some(body) = self.store.get_mut(&vm) {
+                set(body, "provisioningState", "Deleting");
+            }
+            last = Some(self.begin(call, AKS, &vm, Work::DeleteMachine, DELETE_MACHINE));
+        }
+        Some(Ok(self.followed(Reply::new(202), call, &last?)))
+    }
+
+    /// The machine that stands for a VM, in whatever pool.
+    fn pool_machine_of(&self, vm: &str) -> Option<String> {
+        let pools = self.store.list(&format!("{}/agentPools", self.options.cluster_id()));
+        let machines =
+            pools.flat_map(|pool| self.store.list(&format!("{}/machines", text(pool, "/id"))));
+        let found = machines
+            .into_iter()
+            .find(|one| text(one, "/properties/resourceId").eq_ignore_ascii_case(vm))?;
+        Some(text(found, "/id").to_owned())
+    }
+
+    /// The bootstrap of the VM behind a machine has ended. An error has a name in place of the exit code, and what failed
+    /// is in its details.
+    pub(crate) fn end_pool_machine(&mut self, vm: &str, exit_code: i32) {
+        let Some(machine) = self.pool_machine_of(vm) else { return };
+        let Some(body) = self.store.get_mut(&machine) else { return };
+        if exit_code == 0 {
+            return set(body, "provisioningState", "Succeeded");
+        }
+        set(body, "provisioningState", "Failed");
+        let known = lookup(Os::Linux, exit_code, None).first();
+        let name = known.and_then(|known| known.aks_names.first().copied());
+        let name = name.unwrap_or("VMExtensionProvisioningError");
+        body["properties"]["status"]["provisioningError"] = json!({
+            "code": "VMExtensionProvisioningError",
+            "message": "Provisioning of VM extension vmssCSE has failed.",
+            "details": [{
+                "code": name,
+                "message": format!("CSE failed with '{name}'. For details see https://aka.ms/aks/cse-errors."),
+            }],
+        });
+    }
+
+    /// The machine of a pool goes with its VM.
+    pub(crate) fn remove_pool_machine_of(&mut self, vm: &str) {
+        if let Some(machine) = self.pool_machine_of(vm) {
+            self.store.remove(&machine);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::changes::{Node, Vm};
+use super::provision::image_of;
 use super::store::{last, text};
 use super::world::World;
 
@@ -24,7 +25,7 @@ impl World {
         let pool_body = pool.and_then(|pool| self.pool_named(pool));
         let zone = text(body, "/zones/0");
         let location = &self.options.location;
-        let image = text(body, "/properties/storageProfile/imageReference/id");
+        let image = image_of(body);
         let size = text(body, "/properties/hardwareProfile/vmSize");
         let mut labels = BTreeMap::new();
         let mut label = |name: &str, value: &str| labels.insert(name.to_owned(), value.to_owned());
@@ -81,6 +82,7 @@ impl World {
                     text(nic, "/properties/ipConfigurations/0/properties/privateIPAddress")
                 })
                 .to_owned(),
+            join: self.joins.get(&id.to_lowercase()).copied().unwrap_or_default(),
         })
     }
 
@@ -93,8 +95,7 @@ impl World {
             claim: claim.to_owned(),
             node_pool: text(body, &format!("/tags/{NODE_POOL_TAG}")).to_owned(),
             provider_id: format!("azure://{}", text(body, "/id")),
-            image_version: last(text(body, "/properties/storageProfile/imageReference/id"))
-                .to_owned(),
+            image_version: last(image_of(body)).to_owned(),
             size: text(body, "/properties/hardwareProfile/vmSize").to_owned(),
             zone: self.zone_name(text(body, "/zones/0")),
         })

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::activity::Origin;
 use super::agenda::Event;
 use super::call::{Answer, Call};
 use super::error::ArmError;
@@ -63,6 +64,8 @@ pub(crate) struct Operation {
     pub(crate) ended: Option<Timestamp>,
     pub(crate) status: Status,
     pub(crate) error: Option<(String, String)>,
+    /// The id under which the activity log has it, which is not that of its URLs.
+    pub(crate) logged: String,
     pub(crate) correlation: String,
     pub(crate) caller: String,
     /// How a fault rule ends it, and whether one hides it from its URLs.
@@ -79,6 +82,11 @@ const KEPT: usize = 4096;
 impl Operation {
     pub(crate) fn is_running(&self) -> bool {
         self.status == Status::InProgress
+    }
+
+    /// What its entries in the activity log say of it.
+    pub(crate) fn origin(&self) -> Origin<'_> {
+        Origin { operation: &self.logged, correlation: &self.correlation, caller: &self.caller }
     }
 }
 
@@ -109,6 +117,7 @@ impl World {
             ended: None,
             status: Status::InProgress,
             error: None,
+            logged: self.guid(),
             correlation: call.correlation.clone(),
             caller: call.principal.clone(),
             fate: call.fate,

@@ -21,21 +21,59 @@ const IMMUTABLE: [&str; 10] = [
 /// The largest pool.
 const LARGEST: i64 = 1000;
 
-/// Names: a lower-case letter, then up to eleven letters and digits.
-pub(crate) fn check_name(name: &str) -> Result<(), ArmError> {
+/// Names: a lower-case letter, then up to eleven letters and digits; for Windows up to five.
+pub(crate) fn check_name(name: &str, properties: &Map<String, Value>) -> Result<(), ArmError> {
+    let windows = properties.get("osType").and_then(Value::as_str) == Some("Windows");
+    let longest = if windows { 6 } else { 12 };
     let mut letters = name.bytes();
     let begins = letters.next().is_some_and(|first| first.is_ascii_lowercase());
     let goes_on = letters.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    if begins && goes_on && name.len() <= 12 {
+    if begins && goes_on && name.len() <= longest {
         return Ok(());
     }
     Err(ArmError::invalid_parameter(format!(
-        "The value of parameter agentPool.name is invalid. Error details: The name '{name}' does not match the pattern '^[a-z][a-z0-9]{{0,11}}$'. Please see https://aka.ms/aks-naming-rules for more details."
+        "The value of parameter agentPool.name is invalid. Error details: The name '{name}' does not match the pattern '^[a-z][a-z0-9]{{0,{}}}$'. Please see https://aka.ms/aks-naming-rules for more details.",
+        longest - 1
     )))
+}
+
+/// Returns true for a pool of single VMs, which has sizes and counts in a profile of its own.
+pub(crate) fn is_of_machines(properties: &Map<String, Value>) -> bool {
+    let is = |name: &str, word: &str| properties.get(name).and_then(Value::as_str) == Some(word);
+    is("type", "VirtualMachines") || is("mode", "Machines")
+}
+
+/// Returns true for a pool whose power is off.
+pub(crate) fn is_stopped(properties: &Map<String, Value>) -> bool {
+    let state = properties.get("powerState").and_then(|state| state.get("code"));
+    state.and_then(Value::as_str) == Some("Stopped")
+}
+
+/// A new pool has a size; one of single VMs has a profile instead.
+pub(crate) fn check_size(properties: &Map<String, Value>) -> Result<(), ArmError> {
+    let there = |name: &str| properties.get(name).is_some_and(|value| !value.is_null());
+    if is_of_machines(properties) {
+        return if there("vmSize") || there("count") || there("availabilityZones") {
+            Err(ArmError::invalid_parameter(
+                "agentPoolProfile.vmSize, count and availabilityZones cannot be set for agent pools of type VirtualMachines; use virtualMachinesProfile.",
+            ))
+        } else {
+            Ok(())
+        };
+    }
+    if properties.get("vmSize").and_then(Value::as_str).is_none() {
+        return Err(ArmError::invalid_parameter(
+            "Required parameter agentPoolProfile.vmSize is missing (null).",
+        ));
+    }
+    Ok(())
 }
 
 /// The counts fit each other and the pool's mode.
 pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmError> {
+    if is_of_machines(properties) {
+        return Ok(());
+    }
     let number = |name: &str| properties.get(name).and_then(Value::as_i64);
     let invalid = |name: &str, why: String| {
         Err(ArmError::invalid_parameter(format!(
@@ -82,7 +120,11 @@ pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmErr
 pub(crate) fn check_unchanged(old: &Value, new: &Map<String, Value>) -> Result<(), ArmError> {
     for name in IMMUTABLE {
         let before = &old["properties"][name];
-        let differs = new.get(name).is_some_and(|after| !after.is_null() && after != before);
+        // A disk of 0 GB is one of the default size.
+        let default = |after: &Value| name == "osDiskSizeGB" && after.as_i64() == Some(0);
+        let differs = new
+            .get(name)
+            .is_some_and(|after| !after.is_null() && !default(after) && after != before);
         if differs {
             return Err(ArmError::aks(
                 400,
@@ -122,18 +164,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_a_letter_and_up_to_eleven_more() {
-        for (name, good) in [
-            ("system", true),
-            ("a", true),
-            ("abcdefghijkl", true),
-            ("abcdefghijklm", false),
-            ("1a", false),
-            ("Sys", false),
-            ("a-b", false),
-            ("", false),
+    fn names_have_a_letter_and_up_to_eleven_more_or_five_for_windows() {
+        let allowed = |name: &str, os: &str| {
+            check_name(name, json!({"osType": os}).as_object().unwrap()).is_ok()
+        };
+        for (name, linux, windows) in [
+            ("system", true, true),
+            ("winnp1", true, true),
+            ("winnp12", true, false),
+            ("a", true, true),
+            ("abcdefghijkl", true, false),
+            ("abcdefghijklm", false, false),
+            ("1a", false, false),
+            ("Sys", false, false),
+            ("a-b", false, false),
+            ("", false, false),
         ] {
-            assert_eq!(check_name(name).is_ok(), good, "{name}");
+            assert_eq!(
+                (allowed(name, "Linux"), allowed(name, "Windows")),
+                (linux, windows),
+                "{name}"
+            );
         }
     }
 

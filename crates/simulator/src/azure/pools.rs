@@ -6,7 +6,10 @@ use super::agenda::Event;
 use super::call::{Answer, Call};
 use super::error::ArmError;
 use super::operations::{AKS, Operation, Work};
-use super::pool_rules::{check_counts, check_name, check_unchanged, cores, keep_immutable};
+use super::pool_members;
+use super::pool_rules::{
+    check_counts, check_name, check_size, check_unchanged, cores, keep_immutable,
+};
 use super::reply::Reply;
 use super::store::{last, number, set, text};
 use super::world::World;
@@ -26,11 +29,13 @@ impl World {
     pub(crate) fn put_pool(&mut self, call: &Call, cluster: &str, name: &str) -> Answer {
         let id = format!("{}/agentPools/{name}", self.true_id(cluster));
         let old = self.store.get(&id).cloned();
-        check_name(name)?;
         let mut properties =
             call.object()?.get("properties").and_then(Value::as_object).cloned().ok_or_else(
                 || ArmError::invalid_parameter("Required parameter properties is missing (null)."),
             )?;
+        pool_members::trim(&mut properties, call.api_version());
+        pool_members::check_kind(&properties, call.api_version())?;
+        check_name(name, &properties)?;
         check_tag(call, old.as_ref(), "/properties/eTag")?;
         if let Some(old) = &old {
             if text(old, "/properties/provisioningState") == "Deleting"
@@ -48,16 +53,13 @@ impl World {
             }
         } else {
             self.check_idle(cluster)?;
-            if properties.get("vmSize").and_then(Value::as_str).is_none() {
-                return Err(ArmError::invalid_parameter(
-                    "Required parameter agentPoolProfile.vmSize is missing (null).",
-                ));
-            }
+            check_size(&properties)?;
         }
+        self.check_image(&id, old.as_ref(), &properties, call.api_version())?;
         check_counts(&properties)?;
         let count = properties.get("count").and_then(Value::as_i64).unwrap_or(1);
         self.check_quota(old.as_ref(), &properties, count)?;
-        let body = self.whole_pool(cluster, &id, properties, count, old.as_ref());
+        let body = self.whole_pool(cluster, &id, properties, old.as_ref());
         self.store.put(body.clone());
         // A new pool's operation waits for its nodes' bootstrap.
         let bootstrap = self.options.pool_cse.seconds.unwrap_or(900);
@@ -65,76 +67,11 @@ impl World {
         let work = Work::PutPool { created: old.is_none(), count };
         let operation = self.begin(call, AKS, &id, work, seconds);
         self.plan_pool(&operation);
-        self.log_pool(&operation, &id, "write", "Started");
+        self.log_pool(&operation, &id, "write");
+        let mut body = body;
+        pool_members::trim_shown(&mut body, call.api_version());
         let reply = Reply::new(if old.is_none() { 201 } else { 200 }).json(body);
         Ok(self.followed(reply, call, &operation))
-    }
-
-    /// A pool's body as AKS keeps it: what was sent, and what it fills in.
-    fn whole_pool(
-        &mut self,
-        cluster: &str,
-        id: &str,
-        mut properties: Map<String, Value>,
-        count: i64,
-        old: Option<&Value>,
-    ) -> Value {
-        let current = self
-            .store
-            .get(cluster)
-            .map_or("", |body| text(body, "/properties/currentKubernetesVersion"));
-        let version = if current.is_empty() {
-            self.options.kubernetes_version.clone()
-        } else {
-            current.to_owned()
-        };
-        let wanted =
-            properties.get("orchestratorVersion").and_then(Value::as_str).unwrap_or_default();
-        let wanted = if wanted.is_empty() { version.clone() } else { wanted.to_owned() };
-        let node_image = old.map_or("", |old| text(old, "/properties/nodeImageVersion")).to_owned();
-        let node_image =
-            if node_image.is_empty() { self.options.node_image.clone() } else { node_image };
-        let running = if wanted.matches('.').count() == 2 { wanted.clone() } else { version };
-        for (name, value) in [
-            ("type", json!("VirtualMachineScaleSets")),
-            ("mode", json!("User")),
-            ("osType", json!("Linux")),
-            ("osSKU", json!("AzureLinux")),
-            ("osDiskSizeGB", json!(128)),
-            ("osDiskType", json!("Managed")),
-            ("kubeletDiskType", json!("OS")),
-            ("maxPods", json!(110)),
-            ("scaleDownMode", json!("Delete")),
-            ("enableAutoScaling", json!(false)),
-            ("enableNodePublicIP", json!(false)),
-            ("enableEncryptionAtHost", json!(false)),
-            ("enableUltraSSD", json!(false)),
-            ("enableFIPS", json!(false)),
-            ("upgradeSettings", json!({"maxSurge": "10%"})),
-            ("securityProfile", json!({"enableVTPM": false, "enableSecureBoot": false})),
-        ] {
-            let member = properties.entry(name).or_insert(Value::Null);
-            if member.is_null() {
-                *member = value;
-            }
-        }
-        for (name, value) in [
-            ("count", json!(count)),
-            ("orchestratorVersion", json!(wanted)),
-            ("currentOrchestratorVersion", json!(running)),
-            ("nodeImageVersion", json!(node_image)),
-            ("powerState", json!({"code": "Running"})),
-            ("provisioningState", json!(if old.is_none() { "Creating" } else { "Updating" })),
-            ("eTag", json!(self.store.next_tag())),
-        ] {
-            properties.insert(name.to_owned(), value);
-        }
-        json!({
-            "id": id,
-            "name": last(id),
-            "type": "Microsoft.ContainerService/managedClusters/agentPools",
-            "properties": properties,
-        })
     }
 
     /// What a pool's operation does on its way.
@@ -165,16 +102,20 @@ impl World {
         self.set_state(&id, "Deleting");
         let operation = self.begin(call, AKS, &id, Work::DeletePool, DELETE);
         self.plan_pool(&operation);
-        self.log_pool(&operation, &id, "delete", "Started");
+        self.log_pool(&operation, &id, "delete");
         Ok(self.followed(Reply::new(202), call, &operation))
     }
 
     /// `POST …/deleteMachines`: single machines of a pool go, and its count with them.
     pub(crate) fn delete_machines(&mut self, call: &Call, cluster: &str, pool: &str) -> Answer {
         self.get_pool(cluster, pool)?;
-        self.check_idle(cluster)?;
         let names = call.object()?.get("machineNames").and_then(Value::as_array);
         let names: Vec<&str> = names.into_iter().flatten().filter_map(Value::as_str).collect();
+        let id = format!("{cluster}/agentPools/{pool}");
+        if let Some(answer) = self.delete_pool_machines(call, &id, &names) {
+            return answer;
+        }
+        self.check_idle(cluster)?;
         let vmss = self.vmss_of(pool).map_or("", |body| text(body, "/id")).to_owned();
         let machines: Vec<(String, String)> = self
             .store
@@ -234,22 +175,43 @@ impl World {
         };
         self.set_state(&id, "Canceling");
         let operation = self.begin(call, AKS, &id, Work::Abort { operation: running }, ABORT);
+        let kind = if key.contains("/agentpools/") {
+            "managedClusters/agentPools"
+        } else {
+            "managedClusters"
+        };
+        let action = format!("Microsoft.ContainerService/{kind}/abort/action");
+        self.log_begin(operation.started, &action, &id, operation.origin());
         Ok(self.followed(Reply::new(202), call, &operation))
     }
 
-    /// The list of a cluster's pools.
-    pub(crate) fn list_pools(&self, cluster: &str) -> Reply {
-        let pools: Vec<&Value> = self.store.list(&format!("{cluster}/agentPools")).collect();
-        Reply::ok(json!({"value": pools}))
+    /// The list of a cluster's pools, as an api-version shows them.
+    pub(crate) fn list_pools(&self, cluster: &str, version: &str) -> Reply {
+        let pools = self.store.list(&format!("{cluster}/agentPools"));
+        let pools: Vec<&Value> =
+            pools.filter(|pool| pool_members::is_listed(pool, version)).collect();
+        let mut body = json!({"value": pools});
+        pool_members::trim_shown(&mut body, version);
+        Reply::ok(body)
+    }
+
+    /// A pool as an api-version shows it.
+    pub(crate) fn show_pool(&self, cluster: &str, name: &str, version: &str) -> Answer {
+        let mut reply = self.get_pool(cluster, name)?;
+        if let Some(body) = &mut reply.body {
+            if !pool_members::is_listed(body, version) {
+                return Err(no_pool(name));
+            }
+            pool_members::trim_shown(body, version);
+        }
+        Ok(reply)
     }
 
     pub(crate) fn get_pool(&self, cluster: &str, name: &str) -> Answer {
         self.store
             .get(&format!("{cluster}/agentPools/{name}"))
             .map(|body| Reply::ok(body.clone()))
-            .ok_or_else(|| {
-                ArmError::aks(404, "NotFound", format!("Could not find the agentpool: {name}"))
-            })
+            .ok_or_else(|| no_pool(name))
     }
 
     /// The machines of a pool, as AKS lists them.
@@ -299,7 +261,7 @@ impl World {
 
     fn check_other_system_pool(&self, cluster: &str, name: &str) -> Result<(), ArmError> {
         let other = self.store.list(&format!("{cluster}/agentPools")).any(|pool| {
-            text(pool, "/properties/mode") == "System"
+            matches!(text(pool, "/properties/mode"), "System" | "ManagedSystem")
                 && text(pool, "/name") != name
                 && text(pool, "/properties/provisioningState") != "Deleting"
         });
@@ -383,10 +345,9 @@ impl World {
         self.store.get(id).map_or(id, |body| text(body, "/id")).to_owned()
     }
 
-    pub(crate) fn log_pool(&mut self, operation: &Operation, id: &str, verb: &str, status: &str) {
+    fn log_pool(&mut self, operation: &Operation, id: &str, verb: &str) {
         let action = format!("Microsoft.ContainerService/managedClusters/agentPools/{verb}");
-        let at = operation.ended.unwrap_or(operation.started);
-        self.log(at, &action, id, status, (&operation.correlation, &operation.caller));
+        self.log_begin(operation.started, &action, id, operation.origin());
     }
 }
 
@@ -409,6 +370,10 @@ pub(crate) fn check_tag(call: &Call, old: Option<&Value>, pointer: &str) -> Resu
         ));
     }
     Ok(())
+}
+
+fn no_pool(name: &str) -> ArmError {
+    ArmError::aks(404, "NotFound", format!("Could not find the agentpool: {name}"))
 }
 
 fn deletion_initiated(name: &str) -> ArmError {

@@ -15,10 +15,14 @@ impl World {
         while let Some((at, event)) = self.agenda.due(now) {
             match event {
                 Event::OperationEnds { operation } => self.end_operation(&operation, at),
+                Event::PoolGrows { operation } | Event::PoolShrinks { operation }
+                    if self.locked_out(&operation).is_some() => {}
                 Event::PoolGrows { operation } => self.grow_pool(&operation, at),
                 Event::PoolShrinks { operation } => self.shrink_pool(&operation),
                 Event::MachineRuns { id } => self.run_machine(&id, at, true),
                 Event::ExtensionEnds { id } => self.end_extension(&id, at, true),
+                Event::BillingEnds { id } => self.end_billing(&id, at),
+                Event::InterfaceStaysEmpty { nic } => self.empty_interface(&nic),
                 Event::NodeJoins { id } => self.join_node(&id),
                 Event::WedgeRetries { vmss } => self.retry_wedge(vmss, at),
             }
@@ -36,8 +40,25 @@ impl World {
             }
             Some(OperationFault::Canceled) => self.fail(&operation, Status::Canceled, None, at),
             Some(OperationFault::Replaced) => self.replace(&operation, at),
-            None => self.complete(&operation, at),
+            None => match self.locked_out(&operation.id) {
+                Some(why) => {
+                    self.fail(&operation, Status::Failed, Some(("ScopeLocked", &why)), at);
+                }
+                None => self.complete(&operation, at),
+            },
         }
+    }
+
+    /// Why an operation on a pool fails although it was accepted: its scale set is locked.
+    fn locked_out(&self, operation: &str) -> Option<String> {
+        let operation = self.operations.get(operation)?;
+        if !matches!(operation.work, Work::PutPool { .. } | Work::DeletePool) {
+            return None;
+        }
+        let pool = self.store.get(&operation.target).map_or("", |body| text(body, "/name"));
+        let vmss = self.vmss_of(pool).map(|body| text(body, "/id").to_owned());
+        let new = || format!("{}/new", self.options.compute("virtualMachineScaleSets"));
+        self.aks_locked_out(&vmss.unwrap_or_else(new), operation.work == Work::DeletePool)
     }
 
     /// The work is done, or fails by what the world is like.
@@ -68,8 +89,11 @@ impl World {
                 let aborted = self.operations.get(aborted).filter(|aborted| aborted.is_running());
                 if let Some(aborted) = aborted.cloned() {
                     self.fail(&aborted, Status::Canceled, None, at);
+                    // What nobody asks for any more is not tried again.
+                    self.agenda.forget(|event| matches!(event, Event::WedgeRetries { .. }));
                 }
                 self.close(&operation.id, Status::Succeeded, None, at);
+                self.log_end(operation, &self.true_id(&operation.target), "Succeeded", at);
             }
             Work::DeleteMachine => {
                 self.remove_machine(&operation.target);
@@ -96,7 +120,12 @@ impl World {
         let pool =
             text(self.store.get(&id).unwrap_or(&serde_json::Value::Null), "/name").to_owned();
         let vmss = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned());
-        let written = vmss.is_some_and(|vmss| self.write_vmss(&vmss, at));
+        // A pool of single VMs has no scale set.
+        let without = self
+            .store
+            .get(&id)
+            .is_some_and(|body| text(body, "/properties/type") == "VirtualMachines");
+        let written = vmss.map_or(without, |vmss| self.write_vmss(&vmss, at));
         if written {
             self.close(&operation.id, Status::Succeeded, None, at);
             self.set_state(&id, "Succeeded");
@@ -144,6 +173,7 @@ impl World {
         let ends = later(at, length.unwrap_or_default());
         let next = Operation {
             id: successor.clone(),
+            logged: self.guid(),
             started: at,
             ends: Some(ends),
             ended: None,
@@ -164,8 +194,12 @@ impl World {
         } else {
             "managedClusters"
         };
-        let verb = if operation.work == Work::DeletePool { "delete" } else { "write" };
+        let verb = match operation.work {
+            Work::DeletePool => "delete",
+            Work::Abort { .. } => "abort/action",
+            _ => "write",
+        };
         let action = format!("Microsoft.ContainerService/{kind}/{verb}");
-        self.log(at, &action, id, status, (&operation.correlation, &operation.caller));
+        self.log(at, &action, id, status, operation.origin());
     }
 }

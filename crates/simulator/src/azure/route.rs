@@ -9,6 +9,9 @@ use super::reply::Reply;
 use super::store::text;
 use super::world::World;
 
+/// The provider of rights and locks, which is below any scope.
+const AUTHORIZATION: &str = "microsoft.authorization";
+
 impl World {
     /// Answers a call that has passed the gates.
     pub(crate) fn route(&mut self, call: &Call) -> Answer {
@@ -16,6 +19,9 @@ impl World {
         let lower: Vec<&str> = owned.iter().map(String::as_str).collect();
         if let [.., "providers", "microsoft.resources", "tags", "default"] = lower[..] {
             return self.tags(call, &call.path.key(lower.len() - 4));
+        }
+        if let Some(at) = lower.windows(2).rposition(|pair| pair == ["providers", AUTHORIZATION]) {
+            return self.route_authorization(call, at, &lower[at + 2..]);
         }
         match lower[..] {
             ["subscriptions"] => Ok(Reply::ok(json!({"value": [self.subscription()]}))),
@@ -67,6 +73,18 @@ impl World {
         }
     }
 
+    /// Rights and locks at a scope, which is what is before `providers` at this place.
+    fn route_authorization(&mut self, call: &Call, at: usize, rest: &[&str]) -> Answer {
+        let scope = format!("/{}", call.path.segments[..at].join("/"));
+        match (call.method.as_str(), rest) {
+            ("GET", ["permissions"]) => Ok(self.permissions(call, &scope)),
+            ("GET", ["denyassignments"]) => Ok(self.list_deny_assignments(&scope)),
+            ("GET", ["locks"]) => Ok(self.list_locks(&scope)),
+            (_, ["locks", _]) => self.lock(call, &scope, call.name(at + 3)),
+            _ => Err(refused(call)),
+        }
+    }
+
     fn route_subscription(&mut self, call: &Call, rest: &[&str]) -> Answer {
         match rest {
             ["microsoft.insights", "eventtypes", "management", "values"] => self.activity_log(call),
@@ -83,7 +101,7 @@ impl World {
             ["microsoft.compute", "locations", _, "usages"] => Ok(self.usages()),
             ["microsoft.compute", "skus"] => Ok(self.skus()),
             ["microsoft.containerservice", "managedclusters"] => {
-                Ok(self.list_clusters(&call.path.key(2)))
+                Ok(self.list_clusters(&call.path.key(2), call.api_version()))
             }
             ["microsoft.compute", kind @ ("virtualmachines" | "virtualmachinescalesets")] => {
                 let collection = self.options.compute(kind);
@@ -96,23 +114,30 @@ impl World {
     fn route_clusters(&mut self, call: &Call, rest: &[&str]) -> Answer {
         let cluster = call.path.key(8);
         if rest.is_empty() {
-            return Ok(self.list_clusters(&call.path.key(4)));
+            return Ok(self.list_clusters(&call.path.key(4), call.api_version()));
         }
         if call.method != Method::PUT || rest.len() > 1 {
             self.need_cluster(call, &cluster)?;
         }
         match (call.method.as_str(), &rest[1..]) {
-            ("GET", []) => Ok(Reply::ok(self.cluster_body(&cluster).unwrap_or_default())),
+            ("GET", []) => {
+                Ok(Reply::ok(self.cluster_body(&cluster, call.api_version()).unwrap_or_default()))
+            }
             ("PUT", []) => self.put_cluster(call, &cluster),
             ("PATCH", []) => self.patch_cluster(call, &cluster),
             ("POST", ["abort"]) => self.abort(call, &cluster),
             ("POST", ["listclusterusercredential" | "listclusteradmincredential"]) => {
-                Ok(self.user_credential(call, &cluster))
+                self.credential(call, &cluster)
             }
             ("GET", ["operations"]) => self.operations_of(&self.true_id(&cluster), None),
             ("GET", ["operations", id]) => self.operations_of(&self.true_id(&cluster), Some(id)),
-            ("GET", ["agentpools"]) => Ok(self.list_pools(&cluster)),
-            ("GET", ["agentpools", pool]) => self.get_pool(&cluster, pool),
+            ("GET", ["agentpools"]) => Ok(self.list_pools(&cluster, call.api_version())),
+            ("GET", ["agentpools", pool]) => self.show_pool(&cluster, pool, call.api_version()),
+            ("GET", ["agentpools", pool, "upgradeprofiles", "default"]) => {
+                self.get_pool(&cluster, pool)?;
+                let kind = "Microsoft.ContainerService/managedClusters/agentPools/upgradeProfiles";
+                Ok(Reply::ok(self.get_resource(call, &call.path.key(12), kind)?.clone()))
+            }
             // A new pool's name is checked as it was sent: capitals are refused.
             ("PUT", ["agentpools", _]) => self.put_pool(call, &cluster, call.name(9)),
             ("DELETE", ["agentpools", pool]) => self.delete_pool(call, &cluster, pool),

@@ -3,18 +3,12 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::extensions::Extensions;
 use super::machines::{Birth, Life};
 use super::operations::Work;
+use super::provision::Image;
 use super::store::{number, set, text};
 use super::world::World;
-
-/// The subscription of the galleries with the node images.
-const GALLERY: &str = "/subscriptions/109a5e88-712a-48ae-9078-9ca8b3c81345/resourceGroups/AKS-AzureLinux/providers/Microsoft.Compute/galleries/AKSAzureLinux/images/V3gen2/versions";
-
-/// The id of a node image.
-pub(crate) fn image_id(version: &str) -> String {
-    format!("{GALLERY}/{version}")
-}
 
 impl World {
     /// The scale set of a pool.
@@ -59,7 +53,7 @@ impl World {
                 "virtualMachineProfile": {
                     "osProfile": {"computerNamePrefix": name, "adminUsername": "azureuser", "linuxConfiguration": {"disablePasswordAuthentication": true}},
                     "storageProfile": {
-                        "imageReference": {"id": image_id(version)},
+                        "imageReference": {"id": Image::parse(version).gallery_id()},
                         "osDisk": {"osType": "Linux", "createOption": "FromImage", "caching": "ReadOnly", "diskSizeGB": properties["osDiskSizeGB"]},
                     },
                     "networkProfile": {"networkInterfaceConfigurations": [{
@@ -124,8 +118,8 @@ impl World {
         let name = text(&body, "/name");
         self.add_machine(&Birth {
             id: machine.clone(),
-            extension: Some("vmssCSE"),
-            image: text(&body, "/properties/virtualMachineProfile/storageProfile/imageReference/id").to_owned(),
+            extensions: Extensions::AtBirth("vmssCSE"),
+            image: body["properties"]["virtualMachineProfile"]["storageProfile"]["imageReference"].clone(),
             size: text(&body, "/sku/name").to_owned(),
             zone: Some((number % zones + 1).to_string()),
             computer_name: format!("{name}{}", base36(number)),
@@ -204,7 +198,11 @@ impl World {
         let operation =
             self.operations.get(operation).filter(|operation| operation.is_running())?;
         let pool = self.store.get(&operation.target)?;
+        if text(pool, "/properties/type") == "VirtualMachines" {
+            return None;
+        }
         let count = match operation.work {
+            Work::PutPool { .. } if text(pool, "/properties/powerState/code") == "Stopped" => 0,
             Work::PutPool { .. } => number(pool, "/properties/count"),
             Work::DeletePool => 0,
             _ => return None,

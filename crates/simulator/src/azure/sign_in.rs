@@ -142,12 +142,23 @@ fn token_endpoint(
 
 /// A token in the form of a JWT, signed with the key of this run.
 pub(crate) fn token(options: &Options, audience: &str, base: &str, now: Timestamp) -> String {
+    token_of(options, &options.principal, audience, base, now)
+}
+
+/// A token of a principal.
+pub(crate) fn token_of(
+    options: &Options,
+    principal: &str,
+    audience: &str,
+    base: &str,
+    now: Timestamp,
+) -> String {
     let issued = now.as_second();
     let claims = json!({
         "aud": audience,
         "iss": format!("{base}/{}/", options.tenant),
         "iat": issued, "nbf": issued, "exp": issued + LIFETIME,
-        "oid": options.principal, "sub": options.principal, "tid": options.tenant,
+        "oid": principal, "sub": principal, "tid": options.tenant,
         "appid": options.client_id, "idtyp": "app", "ver": "1.0",
     });
     let head = URL_SAFE_NO_PAD.encode(r#"{"typ":"JWT","alg":"none-simulated"}"#);

@@ -1,35 +1,54 @@
 //! The wedge: a scale set whose entry at the network provider is corrupt. Every write of it fails, AKS tries
 //! again and again, and only a new scale set, with a new id, is free of it.
 
-use jiff::Timestamp;
+use std::time::Duration;
 
-use super::activity::error_text;
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::activity::{Origin, wrapped_error};
 use super::agenda::Event;
 use super::store::{set, text};
-use super::world::World;
+use super::world::{World, earlier};
 
 /// The code of every failed write.
 pub(crate) const CODE: &str = "NetworkingInternalOperationError";
 /// What stands with it.
 pub(crate) const MESSAGE: &str = "Unknown network allocation error.";
-/// Seconds between two attempts: at first, and when nobody asks for anything any more.
-const EAGER: u64 = 75;
-const QUIET: u64 = 180;
+/// The codes that it is wrapped in.
+const OUTER: [&str; 2] = ["ResourceOperationFailure", "ResourceDeploymentFailure"];
+/// Seconds between the ends of two attempts of AKS, at least and at most.
+pub(crate) const CADENCE: (u64, u64) = (160, 200);
+/// Seconds that one write takes, at least and at most.
+const TAKES: (u64, u64) = (60, 150);
+
+/// What ties AKS's own retries together in the activity log. No source says which; both must be survived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Correlation {
+    /// All have the id of one request.
+    #[default]
+    Shared,
+    /// Each has a new one.
+    New,
+}
 
 /// A wedged scale set.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Wedge {
-    /// Whether AKS has slowed down.
-    pub(crate) quiet: bool,
+    /// The correlation id of all writes, if they share one.
+    pub(crate) correlation: Option<String>,
 }
 
 const WRITE: &str = "Microsoft.Compute/virtualMachineScaleSets/write";
 
 impl World {
     /// Wedges a scale set; its next attempt comes after one cycle.
-    pub(crate) fn wedge(&mut self, vmss: &str, quiet: bool, now: Timestamp) {
+    pub(crate) fn wedge(&mut self, vmss: &str, correlation: Correlation, now: Timestamp) {
         let key = vmss.to_lowercase();
-        if self.wedges.insert(key.clone(), Wedge { quiet }).is_none() {
+        if !self.wedges.contains_key(&key) {
+            let correlation = (correlation == Correlation::Shared).then(|| self.guid());
+            self.wedges.insert(key.clone(), Wedge { correlation });
             self.plan_retry(key, now);
         }
         if let Some(body) = self.store.get_mut(vmss) {
@@ -52,12 +71,18 @@ impl World {
     }
 
     fn plan_retry(&mut self, vmss: String, now: Timestamp) {
-        let quiet = self.wedges.get(&vmss).is_some_and(|wedge| wedge.quiet);
-        let at = self.after(now, if quiet { QUIET } else { EAGER });
+        let pause = self.draw_seconds(CADENCE);
+        let at = self.after(now, pause);
         self.agenda.plan(at, Event::WedgeRetries { vmss });
     }
 
-    /// One more attempt of AKS.
+    /// Draws a whole number of seconds between the two.
+    pub(crate) fn draw_seconds(&mut self, (least, most): (u64, u64)) -> u64 {
+        let (least, most) = (Duration::from_secs(least), Duration::from_secs(most));
+        self.random.between(least, most).as_secs()
+    }
+
+    /// One more attempt of AKS has ended.
     pub(crate) fn retry_wedge(&mut self, vmss: String, at: Timestamp) {
         if self.is_wedged(&vmss) && self.store.has(&vmss) {
             self.write_vmss(&vmss, at);
@@ -65,7 +90,7 @@ impl World {
         }
     }
 
-    /// A write of a scale set by AKS, with its entries in the log. Says whether it succeeded.
+    /// A write of a scale set by AKS that ends at `at`, with its entries in the log. Says whether it succeeded.
     pub(crate) fn write_vmss(&mut self, vmss: &str, at: Timestamp) -> bool {
         let wedged = self.is_wedged(vmss);
         let Some(body) = self.store.get_mut(vmss) else { return false };
@@ -75,14 +100,21 @@ impl World {
         !wedged
     }
 
-    /// The entries of one write, successful or not.
+    /// The entries of one write that ends at `at`, successful or not.
     pub(crate) fn log_vmss_write(&mut self, id: &str, at: Timestamp, fails: bool) {
-        let correlation = self.guid();
+        let (operation, own) = (self.guid(), self.guid());
+        let wedge = self.wedges.get(&id.to_lowercase());
+        let correlation = wedge.and_then(|wedge| wedge.correlation.clone()).unwrap_or(own);
         let caller = self.options.aks_principal.clone();
-        let by = (correlation.as_str(), caller.as_str());
-        self.log(at, WRITE, id, "Started", by);
+        let by = Origin { operation: &operation, correlation: &correlation, caller: &caller };
+        let took = Duration::from_secs(self.draw_seconds(TAKES));
+        let took = self.options.scaled(took);
+        let began = earlier(at, took.as_secs().try_into().unwrap_or(i64::MAX));
+        self.log_begin(began, WRITE, id, by);
         if fails {
-            self.log_error(at, WRITE, id, "Failed", by, Some(error_text(CODE, MESSAGE)));
+            let outer = if self.random.chance(0.5) { OUTER[0] } else { OUTER[1] };
+            let error = wrapped_error(outer, CODE, MESSAGE);
+            self.log_error(at, WRITE, id, "Failed", by, Some(error));
         } else {
             self.log(at, WRITE, id, "Succeeded", by);
         }

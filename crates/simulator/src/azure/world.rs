@@ -6,12 +6,15 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Options;
-use super::access::Denial;
 use super::activity::ActivityLog;
 use super::agenda::Agenda;
 use super::changes::Change;
-use super::cse::Cse;
+use super::cse::{Cse, Guest, Join};
+use super::deny_assignments::DenyAssignment;
+use super::extensions::Promise;
+use super::locks::Lock;
 use super::operations::Operation;
+use super::roles::{self, Assignment, Denial};
 use super::store::Store;
 use super::wedge::Wedge;
 use crate::random::Random;
@@ -33,18 +36,31 @@ pub(crate) struct World {
     pub(crate) joined: BTreeSet<String>,
     /// How bootstraps that still run will end, by the id of their extension in lower case.
     pub(crate) scripts: BTreeMap<String, Cse>,
+    /// Extensions that VMs do not have yet, by the VM's id in lower case.
+    pub(crate) promises: BTreeMap<String, Promise>,
+    /// Machines whose kubelet does not get all the way, and machines that do not work, by id in lower case.
+    pub(crate) joins: BTreeMap<String, Join>,
+    /// See `joins`.
+    pub(crate) guests: BTreeMap<String, Guest>,
+    /// Machines whose agent has died since it was last shown, by id in lower case.
+    pub(crate) dead_agents: BTreeSet<String>,
     /// How many machines there have been, for their addresses.
     pub(crate) machines: u32,
-    /// What principals may not do.
+    /// The roles of principals.
+    pub(crate) assignments: Vec<Assignment>,
+    /// What is taken from their roles.
     pub(crate) denials: Vec<Denial>,
+    pub(crate) deny_assignments: Vec<DenyAssignment>,
+    pub(crate) locks: Vec<Lock>,
     pub(crate) changes: Vec<Change>,
     pub(crate) random: Random,
 }
 
 impl World {
     pub(crate) fn new(options: Options, random: &Random) -> Self {
-        let activity = ActivityLog::default();
+        let activity = ActivityLog::new(random);
         Self {
+            assignments: roles::initial(&options),
             options,
             store: Store::default(),
             operations: BTreeMap::new(),
@@ -53,8 +69,14 @@ impl World {
             wedges: BTreeMap::new(),
             joined: BTreeSet::new(),
             scripts: BTreeMap::new(),
+            promises: BTreeMap::new(),
+            joins: BTreeMap::new(),
+            guests: BTreeMap::new(),
+            dead_agents: BTreeSet::new(),
             machines: 0,
             denials: Vec::new(),
+            deny_assignments: Vec::new(),
+            locks: Vec::new(),
             changes: Vec::new(),
             random: random.fork("world"),
         }

@@ -53,15 +53,29 @@ fn send(
     request.map_or(0, |request| status_of(&kubernetes.handle(&request, now)))
 }
 
-/// Asks Azure to take a machine away by force.
+/// Asks Azure to delete a VM by force.
+pub(super) fn delete_vm(azure: &mut Azure, id: &str, now: Timestamp) -> u16 {
+    let uri = format!("{id}?api-version=2024-11-01&forceDeletion=true");
+    ask(azure, "DELETE", &uri, Bytes::new(), now)
+}
+
+/// Asks AKS to delete a machine of a pool.
 pub(super) fn delete_machine(azure: &mut Azure, id: &str, now: Timestamp) -> u16 {
-    let token = azure.token(&azure.options().endpoint.clone(), now);
+    let (pool, name) = id.rsplit_once("/machines/").unwrap_or((id, ""));
+    let uri = format!("{pool}/deleteMachines?api-version=2026-05-01");
+    let body = serde_json::json!({"machineNames": [name]}).to_string();
+    ask(azure, "POST", &uri, Bytes::from(body), now)
+}
+
+fn ask(azure: &mut Azure, method: &str, uri: &str, body: Bytes, now: Timestamp) -> u16 {
+    let token = azure.karpenter_token(now);
     let request: Result<Request, _> = http::Request::builder()
-        .method("DELETE")
-        .uri(format!("{id}?api-version=2024-11-01&forceDeletion=true"))
+        .method(method)
+        .uri(uri)
         .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json")
         .header("user-agent", "karpenter/v1.14.2")
-        .body(Bytes::new());
+        .body(body);
     request.map_or(0, |request| status_of(&azure.handle(&request, now)))
 }
 

@@ -55,6 +55,13 @@ impl Conditions {
         self.settle(now);
     }
 
+    /// More than one Node has the machine's provider id.
+    pub(crate) fn multiple_nodes(&mut self, now: Timestamp) {
+        let message = "Invariant violated, matched multiple nodes";
+        self.set("Registered", "False", "MultipleNodesFound", message, now);
+        self.settle(now);
+    }
+
     pub(crate) fn initialized(&mut self, now: Timestamp) {
         self.set("Initialized", "True", "Initialized", "", now);
         self.settle(now);
@@ -85,6 +92,12 @@ impl Conditions {
     /// The list of a claim that has no others.
     pub(crate) fn list(&self) -> Value {
         self.beside(&Value::Null)
+    }
+
+    /// When a condition changed its status last.
+    pub(crate) fn since(&self, kind: &str) -> Option<Timestamp> {
+        let one = self.0.iter().find(|one| text(one, &["type"]) == kind)?;
+        text(one, &["lastTransitionTime"]).parse().ok()
     }
 
     fn status(&self, kind: &str) -> &str {
@@ -125,6 +138,6 @@ impl Conditions {
     }
 }
 
-fn is_own(kind: &str) -> bool {
+pub(super) fn is_own(kind: &str) -> bool {
     STAGES.contains(&kind) || kind == ROOT || kind == ENDING
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::azure;
 use crate::kubernetes::objects::{name, time, uid};
 
-/// So many characters of an error are said.
+/// So many bytes of an error are in an event; a longer one ends with three dots.
 const SAID: usize = 500;
 
 /// The error with which the wait for a bootstrap ends, in the form of Azure's client for Go.
@@ -35,7 +35,23 @@ pub(super) fn machine_error(machine: &str, code: &str, message: &str) -> String 
 
 /// The event about a claim whose machine did not come up.
 pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
-    let said: String = error.chars().take(SAID).collect();
+    let said = match error.as_bytes() {
+        short if short.len() < SAID => error.to_owned(),
+        long => format!("{}...", String::from_utf8_lossy(&long[..SAID])),
+    };
+    warning(claim, "AsyncProvisioningError", &format!("Failed to register: {said}"), now)
+}
+
+/// The event about a claim for which Azure has no capacity.
+pub(super) fn no_capacity(claim: &Value, now: Timestamp) -> Value {
+    let said = format!(
+        "NodeClaim {} event: creating instance failed, all requested instance types were unavailable during launch",
+        name(claim)
+    );
+    warning(claim, "InsufficientCapacityError", &said, now)
+}
+
+fn warning(claim: &Value, reason: &str, message: &str, now: Timestamp) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"name": format!("{}.{:x}", name(claim), now.as_nanosecond()), "namespace": "default"},
@@ -43,8 +59,8 @@ pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
             "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": name(claim), "uid": uid(claim),
         },
         "type": "Warning",
-        "reason": "AsyncProvisioningError",
-        "message": format!("Failed to register: {said}"),
+        "reason": reason,
+        "message": message,
         "source": {"component": "karpenter"},
         "reportingComponent": "karpenter",
         "reportingInstance": "",
@@ -58,6 +74,19 @@ pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
 mod tests {
     use super::*;
     use crate::azure::{Cse, Options};
+
+    #[test]
+    fn an_error_of_500_bytes_is_cut_by_bytes_and_ends_with_dots() {
+        let said = |error: &str| {
+            let event = object(&json!({"metadata": {"name": "x"}}), error, Timestamp::UNIX_EPOCH);
+            event["message"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(said(&"x".repeat(499)), format!("Failed to register: {}", "x".repeat(499)));
+        assert_eq!(said(&"x".repeat(500)), format!("Failed to register: {}...", "x".repeat(500)));
+        // A character in two halves is a replacement character, as Go's JSON has it.
+        let cut = said(&format!("{}é", "x".repeat(499)));
+        assert!(cut.ends_with("x\u{fffd}..."), "{cut}");
+    }
 
     #[test]
     fn the_exit_code_stands_behind_the_cut() {

@@ -1,8 +1,9 @@
 //! A model of Karpenter's node lifecycle, with its habits that matter to a bystander.
 //!
-//! It launches machines for `NodeClaim`s, writes their conditions by merge patches without a lock from a cache that
-//! may be stale, announces a failed bootstrap in an event whose text is cut before the exit code, takes the machine
-//! away and then the claim, and gives up on a claim that has not registered in fifteen minutes.
+//! It launches machines for `NodeClaim`s and creates their extensions by a promise that a restart loses, writes their
+//! conditions by merge patches without a lock from a cache that may be stale, announces a failed bootstrap extension in
+//! an event whose text is cut before the exit code, takes the machine away and then the claim, and gives up on a claim
+//! that has not registered in fifteen minutes, without a word.
 //!
 //! It is a client like any other of the two APIs: what it writes is to be seen in the API's record, under the name
 //! `karpenter`.
@@ -15,17 +16,20 @@ mod machine;
 mod objects;
 mod options;
 mod steps;
+mod transitions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use options::{Mode, Options};
+pub use crate::azure::Mode;
+pub use options::{LaunchFailure, Options};
 
 pub(crate) use conditions::Conditions;
 pub(crate) use objects::{claim, status};
 
 use self::cache::Cache;
+use self::transitions::Transitions;
 use crate::azure::{Azure, Change, Cse};
 use crate::kubernetes::Kubernetes;
 use crate::random::Random;
@@ -33,6 +37,8 @@ use crate::random::Random;
 /// How long a claim may take to register, and how often machines are asked how they are.
 const REGISTRATION: u64 = 15 * 60;
 const POLL: u64 = 3;
+/// How often a claim that is being deleted is asked for, and one with more than one Node.
+const FINALIZE_POLL: u64 = 5;
 
 /// Karpenter, as far as `NodeClaim`s see it.
 pub struct Karpenter {
@@ -41,6 +47,9 @@ pub struct Karpenter {
     speed: f64,
     random: Random,
     cache: Cache,
+    transitions: Transitions,
+    /// Whether it knows every Node of its NodePools. It provisions nothing before.
+    synced: bool,
     claims: BTreeMap<String, Claim>,
     agenda: BTreeMap<(Timestamp, u64), (String, Step)>,
     planned: u64,
@@ -48,6 +57,8 @@ pub struct Karpenter {
     pending: BTreeSet<(String, Step)>,
     fates: BTreeMap<String, Cse>,
     replaced: u32,
+    /// Nobody acts until it is started again.
+    stopped: bool,
 }
 
 /// What Karpenter has in mind for a claim.
@@ -59,7 +70,7 @@ struct Claim {
     machine: Option<String>,
     /// The node's name, once it is registered.
     node: Option<String>,
-    /// Somebody waits for the bootstrap's end. A restart forgets that.
+    /// The promise: somebody creates the extensions and waits for their end. A restart forgets it.
     awaited: bool,
     /// What went wrong: the claim goes when its machine is gone.
     failed: bool,
@@ -72,6 +83,8 @@ struct Claim {
 enum Step {
     /// Make its machine, and say so.
     Launch,
+    /// Create its machine's extensions, as was promised.
+    CreateExtensions,
     /// Say that its machine's bootstrap failed, and begin to clean up.
     Announce {
         /// What the machine's extension said.
@@ -103,12 +116,15 @@ impl Karpenter {
             speed: azure.options().speed.max(f64::MIN_POSITIVE),
             random: Random::new(seed).fork("karpenter"),
             cache: Cache::default(),
+            transitions: Transitions::default(),
+            synced: true,
             claims: BTreeMap::new(),
             agenda: BTreeMap::new(),
             planned: 0,
             pending: BTreeSet::new(),
             fates: BTreeMap::new(),
             replaced: 0,
+            stopped: false,
         }
     }
 
@@ -127,13 +143,26 @@ impl Karpenter {
         self.speed = speed.max(f64::MIN_POSITIVE);
     }
 
-    /// It restarts: nobody waits any more for bootstraps that are under way.
+    /// It stops: nobody launches, registers or deletes anything.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Whether it acts.
+    pub(crate) fn is_running(&self) -> bool {
+        !self.stopped
+    }
+
+    /// It starts again: nobody waits any more for bootstraps that are under way.
     pub fn restart(&mut self, now: Timestamp) {
+        self.stopped = false;
         self.started = now;
         self.agenda.clear();
         self.pending.clear();
         self.claims.clear();
         self.cache = Cache::default();
+        self.transitions = Transitions::default();
+        self.synced = false;
     }
 
     /// Does what is due. Says whether there was anything.
@@ -143,7 +172,13 @@ impl Karpenter {
         kubernetes: &mut Kubernetes,
         now: Timestamp,
     ) -> bool {
+        if self.stopped {
+            return false;
+        }
         let mut acted = self.look(azure, kubernetes, now);
+        for event in self.transitions.take_events() {
+            client::create(kubernetes, "/api/v1/namespaces/default/events", &event, now);
+        }
         while let Some(first) = self.agenda.first_entry().filter(|entry| entry.key().0 <= now) {
             let (name, step) = first.remove();
             self.pending.remove(&(name.clone(), step.clone()));
@@ -156,12 +191,18 @@ impl Karpenter {
     /// When something is due next.
     #[must_use]
     pub fn next_change(&self) -> Option<Timestamp> {
-        self.agenda.keys().next().map(|(at, _)| *at)
+        self.agenda.keys().next().map(|(at, _)| *at).filter(|_| !self.stopped)
     }
 
     /// Hears of a change in Azure.
     pub(crate) fn hear(&mut self, change: &Change, now: Timestamp) {
+        if self.stopped {
+            return;
+        }
         match change {
+            Change::VmRuns(vm) if self.claims.get(&vm.claim).is_some_and(|claim| claim.awaited) => {
+                self.plan(&vm.claim, Step::CreateExtensions, POLL, now);
+            }
             Change::CseEnded { vm, exit_code, message }
                 if *exit_code != 0
                     && self.claims.get(&vm.claim).is_some_and(|claim| claim.awaited) =>
@@ -169,8 +210,9 @@ impl Karpenter {
                 self.plan(&vm.claim, Step::Announce { message: message.clone() }, POLL, now);
             }
             Change::VmGone(vm) => match self.claims.get(&vm.claim) {
-                Some(claim) if claim.ending => self.plan(&vm.claim, Step::Finalize, 1, now),
-                Some(claim) if claim.failed => self.plan(&vm.claim, Step::DeleteClaim, 1, now),
+                Some(claim) if claim.failed && !claim.ending => {
+                    self.plan(&vm.claim, Step::DeleteClaim, 1, now);
+                }
                 _ => {}
             },
             Change::NodeJoined(node) => {
@@ -186,6 +228,9 @@ impl Karpenter {
 
     /// Hears that a node is ready.
     pub(crate) fn hear_ready(&mut self, node: &str, now: Timestamp) {
+        if self.stopped {
+            return;
+        }
         let found = self.claims.iter().find(|(_, claim)| claim.node.as_deref() == Some(node));
         if let Some(name) = found.map(|(name, _)| name.clone()) {
             self.plan(&name, Step::Initialize, 1, now);
@@ -226,11 +271,13 @@ impl Karpenter {
             match self.cache.newest(&name) {
                 Some(object) if objects::is_ours(object) => {
                     let object = object.clone();
+                    self.transitions.see(&object, now);
                     self.notice(&name, &object, azure, now);
                 }
                 Some(_) => {}
                 None => {
                     self.claims.remove(&name);
+                    self.transitions.forget(&name);
                     self.forget_steps(&name);
                 }
             }

@@ -4,33 +4,35 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::azure::Cse;
+use crate::azure::{Cse, Mode};
 
-/// Who makes the machines, and how they bootstrap.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+/// Why no machine can be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Mode {
-    /// Karpenter makes VMs with the bootstrap extension `cse-agent-karpenter`.
-    #[default]
-    Vm,
-    /// AKS makes them, as machines of the pool `aksmachines`, with an extension of its own.
-    Machine,
-    /// The VM bootstraps by its custom data; there is no extension that could report.
-    Scriptless,
+pub enum LaunchFailure {
+    /// Azure has no capacity: an event, and the `NodeClaim` is deleted.
+    NoCapacity,
+    /// The node class is not ready: the `NodeClaim` is deleted without an event.
+    NodeClassNotReady,
 }
 
 /// What is fixed for one Karpenter.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Options {
-    /// Who makes the machines.
+    /// Who makes the machines, and how they bootstrap.
     pub mode: Mode,
-    /// The node image of new machines.
+    /// The node image of new machines: a version, perhaps with its definition in front.
     pub image_version: String,
-    /// How bootstraps go, by image; on others they succeed.
+    /// Why no machine can be created, if none can.
+    pub launch_failure: Option<LaunchFailure>,
+    /// How bootstraps go, by image or by its version alone; on others they succeed.
     pub bootstraps: BTreeMap<String, Cse>,
     /// The machines' size.
     pub size: String,
+    /// How many milliseconds Karpenter works at most between the read of a claim and the write of its status, which
+    /// replaces all conditions: what others write meanwhile is lost.
+    pub work_millis: u64,
     /// How often a write is computed from an old copy of the claim, and how many seconds old that is at most.
     pub stale: f64,
     /// See `stale`.
@@ -45,10 +47,12 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            mode: Mode::Vm,
+            mode: Mode::default(),
             image_version: "202601.13.0".to_owned(),
+            launch_failure: None,
             bootstraps: [("202601.27.0".to_owned(), Cse::oras_missing())].into(),
             size: "Standard_D4s_v5".to_owned(),
+            work_millis: 1500,
             stale: 0.0,
             stale_seconds: 2,
             linger_seconds: 0,

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::client::{self, went_well};
 use super::objects::{self, FINALIZER};
-use super::{Claim, Conditions, Karpenter, POLL, REGISTRATION, Step, event, machine};
+use super::{
+    Claim, Conditions, FINALIZE_POLL, Karpenter, LaunchFailure, POLL, REGISTRATION, Step, event,
+};
 use crate::azure::{Azure, lower_group};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::objects::{finalizers, is_being_deleted, text, time_at, uid};
@@ -28,6 +30,7 @@ impl Karpenter {
             let has = ["Launched", "Registered", "Initialized"].map(|stage| conditions.is(stage));
             let (is_launched, is_registered, is_initialized) = (has[0], has[1], has[2]);
             let is_there = node.is_some();
+            let conditions_since = conditions.since("Registered");
             self.claims.insert(
                 name.to_owned(),
                 Claim {
@@ -43,11 +46,13 @@ impl Karpenter {
             if !is_launched {
                 self.plan(name, Step::Launch, LAUNCH, now);
             }
-            if !is_registered {
-                self.plan_liveness(name, created, now);
-            }
+            // A Node that came while nobody acted is found before the time limit is.
             if is_there && !is_registered {
-                self.plan(name, Step::Register, AGAIN, now);
+                self.plan(name, Step::Register, 0, now);
+            }
+            if !is_registered {
+                let since = conditions_since.unwrap_or(created);
+                self.plan_liveness(name, since, now);
             }
             if is_there && !is_initialized {
                 self.plan(name, Step::Initialize, AGAIN, now);
@@ -62,11 +67,12 @@ impl Karpenter {
         }
     }
 
-    /// Fifteen minutes from its creation on. What of them was over before Karpenter started is not scaled.
-    fn plan_liveness(&mut self, name: &str, created: Timestamp, now: Timestamp) {
-        let age = self.started.duration_since(created).max(SignedDuration::ZERO);
+    /// Fifteen minutes from the last change of `Registered` on, which at first is the claim's creation. What of them
+    /// was over before Karpenter started is not scaled.
+    fn plan_liveness(&mut self, name: &str, since: Timestamp, now: Timestamp) {
+        let age = self.started.duration_since(since).max(SignedDuration::ZERO);
         let left = REGISTRATION.saturating_sub(u64::try_from(age.as_secs()).unwrap_or_default());
-        let from = if age.is_zero() { created } else { now };
+        let from = if age.is_zero() { since } else { now };
         self.plan(name, Step::CheckLiveness, left, from);
     }
 
@@ -79,6 +85,10 @@ impl Karpenter {
         now: Timestamp,
     ) {
         if step == Step::Replace {
+            self.synced |= !has_unknown_node(kubernetes);
+            if !self.synced {
+                return self.plan(name, step, AGAIN, now);
+            }
             return self.replace(name, kubernetes, now);
         }
         let (Some(claim), Some(object)) = (self.claims.get(name), self.cache.newest(name).cloned())
@@ -88,9 +98,22 @@ impl Karpenter {
         let (claim, path) = (claim.clone(), client::path_of(name));
         match &step {
             Step::Launch if !claim.ending => self.launch(name, &object, azure, kubernetes, now),
-            Step::Register if !claim.ending => {
+            Step::CreateExtensions => {
                 if let Some(vm) = &claim.machine {
-                    machine::end_machine(azure, vm, None);
+                    azure.keep_promise(vm, now);
+                }
+            }
+            Step::Register if !claim.ending => {
+                match nodes_of(kubernetes, claim.machine.as_deref().unwrap_or_default()) {
+                    // It may have no provider id yet, or never.
+                    0 => return,
+                    1 => {}
+                    _ => {
+                        self.change(name, |claim| claim.conditions.multiple_nodes(now));
+                        self.write_status(name, json!({}), kubernetes, now);
+                        self.plan_liveness(name, now, now);
+                        return self.plan(name, step, FINALIZE_POLL, now);
+                    }
                 }
                 self.advance(name, &step, Conditions::registered, kubernetes, now);
             }
@@ -131,7 +154,13 @@ impl Karpenter {
             Step::CheckLiveness
                 if !claim.ending && !claim.failed && !claim.conditions.is("Registered") =>
             {
-                self.plan(name, Step::DeleteClaim, 0, now);
+                let since = claim.conditions.since("Registered");
+                let ends = since.map(|since| self.after(since, REGISTRATION));
+                match ends.filter(|ends| *ends > now && since > Some(self.started)) {
+                    // The condition has changed since, and the time counts from then.
+                    Some(ends) => self.plan_at(name, step, ends),
+                    None => self.plan(name, Step::DeleteClaim, 0, now),
+                }
             }
             Step::Finalize => self.finalize(name, &claim, &object, azure, kubernetes, now),
             _ => {}
@@ -147,11 +176,16 @@ impl Karpenter {
         now: Timestamp,
     ) {
         let path = client::path_of(name);
+        if let Some(failure) = self.options.launch_failure {
+            if failure == LaunchFailure::NoCapacity {
+                let said = event::no_capacity(object, now);
+                client::create(kubernetes, "/api/v1/namespaces/default/events", &said, now);
+            }
+            return self.plan(name, Step::DeleteClaim, 0, now);
+        }
         let launched = self.launch_machine(object, azure, now);
-        let body = azure.resource(&launched.id).cloned().unwrap_or_default();
-        let image = body.pointer("/properties/storageProfile/imageReference/id").cloned();
         let provider_id = lower_group(&format!("azure://{}", launched.id));
-        let status = objects::status(&provider_id, &image.unwrap_or_default(), &self.options.size);
+        let status = objects::status(&provider_id, &json!(launched.image), &self.options.size);
         self.change(name, |claim| {
             claim.machine = Some(launched.id.clone());
             claim.awaited |= launched.is_new;
@@ -210,7 +244,8 @@ impl Karpenter {
             let most = Duration::from_secs(self.options.stale_seconds).div_f64(self.speed);
             self.random.between(most / 2, most)
         } else {
-            Duration::ZERO
+            let most = Duration::from_millis(self.options.work_millis).div_f64(self.speed);
+            self.random.between(Duration::ZERO, most)
         };
         let Some(copy) = self.cache.old(name, age, now) else { return true };
         let Some(claim) = self.claims.get(name) else { return true };
@@ -220,10 +255,10 @@ impl Karpenter {
         went_well(answer) || answer == 404
     }
 
-    fn error_of(&mut self, name: &str, vm: &str, message: &str, azure: &mut Azure) -> String {
-        if machine::end_machine(azure, vm, Some(message)).is_some() {
-            let (code, text) = machine::aks_error(message);
-            return event::machine_error(name, code, &text);
+    fn error_of(&mut self, name: &str, vm: &str, message: &str, azure: &Azure) -> String {
+        let machine = azure.machine_for(vm);
+        if let Some((code, text)) = machine.as_deref().and_then(|id| azure.machine_error(id)) {
+            return event::machine_error(name, code, text);
         }
         let operation = format!(
             "{:08x}-0000-4000-8000-{:012x}",
@@ -238,17 +273,26 @@ impl Karpenter {
         )
     }
 
-    /// Asks for the machine's end; what follows waits until the machine is gone.
+    /// Asks for the machine's end, of whoever made it; what follows waits until the machine is gone.
     fn delete_machine(&mut self, name: &str, azure: &mut Azure, now: Timestamp) {
         let Some(vm) = self.claims.get(name).and_then(|claim| claim.machine.clone()) else {
             return;
         };
-        if azure.resource(&vm).is_some() && !went_well(client::delete_machine(azure, &vm, now)) {
+        let Some(body) = azure.resource(&vm) else { return };
+        if text(body, &["properties", "provisioningState"]) == "Deleting" {
+            return;
+        }
+        let status = match azure.machine_for(&vm) {
+            Some(machine) => client::delete_machine(azure, &machine, now),
+            None => client::delete_vm(azure, &vm, now),
+        };
+        if !went_well(status) {
             self.plan(name, Step::DeleteMachine, POLL, now);
         }
     }
 
-    /// A claim that is being deleted goes when its machine has gone. These writes are locked.
+    /// A claim that is being deleted: its machine is asked to go, which the claim says at once, and when the machine
+    /// has gone, so does the claim. These writes are locked.
     fn finalize(
         &mut self,
         name: &str,
@@ -258,16 +302,7 @@ impl Karpenter {
         kubernetes: &mut Kubernetes,
         now: Timestamp,
     ) {
-        if let Some(vm) = &claim.machine {
-            if let Some(body) = azure.resource(vm) {
-                let going = text(body, &["properties", "provisioningState"]) == "Deleting";
-                if !going {
-                    self.delete_machine(name, azure, now);
-                }
-                return;
-            }
-            machine::remove_machine(azure, vm);
-        }
+        self.delete_machine(name, azure, now);
         let path = client::path_of(name);
         if !claim.conditions.is("InstanceTerminating") {
             let mut conditions = claim.conditions.clone();
@@ -280,6 +315,9 @@ impl Karpenter {
                 self.change(name, |claim| claim.conditions = conditions);
             }
             return self.plan(name, Step::Finalize, AGAIN, now);
+        }
+        if claim.machine.as_ref().is_some_and(|vm| azure.resource(vm).is_some()) {
+            return self.plan(name, Step::Finalize, FINALIZE_POLL, now);
         }
         let others: Vec<&str> = finalizers(object).filter(|one| *one != FINALIZER).collect();
         let body = json!({"metadata": {
@@ -306,4 +344,22 @@ impl Karpenter {
             how(claim);
         }
     }
+}
+
+/// How many Nodes have a machine's provider id.
+fn nodes_of(kubernetes: &Kubernetes, machine: &str) -> usize {
+    let own = |node: &&Value| {
+        let id = text(node, &["spec", "providerID"]);
+        id.strip_prefix("azure://").is_some_and(|id| id.eq_ignore_ascii_case(machine))
+    };
+    kubernetes.objects("nodes", None).filter(own).count()
+}
+
+/// Whether a Node of a NodePool has no provider id. Karpenter, when it starts, waits until there is none.
+fn has_unknown_node(kubernetes: &Kubernetes) -> bool {
+    kubernetes.objects("nodes", None).any(|node| {
+        let labels = &node["metadata"]["labels"];
+        labels.get("karpenter.sh/nodepool").is_some()
+            && text(node, &["spec", "providerID"]).is_empty()
+    })
 }

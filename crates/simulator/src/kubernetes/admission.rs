@@ -1,8 +1,20 @@
 //! Webhooks that refuse, as rules.
 
 use super::model::Kubernetes;
+use super::rbac::User;
+use super::request::{Call, ResourceTarget};
 use super::resources::Resource;
 use super::status_error::StatusError;
+
+/// Namespaces that AKS manages in a cluster with a managed system pool.
+const MANAGED: [&str; 6] = [
+    "kube-system",
+    "kube-node-lease",
+    "kube-public",
+    "aks-istio-system",
+    "app-routing-system",
+    "gatekeeper-system",
+];
 
 /// Refuses some writes, as an admission webhook would.
 #[derive(Debug, Clone)]
@@ -30,6 +42,36 @@ impl Kubernetes {
         self.denials.clear();
     }
 
+    /// Refuses what AKS Automatic refuses to everyone but its own components: writes in managed namespaces, and the
+    /// Secrets of `kube-system`.
+    pub(crate) fn check_managed(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+    ) -> Result<(), StatusError> {
+        let resource = &target.resource;
+        let name = target.name.as_deref().unwrap_or_default();
+        let is_namespace = resource.qualified() == "namespaces";
+        let namespace =
+            if is_namespace { name } else { target.namespace.as_deref().unwrap_or_default() };
+        let reads = matches!(call.verb(target), "get" | "list" | "watch");
+        let secrets = resource.qualified() == "secrets" && namespace == "kube-system";
+        if !self.options.managed_namespaces
+            || !MANAGED.contains(&namespace)
+            || (reads && !secrets)
+            || is_component(&call.user)
+        {
+            return Ok(());
+        }
+        Err(StatusError::forbidden(
+            resource,
+            name,
+            &format!(
+                "ValidatingAdmissionPolicy 'aks-managed-protect-system-namespaces' with binding 'aks-managed-protect-system-namespaces-binding' denied request: namespace {namespace} is managed by AKS"
+            ),
+        ))
+    }
+
     pub(crate) fn check_denials(
         &self,
         resource: &Resource,
@@ -54,4 +96,11 @@ impl Kubernetes {
             )),
         }
     }
+}
+
+/// Returns true for a node and for what AKS itself runs.
+fn is_component(user: &User) -> bool {
+    user.name.starts_with("system:node:")
+        || user.name.starts_with("system:serviceaccount:kube-system:")
+        || user.name.starts_with("aks-")
 }

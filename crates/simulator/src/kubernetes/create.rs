@@ -70,7 +70,7 @@ impl Kubernetes {
         if resource.custom().is_some() && resource.status {
             objects::remove(&mut value, &["status"]);
         }
-        check(resource, None, &mut value)?;
+        check(resource, None, &mut value, self.options.old_server)?;
         if self.store.get(&resource.table, &key).is_some() {
             return Err(StatusError::already_exists(resource, &key.name));
         }
@@ -267,11 +267,12 @@ pub(crate) fn check(
     resource: &Resource,
     old: Option<&Value>,
     value: &mut Value,
+    old_server: bool,
 ) -> Result<(), StatusError> {
     let mut errors = metadata::check(value);
     errors.extend(match resource.custom() {
         Some(custom) => crd::check(&custom.schema, value),
-        None => rules::check(resource, old, value),
+        None => rules::check(resource, old, value, old_server),
     });
     let name = objects::name(value);
     if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }

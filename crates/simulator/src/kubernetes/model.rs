@@ -34,8 +34,10 @@ pub struct Options {
     /// Whether there is a cluster behind the API: scheduler, kubelets, workloads, garbage collector,
     /// namespaces that terminate. Without it the model is an API server alone.
     pub controllers: bool,
-    /// A server of version 1.20: no `policy/v1`.
+    /// A server of version 1.20: no `policy/v1`, and the rules for events of before 1.23.
     pub old_server: bool,
+    /// AKS Automatic: writes in `kube-system` and the other namespaces of AKS are refused.
+    pub managed_namespaces: bool,
     /// Whether a request without a token is let in, as an administrator.
     pub open: bool,
     /// Whether the server keeps account of who wrote which field. Server-side apply needs it.
@@ -78,6 +80,7 @@ impl Default for Options {
             start: Timestamp::UNIX_EPOCH,
             controllers: false,
             old_server: false,
+            managed_namespaces: false,
             open: true,
             managed_fields: true,
             history: 20_000,
@@ -170,6 +173,7 @@ impl Kubernetes {
         match Target::parse(&self.catalogue, path) {
             Ok(Target::Resource(target)) => {
                 self.authorize(&call, &target)?;
+                self.check_managed(&call, &target)?;
                 call.check_options()?;
                 let mut response = self.serve(&call, &target, now)?;
                 if let Some(warning) =

@@ -161,6 +161,7 @@ const BUILT_IN: &[Row] = &[
     row("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
     row("policy", "v1beta1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
     row("coordination.k8s.io", "v1", "leases", "Lease", "", "n", &[]),
+    row("certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", "csr", "s", &["approval"]),
     row("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", "", "n", &[]),
     row("events.k8s.io", "v1", "events", "Event", "ev", "n", &[]),
     row("storage.k8s.io", "v1", "storageclasses", "StorageClass", "sc", "", &[]),

@@ -9,6 +9,10 @@ use super::objects::{self, flag, list, number, text};
 use super::resources::Resource;
 use super::status_error::{FieldError, StatusError};
 
+mod events;
+
+use events::Api;
+
 /// The most that a map or secret may hold.
 const LARGEST: usize = 1024 * 1024;
 
@@ -37,14 +41,15 @@ pub(crate) fn check(
     resource: &Resource,
     old: Option<&Value>,
     value: &mut Value,
+    old_server: bool,
 ) -> Vec<FieldError> {
     match resource.qualified().as_str() {
         crd::TABLE => crd::check_definition(value),
         "configmaps" | "secrets" => of_map(old, value),
         "pods" => of_pod(old, value),
         "nodes" => of_node(old, value),
-        "events" => of_event(value),
-        "events.events.k8s.io" => of_new_event(old, value),
+        "events" => events::check(Api { new: false, old_server }, old, value),
+        "events.events.k8s.io" => events::check(Api { new: true, old_server }, old, value),
         "leases.coordination.k8s.io" => match number(value, &["spec", "leaseDurationSeconds"]) {
             Some(seconds) if seconds <= 0 => vec![FieldError::invalid(
                 "spec.leaseDurationSeconds",
@@ -137,59 +142,4 @@ fn of_node(old: Option<&Value>, value: &Value) -> Vec<FieldError> {
         "spec.providerID",
         "node updates may not change providerID except from \"\" to valid",
     )]
-}
-
-/// An event stands where its object stands; one about the cluster stands in `default`.
-fn of_event(value: &Value) -> Vec<FieldError> {
-    let own = objects::namespace(value);
-    let about = text(value, &["involvedObject", "namespace"]);
-    let fits = if about.is_empty() { own == "default" } else { own == about };
-    if fits {
-        return Vec::new();
-    }
-    let why = if about.is_empty() {
-        "not required or does not match"
-    } else {
-        "does not match event.namespace"
-    };
-    vec![FieldError::invalid("involvedObject.namespace", &about.into(), why)]
-}
-
-/// The newer API asks for more. Objects are checked in their stored form and named as they came.
-fn of_new_event(old: Option<&Value>, value: &Value) -> Vec<FieldError> {
-    let mut errors = of_event(value);
-    let needed = [
-        ("eventTime", "eventTime"),
-        ("reportingComponent", "reportingController"),
-        ("reportingInstance", "reportingInstance"),
-        ("action", "action"),
-        ("reason", "reason"),
-    ];
-    if old.is_none() {
-        for (stored, named) in needed {
-            if text(value, &[stored]).is_empty() {
-                errors.push(FieldError::required(named, ""));
-            }
-        }
-        if text(value, &["message"]).len() > 1024 {
-            errors.push(FieldError::invalid(
-                "note",
-                &"".into(),
-                "can have at most 1024 characters",
-            ));
-        }
-    }
-    if let Some(old) = old {
-        for (stored, named) in needed.into_iter().chain([
-            ("message", "note"),
-            ("involvedObject", "regarding"),
-            ("related", "related"),
-            ("type", "type"),
-        ]) {
-            if old.get(stored) != value.get(stored) {
-                errors.push(FieldError::invalid(named, &value[stored], "field is immutable"));
-            }
-        }
-    }
-    errors
 }

@@ -215,6 +215,7 @@ fn supports(resource: &Resource, field: &str) -> bool {
             "type",
         ],
         ("apps", "replicasets") => &["status.replicas"],
+        ("certificates.k8s.io", "certificatesigningrequests") => &["spec.signerName"],
         ("batch", "jobs") => &["status.successful"],
         _ => &[],
     };
@@ -223,8 +224,11 @@ fn supports(resource: &Resource, field: &str) -> bool {
 
 /// The value of a field in the stored object.
 fn field_value(object: &Value, field: &str) -> String {
-    // Events are stored in one form; the other form's names are told in it.
+    // Events are stored in one form, and the fields of the other are names for the same members.
     let field = match field {
+        "source" if objects::text(object, &["source", "component"]).is_empty() => {
+            "reportingComponent".to_owned()
+        }
         "source" => "source.component".to_owned(),
         "reportingController" => "reportingComponent".to_owned(),
         other => match other.strip_prefix("regarding.") {

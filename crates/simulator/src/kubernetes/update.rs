@@ -86,7 +86,7 @@ impl Kubernetes {
         keep_other_part(resource, &mut value, old, part);
         check_finalizers(resource, key, old, &value)?;
         builtin::prepare_changed(resource, &mut value, old, part);
-        super::create::check(resource, Some(old), &mut value)?;
+        super::create::check(resource, Some(old), &mut value, self.options.old_server)?;
         count_generation(resource, &mut value, old, part);
         if self.options.managed_fields && !writer.applies {
             apply::record_update(resource, Some(old), &mut value, writer, now);

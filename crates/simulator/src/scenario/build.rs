@@ -10,9 +10,6 @@ use crate::azure::{Azure, Cse, Life, NewVm, Options, earlier};
 
 /// How old a cluster is that has always been there.
 const OLD: i64 = 30 * 24 * 3600;
-/// Seconds between two failed writes of a wedged scale set, and how long ago the last one was.
-const CYCLE: i64 = 75;
-const LAST_FAILURE: i64 = 30;
 /// For how long a wedge's unregistered nodes have been there.
 const UNREGISTERED: i64 = 2 * 3600;
 
@@ -21,7 +18,7 @@ impl Scenario {
     #[must_use]
     pub fn build(&self, seed: u64, start: Timestamp, mut options: Options) -> Azure {
         if let Some(seconds) = self.ingestion_delay_seconds {
-            options.ingestion_delay = Duration::from_secs(seconds);
+            options.ingestion_delay = (Duration::from_secs(seconds), Duration::from_secs(seconds));
         }
         if let Some(limits) = self.limits {
             options.limits = limits;
@@ -30,6 +27,7 @@ impl Scenario {
             options.pool_cse = bootstrap.clone();
         }
         options.vcpu_quota = self.vcpu_quota.or(options.vcpu_quota);
+        options.own_network |= self.own_network;
         let mut azure = Azure::new(seed, start, options);
         azure.add_cluster(start);
         for pool in self.pools_or_usual() {
@@ -44,6 +42,12 @@ impl Scenario {
         }
         for denial in &self.denials {
             azure.deny(denial.clone());
+        }
+        for denial in &self.deny_assignments {
+            azure.add_deny_assignment(denial.clone());
+        }
+        for lock in &self.locks {
+            azure.add_lock(lock.clone());
         }
         for rule in &self.faults {
             azure.add_fault(rule.clone(), start);
@@ -88,7 +92,7 @@ impl Azure {
         }));
         let (network, subnet) = (options.network(), options.subnet());
         self.put_resource(json!({
-            "id": network, "name": "aks-vnet", "type": "Microsoft.Network/virtualNetworks", "location": location,
+            "id": network, "name": network.rsplit('/').next(), "type": "Microsoft.Network/virtualNetworks", "location": location,
             "properties": {"provisioningState": "Succeeded", "addressSpace": {"addressPrefixes": ["10.224.0.0/12"]}},
         }));
         self.put_resource(json!({
@@ -132,6 +136,9 @@ impl Azure {
             properties["minCount"] = json!(min);
             properties["maxCount"] = json!(max);
         }
+        if options.own_network {
+            properties["vnetSubnetID"] = json!(options.subnet());
+        }
         self.put_resource(json!({
             "id": id, "name": pool.name, "type": "Microsoft.ContainerService/managedClusters/agentPools", "properties": properties,
         }));
@@ -145,10 +152,9 @@ impl Azure {
 
     /// A wedge with the failures of its past.
     fn begin_wedge(&mut self, wedge: &Wedge, now: Timestamp) {
-        for number in (0..i64::from(wedge.failed_writes)).rev() {
-            self.fail_write(&wedge.pool, earlier(now, LAST_FAILURE + number * CYCLE), now);
-        }
-        self.wedge(&wedge.pool, wedge.quiet, now);
+        self.wedge(&wedge.pool, wedge.correlation, now);
+        self.fail_writes(&wedge.pool, wedge.failed_writes, now);
+        self.settle(now);
     }
 
     /// A wedge strikes a world that runs already: as if it had been there for as long as its past says. False if
@@ -174,6 +180,7 @@ impl Azure {
             self.create_vm(&NewVm {
                 node_pool: vms.node_pool.clone(),
                 size: vms.size.clone(),
+                mode: vms.mode,
                 zone: (number % 3 + 1).to_string(),
                 grown: !vms.boots,
                 ..NewVm::booting(name, &vms.image_version, cse.clone(), created)

@@ -7,10 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Shell;
-use crate::azure::{Cse, Denial, NewVm};
+use crate::azure::{Correlation, Cse, Denial, Mode, NewVm};
 use crate::exchange::{Body, Request, Response, json as respond};
 use crate::faults::Rule;
 use crate::scenario::Scenario;
+use crate::world::World;
 
 const HELP: &str = "\
 GET    /admin/state             everything inside, as JSON
@@ -19,14 +20,14 @@ GET    /admin/scenarios         the names of the built-in scenarios
 POST   /admin/scenario?name=N   begin anew with a built-in scenario, or with the YAML in the body
 POST   /admin/faults            add a fault rule: {\"when\": {\"method\": \"PUT\"}, \"then\": \"dropAfter\"}
 DELETE /admin/faults            remove every fault rule
-POST   /admin/wedge             {\"pool\": \"system\", \"quiet\": false}
+POST   /admin/wedge             {\"pool\": \"system\", \"correlation\": \"shared\"|\"new\"}
 POST   /admin/unwedge           {\"pool\": \"system\"}
 POST   /admin/provisioningState {\"id\": \"/subscriptions/…\", \"state\": \"Failed\"}
 POST   /admin/vms               {\"name\": \"aks-default-x\", \"imageVersion\": \"202601.27.0\", \"cse\": {\"exitCode\": 50}}
 DELETE /admin/vms?name=N        take a VM away at once
 GET    /admin/cluster           the cluster's side of the world: nodes, claims, pods
-POST   /admin/karpenter         start Karpenter: {\"mode\": \"vm\", \"imageVersion\": \"202601.27.0\", \"replacements\": 3}
-DELETE /admin/karpenter         end it: nobody waits any more for what it began
+POST   /admin/karpenter         start Karpenter: {\"mode\": \"bootstrappingclient\", \"imageVersion\": \"202601.27.0\"}, or as it was
+DELETE /admin/karpenter         stop it: nobody deletes or registers anything, and what it promised is lost
 POST   /admin/nodeclaims        {\"name\": \"default-x\"}: Karpenter launches it, if it runs
 POST   /admin/denials           {\"action\": \"Microsoft.Insights/*\"}
 DELETE /admin/denials           allow everything again
@@ -37,7 +38,7 @@ DELETE /admin/denials           allow everything again
 struct Pool {
     pool: String,
     #[serde(default)]
-    quiet: bool,
+    correlation: Correlation,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +53,8 @@ struct State {
 struct Vm {
     name: String,
     image_version: String,
+    #[serde(default)]
+    mode: Mode,
     #[serde(default)]
     cse: Cse,
 }
@@ -85,7 +88,7 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
             Ok(())
         }
         ("POST", "/admin/wedge") => read::<Pool>(body).and_then(|wanted| {
-            found(shell.azure().wedge(&wanted.pool, wanted.quiet, now), &wanted.pool)
+            found(shell.azure().wedge(&wanted.pool, wanted.correlation, now), &wanted.pool)
         }),
         ("POST", "/admin/unwedge") => read::<Pool>(body)
             .and_then(|wanted| found(shell.azure().unwedge(&wanted.pool, now), &wanted.pool)),
@@ -102,6 +105,10 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
         ("GET", "/admin/cluster") => {
             let state = shell.world().with(|world, _| world.cluster_state());
             return respond(StatusCode::OK, &state);
+        }
+        ("POST", "/admin/karpenter") if body.is_empty() => {
+            shell.world().with(World::resume_karpenter);
+            Ok(())
         }
         ("POST", "/admin/karpenter") => read(body)
             .map(|options| shell.world().with(|world, now| world.start_karpenter(options, now))),
@@ -147,7 +154,8 @@ fn load(shell: &Shell, name: &str, body: &Bytes) -> Result<(), String> {
 }
 
 fn create(shell: &Shell, vm: Vm, now: Timestamp) {
-    shell.azure().create_vm(&NewVm::booting(&vm.name, &vm.image_version, vm.cse, now));
+    let booting = NewVm::booting(&vm.name, &vm.image_version, vm.cse, now);
+    shell.azure().create_vm(&NewVm { mode: vm.mode, ..booting });
 }
 
 fn read<T: for<'de> Deserialize<'de>>(body: &Bytes) -> Result<T, String> {

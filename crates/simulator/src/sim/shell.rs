@@ -71,6 +71,7 @@ impl Shell {
                 kubernetes: world.azure().options().kubernetes.clone(),
                 client_secret: options.azure.client_secret.clone(),
                 token_key: options.azure.token_key.clone(),
+                rights: options.azure.rights,
                 ..azure::Options::default()
             };
             *world = World::new(scenario, self.seed, now, options);

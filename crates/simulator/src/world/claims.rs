@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::azure::{Azure, Vm, lower_group};
+use crate::azure::{Azure, Vm, image_of, lower_group};
 use crate::karpenter::{Conditions, claim, status};
 use crate::kubernetes::objects::text;
 use crate::kubernetes::{Key, Kubernetes, StatusError};
@@ -84,16 +84,11 @@ pub(super) fn adopt(kubernetes: &mut Kubernetes, azure: &Azure, vm: &Vm, now: Ti
     add_pool(kubernetes, &vm.node_pool, now);
     let pool = kubernetes.get(NODE_POOLS, &Key::new(None, &vm.node_pool)).cloned();
     let mut object = claim(&vm.claim, pool.as_ref(), &vm.size, &vm.zone);
-    let image = vm
-        .provider_id
-        .strip_prefix("azure://")
-        .and_then(|id| azure.resource(id))
-        .and_then(|body| body.pointer("/properties/storageProfile/imageReference/id"))
-        .cloned()
-        .unwrap_or_default();
+    let machine = vm.provider_id.strip_prefix("azure://").and_then(|id| azure.resource(id));
+    let image = machine.map(image_of).unwrap_or_default();
     let mut conditions = Conditions::new(now);
     conditions.launched(now);
-    object["status"] = status(&lower_group(&vm.provider_id), &image, &vm.size);
+    object["status"] = status(&lower_group(&vm.provider_id), &json!(image), &vm.size);
     object["status"]["conditions"] = conditions.list();
     let _ = kubernetes.create_by(KARPENTER, object, now);
 }

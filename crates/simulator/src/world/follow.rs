@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{World, claims, nodes};
-use crate::azure::Change;
+use crate::azure::{Change, Join};
 use crate::kubernetes::Key;
 
 impl World {
@@ -13,16 +13,21 @@ impl World {
     pub(super) fn follow(&mut self, change: &Change, at: Timestamp) {
         match change {
             Change::NodeJoined(node) => {
-                let _ = self.kubernetes.create(nodes::object(node, at), at);
-                let wait = self.azure.options().scaled(self.options.node_start);
-                self.starting.insert((at.checked_add(wait).unwrap_or(at), node.name.clone()));
+                self.request_certificate(node, at);
+                if node.join.has_node() {
+                    let _ = self.kubernetes.create(nodes::object(node, at), at);
+                }
+                if matches!(node.join, Join::Ready | Join::NoProviderId) {
+                    let wait = self.azure.options().scaled(self.options.node_start);
+                    self.starting.insert((at.checked_add(wait).unwrap_or(at), node.name.clone()));
+                }
             }
             Change::NodeGone { node, .. } => {
                 self.starting.retain(|(_, name)| name != node);
                 let _ = self.kubernetes.delete("nodes", &Key::new(None, node), at);
             }
             Change::VmCreated(vm) => claims::adopt(&mut self.kubernetes, &self.azure, vm, at),
-            Change::VmGone(_) | Change::CseEnded { .. } => {}
+            Change::VmRuns(_) | Change::VmGone(_) | Change::CseEnded { .. } => {}
         }
         if let Some(karpenter) = &mut self.karpenter {
             karpenter.hear(change, at);

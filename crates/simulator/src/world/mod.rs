@@ -4,6 +4,7 @@
 //! with it. [`World`] is a plain value like the models in it; [`Shell`] puts one clock and one lock around it.
 
 mod access;
+mod certificates;
 mod claims;
 mod follow;
 mod nodes;
@@ -41,6 +42,8 @@ pub struct World {
     karpenter: Option<Karpenter>,
     /// Nodes that have registered and are not ready yet, by the time at which they will be.
     starting: BTreeSet<(Timestamp, String)>,
+    /// Certificate signing requests, by the time at which they are removed.
+    requests: BTreeSet<(Timestamp, String)>,
     now: Timestamp,
 }
 
@@ -80,6 +83,7 @@ impl World {
             kubernetes,
             karpenter: None,
             starting: BTreeSet::new(),
+            requests: BTreeSet::new(),
             now: start,
             options,
         };
@@ -155,6 +159,7 @@ impl World {
                 self.follow(&change, at);
             }
             let ready = self.ready_nodes(at);
+            self.clean_requests(at);
             self.kubernetes.settle(at);
             let acted = match &mut self.karpenter {
                 Some(karpenter) => karpenter.settle(&mut self.azure, &mut self.kubernetes, at),
@@ -171,7 +176,8 @@ impl World {
     pub fn next_change(&self) -> Option<Timestamp> {
         let node = self.starting.first().map(|(at, _)| *at);
         let karpenter = self.karpenter.as_ref().and_then(Karpenter::next_change);
-        [self.azure.next_change(), self.kubernetes.next_change(), node, karpenter]
+        let request = self.requests.first().map(|(at, _)| *at);
+        [self.azure.next_change(), self.kubernetes.next_change(), node, request, karpenter]
             .into_iter()
             .flatten()
             .min()
@@ -196,9 +202,18 @@ impl World {
         self.karpenter = Some(karpenter);
     }
 
-    /// Ends Karpenter: what it waited for, nobody waits for.
+    /// Stops Karpenter: nobody launches, registers or deletes anything, and what it promised is lost.
     pub fn stop_karpenter(&mut self) {
-        self.karpenter = None;
+        if let Some(karpenter) = &mut self.karpenter {
+            karpenter.stop();
+        }
+    }
+
+    /// Starts a Karpenter that was stopped, with the options that it had.
+    pub fn resume_karpenter(&mut self, now: Timestamp) {
+        if let Some(karpenter) = &mut self.karpenter {
+            karpenter.restart(now);
+        }
     }
 
     /// Azure.
@@ -249,7 +264,7 @@ impl World {
             "pods": names("pods"),
             "objects": self.kubernetes.total(),
             "revision": self.kubernetes.revision(),
-            "karpenter": self.karpenter.is_some(),
+            "karpenter": self.karpenter.as_ref().is_some_and(Karpenter::is_running),
         })
     }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::azure::{Node, lower_group, room};
+use crate::azure::{Join, Node, lower_group, room};
 use crate::kubernetes::objects::{list, set_condition, time};
 
 /// The label by which a node says whose claim it is; the product finds it by provider id.
@@ -23,7 +23,10 @@ pub(super) fn object(node: &Node, now: Timestamp) -> Value {
         labels["kubernetes.azure.com/node-image-version"] =
             json!(format!("AKSAzureLinux-V3gen2-{}", node.image_version));
     }
-    let mut spec = json!({"providerID": lower_group(&node.provider_id)});
+    let mut spec = json!({});
+    if node.join != Join::NoProviderId {
+        spec["providerID"] = json!(lower_group(&node.provider_id));
+    }
     if !node.taints.is_empty() {
         spec["taints"] = node.taints.iter().filter_map(|taint| taint_of(taint)).collect();
     }

@@ -20,6 +20,9 @@ pub struct Options {
     pub atomic_conditions: bool,
     /// Whether the cluster's own workloads run: DNS, metrics and the like, with their disruption budgets.
     pub workloads: bool,
+    /// Whether kubelets get their certificates by AKS's secure TLS bootstrapping, which leaves no certificate signing
+    /// request.
+    pub secure_tls_bootstrapping: bool,
     /// The token that may do everything in the cluster.
     pub token: Secret,
     /// How long a node takes from its registration until it is ready.
@@ -34,6 +37,7 @@ impl Default for Options {
             karpenter: None,
             atomic_conditions: false,
             workloads: true,
+            secure_tls_bootstrapping: false,
             token: Secret::from("simulated-administrator"),
             node_start: Duration::from_secs(15),
         }

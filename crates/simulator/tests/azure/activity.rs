@@ -18,20 +18,29 @@ fn a_write_is_seen_after_the_delay() {
     lab.put(&format!("{CLUSTER}/agentPools/user"), &json!({"properties": {"count": 3}}));
     let filter = format!("eventTimestamp ge '{from}' and resourceGroupName eq 'RG-DEMO'");
     assert_eq!(query(&mut lab, &filter).body["value"], json!([]));
-    lab.pass(181);
+    lab.pass(179);
+    assert_eq!(query(&mut lab, &filter).body["value"], json!([]), "three minutes at least");
+    lab.pass(1202);
     let seen = query(&mut lab, &filter);
-    let entry = &seen.body["value"][0];
-    assert_eq!(entry["status"]["value"], "Started");
-    assert_eq!(
-        entry["operationName"]["value"],
-        "Microsoft.ContainerService/managedClusters/agentPools/write"
-    );
+    let entries = seen.body["value"].as_array().unwrap();
+    let statuses: Vec<_> = entries.iter().map(|entry| &entry["status"]["value"]).collect();
+    for status in ["Started", "Accepted", "Succeeded"] {
+        assert!(statuses.contains(&&json!(status)), "{statuses:?}");
+    }
+    for entry in entries {
+        assert_eq!(
+            entry["operationName"]["value"],
+            "Microsoft.ContainerService/managedClusters/agentPools/write"
+        );
+        assert_eq!(entry["operationId"], entries[0]["operationId"]);
+        assert_ne!(entry["operationId"], entry["correlationId"]);
+    }
 }
 
 #[test]
 fn pages_follow_each_other_without_gap_or_repeat() {
     let mut lab = Lab::new("wedged-system-pool");
-    lab.pass(75 * 300);
+    lab.pass(180 * 200);
     let from = lab.now - jiff::SignedDuration::from_hours(12);
     let mut page = query(
         &mut lab,
@@ -58,7 +67,7 @@ fn pages_follow_each_other_without_gap_or_repeat() {
     let all = ids.len();
     ids.sort();
     ids.dedup();
-    assert_eq!((all, pages), (ids.len(), 4), "two entries per write, 200 per page");
+    assert_eq!((all, pages), (ids.len(), 4), "three entries per write, 200 per page");
 }
 
 #[test]
@@ -66,5 +75,26 @@ fn a_filter_needs_a_start() {
     let mut lab = Lab::new("healthy");
     for filter in ["status eq 'Failed'", "eventTimestamp ge 'yesterday'", "nonsense", ""] {
         assert_eq!(query(&mut lab, filter).status, 400, "{filter}");
+    }
+}
+
+#[test]
+fn a_filter_takes_one_condition_beside_the_time() {
+    let mut lab = Lab::new("healthy");
+    let range = "eventTimestamp ge '2026-01-01T00:00:00Z'";
+    for (conditions, status) in [
+        ("", 200),
+        (" and resourceGroupName eq 'a'", 200),
+        (" and resourceUri eq '/a'", 200),
+        (" and resourceProvider eq 'Microsoft.Compute'", 200),
+        (" and correlationId eq 'a'", 200),
+        (" and resourceGroupName eq 'a' and correlationId eq 'b'", 400),
+        (" and resourceGroupName eq 'a' and resourceGroupName eq 'b'", 400),
+        (" and status eq 'Failed'", 400),
+        (" and resourceGroupName eq 'a' and status eq 'Failed'", 400),
+        (" and caller eq 'me'", 400),
+        (" and resourceId eq '/a'", 400),
+    ] {
+        assert_eq!(query(&mut lab, &format!("{range}{conditions}")).status, status, "{conditions}");
     }
 }

@@ -13,6 +13,7 @@ mod hostile;
 mod neighbours;
 mod operations;
 mod pools;
+mod rights;
 mod scenarios;
 mod support;
 mod throttling;

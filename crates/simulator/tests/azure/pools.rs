@@ -13,10 +13,8 @@ fn pool(name: &str) -> String {
 fn a_new_pool_gets_a_scale_set_then_nodes_then_succeeds() {
     let mut lab = Lab::new("healthy");
     lab.azure.take_changes();
-    let made = lab.put(
-        &pool("extra"),
-        &json!({"properties": {"count": 2, "vmSize": "Standard_D4s_v5", "unknown": {"kept": [1]}}}),
-    );
+    let made =
+        lab.put(&pool("extra"), &json!({"properties": {"count": 2, "vmSize": "Standard_D4s_v5"}}));
     assert_eq!((made.status, made.text("/properties/provisioningState")), (201, "Creating"));
     assert_eq!(lab.follow(&made).text("/status"), "InProgress");
     assert!(lab.vmss("extra").is_none());
@@ -33,11 +31,6 @@ fn a_new_pool_gets_a_scale_set_then_nodes_then_succeeds() {
     assert_eq!(lab.follow(&made).text("/status"), "Succeeded");
     let whole = lab.get(&pool("extra"));
     assert_eq!(whole.text("/properties/provisioningState"), "Succeeded");
-    assert_eq!(
-        whole.body["properties"]["unknown"],
-        json!({"kept": [1]}),
-        "unknown members are kept"
-    );
     assert_eq!(
         lab.get(&format!("{}/machines", pool("extra"))).body["value"].as_array().unwrap().len(),
         2
@@ -131,4 +124,183 @@ fn a_shrunk_pool_loses_its_newest_nodes() {
         "{changes:?}"
     );
     assert_eq!(lab.pool_state("user"), "Succeeded");
+}
+
+/// What each api-version keeps of a member that was sent through it, and shows of one that is there.
+#[test]
+fn members_survive_only_through_a_version_that_has_them() {
+    let members = [
+        ("podIPAllocationMode", json!("StaticBlock")),
+        ("gatewayProfile", json!({"publicIPPrefixSize": 31})),
+        ("artifactStreamingProfile", json!({"enabled": true})),
+        ("localDNSProfile", json!({"mode": "Required"})),
+        ("upgradeSettings", json!({"maxSurge": "1", "maxUnavailable": "1"})),
+        ("upgradeSettings", json!({"maxSurge": "1", "undrainableNodeBehavior": "Cordon"})),
+        ("securityProfile", json!({"enableVTPM": true, "sshAccess": "Disabled"})),
+        ("gpuProfile", json!({"driver": "None"})),
+        ("kubeletConfig", json!({"cpuManagerPolicy": "static"})),
+        ("linuxOSConfig", json!({"swapFileSizeMB": 100})),
+        ("messageOfTheDay", json!("aGk=")),
+        ("workloadRuntime", json!("OCIContainer")),
+        ("unknown", json!({"kept": [1]})),
+    ];
+    let trimmed = |name: &str, value: &serde_json::Value| match name {
+        "upgradeSettings" => json!({"maxSurge": "1"}),
+        "securityProfile" => json!({"enableVTPM": true}),
+        "gpuProfile" | "kubeletConfig" | "linuxOSConfig" | "messageOfTheDay"
+        | "workloadRuntime" => value.clone(),
+        _ => json!(null),
+    };
+    let mut lab = Lab::new("healthy");
+    for (name, value) in &members {
+        let mut sent = json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5"}});
+        sent["properties"][*name] = value.clone();
+        for (put, get, whole) in [
+            ("2026-05-01", "2026-05-01", true),
+            ("2026-05-01", "2025-02-01", false),
+            ("2025-02-01", "2026-05-01", false),
+            ("2025-02-01", "2025-02-01", false),
+        ] {
+            let target = |version: &str| format!("{}?api-version={version}", pool("extra"));
+            let made = lab.call("PUT", &target(put), Some(&sent));
+            assert_eq!(made.status, 201, "{made:?}");
+            lab.pass(1200);
+            let read = lab.call("GET", &target(get), None);
+            let wanted = match *name {
+                "unknown" => json!(null),
+                _ if whole => value.clone(),
+                _ => trimmed(name, value),
+            };
+            assert_eq!(read.body["properties"][*name], wanted, "{name}: PUT {put}, GET {get}");
+            lab.delete(&pool("extra"));
+            lab.pass(200);
+        }
+    }
+}
+
+#[test]
+fn retired_and_unknown_versions_are_refused() {
+    let mut lab = Lab::new("healthy");
+    for (version, status, code) in [
+        ("2026-05-01", 200, ""),
+        ("2025-02-01", 200, ""),
+        ("2026-04-02-preview", 200, ""),
+        ("2025-01-02-preview", 400, "NoRegisteredProviderFound"),
+        ("2025-02-17", 400, "NoRegisteredProviderFound"),
+        ("2026-09-01", 400, "NoRegisteredProviderFound"),
+        ("2016-01-01", 400, "NoRegisteredProviderFound"),
+        ("latest", 400, "InvalidApiVersionParameter"),
+    ] {
+        let read = lab.call("GET", &format!("{CLUSTER}?api-version={version}"), None);
+        assert_eq!((read.status, read.code()), (status, code), "{version}");
+    }
+    let operations = format!("{CLUSTER}/operations/latest?api-version=");
+    let body = json!({"properties": {"count": 3}});
+    assert_eq!(lab.put(&pool("user"), &body).status, 200);
+    let preview = format!("{operations}2026-04-02-preview");
+    assert_eq!(lab.call("GET", &preview, None).status, 200);
+    let stable = lab.call("GET", &format!("{operations}2026-05-01"), None);
+    assert_eq!((stable.status, stable.code()), (400, "NoRegisteredProviderFound"));
+    let options = Options { aks_previews: false, ..Options::default() };
+    let mut lab = Lab::with("healthy", 1, options);
+    assert_eq!(lab.call("GET", &preview, None).status, 400);
+}
+
+#[test]
+fn pools_of_single_vms_have_no_count_and_no_scale_set() {
+    for (scale, nodes) in [
+        (
+            json!({"manual": [{"size": "Standard_D2s_v5", "count": 3}]}),
+            json!([{"size": "Standard_D2s_v5", "count": 3}]),
+        ),
+        (
+            json!({"autoscale": [{"size": "Standard_D2s_v5", "minCount": 1, "maxCount": 5}]}),
+            json!([{"size": "Standard_D2s_v5", "count": 1}]),
+        ),
+    ] {
+        let mut lab = Lab::new("healthy");
+        let body = json!({"properties": {
+            "type": "VirtualMachines", "mode": "User", "virtualMachinesProfile": {"scale": scale}}});
+        let target = |version: &str| format!("{}?api-version={version}", pool("vmpool"));
+        let old = lab.call("PUT", &target("2025-02-01"), Some(&body));
+        assert_eq!((old.status, old.code()), (400, "InvalidParameter"), "{old:?}");
+        let made = lab.call("PUT", &target("2026-05-01"), Some(&body));
+        assert_eq!(made.status, 201, "{made:?}");
+        lab.pass(1200);
+        let read = lab.call("GET", &target("2026-05-01"), None);
+        let properties = &read.body["properties"];
+        assert_eq!(properties["provisioningState"], "Succeeded");
+        assert_eq!((properties.get("count"), properties.get("vmSize")), (None, None));
+        assert_eq!(properties["virtualMachineNodesStatus"], nodes);
+        assert!(lab.vmss("vmpool").is_none());
+    }
+}
+
+#[test]
+fn power_image_snapshot_and_disk_can_be_written() {
+    let mut lab = Lab::new("healthy");
+    let target = |name: &str| format!("{}?api-version=2026-05-01", pool(name));
+    let put = |lab: &mut Lab, name: &str, properties: serde_json::Value| {
+        let made = lab.call("PUT", &target(name), Some(&json!({"properties": properties})));
+        lab.pass(1200);
+        made
+    };
+    // A new pool has no image that it has used.
+    let sized = |more: serde_json::Value| {
+        let mut properties = json!({"count": 1, "vmSize": "Standard_D4s_v5"});
+        properties.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        properties
+    };
+    let image = |lab: &mut Lab, name: &str| {
+        lab.call("GET", &target(name), None).text("/properties/nodeImageVersion").to_owned()
+    };
+    let refused = put(&mut lab, "extra", sized(json!({"nodeImageVersion": "AKSAzureLinux-1"})));
+    assert_eq!((refused.status, refused.code()), (400, "InvalidParameter"));
+    // A snapshot gives its image.
+    let snapshot = format!("{}/snapshots/pin", CLUSTER.rsplit_once("/managedClusters").unwrap().0);
+    let pinned = json!({"creationData": {"sourceResourceId": snapshot}, "osDiskSizeGB": 0});
+    assert_eq!(put(&mut lab, "extra", sized(pinned.clone())).status, 400, "it is not there");
+    lab.azure.put_resource(json!({"id": snapshot, "name": "pin",
+        "type": "Microsoft.ContainerService/snapshots", "properties": {"nodeImageVersion": "AKSAzureLinux-old"}}));
+    assert_eq!(put(&mut lab, "extra", sized(pinned)).status, 201);
+    let read = lab.call("GET", &target("extra"), None);
+    assert_eq!(read.text("/properties/nodeImageVersion"), "AKSAzureLinux-old");
+    assert_eq!(read.text("/properties/creationData/sourceResourceId"), snapshot);
+    assert_eq!(read.body["properties"]["osDiskSizeGB"], 128, "0 is the default");
+    // An image is set back to one of the recently used ones only.
+    let own = image(&mut lab, "user");
+    let echo = put(&mut lab, "user", json!({"nodeImageVersion": own}));
+    assert_eq!(echo.status, 200, "its own image is no change");
+    let old = json!({"nodeImageVersion": "AKSAzureLinux-old"});
+    assert_eq!(put(&mut lab, "user", old.clone()).status, 400);
+    lab.azure.put_resource(json!({"id": format!("{}/upgradeProfiles/default", pool("user")),
+        "properties": {"recentlyUsedVersions": [{"nodeImageVersion": "AKSAzureLinux-old"}]}}));
+    assert_eq!(put(&mut lab, "user", old).status, 200);
+    assert_eq!(image(&mut lab, "user"), "AKSAzureLinux-old");
+    // Power goes off and on; the count stays.
+    assert_eq!(put(&mut lab, "user", json!({"powerState": {"code": "Stopped"}})).status, 200);
+    assert_eq!(lab.vmss("user").unwrap()["sku"]["capacity"], 0);
+    put(&mut lab, "user", json!({"tags": {"a": "b"}}));
+    let read = lab.call("GET", &target("user"), None);
+    assert_eq!(read.text("/properties/powerState/code"), "Stopped");
+    assert_eq!(read.body["properties"]["count"], 2);
+    put(&mut lab, "user", json!({"powerState": {"code": "Running"}}));
+    assert_eq!(lab.vmss("user").unwrap()["sku"]["capacity"], 2);
+}
+
+#[test]
+fn managed_system_pool_is_in_no_list_of_a_stable_version() {
+    let mut lab = Lab::new("healthy");
+    lab.azure.put_resource(json!({"id": pool("hidden"), "name": "hidden",
+        "type": "Microsoft.ContainerService/managedClusters/agentPools",
+        "properties": {"provisioningState": "Succeeded", "mode": "ManagedSystem"}}));
+    let listed = |lab: &mut Lab, version: &str| {
+        let list = lab.call("GET", &format!("{CLUSTER}/agentPools?api-version={version}"), None);
+        list.body["value"].as_array().unwrap().iter().any(|pool| pool["name"] == "hidden")
+    };
+    assert!(!listed(&mut lab, "2026-05-01"));
+    assert!(listed(&mut lab, "2026-04-02-preview"));
+    assert_eq!(lab.get(&pool("hidden")).status, 404);
+    // The cluster has a system pool, so the last one that is listed can go.
+    assert_eq!(lab.delete(&pool("system")).status, 202);
 }

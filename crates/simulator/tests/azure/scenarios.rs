@@ -120,7 +120,7 @@ fn speed_shortens_durations_and_leaves_time_alone() {
 fn the_model_says_when_something_happens_next() {
     let mut lab = Lab::new("wedged-system-pool");
     let next = lab.azure.next_change().unwrap();
-    assert_eq!(next.duration_since(lab.now).as_secs(), 75);
+    assert!((160..=200).contains(&next.duration_since(lab.now).as_secs()));
     assert!(Lab::new("healthy").azure.next_change().is_none());
     lab.now = next;
     lab.azure.settle(next);

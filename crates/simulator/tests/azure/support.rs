@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
-use mooring_simulator::azure::{Azure, Options};
+use mooring_simulator::azure::{Azure, Options, Rights};
 use mooring_simulator::exchange::{Outcome, Request};
 use mooring_simulator::scenario::Scenario;
 use serde_json::Value;
@@ -48,9 +48,19 @@ impl Lab {
         Self::with(scenario, 1, Options::default())
     }
 
+    /// A lab whose calls have the rights of the shipped roles only.
+    pub(crate) fn shipped(scenario: &Scenario) -> Self {
+        Self::of(scenario, 1, Options::default())
+    }
+
     pub(crate) fn with(scenario: &str, seed: u64, options: Options) -> Self {
+        let scenario = Scenario::named(scenario).unwrap();
+        Self::of(&scenario, seed, Options { rights: Rights::Owner, ..options })
+    }
+
+    fn of(scenario: &Scenario, seed: u64, options: Options) -> Self {
         let now: Timestamp = "2026-02-01T12:00:00Z".parse().unwrap();
-        let azure = Scenario::named(scenario).unwrap().build(seed, now, options);
+        let azure = scenario.build(seed, now, options);
         let token = azure.token("https://management.azure.com/", now);
         Self { azure, now, token }
     }
@@ -91,7 +101,10 @@ impl Lab {
 
     pub(crate) fn get(&mut self, path: &str) -> Seen {
         let mark = if path.contains('?') { '&' } else { '?' };
-        self.call("GET", &format!("{path}{mark}api-version=2025-02-01"), None)
+        // Operations are in previews only.
+        let version =
+            if path.contains("/operations") { "2026-04-02-preview" } else { "2025-02-01" };
+        self.call("GET", &format!("{path}{mark}api-version={version}"), None)
     }
 
     pub(crate) fn put(&mut self, path: &str, body: &Value) -> Seen {

@@ -1,24 +1,47 @@
 //! The wedge: what shows it, what does not cure it, and what does.
 
+use std::collections::BTreeSet;
+
+use mooring_simulator::azure::Correlation;
 use serde_json::{Value, json};
 
 use crate::support::{CLUSTER, Lab};
 
 const LOG: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Insights/eventtypes/management/values";
 
-/// Failed writes with the signature in the last so many minutes, and whether one succeeded.
-fn writes(lab: &mut Lab, minutes: i64) -> (usize, bool) {
+/// The entries of the last so many minutes about scale sets, all pages.
+fn entries(lab: &mut Lab, minutes: i64) -> Vec<Value> {
     let from = lab.now - jiff::SignedDuration::from_mins(minutes);
     let filter =
         format!("eventTimestamp ge '{from}' and resourceGroupName eq 'MC_rg-demo_demo_westeurope'");
     let filter = filter.replace(' ', "%20").replace('\'', "%27");
-    let answer = lab.call("GET", &format!("{LOG}?api-version=2015-04-01&$filter={filter}"), None);
-    let entries = answer.body["value"].as_array().unwrap().clone();
-    let is = |entry: &Value, status: &str| entry["status"]["value"] == status;
+    let mut target = format!("{LOG}?api-version=2015-04-01&$filter={filter}");
+    let mut all = Vec::new();
+    loop {
+        let answer = lab.call("GET", &target, None);
+        all.extend(answer.body["value"].as_array().unwrap().clone());
+        let Some(next) = answer.body["nextLink"].as_str() else { return all };
+        next.strip_prefix("https://management.azure.com").unwrap().clone_into(&mut target);
+    }
+}
+
+fn is(entry: &Value, status: &str) -> bool {
+    entry["status"]["value"] == status
+}
+
+fn time(entry: &Value, member: &str) -> jiff::Timestamp {
+    entry[member].as_str().unwrap().parse().unwrap()
+}
+
+/// Failed writes with the signature in the last so many minutes, and whether one succeeded.
+fn writes(lab: &mut Lab, minutes: i64) -> (usize, bool) {
+    let entries = entries(lab, minutes);
     let signed = |entry: &&Value| {
         let message = entry["properties"]["statusMessage"].as_str().unwrap_or("{}");
         let message: Value = serde_json::from_str(message).unwrap();
-        message["error"]["code"] == "NetworkingInternalOperationError"
+        let outer = message["error"]["code"].as_str().unwrap_or_default();
+        ["ResourceOperationFailure", "ResourceDeploymentFailure"].contains(&outer)
+            && message["error"]["details"][0]["code"] == "NetworkingInternalOperationError"
     };
     let failed = entries.iter().filter(|entry| is(entry, "Failed")).filter(signed).count();
     (failed, entries.iter().any(|entry| is(entry, "Succeeded")))
@@ -28,7 +51,8 @@ fn writes(lab: &mut Lab, minutes: i64) -> (usize, bool) {
 fn every_guard_of_a_repair_passes_at_the_start() {
     let mut lab = Lab::new("wedged-system-pool");
     assert_eq!(lab.pool_state("system"), "Failed");
-    assert_eq!(writes(&mut lab, 15), (12, false));
+    let (failed, succeeded) = writes(&mut lab, 360);
+    assert!((33..40).contains(&failed) && !succeeded, "the youngest are not shown yet: {failed}");
     let nodes = lab.azure.nodes();
     let of = |pool: &str| nodes.iter().filter(|node| node.pool.as_deref() == Some(pool)).count();
     assert_eq!((of("system"), of("user")), (2, 2));
@@ -58,8 +82,8 @@ fn the_wedge_goes_on_and_stays_above_the_threshold() {
     let mut lab = Lab::new("wedged-system-pool");
     for _ in 0..20 {
         lab.pass(97);
-        let (failed, succeeded) = writes(&mut lab, 15);
-        assert!(failed >= 10 && !succeeded, "{failed} {succeeded}");
+        let (failed, succeeded) = writes(&mut lab, 360);
+        assert!(failed >= 30 && !succeeded, "{failed} {succeeded}");
         assert_eq!(lab.pool_state("system"), "Failed");
     }
     let before = lab.azure.nodes().len();
@@ -67,13 +91,106 @@ fn the_wedge_goes_on_and_stays_above_the_threshold() {
 }
 
 #[test]
-fn a_quiet_wedge_tries_every_three_minutes() {
-    let mut lab = Lab::new("healthy");
-    assert!(lab.azure.wedge("user", true, lab.now));
-    assert!(!lab.azure.wedge("nosuch", true, lab.now));
+fn aks_tries_about_every_three_minutes_and_each_try_is_an_operation() {
+    for (correlation, ids) in [(Correlation::Shared, 1), (Correlation::New, 19)] {
+        let mut lab = Lab::new("healthy");
+        assert!(lab.azure.wedge("user", correlation, lab.now));
+        assert!(!lab.azure.wedge("nosuch", correlation, lab.now));
+        lab.pass(3600 + 20 * 60);
+        // All of the first hour is shown by now.
+        let found = entries(&mut lab, 80);
+        let end = lab.now - jiff::SignedDuration::from_mins(20);
+        let mut failed: Vec<&Value> = found
+            .iter()
+            .filter(|entry| is(entry, "Failed") && time(entry, "eventTimestamp") <= end)
+            .collect();
+        failed.sort_by_key(|entry| time(entry, "eventTimestamp"));
+        assert!((18..=22).contains(&failed.len()), "{}", failed.len());
+        for pair in failed.windows(2) {
+            let apart =
+                time(pair[1], "eventTimestamp").duration_since(time(pair[0], "eventTimestamp"));
+            assert!((160..=200).contains(&apart.as_secs()), "{apart}");
+        }
+        let of = |member: &str| {
+            failed.iter().map(|entry| entry[member].to_string()).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(of("operationId").len(), failed.len());
+        assert_eq!(of("eventDataId").len(), failed.len());
+        assert!(of("operationId").is_disjoint(&of("correlationId")));
+        assert!(of("correlationId").len() >= ids, "{correlation:?}");
+        assert_eq!(of("correlationId").len() == 1, correlation == Correlation::Shared);
+        // Started, accepted, and minutes later failed: one operation.
+        for end in failed {
+            let of_operation = |status: &str| {
+                let mut found = found.iter().filter(|entry| {
+                    entry["operationId"] == end["operationId"] && is(entry, status)
+                });
+                time(found.next().unwrap(), "eventTimestamp")
+            };
+            let took = time(end, "eventTimestamp").duration_since(of_operation("Started"));
+            assert!((60..=150).contains(&took.as_secs()), "{took}");
+            assert!(of_operation("Started") < of_operation("Accepted"));
+        }
+    }
+}
+
+#[test]
+fn the_log_is_late_and_out_of_order() {
+    let mut lab = Lab::new("wedged-system-pool");
     lab.pass(3600);
-    // The ingestion delay of three minutes hides the last one.
-    assert_eq!(writes(&mut lab, 60).0, 19);
+    let mut found = entries(&mut lab, 120);
+    found.sort_by_key(|entry| time(entry, "eventTimestamp"));
+    let shown: Vec<_> = found.iter().map(|entry| time(entry, "submissionTimestamp")).collect();
+    assert!(!shown.is_sorted());
+    for entry in &found {
+        let late = time(entry, "submissionTimestamp").duration_since(time(entry, "eventTimestamp"));
+        assert!((180..=1200).contains(&late.as_secs()), "{late}");
+        assert!(time(entry, "submissionTimestamp") <= lab.now);
+    }
+}
+
+#[test]
+fn an_abort_ends_the_retries_and_is_in_the_log() {
+    let mut lab = Lab::new("wedged-system-pool");
+    lab.post(&format!("{CLUSTER}/abort"));
+    lab.pass(3600);
+    let (before, _) = writes(&mut lab, 360);
+    lab.pass(3600);
+    assert_eq!(writes(&mut lab, 360 + 60).0, before, "nobody asks for the write any more");
+    let filter = format!(
+        "eventTimestamp ge '{}' and resourceUri eq '{CLUSTER}'",
+        lab.now - jiff::SignedDuration::from_hours(5)
+    );
+    let filter = filter.replace(' ', "%20").replace('\'', "%27");
+    let log = lab.call("GET", &format!("{LOG}?api-version=2015-04-01&$filter={filter}"), None);
+    let of = |action: &str| {
+        let entries = log.body["value"].as_array().unwrap().iter();
+        let action = format!("Microsoft.ContainerService/managedClusters/{action}");
+        entries.filter(|entry| entry["operationName"]["value"] == action).count()
+    };
+    assert_eq!((of("abort/action"), of("write")), (3, 3));
+}
+
+#[test]
+fn an_interface_without_an_address_says_nothing_at_first() {
+    let mut lab = Lab::new("healthy");
+    lab.azure.wedge("user", Correlation::New, lab.now);
+    let pool = format!("{CLUSTER}/agentPools/user");
+    assert_eq!(lab.put(&pool, &json!({"properties": {"count": 6}})).status, 200);
+    lab.pass(60);
+    let set = lab.vmss("user").unwrap()["id"].as_str().unwrap().to_owned();
+    let lists = |lab: &mut Lab| -> Vec<Option<Value>> {
+        let nics =
+            lab.call("GET", &format!("{set}/networkInterfaces?api-version=2018-10-01"), None);
+        let nics = nics.body["value"].as_array().unwrap().clone();
+        nics.iter().map(|nic| nic["properties"].get("ipConfigurations").cloned()).collect()
+    };
+    let early = lists(&mut lab);
+    assert!(early.contains(&None) && early.contains(&Some(Value::Null)), "{early:?}");
+    assert!(!early.contains(&Some(json!([]))), "{early:?}");
+    lab.pass(180);
+    let late = lists(&mut lab);
+    assert_eq!(late.iter().filter(|list| **list == Some(json!([]))).count(), 4, "{late:?}");
 }
 
 #[test]
@@ -108,8 +225,8 @@ fn only_a_new_scale_set_cures_it() {
     assert_eq!(lab.pool_state("system"), "Succeeded");
     let new = lab.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
     assert_ne!(old, new);
-    lab.pass(600);
-    let (failed, _) = writes(&mut lab, 9);
+    lab.pass(1800);
+    let (failed, _) = writes(&mut lab, 29);
     assert_eq!(failed, 0);
     assert_eq!(
         lab.azure.nodes().iter().filter(|node| node.pool.as_deref() == Some("system")).count(),

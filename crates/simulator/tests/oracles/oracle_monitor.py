@@ -22,16 +22,18 @@ def entries(group, minutes):
     )
 
 
-found = entries(NODE_GROUP, 15)
-failed = {e.correlation_id for e in found if e.status.value == "Failed"}
+found = entries(NODE_GROUP, 120)
+failed = {e.operation_id for e in found if e.status.value == "Failed"}
 assert len(failed) >= 12, len(failed)
 for entry in found:
     assert entry.operation_name.value == "Microsoft.Compute/virtualMachineScaleSets/write"
     if entry.status.value == "Failed":
         message = json.loads(entry.properties["statusMessage"])
-        assert message["error"]["code"] == "NetworkingInternalOperationError"
+        assert message["error"]["details"][0]["code"] == "NetworkingInternalOperationError"
 assert not [e for e in found if e.status.value == "Succeeded"]
-[begun] = [e for e in entries(GROUP, 180) if e.operation_name.value.endswith("managedClusters/write")]
+writes = [e for e in entries(GROUP, 180) if e.operation_name.value.endswith("managedClusters/write")]
+[begun] = [e for e in writes if e.status.value == "Started"]
+assert all(e.operation_id == begun.operation_id for e in writes), writes
 age = datetime.now(timezone.utc) - begun.event_timestamp
 assert timedelta(minutes=119) < age < timedelta(minutes=122), age
 refused(lambda: list(client.activity_logs.list(filter="status eq 'Failed'")), 400)
@@ -46,7 +48,7 @@ except ClientAuthenticationError as error:
 # More events than a page holds: every one once, over several pages.
 begin({"ingestionDelaySeconds": 60, "wedge": {"pool": "system", "failedWrites": 150}})
 now = datetime.now(timezone.utc)
-start, end = ((now - timedelta(minutes=m)).strftime("%Y-%m-%dT%H:%M:%SZ") for m in (300, 0))
+start, end = ((now - timedelta(minutes=m)).strftime("%Y-%m-%dT%H:%M:%SZ") for m in (600, 0))
 wanted = f"eventTimestamp ge '{start}' and eventTimestamp le '{end}' and resourceGroupName eq '{NODE_GROUP}'"
 pages = [list(page) for page in client.activity_logs.list(filter=wanted).by_page()]
 assert len(pages) > 1 and all(pages), [len(page) for page in pages]

@@ -1,7 +1,7 @@
 //! The doors through which a story takes part: bootstraps that run elsewhere, a wedge that strikes, another speed.
 
-use mooring_simulator::azure::{Cse, Printed};
-use mooring_simulator::karpenter;
+use mooring_simulator::azure::{Correlation, Cse, Printed};
+use mooring_simulator::karpenter::{self, Mode};
 use mooring_simulator::scenario::Wedge;
 use mooring_simulator::world::Options;
 
@@ -13,6 +13,7 @@ const IMAGE: &str = "202601.27.0";
 fn with_open_bootstraps() -> Bench {
     let waits = Cse { seconds: None, ..Cse::default() };
     let karpenter = karpenter::Options {
+        mode: Mode::Vm,
         bootstraps: [(IMAGE.to_owned(), waits)].into(),
         ..karpenter::Options::default()
     };
@@ -37,7 +38,7 @@ fn a_bootstrap_that_runs_elsewhere_is_waited_for_and_told_as_it_ended() {
     let mut bench = with_open_bootstraps();
     launch(&mut bench, "default-a");
     assert!(bench.world.azure().waiting_bootstraps().is_empty(), "the machine does not run yet");
-    bench.pass(40);
+    bench.pass(40 + 3);
     let waiting = bench.world.azure().waiting_bootstraps();
     assert_eq!(waiting.len(), 1);
     assert_eq!(
@@ -68,7 +69,7 @@ fn a_bootstrap_that_went_well_elsewhere_becomes_a_node() {
     let mut bench = with_open_bootstraps();
     launch(&mut bench, "default-b");
     launch(&mut bench, "default-c");
-    bench.pass(40);
+    bench.pass(40 + 3);
     assert!(end(&mut bench, "aks-default-b", Cse::default()));
     assert!(end(&mut bench, "aks-default-c", Cse { registers: false, ..Cse::default() }));
     bench.pass(60);
@@ -86,7 +87,7 @@ fn a_wedge_that_strikes_looks_as_if_it_had_been_there_for_long() {
         pool: pool.to_owned(),
         failed_writes: 12,
         unregistered_nodes: 1,
-        quiet: false,
+        correlation: Correlation::Shared,
     };
     let now = bench.now;
     assert!(!bench.world.azure_mut().strike(&wedge("nosuch"), now));
@@ -110,7 +111,7 @@ fn another_speed_holds_for_what_comes_and_not_for_what_is_under_way() {
     let names = |bench: &Bench| -> Vec<String> {
         bench.world.azure().waiting_bootstraps().into_iter().map(|vm| vm.name).collect()
     };
-    assert_eq!(names(&bench), ["aks-default-e"], "40 seconds in 2");
-    bench.pass(40);
+    assert_eq!(names(&bench), ["aks-default-e"], "43 seconds in 3");
+    bench.pass(40 + 3);
     assert_eq!(names(&bench).len(), 2);
 }

@@ -1,7 +1,8 @@
 //! What Karpenter does to claims, and when.
 
-use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::{self, Mode};
+use mooring_simulator::azure::{Cse, Join};
+use mooring_simulator::karpenter::{self, LaunchFailure, Mode};
+use mooring_simulator::kubernetes::Key;
 use mooring_simulator::world::Options;
 use serde_json::{Value, json};
 
@@ -13,8 +14,13 @@ fn with(karpenter: karpenter::Options) -> Bench {
     Bench::new("healthy", Options { karpenter: Some(karpenter), ..Options::default() })
 }
 
+/// A Karpenter that creates bootstrap extensions, which fail.
 fn on_broken_image() -> karpenter::Options {
-    karpenter::Options { image_version: BROKEN.to_owned(), ..karpenter::Options::default() }
+    karpenter::Options {
+        mode: Mode::Vm,
+        image_version: BROKEN.to_owned(),
+        ..karpenter::Options::default()
+    }
 }
 
 fn launch(bench: &mut Bench, name: &str) {
@@ -35,6 +41,23 @@ fn events(bench: &Bench) -> Vec<Value> {
         .filter(|event| event["reason"] == "AsyncProvisioningError")
         .cloned()
         .collect()
+}
+
+fn requests(bench: &Bench) -> Vec<Value> {
+    let requests = "certificatesigningrequests.certificates.k8s.io";
+    bench.world.kubernetes().objects(requests, None).cloned().collect()
+}
+
+/// The VM of a claim, with its instance view.
+fn vm(bench: &mut Bench, claim: &str) -> Value {
+    let vms = bench.world.azure().options().compute("virtualMachines");
+    let (status, body) = bench.arm(
+        "GET",
+        &format!("{vms}/aks-{claim}?api-version=2024-11-01&$expand=instanceView"),
+        "",
+    );
+    assert_eq!(status, 200, "{body}");
+    body
 }
 
 fn has_vm(bench: &Bench, name: &str) -> bool {
@@ -85,13 +108,13 @@ fn a_failed_machine_stays_as_long_as_it_is_told_to_however_fast_the_world_is() {
 fn a_failed_bootstrap_is_announced_then_the_machine_goes_and_then_the_claim() {
     let mut bench = with(on_broken_image());
     launch(&mut bench, "default-b");
-    // Boot, bootstrap, and the poll that notices.
-    bench.pass(40 + 75 + 3);
+    // Boot, the poll that notices, bootstrap, and the poll that notices.
+    bench.pass(40 + 3 + 75 + 3);
     let event = events(&bench).pop().expect("the failure is announced");
     let message = event["message"].as_str().unwrap();
     assert!(message.starts_with("Failed to register: creating VM CSE for VM \"aks-default-b\""));
     assert!(message.contains("VMExtensionProvisioningError") && !message.contains("211"));
-    assert_eq!(message.len(), "Failed to register: ".len() + 500);
+    assert_eq!(message.len(), "Failed to register: ".len() + 500 + "...".len());
     assert_eq!(event["source"]["component"], "karpenter");
     assert_eq!(event["involvedObject"]["name"], "default-b");
     // The machine is about to go; the claim says nothing new.
@@ -193,43 +216,200 @@ fn machine_mode_says_so_on_the_claim_and_fails_in_the_words_of_aks() {
         .as_str()
         .unwrap()
         .to_owned();
-    assert!(machine.ends_with("/agentPools/aksmachines/machines/default-f"), "{machine}");
+    assert!(machine.ends_with("/agentPools/aksmanagedap/machines/default-f"), "{machine}");
+    assert_eq!(claim["status"]["imageID"], format!("AKSAzureLinux-V3gen2-{BROKEN}"));
     assert!(
         claim["status"]["providerID"]
             .as_str()
             .unwrap()
-            .ends_with("/aks-aksmachines-default-f-12345678-vm")
+            .ends_with("/aks-aksmanagedap-default-f-12345678-vm")
     );
-    bench.pass(40 + 75 + 3);
+    bench.pass(40 + 75);
     let (status, body) = bench.arm("GET", &machine, "");
     assert_eq!(status, 200, "{body}");
     assert_eq!(body["properties"]["provisioningState"], "Failed");
-    assert_eq!(
-        body["properties"]["status"]["provisioningError"]["code"],
-        "VMExtensionProvisioningError"
-    );
+    let error = &body["properties"]["status"]["provisioningError"];
+    assert_eq!(error["code"], "VMExtensionProvisioningError");
+    assert_eq!(error["details"][0]["code"], "VMExtensionError_OrasPullNetworkTimeout");
+    assert!(!error.to_string().contains("211"), "a name and no number: {error}");
+    bench.pass(3);
     let message = events(&bench)[0]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("failed to create AKS machine \"default-f\""), "{message}");
+    assert!(message.contains("code=VMExtensionError_OrasPullNetworkTimeout"), "{message}");
     bench.pass(60);
     assert!(bench.get(NODE_CLAIMS, "default-f").is_none());
     assert_eq!(bench.arm("GET", &machine, "").0, 404);
+    let trace = bench.world.azure().trace().text();
+    assert!(trace.contains("agentPools/aksmanagedap/deleteMachines"), "{trace}");
+    assert!(!trace.contains("DELETE"), "AKS deletes the VM: {trace}");
 }
 
 #[test]
-fn a_scriptless_machine_has_no_extension_to_ask() {
-    let mut bench =
-        with(karpenter::Options { mode: Mode::Scriptless, ..karpenter::Options::default() });
+fn by_default_a_machine_has_only_the_billing_extension() {
+    let mut bench = with(karpenter::Options::default());
     launch(&mut bench, "default-g");
     bench.pass(60);
-    let vm = format!("{}/aks-default-g", bench.world.azure().options().compute("virtualMachines"));
-    let (status, body) =
-        bench.arm("GET", &format!("{vm}?api-version=2024-11-01&$expand=instanceView"), "");
-    assert_eq!((status, &body["properties"]["provisioningState"]), (200, &json!("Succeeded")));
-    assert!(
-        body["resources"].is_null() && body["properties"]["instanceView"]["extensions"].is_null()
+    let body = vm(&mut bench, "default-g");
+    assert_eq!(body["properties"]["provisioningState"], "Succeeded");
+    let extensions = body["resources"].as_array().unwrap();
+    assert_eq!(extensions.len(), 1);
+    assert_eq!(extensions[0]["name"], "computeAksLinuxBilling");
+    let billing = &extensions[0]["properties"];
+    assert_eq!(
+        (&billing["publisher"], &billing["type"], &billing["provisioningState"]),
+        (&json!("Microsoft.AKS"), &json!("Compute.AKS.Linux.Billing"), &json!("Succeeded"))
     );
+    let image = &body["properties"]["storageProfile"]["imageReference"];
+    let claim = bench.get(NODE_CLAIMS, "default-g").unwrap();
+    assert!(claim["status"]["imageID"].as_str().unwrap().starts_with("/CommunityGalleries/"));
+    assert_eq!(image["communityGalleryImageId"], claim["status"]["imageID"]);
     bench.pass(80);
     assert_eq!(says(&bench, "default-g", "Ready"), "True");
+}
+
+#[test]
+fn a_bootstrap_that_fails_without_an_extension_shows_nowhere_and_ends_at_fifteen_minutes() {
+    let mut bench = with(karpenter::Options {
+        image_version: BROKEN.to_owned(),
+        ..karpenter::Options::default()
+    });
+    launch(&mut bench, "default-j");
+    bench.pass(14 * 60 + 50);
+    let body = vm(&mut bench, "default-j");
+    assert_eq!(body["properties"]["provisioningState"], "Succeeded");
+    let agent = &body["properties"]["instanceView"]["vmAgent"]["statuses"][0];
+    assert_eq!(agent["displayStatus"], "Ready");
+    assert_eq!(body["resources"][0]["properties"]["provisioningState"], "Succeeded");
+    assert_eq!(requests(&bench), Vec::<Value>::new());
+    let claim = bench.get(NODE_CLAIMS, "default-j").unwrap();
+    let registered = condition(claim, "Registered").unwrap();
+    assert_eq!(
+        (&registered["reason"], &registered["message"]),
+        (&json!("NodeNotFound"), &json!("Node not registered with cluster"))
+    );
+    assert!(claim["metadata"]["deletionTimestamp"].is_null());
+    // Fifteen minutes after its creation, and a second for each of the two steps.
+    bench.pass(7 + 2);
+    let claim = bench.get(NODE_CLAIMS, "default-j").unwrap();
+    assert!(!claim["metadata"]["deletionTimestamp"].is_null());
+    assert_eq!(says(&bench, "default-j", "InstanceTerminating"), "True");
+    assert!(has_vm(&bench, "aks-default-j"), "the claim says so as soon as the VM is asked to go");
+    bench.pass(30);
+    assert!(bench.get(NODE_CLAIMS, "default-j").is_none() && !has_vm(&bench, "aks-default-j"));
+    assert_eq!(bench.world.kubernetes().objects("events", Some("default")).count(), 0);
+}
+
+#[test]
+fn extensions_come_after_the_vm_and_a_restart_in_between_loses_them() {
+    let options = karpenter::Options { mode: Mode::Vm, ..karpenter::Options::default() };
+    let mut bench = with(options);
+    launch(&mut bench, "default-k");
+    bench.pass(39);
+    let body = vm(&mut bench, "default-k");
+    assert_eq!(body["properties"]["provisioningState"], "Succeeded");
+    assert!(body["resources"].is_null(), "none for some seconds");
+    bench.pass(3);
+    assert_eq!(vm(&mut bench, "default-k")["resources"][0]["name"], "cse-agent-karpenter");
+    bench.pass(61);
+    let extensions = vm(&mut bench, "default-k")["resources"].as_array().unwrap().len();
+    assert_eq!(extensions, 2, "then billing");
+
+    launch(&mut bench, "default-l");
+    bench.pass(30);
+    let now = bench.now;
+    bench.world.karpenter_mut().unwrap().restart(now);
+    bench.pass(13 * 60);
+    let body = vm(&mut bench, "default-l");
+    assert!(body["resources"].is_null(), "nobody creates them: {}", body["resources"]);
+    assert_eq!(body["properties"]["provisioningState"], "Succeeded");
+    assert!(bench.get(NODE_CLAIMS, "default-l").is_some());
+    bench.pass(3 * 60);
+    assert!(bench.get(NODE_CLAIMS, "default-l").is_none());
+}
+
+#[test]
+fn a_launch_that_cannot_succeed_deletes_the_claim_at_once() {
+    for (failure, said) in [(LaunchFailure::NoCapacity, 1), (LaunchFailure::NodeClassNotReady, 0)] {
+        let options =
+            karpenter::Options { launch_failure: Some(failure), ..karpenter::Options::default() };
+        let mut bench = with(options);
+        bench.world.create_claim("default-m", bench.now).unwrap();
+        bench.pass(10);
+        assert!(bench.get(NODE_CLAIMS, "default-m").is_none(), "{failure:?}");
+        let events = bench.world.kubernetes().objects("events", Some("default"));
+        let events = events.filter(|event| event["reason"] == "InsufficientCapacityError").count();
+        assert_eq!(events, said, "{failure:?}");
+    }
+}
+
+#[test]
+fn a_stopped_karpenter_deletes_nothing_and_everything_when_it_is_back() {
+    let mut bench = with(karpenter::Options {
+        image_version: BROKEN.to_owned(),
+        ..karpenter::Options::default()
+    });
+    for number in 0..5 {
+        launch(&mut bench, &format!("default-{number}"));
+    }
+    bench.world.stop_karpenter();
+    bench.pass(3600);
+    assert_eq!(bench.world.kubernetes().count(NODE_CLAIMS), 5);
+    let now = bench.now;
+    bench.world.resume_karpenter(now);
+    bench.pass(2);
+    let deleted = bench.world.kubernetes().objects(NODE_CLAIMS, None);
+    let deleted = deleted.filter(|claim| !claim["metadata"]["deletionTimestamp"].is_null());
+    assert_eq!(deleted.count(), 5, "in one burst");
+}
+
+#[test]
+fn a_kubelet_gets_as_far_as_it_gets() {
+    for (join, approval, has_node, registers) in [
+        (Join::Ready, Some("Approved"), true, true),
+        (Join::NeverReady, Some("Approved"), true, true),
+        (Join::NoProviderId, Some("Approved"), true, false),
+        (Join::CsrDenied, Some("Denied"), false, false),
+        (Join::CsrPending, None, false, false),
+    ] {
+        let mut bench = with(karpenter::Options::default());
+        let cse = Cse { join, ..Cse::default() };
+        bench.world.karpenter_mut().unwrap().set_fate("default-n", cse);
+        launch(&mut bench, "default-n");
+        bench.pass(180);
+        let requests = requests(&bench);
+        let decision = requests[0]["status"]["conditions"][0]["type"].as_str();
+        assert_eq!((requests.len(), decision), (1, approval), "{join:?}");
+        assert_eq!(requests[0]["spec"]["username"], "system:bootstrap:abcdef");
+        let node = bench.get("nodes", "aks-default-n");
+        assert_eq!(node.is_some(), has_node, "{join:?}");
+        let has_id = node.is_some_and(|node| node["spec"]["providerID"].is_string());
+        assert_eq!(has_id, has_node && join != Join::NoProviderId);
+        let registered = says(&bench, "default-n", "Registered") == "True";
+        assert_eq!(registered, registers, "{join:?}");
+        let ready = says(&bench, "default-n", "Ready") == "True";
+        assert_eq!(ready, join == Join::Ready, "{join:?}");
+        bench.pass(24 * 3600);
+        assert!(self::requests(&bench).is_empty(), "they are removed in the end");
+    }
+}
+
+#[test]
+fn more_than_one_node_restarts_the_fifteen_minutes() {
+    let mut bench = with(karpenter::Options::default());
+    launch(&mut bench, "default-o");
+    let id = bench.get(NODE_CLAIMS, "default-o").unwrap()["status"]["providerID"].clone();
+    let now = bench.now;
+    let other = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "other"}, "spec": {"providerID": id}});
+    bench.world.kubernetes_mut().create(other, now).unwrap();
+    bench.pass(14 * 60);
+    let claim = bench.get(NODE_CLAIMS, "default-o").unwrap();
+    assert_eq!(condition(claim, "Registered").unwrap()["reason"], "MultipleNodesFound");
+    bench.pass(90);
+    let claim = bench.get(NODE_CLAIMS, "default-o").unwrap();
+    assert!(claim["metadata"]["deletionTimestamp"].is_null(), "the clock was reset");
+    bench.pass(90);
+    let claim = bench.get(NODE_CLAIMS, "default-o");
+    assert!(claim.is_none_or(|claim| !claim["metadata"]["deletionTimestamp"].is_null()));
 }
 
 #[test]
@@ -239,6 +419,50 @@ fn failed_claims_have_successors_up_to_a_bound() {
     bench.pass(30 * 60);
     assert_eq!(events(&bench).len(), 3, "the first and two successors");
     assert_eq!(bench.world.kubernetes().count(NODE_CLAIMS), 0);
+}
+
+#[test]
+fn a_node_without_a_provider_id_stops_all_provisioning_after_a_restart() {
+    let mut bench = with(karpenter::Options { replacements: 1, ..on_broken_image() });
+    let node = json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": "aks-default-lost", "labels": {"karpenter.sh/nodepool": "default"}},
+    });
+    let now = bench.now;
+    bench.world.kubernetes_mut().create(node, now).unwrap();
+    launch(&mut bench, "default-j");
+    let now = bench.now;
+    bench.world.karpenter_mut().unwrap().restart(now);
+    bench.pass(60 * 60);
+    assert_eq!(bench.world.kubernetes().count(NODE_CLAIMS), 0, "the successor is not created");
+    let (key, now) = (Key::new(None, "aks-default-lost"), bench.now);
+    bench.world.kubernetes_mut().delete("nodes", &key, now).unwrap();
+    bench.pass(10);
+    assert_eq!(bench.world.kubernetes().count(NODE_CLAIMS), 1);
+}
+
+#[test]
+fn a_change_of_a_foreign_condition_is_an_event_with_its_message() {
+    let mut bench = with(karpenter::Options::default());
+    launch(&mut bench, "default-k");
+    let foreign = json!([{"op": "add", "path": "/status/conditions/-", "value": {
+        "type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "it failed",
+        "lastTransitionTime": "2026-11-15T05:00:00Z",
+    }}]);
+    let path = "/apis/karpenter.sh/v1/nodeclaims/default-k/status";
+    let form = "application/json-patch+json";
+    bench.kube("PATCH", path, "simulated-administrator", form, &foreign.to_string());
+    bench.pass(2);
+    let events = bench.world.kubernetes().objects("events", Some("default"));
+    let told: Vec<&Value> = events.filter(|event| event["reason"] == "CSEProvisioned").collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["type"], "Normal");
+    assert!(
+        told[0]["message"]
+            .as_str()
+            .unwrap()
+            .ends_with("Unknown -> False, Reason: CSEFailed, Message: it failed")
+    );
 }
 
 #[test]

@@ -82,3 +82,28 @@ async fn an_unknown_token_is_not_let_in_and_anyone_may_ask_what_they_may() {
         assert_eq!(answer["status"]["allowed"], allowed);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn aks_automatic_refuses_writes_in_its_namespaces() {
+    let options = Options { start: start(), managed_namespaces: true, ..Options::default() };
+    let world = World::new(options);
+    let path = |namespace: &str, kind: &str| format!("/api/v1/namespaces/{namespace}/{kind}");
+    let json = "application/json";
+    for (namespace, status) in [("default", 201), ("kube-system", 403)] {
+        let maps = path(namespace, "configmaps");
+        let (found, body) = world.raw("POST", &maps, json, map("m", json!({}))).await;
+        assert_eq!(found, status, "{body}");
+        if status == 403 {
+            assert!(body["message"].as_str().unwrap().contains("managed by AKS"), "{body}");
+        }
+        assert_eq!(world.raw("GET", &maps, json, Value::Null).await.0, 200);
+        let secrets = path(namespace, "secrets");
+        let secrets = world.raw("GET", &secrets, json, Value::Null).await.0;
+        assert_eq!(secrets, if status == 403 { 403 } else { 200 });
+    }
+    assert_eq!(
+        world.raw("DELETE", "/api/v1/namespaces/kube-system", json, Value::Null).await.0,
+        403
+    );
+    assert_eq!(world.raw("GET", "/api/v1/namespaces/kube-system", json, Value::Null).await.0, 200);
+}

@@ -18,6 +18,10 @@ cases!("records":
     an_event_belongs_to_the_namespace_of_its_object,
     a_series_is_counted_by_patch,
     events_are_selected_by_their_object,
+    events_of_an_object_without_a_namespace_are_selected_as_describe_does,
+    the_source_of_an_event_is_its_reporter_where_it_has_none,
+    a_new_event_may_name_any_namespace_of_its_object,
+    a_new_event_outside_of_the_systems_namespaces_needs_its_objects,
     a_journal_is_appended_under_its_version,
     a_journal_has_at_most_a_mebibyte,
     a_journal_key_must_be_a_file_name,
@@ -26,7 +30,7 @@ cases!("records":
     a_secret_is_base64_and_takes_plain_text,
     a_secrets_type_stays,
     secrets_are_selected_by_type;
-    since 22:
+    since 23:
     the_librarys_recorder_is_understood,
     an_event_in_default_needs_no_namespace_on_its_object,
 );
@@ -202,6 +206,69 @@ async fn events_are_selected_by_their_object(c: Cluster) {
     let selector = format!("{selector},reason%3DOther");
     let list = c.get(&format!("{CORE_EVENTS}?fieldSelector={selector}")).await.is(200);
     assert!(names(&list).is_empty());
+}
+
+/// The selector of `kubectl describe`, over all namespaces.
+async fn described(c: &Cluster, list: &str, object: &str, name: &str, uid: &str) -> Vec<String> {
+    let selector = format!(
+        "{object}.name%3D{name},{object}.namespace%3D,{object}.kind%3DNodeClaim,{object}.uid%3D{uid}"
+    );
+    let list = c.get(&format!("{list}?fieldSelector={selector}&limit=500")).await.is(200);
+    names(&list).into_iter().map(str::to_owned).collect()
+}
+
+async fn events_of_an_object_without_a_namespace_are_selected_as_describe_does(c: Cluster) {
+    let claim = c.name("claim");
+    for (suffix, about) in [
+        ("shown", json!({"kind": "NodeClaim", "name": claim, "uid": "u1"})),
+        ("no-uid", json!({"kind": "NodeClaim", "name": claim})),
+        (
+            "placed",
+            json!({"kind": "NodeClaim", "name": claim, "uid": "u1", "namespace": "default"}),
+        ),
+    ] {
+        let body = json!({
+            "metadata": {"name": c.name(suffix), "namespace": "default"}, "involvedObject": about,
+            "reason": "R", "message": "m", "type": "Warning",
+        });
+        c.post(CORE_EVENTS, &body).await.is(201);
+    }
+    let expected = [c.name("shown")];
+    let new = "/apis/events.k8s.io/v1/events";
+    assert_eq!(described(&c, "/api/v1/events", "involvedObject", &claim, "u1").await, expected);
+    assert_eq!(described(&c, new, "regarding", &claim, "u1").await, expected);
+}
+
+async fn the_source_of_an_event_is_its_reporter_where_it_has_none(c: Cluster) {
+    let name = c.name("event");
+    c.post(EVENTS, &event(&name)).await.is(201);
+    for (source, expected) in [("mooring", 1), ("karpenter", 0)] {
+        let selector = format!("metadata.name%3D{name},source%3D{source}");
+        let list = c.get(&format!("{CORE_EVENTS}?fieldSelector={selector}")).await.is(200);
+        assert_eq!(names(&list).len(), expected, "{source}");
+    }
+}
+
+async fn a_new_event_may_name_any_namespace_of_its_object(c: Cluster) {
+    let mut body = event(&c.name("event"));
+    body["regarding"]["namespace"] = json!("kube-system");
+    c.post(EVENTS, &body).await.is(201);
+}
+
+async fn a_new_event_outside_of_the_systems_namespaces_needs_its_objects(c: Cluster) {
+    c.namespace().await;
+    let name = c.name("ns");
+    let mut body = event("e");
+    body["metadata"]["namespace"] = json!(name);
+    body["regarding"].as_object_mut().unwrap().remove("namespace");
+    let list = format!("/apis/events.k8s.io/v1/namespaces/{name}/events");
+    let status = c.post(&list, &body).await.fails(422, "Invalid");
+    assert!(
+        text(&status, "/message").contains(
+            "involvedObject.namespace: Invalid value: \"\": does not match event.namespace"
+        ),
+        "{status}"
+    );
 }
 
 async fn the_librarys_recorder_is_understood(c: Cluster) {

@@ -1,0 +1,95 @@
+//! What others do to a machine: extensions by policies and products, changes of tags, an agent that falls silent.
+
+use serde_json::json;
+
+use super::Azure;
+use super::store::{set, text};
+
+/// An extension that has nothing to do with the bootstrap.
+#[derive(Debug, Clone)]
+pub struct ForeignExtension {
+    /// Its name.
+    pub name: String,
+    /// Its publisher.
+    pub publisher: String,
+    /// Its type; a `CustomScript` may be anyone's.
+    pub kind: String,
+    /// `Succeeded`, `Failed` or `Updating`.
+    pub state: String,
+    /// What it reports.
+    pub message: String,
+    /// Whether its failures are hidden from its resource and its machine.
+    pub suppress_failures: bool,
+}
+
+impl Azure {
+    /// Adds an extension to a machine. False if there is no such machine.
+    pub fn add_extension(&mut self, machine: &str, extension: &ForeignExtension) -> bool {
+        let ForeignExtension { name, publisher, kind, state, message, suppress_failures } =
+            extension;
+        let Some(body) = self.world.store.get(machine) else { return false };
+        let (id, resource) = (text(body, "/id").to_owned(), text(body, "/type").to_owned());
+        let failed = state == "Failed";
+        let shown = if failed && *suppress_failures { "Succeeded" } else { state };
+        self.world.store.put(json!({
+            "id": format!("{id}/extensions/{name}"),
+            "name": name,
+            "type": format!("{resource}/extensions"),
+            "location": self.world.options.location,
+            "properties": {
+                "provisioningState": shown, "publisher": publisher, "type": kind,
+                "typeHandlerVersion": "1.0", "autoUpgradeMinorVersion": true, "suppressFailures": suppress_failures,
+                "instanceView": {
+                    "name": name, "type": format!("{publisher}.{kind}"), "typeHandlerVersion": "1.0.4",
+                    "statuses": [{
+                        "code": format!("ProvisioningState/{}", state.to_lowercase()),
+                        "level": if failed { "Error" } else { "Info" },
+                        "displayStatus": format!("Provisioning {}", state.to_lowercase()),
+                        "message": message,
+                    }],
+                },
+            },
+        }));
+        true
+    }
+
+    /// Karpenter changes the tags of a machine and its extensions, which are `Updating` until
+    /// [`end_tag_update`](Self::end_tag_update).
+    pub fn begin_tag_update(&mut self, machine: &str) {
+        self.set_states(machine, "Updating");
+    }
+
+    /// The change of tags has ended.
+    pub fn end_tag_update(&mut self, machine: &str) {
+        self.set_states(machine, "Succeeded");
+    }
+
+    fn set_states(&mut self, machine: &str, state: &str) {
+        let extensions = self.world.store.list(&format!("{machine}/extensions"));
+        let mut ids: Vec<String> = extensions.map(|body| text(body, "/id").to_owned()).collect();
+        ids.push(machine.to_owned());
+        for id in ids {
+            if let Some(body) = self.world.store.get_mut(&id) {
+                set(body, "provisioningState", state);
+            }
+        }
+    }
+
+    /// The agent of a machine dies; its last status is shown for a while.
+    pub fn stop_agent(&mut self, machine: &str) {
+        self.world.dead_agents.insert(machine.to_lowercase());
+    }
+
+    /// The agent of a machine no longer reports.
+    pub fn silence_agent(&mut self, machine: &str) {
+        if let Some(body) = self.world.store.get_mut(machine) {
+            body["properties"]["instanceView"]["vmAgent"] = json!({
+                "vmAgentVersion": "Unknown",
+                "statuses": [{
+                    "code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready",
+                    "message": "VM Agent is unresponsive.",
+                }],
+            });
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What Karpenter makes of conditions of others: whenever one changes its status, a Normal event repeats its whole
+//! message, under the condition's type as reason. A condition that is absent counts as unknown.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::conditions::is_own;
+use crate::kubernetes::objects::{list, name, text, time, uid};
+
+const UNKNOWN: &str = "Unknown";
+
+/// The statuses that were seen last, by NodeClaim and type, and the events that are to be written.
+#[derive(Debug, Default)]
+pub(super) struct Transitions {
+    seen: BTreeMap<String, BTreeMap<String, String>>,
+    events: Vec<Value>,
+}
+
+impl Transitions {
+    /// Compares a NodeClaim with what was seen of it last.
+    pub(super) fn see(&mut self, claim: &Value, now: Timestamp) {
+        let mut statuses = BTreeMap::new();
+        let before = self.seen.get(name(claim));
+        for condition in list(claim, &["status", "conditions"]) {
+            let (kind, status) = (text(condition, &["type"]), text(condition, &["status"]));
+            if is_own(kind) {
+                continue;
+            }
+            let was = before.and_then(|before| before.get(kind)).map_or(UNKNOWN, String::as_str);
+            if was != status {
+                self.events.push(event(claim, condition, was, now));
+            }
+            statuses.insert(kind.to_owned(), status.to_owned());
+        }
+        self.seen.insert(name(claim).to_owned(), statuses);
+    }
+
+    pub(super) fn forget(&mut self, claim: &str) {
+        self.seen.remove(claim);
+    }
+
+    pub(super) fn take_events(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.events)
+    }
+}
+
+fn event(claim: &Value, condition: &Value, was: &str, now: Timestamp) -> Value {
+    let [kind, status, reason, message] =
+        ["type", "status", "reason", "message"].map(|member| text(condition, &[member]));
+    let message = if message.is_empty() { String::new() } else { format!(", Message: {message}") };
+    json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {
+            "name": format!("{}.{kind}.{:x}", name(claim), now.as_nanosecond()).to_lowercase(),
+            "namespace": "default",
+        },
+        "involvedObject": {
+            "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": name(claim), "uid": uid(claim),
+        },
+        "type": "Normal",
+        "reason": kind,
+        "message": format!(
+            "Status condition transitioned, Type: {kind}, Status: {was} -> {status}, Reason: {reason}{message}"
+        ),
+        "source": {"component": "karpenter"},
+        "reportingComponent": "karpenter",
+        "reportingInstance": "",
+        "count": 1,
+        "firstTimestamp": time(now),
+        "lastTimestamp": time(now),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_of_a_foreign_status_is_an_event_with_the_whole_message() {
+        let claim = |conditions: Value| json!({"metadata": {"name": "c", "uid": "u"}, "status": {"conditions": conditions}});
+        let ours = |status: &str| json!({"type": "CSEProvisioned", "status": status, "reason": "R", "message": "m"});
+        let mut transitions = Transitions::default();
+        let mut count = |conditions: Value| {
+            transitions.see(&claim(conditions), Timestamp::UNIX_EPOCH);
+            transitions.take_events()
+        };
+        assert!(count(json!([{"type": "Launched", "status": "True"}])).is_empty());
+        assert!(count(json!([ours("Unknown")])).is_empty());
+        let events = count(json!([ours("False")]));
+        assert_eq!(
+            events[0]["message"],
+            "Status condition transitioned, Type: CSEProvisioned, Status: Unknown -> False, Reason: R, Message: m"
+        );
+        assert!(count(json!([ours("False")])).is_empty());
+        assert!(count(json!([])).is_empty(), "nothing is said of one that is gone");
+        assert_eq!(count(json!([ours("False")])).len(), 1, "one that comes back is a change");
+    }
+}

@@ -1,0 +1,388 @@
+//! Roles, deny assignments, linked resources and locks.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mooring_simulator::azure::{
+    Cse, DeletingView, Denial, DenyAssignment, ForeignExtension, Guest, Lock, LockLevel, NewVm,
+    Options,
+};
+use mooring_simulator::scenario::Scenario;
+use serde_json::{Value, json};
+
+use crate::support::{CLUSTER, COMPUTE, Lab, Seen};
+
+const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
+const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";
+
+fn group(name: &str) -> String {
+    format!("{SUBSCRIPTION}/resourceGroups/{name}")
+}
+
+fn node_group() -> String {
+    group("MC_rg-demo_demo_westeurope")
+}
+
+/// A cluster whose pools are in a network of its own, with the shipped roles.
+fn own_network() -> Lab {
+    let scenario = Scenario { own_network: true, ..Scenario::named("healthy").unwrap() };
+    Lab::shipped(&scenario)
+}
+
+fn authorization(lab: &mut Lab, scope: &str, kind: &str, version: &str) -> Seen {
+    let path = format!("{scope}/providers/Microsoft.Authorization/{kind}");
+    lab.call("GET", &format!("{path}?api-version={version}"), None)
+}
+
+fn new_pool(lab: &mut Lab, members: &Value) -> Seen {
+    let mut body = json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5", "mode": "User"}});
+    for (name, value) in members.as_object().unwrap() {
+        body["properties"][name] = value.clone();
+    }
+    lab.put(&format!("{CLUSTER}/agentPools/extra"), &body)
+}
+
+fn lock(lab: &mut Lab, scope: &str, level: LockLevel) {
+    let (scope, name) = (scope.to_owned(), "keep".to_owned());
+    lab.azure.add_lock(Lock { scope, name, level, notes: None });
+}
+
+#[test]
+fn a_pool_in_a_foreign_subnet_needs_the_right_to_join_it() {
+    let mut lab = own_network();
+    let subnet = lab.azure.options().subnet();
+    lab.azure.unassign(&group("rg-network"));
+    let refused = new_pool(&mut lab, &json!({"vnetSubnetID": subnet}));
+    assert_eq!((refused.status, refused.code()), (403, "LinkedAuthorizationFailed"));
+    let who = lab.azure.options().principal.clone();
+    assert_eq!(
+        refused.text("/error/message"),
+        format!(
+            "The client '{who}' with object id '{who}' has permission to perform action 'Microsoft.ContainerService/managedClusters/agentPools/write' on scope '{CLUSTER}/agentPools/extra'; however, it does not have permission to perform action '{JOIN}' on the linked scope(s) '{subnet}' or the linked scope(s) are invalid."
+        )
+    );
+    assert_eq!(lab.get(&format!("{CLUSTER}/agentPools/extra")).status, 404);
+    let mut lab = own_network();
+    assert_eq!(new_pool(&mut lab, &json!({"vnetSubnetID": subnet})).status, 201);
+}
+
+#[test]
+fn every_linked_resource_has_its_action() {
+    let network = format!("{}/providers/Microsoft.Network", group("rg-other"));
+    let compute = format!("{}/providers/Microsoft.Compute", group("rg-other"));
+    for (member, id, action) in [
+        ("podSubnetID", format!("{network}/virtualNetworks/v/subnets/s"), JOIN),
+        (
+            "nodePublicIPPrefixID",
+            format!("{network}/publicIPPrefixes/p"),
+            "Microsoft.Network/publicIPPrefixes/join/action",
+        ),
+        (
+            "proximityPlacementGroupID",
+            format!("{compute}/proximityPlacementGroups/p"),
+            "Microsoft.Compute/proximityPlacementGroups/write",
+        ),
+    ] {
+        let mut lab = Lab::shipped(&Scenario::named("healthy").unwrap());
+        let refused = new_pool(&mut lab, &json!({member: id}));
+        assert_eq!(refused.code(), "LinkedAuthorizationFailed", "{member}");
+        assert!(refused.text("/error/message").contains(action), "{:?}", refused.body);
+        let mut lab = Lab::new("healthy");
+        assert_eq!(new_pool(&mut lab, &json!({member: id})).status, 201, "{member}");
+    }
+    for (pointer, id, action) in [
+        (
+            "diskEncryptionSetID",
+            json!(format!("{compute}/diskEncryptionSets/d")),
+            "Microsoft.Compute/diskEncryptionSets/read",
+        ),
+        (
+            "identityProfile",
+            json!({"kubeletidentity": {"resourceId": format!("{}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i", group("rg-other"))}}),
+            "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
+        ),
+    ] {
+        let mut lab = Lab::shipped(&Scenario::named("healthy").unwrap());
+        let mut cluster = lab.azure.resource(CLUSTER).unwrap().clone();
+        cluster["properties"][pointer] = id;
+        lab.azure.put_resource(cluster);
+        let refused = new_pool(&mut lab, &json!({}));
+        assert!(refused.text("/error/message").contains(action), "{:?}", refused.body);
+    }
+}
+
+#[test]
+fn permissions_are_inherited_and_name_what_is_taken_away() {
+    let mut lab = own_network();
+    let (subnet, nodes) = (lab.azure.options().subnet(), node_group());
+    let mut grants = |scope: &str, action: &str| {
+        let list = authorization(&mut lab, scope, "permissions", "2022-04-01");
+        assert_eq!(list.status, 200, "{:?}", list.body);
+        let has = |entry: &Value, name: &str| {
+            entry[name].as_array().unwrap().iter().any(|one| one == action)
+        };
+        let entries = list.body["value"].as_array().unwrap().clone();
+        entries.iter().any(|entry| has(entry, "actions") && !has(entry, "notActions"))
+    };
+    let write = "Microsoft.ContainerService/managedClusters/agentPools/write";
+    assert!(grants(CLUSTER, write));
+    assert!(grants(&format!("{CLUSTER}/agentPools/system"), write), "inherited");
+    assert!(!grants(&group("rg-demo"), write), "not from below");
+    assert!(grants(&subnet, JOIN) && !grants(&nodes, JOIN));
+    lab.azure.deny(Denial { principal: None, action: JOIN.to_owned(), scope: None });
+    let list = authorization(&mut lab, &subnet, "permissions", "2022-04-01");
+    let entries = list.body["value"].as_array().unwrap();
+    let all_taken = |entry: &Value| entry["notActions"].as_array().unwrap().contains(&json!(JOIN));
+    assert!(entries.iter().all(all_taken), "{:?}", list.body);
+    // Who may not ask is refused.
+    let action = "Microsoft.Authorization/*".to_owned();
+    lab.azure.deny(Denial { principal: None, action, scope: None });
+    let list = authorization(&mut lab, &subnet, "permissions", "2022-04-01");
+    assert_eq!((list.status, list.code()), (403, "AuthorizationFailed"));
+}
+
+#[test]
+fn locks_are_inherited_and_forbid_what_their_level_says() {
+    let delete = |lab: &mut Lab| lab.delete(&format!("{CLUSTER}/agentPools/user"));
+    let write = |lab: &mut Lab| new_pool(lab, &json!({}));
+    for scope in [SUBSCRIPTION.to_owned(), group("RG-Demo"), CLUSTER.to_owned()] {
+        let mut lab = Lab::new("healthy");
+        lock(&mut lab, &scope, LockLevel::CanNotDelete);
+        let refused = delete(&mut lab);
+        assert_eq!((refused.status, refused.code()), (409, "ScopeLocked"));
+        assert_eq!(
+            refused.text("/error/message"),
+            format!(
+                "The scope '{CLUSTER}/agentPools/user' cannot perform delete operation because following scope(s) are locked: '{scope}'. Please remove the lock and try again."
+            )
+        );
+        assert_eq!(write(&mut lab).status, 201, "only deleting is locked");
+        let mut lab = Lab::new("healthy");
+        lock(&mut lab, &scope, LockLevel::ReadOnly);
+        for refused in [
+            delete(&mut lab),
+            write(&mut lab),
+            lab.post(&format!("{CLUSTER}/listClusterUserCredential")),
+            lab.post(&format!("{CLUSTER}/abort")),
+            lab.post(&format!("{CLUSTER}/agentPools/user/abort")),
+            lab.post(&format!("{CLUSTER}/runCommand")),
+        ] {
+            assert_eq!(
+                (refused.status, refused.code()),
+                (409, "ScopeLocked"),
+                "{:?}",
+                refused.body
+            );
+        }
+        assert_eq!(lab.get(CLUSTER).status, 200);
+        // Seen from the scope itself, from below and from above.
+        for from in [&scope, &format!("{CLUSTER}/agentPools/user"), SUBSCRIPTION] {
+            let list = authorization(&mut lab, from, "locks", "2020-05-01");
+            assert_eq!(list.text("/value/0/properties/level"), "ReadOnly", "{from}");
+        }
+        let elsewhere = authorization(&mut lab, &group("rg-network"), "locks", "2020-05-01");
+        let seen = elsewhere.body["value"].as_array().unwrap().len();
+        assert_eq!(seen, usize::from(scope == SUBSCRIPTION));
+    }
+    let mut lab = Lab::new("healthy");
+    lock(&mut lab, SUBSCRIPTION, LockLevel::NotSpecified);
+    assert_eq!(delete(&mut lab).status, 202);
+}
+
+#[test]
+fn a_lock_is_made_and_removed_by_its_own_calls() {
+    let mut lab = Lab::new("healthy");
+    let path =
+        format!("{CLUSTER}/providers/Microsoft.Authorization/locks/keep?api-version=2020-05-01");
+    let body = json!({"properties": {"level": "ReadOnly", "notes": "audit"}});
+    assert_eq!(lab.call("PUT", &path, Some(&body)).status, 201);
+    assert_eq!(lab.call("GET", &path, None).text("/properties/notes"), "audit");
+    assert_eq!(lab.delete(&format!("{CLUSTER}/agentPools/user")).code(), "ScopeLocked");
+    assert_eq!(lab.call("DELETE", &path, None).status, 200);
+    assert_eq!(lab.call("GET", &path, None).status, 404);
+    assert_eq!(lab.delete(&format!("{CLUSTER}/agentPools/user")).status, 202);
+}
+
+#[test]
+fn a_lock_on_the_node_resource_group_fails_the_pool_later() {
+    let mut lab = Lab::new("healthy");
+    lock(&mut lab, &node_group(), LockLevel::CanNotDelete);
+    let accepted = lab.delete(&format!("{CLUSTER}/agentPools/user"));
+    assert_eq!(accepted.status, 202, "the lock is not on the pool");
+    lab.pass(600);
+    assert_eq!(lab.pool_state("user"), "Failed");
+    assert_eq!(lab.follow(&accepted).text("/error/code"), "ScopeLocked");
+    assert!(lab.vmss("user").is_some());
+}
+
+#[test]
+fn a_restricted_node_resource_group_denies_even_its_owner() {
+    let mut lab = Lab::new("healthy");
+    let mut cluster = lab.azure.resource(CLUSTER).unwrap().clone();
+    cluster["properties"]["nodeResourceGroupProfile"] = json!({"restrictionLevel": "ReadOnly"});
+    lab.azure.put_resource(cluster);
+    let set = lab.vmss("user").unwrap()["id"].as_str().unwrap().to_owned();
+    let refused = lab.call(
+        "PATCH",
+        &format!("{set}?api-version=2024-07-01"),
+        Some(&json!({"tags": {"a": "b"}})),
+    );
+    assert_eq!((refused.status, refused.code()), (403, "DenyAssignmentAuthorizationFailed"));
+    let list = authorization(&mut lab, &node_group(), "denyAssignments", "2022-04-01");
+    let name = list.text("/value/0/properties/denyAssignmentName").to_owned();
+    assert!(refused.text("/error/message").contains(&name), "{:?}", refused.body);
+    assert_eq!(lab.get(&format!("{COMPUTE}/virtualMachineScaleSets")).status, 200, "reads go on");
+    // AKS itself is not denied.
+    assert_eq!(lab.delete(&format!("{CLUSTER}/agentPools/user")).status, 202);
+    lab.pass(600);
+    assert!(lab.vmss("user").is_none());
+}
+
+#[test]
+fn a_deny_assignment_wins_over_a_role_also_on_a_linked_resource() {
+    let mut lab = own_network();
+    let subnet = lab.azure.options().subnet();
+    lab.azure.add_deny_assignment(DenyAssignment {
+        name: "stack".to_owned(),
+        scope: group("rg-network"),
+        actions: vec!["Microsoft.Network/*".to_owned()],
+        not_actions: vec!["*/read".to_owned()],
+        except: Vec::new(),
+    });
+    let refused = new_pool(&mut lab, &json!({"vnetSubnetID": subnet}));
+    assert_eq!((refused.status, refused.code()), (403, "DenyAssignmentAuthorizationFailed"));
+    assert!(refused.text("/error/message").contains("deny assignment with name 'stack'"));
+}
+
+#[test]
+fn credentials_follow_from_the_clusters_own_settings() {
+    let with = |properties: Value, what: &str| {
+        let mut lab = Lab::new("healthy");
+        let mut cluster = lab.azure.resource(CLUSTER).unwrap().clone();
+        for (name, value) in properties.as_object().unwrap() {
+            cluster["properties"][name] = value.clone();
+        }
+        lab.azure.put_resource(cluster);
+        lab.post(&format!("{CLUSTER}/{what}"))
+    };
+    let config = |seen: &Seen| {
+        let bytes = STANDARD.decode(seen.text("/kubeconfigs/0/value")).unwrap();
+        serde_json::from_slice::<Value>(&bytes).unwrap()
+    };
+    let user = "listClusterUserCredential";
+    let entra = config(&with(json!({}), user));
+    assert_eq!(entra["users"][0]["user"]["exec"]["command"], "kubelogin");
+    let local = config(&with(json!({"aadProfile": null, "disableLocalAccounts": false}), user));
+    assert!(local["users"][0]["user"]["token"].is_string(), "{local}");
+    let disabled = "Getting static credential is not allowed because this cluster is set to disable local accounts.";
+    for (properties, what) in
+        [(json!({"aadProfile": null}), user), (json!({}), "listClusterAdminCredential")]
+    {
+        let refused = with(properties, what);
+        assert_eq!((refused.status, refused.code()), (400, "BadRequest"));
+        assert_eq!(refused.text("/message"), disabled);
+    }
+    let private = json!({"apiServerAccessProfile": {"enablePrivateCluster": true, "enablePrivateClusterPublicFQDN": true},
+        "privateFQDN": "demo.privatelink.example"});
+    let server =
+        |config: &Value| config["clusters"][0]["cluster"]["server"].as_str().unwrap().to_owned();
+    assert_eq!(server(&config(&with(private, user))), "https://demo.privatelink.example:443");
+}
+
+#[test]
+fn views_show_what_others_do_to_a_machine() {
+    let path = format!("{COMPUTE}/virtualMachines/aks-default-x1");
+    let with = |deleting_view: DeletingView| {
+        let options = Options { deleting_view, ..Options::default() };
+        let mut lab = Lab::with("healthy", 1, options);
+        let created = lab.now;
+        let vm = NewVm::booting("aks-default-x1", "202601.13.0", Cse::default(), created);
+        lab.azure.create_vm(&vm);
+        lab.pass(600);
+        lab
+    };
+    let view = |lab: &mut Lab| lab.get(&format!("{path}?$expand=instanceView"));
+    let mut lab = with(DeletingView::Full);
+    for (name, state) in [("AzurePolicy", "Succeeded"), ("zz-script", "Failed")] {
+        assert!(lab.azure.add_extension(
+            &path,
+            &ForeignExtension {
+                name: name.to_owned(),
+                publisher: "Microsoft.Azure.Extensions".to_owned(),
+                kind: "CustomScript".to_owned(),
+                state: state.to_owned(),
+                message: "not the bootstrap".to_owned(),
+                suppress_failures: true,
+            }
+        ));
+    }
+    let seen = view(&mut lab);
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let mut views = names(&seen.body["properties"]["instanceView"]["extensions"]);
+    assert_eq!(seen.body["resources"][2]["properties"]["provisioningState"], "Succeeded", "hidden");
+    views.reverse();
+    assert_eq!(views, names(&seen.body["resources"]), "in another order");
+    assert!(seen.body["properties"]["instanceView"]["disks"].is_array());
+    lab.azure.begin_tag_update(&path);
+    let updating = view(&mut lab);
+    assert_eq!(updating.body["resources"][0]["properties"]["provisioningState"], "Updating");
+    lab.azure.end_tag_update(&path);
+    lab.azure.silence_agent(&path);
+    let agent = "/properties/instanceView/vmAgent/vmAgentVersion";
+    assert_eq!(view(&mut lab).text(agent), "Unknown");
+    for (deleting_view, status, extensions) in [
+        (DeletingView::Full, 200, true),
+        (DeletingView::StatusesOnly, 200, false),
+        (DeletingView::Gone, 404, false),
+    ] {
+        let mut lab = with(deleting_view);
+        assert_eq!(lab.delete(&path).status, 202);
+        let seen = view(&mut lab);
+        let shown = seen.body["properties"]["instanceView"]["extensions"].is_array();
+        assert_eq!((seen.status, shown), (status, extensions), "{deleting_view:?}");
+    }
+}
+
+#[test]
+fn commands_run_one_at_a_time_and_hang_without_an_agent() {
+    let path = format!("{COMPUTE}/virtualMachines/aks-default-x1");
+    let lab = |cse: Cse| {
+        let mut lab = Lab::new("healthy");
+        let created = lab.now;
+        lab.azure.create_vm(&NewVm::booting("aks-default-x1", "202601.13.0", cse, created));
+        lab.pass(600);
+        lab
+    };
+    let run = |lab: &mut Lab, lines: &[&str]| {
+        let target = format!("{path}/runCommand?api-version=2024-07-01");
+        lab.call("POST", &target, Some(&json!({"commandId": "RunShellScript", "script": lines})))
+    };
+    let cat = ["cat /var/log/azure/aks/provision.json"];
+    let noisy = Cse { output: "\"".repeat(3000), ..Cse::oras_missing() };
+    let mut first = lab(noisy);
+    let accepted = run(&mut first, &cat);
+    assert_eq!(accepted.status, 202);
+    let second = run(&mut first, &cat);
+    assert_eq!((second.status, second.code()), (409, "Conflict"));
+    assert!(
+        second.text("/error/message").starts_with("Run command extension execution is in progress")
+    );
+    first.pass(60);
+    let done = first.follow(&accepted);
+    let printed = done.text("/properties/output/value/0/message").to_owned();
+    let stdout = printed.split_once("[stdout]\n").unwrap().1.split_once("\n[stderr]").unwrap().0;
+    assert_eq!(stdout.len(), 4096);
+    assert!(!stdout.contains("ExitCode"), "the head is lost");
+    assert_eq!(run(&mut first, &cat).status, 202, "the next one may run");
+    let mut silent = lab(Cse { guest: Guest::Silent, ..Cse::default() });
+    let hanging = run(&mut silent, &cat);
+    silent.pass(80 * 60);
+    assert_eq!(silent.follow(&hanging).text("/status"), "InProgress");
+    silent.pass(11 * 60);
+    assert_eq!(silent.follow(&hanging).text("/status"), "Failed");
+}
