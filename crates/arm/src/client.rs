@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::budget::{Budget, Priority};
 use crate::calls::Versions;
@@ -100,6 +103,14 @@ impl Client {
     /// A token for another scope than the resource manager's, such as [`Cloud::aks_scope`].
     pub async fn token(&self, scope: &str) -> Result<Token, IdentityError> {
         self.shared.tokens.token(self.outside(), scope).await
+    }
+
+    /// Returns the object id of the caller, as its token names it; none if the token cannot be read.
+    pub async fn object_id(&self) -> Option<String> {
+        let token = self.token(&self.cloud().scope()).await.ok()?;
+        let claims = token.secret.expose().split('.').nth(1)?.trim_end_matches('=').to_owned();
+        let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+        claims.get("oid")?.as_str().map(str::to_owned)
     }
 
     /// A fresh id in the form of a UUID, for requests that shall be found again in Azure's logs.

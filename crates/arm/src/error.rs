@@ -62,6 +62,8 @@ pub enum ErrorKind {
     Forbidden(Refusal),
     /// 409: mostly another operation that runs on the same resource.
     Conflict(Refusal),
+    /// 409 `ScopeLocked`: a lock forbids it until someone removes the lock.
+    Locked(Refusal),
     /// 412: the resource is not as `If-Match` said.
     PreconditionFailed(Refusal),
     /// 429, still, when attempts or time ended.
@@ -100,6 +102,7 @@ impl Error {
             | ErrorKind::Unauthorized(refusal)
             | ErrorKind::Forbidden(refusal)
             | ErrorKind::Conflict(refusal)
+            | ErrorKind::Locked(refusal)
             | ErrorKind::PreconditionFailed(refusal)
             | ErrorKind::Throttled { refusal, .. }
             | ErrorKind::Refused(refusal)
@@ -128,6 +131,7 @@ impl Error {
             ErrorKind::Unauthorized(_) => "Unauthorized",
             ErrorKind::Forbidden(_) => "Forbidden",
             ErrorKind::Conflict(_) => "Conflict",
+            ErrorKind::Locked(_) => "Locked",
             ErrorKind::PreconditionFailed(_) => "PreconditionFailed",
             ErrorKind::Throttled { .. } => "Throttled",
             ErrorKind::Refused(_) => "Refused",
@@ -275,10 +279,52 @@ impl Refusal {
             .map(String::as_str)
     }
 
+    /// Returns the right that was missing, where that is why Azure refused.
+    #[must_use]
+    pub fn missing_right(&self) -> Option<MissingRight> {
+        const CODES: [&str; 2] = ["AuthorizationFailed", "LinkedAuthorizationFailed"];
+        let is_one = |code: &Option<String>| {
+            code.as_deref()
+                .is_some_and(|code| CODES.iter().any(|one| one.eq_ignore_ascii_case(code)))
+        };
+        let own = std::iter::once((&self.code, &self.message));
+        let nested = self.details.iter().map(|(code, message)| (code, message));
+        let mut told = own.chain(nested).filter(|(code, _)| is_one(code));
+        told.find_map(|(_, message)| MissingRight::read(message))
+    }
+
     /// True if the code or a nested one is this one.
     #[must_use]
     pub fn has_code(&self, code: &str) -> bool {
         self.codes().any(|own| own.eq_ignore_ascii_case(code))
+    }
+}
+
+/// A right that the caller does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingRight {
+    /// The action.
+    pub action: String,
+    /// Where; empty if Azure does not name it.
+    pub scope: String,
+}
+
+impl MissingRight {
+    /// Reads the sentence of Azure. A refusal because of a linked resource first names an action that the caller has,
+    /// and only then the one that is missing.
+    fn read(message: &str) -> Option<Self> {
+        let (_, rest) = message.split_once("does not have ")?;
+        let (_, rest) = rest.split_once("perform action")?;
+        let mut quoted = rest.split('\'').skip(1).step_by(2);
+        let action = quoted.next().filter(|action| !action.is_empty())?.to_owned();
+        Some(Self { action, scope: quoted.next().unwrap_or_default().to_owned() })
+    }
+}
+
+impl fmt::Display for MissingRight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.action)?;
+        if self.scope.is_empty() { Ok(()) } else { write!(f, " on {}", self.scope) }
     }
 }
 
@@ -355,6 +401,28 @@ mod tests {
         let refusal = read(None, body);
         assert_eq!(refusal.codes().collect::<Vec<_>>(), ["A", "B", "C", "D", "W"]);
         assert!(refusal.has_code("networkingInternalOperationError") || refusal.has_code("w"));
+    }
+
+    #[test]
+    fn missing_right_is_the_one_of_the_linked_resource() {
+        let of = |code: &str, message: &str| {
+            let body = serde_json::json!({"error": {"code": code, "message": message}});
+            Refusal::of(&body).missing_right().map(|right| right.to_string())
+        };
+        let linked = |action: &str| {
+            format!(
+                "The client 'c' with object id 'o' has permission to perform action 'A/write' on scope '/p'; however, it does not have permission to perform {action} 'N/join/action' on the linked scope(s) '/net/s' or the linked scope(s) are invalid."
+            )
+        };
+        for action in ["action", "action(s)"] {
+            let right = of("LinkedAuthorizationFailed", &linked(action));
+            assert_eq!(right.as_deref(), Some("N/join/action on /net/s"), "{action}");
+        }
+        let plain = "The client 'c' with object id 'o' does not have authorization to perform action 'A/read' over scope '/x' or the scope is invalid.";
+        assert_eq!(of("AuthorizationFailed", plain).as_deref(), Some("A/read on /x"));
+        assert_eq!(of("OperationNotAllowed", plain), None);
+        assert_eq!(of("AuthorizationFailed", "No."), None);
+        assert_eq!(of("AuthorizationFailed", "does not have x to perform action ''"), None);
     }
 
     #[test]

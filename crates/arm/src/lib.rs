@@ -37,7 +37,7 @@ mod text;
 pub use budget::{Budget, BudgetFull, Limit, Limits, Priority};
 pub use client::Client;
 pub use cloud::{Cloud, CloudError, Settings};
-pub use error::{Error, ErrorKind, Fate, Made, Refusal};
+pub use error::{Error, ErrorKind, Fate, Made, MissingRight, Refusal};
 pub use metrics::{BucketLevel, Metrics};
 pub use operation::{Operation, Outcome, Progress, Started};
 pub use outside::{Outside, Real, Sent, Token, TransportError};

@@ -117,8 +117,12 @@ async fn call(client: &Client, exchange: &Exchange) -> Result<Kept, Error> {
     let path = path.strip_prefix("https://management.azure.com").unwrap();
     let version = query.split('&').find_map(|part| part.strip_prefix("api-version=")).unwrap();
     let version: &'static str = version.to_owned().leak();
-    let client =
-        client.speaking(Versions { aks: version, compute: version, ..Versions::default() });
+    let client = client.speaking(Versions {
+        aks: version,
+        aks_operations: version,
+        compute: version,
+        ..Versions::default()
+    });
     let lower = path.to_ascii_lowercase();
     let id = || ResourceId::parse(path).unwrap();
     let above = || ResourceId::parse(path.rsplit_once('/').unwrap().0).unwrap();

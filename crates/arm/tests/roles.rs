@@ -24,6 +24,8 @@ const FOLLOWED: [&str; 2] = [
 ];
 /// A query shows rows of those types only that may be read.
 const QUERIED: &str = "Microsoft.Compute/virtualMachines/extensions/read";
+/// Where the repair names what a write of a pool needs on other resources.
+const LINKED: &str = "repair/src/plan/needs.rs";
 /// Only with `--run-command`, and then on purpose.
 const ON_REQUEST: &str = "run_script";
 
@@ -63,6 +65,9 @@ async fn make(client: &Client, name: &str) {
             drop(client.subnet(&net.child("subnets", "x").unwrap()).await);
         }
         "run_script" => drop(client.run_script(&vm, &Script { lines: &["true"] }).await),
+        "permissions" => drop(client.permissions(&cluster()).await),
+        "deny_assignments" => drop(client.deny_assignments(&cluster()).await),
+        "locks" => drop(client.locks(&cluster()).await),
         "scale_sets" => drop(client.scale_sets("s", "MC_rg").await),
         "scale_set" => drop(client.scale_set(&set).await),
         "patch_scale_set" => drop(client.patch_scale_set(&set, &body).await),
@@ -125,6 +130,12 @@ fn action(method: &str, target: &str) -> String {
     format!("{provider}/{}/{verb}", types.join("/"))
 }
 
+/// The actions that a source quotes.
+fn quoted_actions(source: &str) -> impl Iterator<Item = &str> {
+    let quoted = source.split('"').skip(1).step_by(2);
+    quoted.filter(|text| text.starts_with("Microsoft.") && text.matches('/').count() >= 2)
+}
+
 /// The actions of role definitions.
 fn allowed(files: &[&str]) -> BTreeSet<String> {
     let folder = crates().join("../packaging/roles");
@@ -167,6 +178,7 @@ async fn every_role_allows_what_its_part_asks_for_and_nothing_more() {
                 "mooring-repair.json",
                 "mooring-repair-nodes.json",
                 "mooring-repair-subscription.json",
+                "mooring-repair-linked.json",
             ],
             true,
         ),
@@ -180,8 +192,13 @@ async fn every_role_allows_what_its_part_asks_for_and_nothing_more() {
         if needed.contains("Microsoft.ResourceGraph/resources/read") {
             needed.insert(QUERIED);
         }
+        let linked = sources(&[LINKED]);
         if followed {
             needed.extend(FOLLOWED);
+            // What AKS does itself is not the caller's right.
+            let by_aks =
+                |action: &str| action.starts_with("Microsoft.Compute/virtualMachineScaleSets/");
+            needed.extend(quoted_actions(&linked).filter(|action| !by_aks(action)));
         }
         let allowed = allowed(roles);
         for action in &needed {

@@ -54,11 +54,31 @@ pub struct ClusterProperties {
     /// The API server's name.
     pub fqdn: Option<String>,
     /// The API server's name inside of the network.
+    #[serde(rename = "privateFQDN")]
     pub private_fqdn: Option<String>,
     /// How many pools it may have.
     pub max_agent_pools: Option<u32>,
     /// Whether it knows Entra users only.
     pub disable_local_accounts: Option<bool>,
+    /// How its API server is reached.
+    #[serde(deserialize_with = "or_default")]
+    pub api_server_access_profile: ApiServerAccessProfile,
+    /// Its integration with Entra, if it has one. Its members are not needed.
+    pub aad_profile: Option<Value>,
+}
+
+/// How the API server of a cluster is reached.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ApiServerAccessProfile {
+    /// Whether it is reached from the cluster's own network only.
+    pub enable_private_cluster: Option<bool>,
+    /// Whether a public name leads to its private address.
+    #[serde(rename = "enablePrivateClusterPublicFQDN")]
+    pub enable_private_cluster_public_fqdn: Option<bool>,
+    /// The addresses that it admits; all if there are none.
+    #[serde(rename = "authorizedIPRanges", deserialize_with = "or_default")]
+    pub authorized_ip_ranges: Vec<String>,
 }
 
 /// `{"code": "Running"}`.

@@ -5,6 +5,7 @@
 
 mod activity_log;
 mod agent_pool;
+mod authorization;
 mod capacity;
 mod cluster;
 mod graph;
@@ -19,7 +20,12 @@ mod vm;
 
 pub use activity_log::{ActivityEvent, ActivityQuery, Localized};
 pub use agent_pool::{AgentPool, AgentPoolProperties, DeletePool};
-pub use cluster::{AksOperation, Cluster, ClusterProperties, Kubeconfig, KubeconfigFormat};
+pub use authorization::{
+    DenyAssignment, DenyAssignmentProperties, Lock, LockProperties, Permission, Principal,
+};
+pub use cluster::{
+    AksOperation, ApiServerAccessProfile, Cluster, ClusterProperties, Kubeconfig, KubeconfigFormat,
+};
 pub use lenient::{PoolMode, PowerState, ProvisioningState};
 pub use machine::{Machine, MachineProperties, MachineStatus};
 pub use network::{

@@ -1,11 +1,12 @@
 //! Which api-version each family of calls speaks.
 
-/// The api-versions. A caller that must not lose a member of a resource sets the newest that it knows.
+/// The api-versions. A pool is read and written through the newest stable one: a GET and a PUT lose every member that their
+/// version lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Versions {
-    /// Clusters and pools. `ignore-pod-disruption-budget` and `If-Match` exist from this one on.
+    /// Clusters and pools. `ignore-pod-disruption-budget` and `If-Match` exist from 2025-02-01 on.
     pub aks: &'static str,
-    /// `operations/latest` exists in preview versions only.
+    /// `operations/latest` exists in preview versions only, which stop working about a year after their release.
     pub aks_operations: &'static str,
     /// Machines: newer, since `status.provisioningError` is not in the version of clusters and pools.
     pub machines: &'static str,
@@ -19,6 +20,10 @@ pub struct Versions {
     pub activity_log: &'static str,
     /// Tags of any resource.
     pub tags: &'static str,
+    /// Permissions and deny assignments.
+    pub authorization: &'static str,
+    /// Management locks.
+    pub locks: &'static str,
     /// Resource Graph.
     pub graph: &'static str,
 }
@@ -26,14 +31,16 @@ pub struct Versions {
 impl Default for Versions {
     fn default() -> Self {
         Self {
-            aks: "2025-02-01",
-            aks_operations: "2025-01-02-preview",
+            aks: "2026-05-01",
+            aks_operations: "2026-04-02-preview",
             machines: "2026-05-01",
             compute: "2024-07-01",
             scale_set_network: "2018-10-01",
             network: "2024-05-01",
             activity_log: "2015-04-01",
             tags: "2021-04-01",
+            authorization: "2022-04-01",
+            locks: "2020-05-01",
             graph: "2022-10-01",
         }
     }

@@ -209,7 +209,10 @@ impl Client {
 /// Where `Location` is all there is, a refusal of it is the operation's own end.
 fn end_by_location(operation: &Operation, error: Error) -> Result<Progress, Error> {
     let ended = matches!(operation.monitor, Monitor::Location(_))
-        && matches!(error.kind, ErrorKind::Refused(_) | ErrorKind::Conflict(_));
+        && matches!(
+            error.kind,
+            ErrorKind::Refused(_) | ErrorKind::Conflict(_) | ErrorKind::Locked(_)
+        );
     match error.refusal() {
         Some(refusal) if ended => Ok(Progress::Done(failure(State::Failed, refusal.clone()))),
         _ => Err(error),

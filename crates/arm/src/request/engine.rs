@@ -210,6 +210,7 @@ impl Client {
             401 => ErrorKind::Unauthorized(refusal),
             403 => ErrorKind::Forbidden(refusal),
             404 => ErrorKind::NotFound(refusal),
+            409 if refusal.has_code("ScopeLocked") => ErrorKind::Locked(refusal),
             409 => ErrorKind::Conflict(refusal),
             412 => ErrorKind::PreconditionFailed(refusal),
             429 => {
