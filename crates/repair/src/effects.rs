@@ -1,12 +1,16 @@
 //! Changes to the outside world, as data.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
+use mooring_contract::printable;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::approval::Approval;
 use crate::guards::Scope;
 use crate::names::RUN_TAG;
+
+/// The code of a refusal by a lock.
+const SCOPE_LOCKED: &str = "ScopeLocked";
 
 /// One change. The machine makes at most one per step, and each can be seen to have happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +22,9 @@ pub enum Effect {
         scope: Scope,
         /// Which.
         operation: String,
+        /// When the guards were judged right before. Older journals do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        judged: Option<Timestamp>,
     },
     /// Make a pool.
     PutPool {
@@ -92,7 +99,7 @@ pub enum Only {
 impl Effect {
     /// The key of the effect that aborts an operation.
     pub(crate) fn key_of_abort(scope: Scope) -> String {
-        Self::AbortOperation { scope, operation: String::new() }.key()
+        Self::AbortOperation { scope, operation: String::new(), judged: None }.key()
     }
 
     /// The key of the effect that makes a pool.
@@ -188,12 +195,41 @@ pub enum Refusal {
 }
 
 impl EffectResult {
+    /// Returns the sentence for a refusal that only a person can end, with the next step; none for any other result.
+    #[must_use]
+    pub fn explanation(&self) -> Option<String> {
+        let Self::Refused { status, code, message, .. } = self else { return None };
+        let refusal = mooring_arm::Refusal {
+            status: *status,
+            code: Some(code.clone()),
+            message: message.clone(),
+            details: Vec::new(),
+        };
+        if let Some(right) = refusal.missing_right() {
+            let [action, scope] = [&right.action, &right.scope].map(|text| printable(text));
+            let linked = refusal.has_code("LinkedAuthorizationFailed");
+            let role = if linked { " (packaging/roles/mooring-repair-linked.json)" } else { "" };
+            return Some(format!(
+                "{code}: {action} is missing on {scope}; assign a role with this action there{role}, then run `resume`"
+            ));
+        }
+        if refusal.has_code(SCOPE_LOCKED) {
+            return Some(format!("{code}: {message} Then run `resume`"));
+        }
+        if refusal.has_code("DenyAssignmentAuthorizationFailed") {
+            return Some(format!(
+                "{code}: {message} Have the deny assignment removed, then run `resume`"
+            ));
+        }
+        None
+    }
+
     /// What a refusal means; none if it is no refusal.
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             // A lock of the resource is a person's word, and stays until a person takes it away.
-            Self::Refused { code, .. } if code == "ScopeLocked" => Some(Refusal::Final),
+            Self::Refused { code, .. } if code == SCOPE_LOCKED => Some(Refusal::Final),
             Self::Refused { status, .. } => Some(match status {
                 408 | 429 | 500..=599 => Refusal::Later,
                 // 404 as well: what should be changed is gone, which looking will show.
@@ -225,6 +261,24 @@ mod tests {
             assert_eq!(of(status, ""), Some(Refusal::Final), "{status}");
         }
         assert_eq!(of(409, "ScopeLocked"), Some(Refusal::Final));
+        assert_eq!(of(403, "LinkedAuthorizationFailed"), Some(Refusal::Final));
         assert_eq!(EffectResult::Done.refusal(), None);
+    }
+
+    #[test]
+    fn refusal_of_a_linked_right_names_it_and_the_next_step() {
+        let of = |status, code: &str, message: &str| {
+            let (code, message) = (code.to_owned(), message.to_owned());
+            EffectResult::Refused { status, code, message, retry_after: None }.explanation()
+        };
+        let linked = "The client 'c' with object id 'o' has permission to perform action 'P/write' on scope '/p'; however, it does not have permission to perform action 'N/subnets/join/action' on the linked scope(s) '/net/subnets/s' or the linked scope(s) are invalid.";
+        let told = of(403, "LinkedAuthorizationFailed", linked).unwrap();
+        assert!(told.contains("N/subnets/join/action is missing on /net/subnets/s;"), "{told}");
+        assert!(told.ends_with("then run `resume`") && !told.contains("P/write"), "{told}");
+        let locked = "The scope '/p' cannot perform delete operation because following scope(s) are locked: '/g'. Please remove the lock and try again.";
+        let told = of(409, "ScopeLocked", locked).unwrap();
+        assert!(told.contains("locked: '/g'") && told.ends_with("run `resume`"), "{told}");
+        assert_eq!(of(409, "OperationNotAllowed", "busy"), None);
+        assert_eq!(EffectResult::Done.explanation(), None);
     }
 }

@@ -4,6 +4,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`observation`] | what was read at one instant; what could not be read is *unknown* |
+//! | [`signatures`] | what a wedge is, as data |
 //! | [`guards`] | five preconditions with evidence, and the verdict that holds whatever is unknown |
 //! | [`sanitise`], [`sensitive`], [`names`] | from a live pool to a request body |
 //! | [`stand_in`] | a temporary pool that is there, and whose it is |
@@ -42,5 +43,6 @@ pub mod sanitise;
 pub mod sensitive;
 pub mod settings;
 pub mod shell;
+pub mod signatures;
 pub mod stand_in;
 pub mod world;

@@ -50,14 +50,18 @@ pub fn config_map_of_0_1(pool: &str) -> (&'static str, String) {
 
 /// The name of the temporary pool for `pool`.
 ///
-/// `system` has the name that operators know. For others a hash keeps within the twelve lower-case
-/// characters that AKS allows: `tmp` and at most seven digits.
+/// `system` has the name that operators know. For others a hash keeps within the lower-case characters that AKS allows:
+/// twelve (`tmp` and at most seven digits), or six for Windows (`t` and five digits).
 #[must_use]
-pub fn temporary_pool(pool: &str) -> String {
+pub fn temporary_pool(pool: &str, windows: bool) -> String {
     if pool == "system" {
         return "systmp".to_owned();
     }
-    format!("tmp{}", base36(fnv1a(pool)))
+    let hash = fnv1a(pool);
+    if windows {
+        return format!("t{:0>5}", base36(hash % 36_u32.pow(5)));
+    }
+    format!("tmp{}", base36(hash))
 }
 
 fn fnv1a(text: &str) -> u32 {
@@ -99,7 +103,7 @@ mod tests {
             ("systempool2", "tmp18zl7cg"),
             ("otherpool", "tmp177nf6b"),
         ] {
-            assert_eq!(temporary_pool(pool), name);
+            assert_eq!(temporary_pool(pool, false), name);
         }
         assert_eq!(format!("tmp{}", base36(fnv1a("system"))), "tmpkack2k");
     }
@@ -107,10 +111,15 @@ mod tests {
     #[test]
     fn a_temporary_name_is_one_that_the_service_allows() {
         for pool in ["a", "user", "system", "userswft3a", "userswft3xyz", "abcdefghijkl"] {
-            let name = temporary_pool(pool);
-            assert!((1..=12).contains(&name.len()), "{name}");
-            assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "{name}");
-            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{name}");
+            for (windows, most) in [(false, 12), (true, 6)] {
+                let name = temporary_pool(pool, windows);
+                assert!((1..=most).contains(&name.len()), "{name}");
+                assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "{name}");
+                assert!(
+                    name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()),
+                    "{name}"
+                );
+            }
         }
         assert_eq!(base36(0), "0");
         assert_eq!(base36(35), "z");

@@ -221,13 +221,16 @@ fn differences(plan: &Settings, asked: &Settings) -> Vec<String> {
     if plan.fail_window != asked.fail_window {
         flags.push(format!("--fail-window {}", plan.fail_window.as_mins()));
     }
+    if plan.signatures != asked.signatures {
+        flags.push("--signatures".to_owned());
+    }
     if plan.wedge_states != asked.wedge_states {
         let states: Vec<String> =
             plan.wedge_states.iter().map(|state| mooring_contract::shown(state)).collect();
         flags.push(format!("--wedge-states {}", states.join(",")));
     }
     if plan.version != asked.version {
-        flags.push("--kubernetes-version".to_owned());
+        flags.push(format!("--kubernetes-version {}", plan.version.flag()));
     }
     // Whatever else differs has no flag, and is no less a difference.
     if flags.is_empty() && plan != asked {

@@ -11,17 +11,13 @@ use crate::settings::VersionPolicy;
 
 /// Members of a pool that the service writes and refuses or ignores in a request.
 const READ_ONLY_TOP: [&str; 5] = ["id", "name", "type", "eTag", "systemData"];
-/// The same among its properties. `creationData` is only read back from a pool made from a node snapshot.
-const READ_ONLY: [&str; 8] = [
-    "provisioningState",
-    "currentOrchestratorVersion",
-    "nodeImageVersion",
-    "powerState",
-    "creationData",
-    "eTag",
-    "status",
-    "recentlyUsedVersions",
-];
+/// The same among its properties.
+const READ_ONLY: [&str; 4] = ["provisioningState", "currentOrchestratorVersion", "eTag", "status"];
+/// Properties that the service would act upon: an image can only be set back to one that a pool has used, and a new pool has
+/// used none; a pool that is rebuilt is one that runs.
+const NOT_SENT: [&str; 2] = ["nodeImageVersion", "powerState"];
+/// The taint of temporary pools for System pools: only what tolerates it is placed there.
+pub const CRITICAL_TAINT: &str = "CriticalAddonsOnly=true:NoSchedule";
 /// The prefix of tags that belong to the service.
 const MANAGED_TAGS: &str = "aks-managed-";
 /// Fields of the autoscaler.
@@ -39,9 +35,6 @@ pub enum SanitiseError {
     /// The size of the machines is not known.
     #[error("the pool has no vmSize")]
     NoVmSize,
-    /// The size of the disk is not known.
-    #[error("the pool has no osDiskSizeGB above 0")]
-    NoDisk,
     /// The pool's id is not known.
     #[error("the pool has no resource id")]
     NoId,
@@ -73,8 +66,12 @@ pub fn sanitise(
     for name in READ_ONLY_TOP {
         body.remove(name);
     }
-    for name in READ_ONLY {
+    for name in READ_ONLY.into_iter().chain(NOT_SENT) {
         properties.remove(name);
+    }
+    // 0 means the default, and so does a request without it.
+    if properties.get("osDiskSizeGB").and_then(Value::as_i64) == Some(0) {
+        properties.remove("osDiskSizeGB");
     }
     properties.insert("orchestratorVersion".into(), wanted.ok_or(SanitiseError::NoVersion)?.into());
     clamp_count(&mut properties);
@@ -114,9 +111,6 @@ pub fn temporary(
     if live["vmSize"].as_str().is_none_or(str::is_empty) {
         return Err(SanitiseError::NoVmSize);
     }
-    if live["osDiskSizeGB"].as_i64().is_none_or(|size| size <= 0) {
-        return Err(SanitiseError::NoDisk);
-    }
     let count = temporary_count(live["count"].as_i64(), live["minCount"].as_i64());
     let properties = &mut body["properties"];
     if let Some(members) = properties.as_object_mut() {
@@ -125,6 +119,13 @@ pub fn temporary(
         }
     }
     properties["count"] = count.into();
+    if properties["mode"] == "System" {
+        let taints = properties["nodeTaints"].as_array().cloned().unwrap_or_default();
+        if !taints.iter().any(|taint| taint == CRITICAL_TAINT) {
+            properties["nodeTaints"] =
+                taints.into_iter().chain([CRITICAL_TAINT.into()]).collect::<Vec<Value>>().into();
+        }
+    }
     if !properties["tags"].is_object() {
         properties["tags"] = json!({});
     }

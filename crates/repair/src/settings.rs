@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::names::{NAMESPACE, config_map};
+use crate::signatures::Signatures;
 
 /// Which pool of which cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,17 @@ pub enum VersionPolicy {
     Keep,
     /// The control plane's version.
     ControlPlane,
+}
+
+impl VersionPolicy {
+    /// The value of `--kubernetes-version`.
+    #[must_use]
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::ControlPlane => "control-plane",
+        }
+    }
 }
 
 /// What happens when a disruption budget does not let a pod go within the drain's time.
@@ -72,7 +84,7 @@ impl Default for Limits {
             overall: SignedDuration::from_mins(60),
             operation_age: SignedDuration::from_mins(30),
             registration: SignedDuration::from_mins(10),
-            settle: SignedDuration::from_mins(15),
+            settle: SignedDuration::from_mins(30),
             pool: SignedDuration::from_mins(20),
             drain: SignedDuration::from_mins(15),
             placement: SignedDuration::from_mins(10),
@@ -86,10 +98,13 @@ impl Default for Limits {
 pub struct Settings {
     /// Which pool.
     pub target: Target,
-    /// How many failed writes prove a storm.
+    /// How many operations must have failed.
     pub fail_threshold: u32,
     /// Over which time.
     pub fail_window: SignedDuration,
+    /// With which errors, and what else shows a wedge.
+    #[serde(default)]
+    pub signatures: Signatures,
     /// Pool states that count as wedged.
     pub wedge_states: Vec<String>,
     /// See [`VersionPolicy`].
@@ -106,14 +121,19 @@ pub struct Settings {
 }
 
 /// Where a journal is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JournalPlace {
-    /// In the target cluster.
-    #[default]
-    ConfigMap,
+    /// In the target cluster, in this namespace.
+    ConfigMap(String),
     /// In a file, by its whole path.
     File(String),
+}
+
+impl Default for JournalPlace {
+    fn default() -> Self {
+        Self::ConfigMap(NAMESPACE.to_owned())
+    }
 }
 
 impl JournalPlace {
@@ -121,7 +141,7 @@ impl JournalPlace {
     #[must_use]
     pub fn pointer(&self, pool: &str) -> String {
         match self {
-            Self::ConfigMap => format!("configmap/{NAMESPACE}/{}", config_map(pool)),
+            Self::ConfigMap(namespace) => format!("configmap/{namespace}/{}", config_map(pool)),
             // A tag's value has 256 characters; the end of a path tells more than its beginning.
             Self::File(path) => {
                 let cut = path.char_indices().rev().nth(239).map_or(0, |(at, _)| at);
@@ -159,6 +179,10 @@ pub enum SettingsError {
     WedgeState(String),
 }
 
+/// AKS tries about every three minutes, and the activity log is late: five take a quarter of an hour at least.
+const FAIL_THRESHOLD: u32 = 5;
+const FAIL_WINDOW: SignedDuration = SignedDuration::from_mins(360);
+
 /// Recreations of a pool within [`BREAKER_PERIOD`] after which another one is refused.
 pub(crate) const MOST_RECREATIONS: usize = 2;
 pub(crate) const BREAKER_PERIOD: SignedDuration = SignedDuration::from_hours(24);
@@ -169,9 +193,12 @@ pub const OTHER_OPERATION: &str = "other-operation";
 /// The circuit breaker, among the checks of a plan.
 pub(crate) const RECREATIONS: &str = "recreations";
 
+/// The check that pods which do not tolerate the temporary pool's taint have another node.
+pub(crate) const TOLERATIONS: &str = "tolerations";
+
 /// What `--override` may name: the five guards, the checks of a plan, the proofs that a step asks for, disruption
 /// budgets, and an old operation of another pool. A young or unidentified operation is never fought.
-pub const OVERRIDABLE: [&str; 14] = [
+pub const OVERRIDABLE: [&str; 18] = [
     "missing-nodes",
     "failing-writes",
     "cluster-state",
@@ -186,6 +213,10 @@ pub const OVERRIDABLE: [&str; 14] = [
     "subnet",
     "pool-limit",
     RECREATIONS,
+    TOLERATIONS,
+    "permissions",
+    "locks",
+    "deny-assignments",
 ];
 
 impl Settings {
@@ -194,8 +225,9 @@ impl Settings {
     pub fn new(target: Target) -> Self {
         Self {
             target,
-            fail_threshold: 10,
-            fail_window: SignedDuration::from_mins(15),
+            fail_threshold: FAIL_THRESHOLD,
+            fail_window: FAIL_WINDOW,
+            signatures: Signatures::default(),
             wedge_states: vec!["Failed".to_owned()],
             version: VersionPolicy::default(),
             budgets: BudgetPolicy::default(),
@@ -326,8 +358,8 @@ mod tests {
     #[test]
     fn required_variables_alone_give_the_defaults() {
         let settings = from(&[]).unwrap();
-        assert_eq!(settings.fail_threshold, 10);
-        assert_eq!(settings.fail_window, SignedDuration::from_mins(15));
+        assert_eq!(settings.fail_threshold, 5);
+        assert_eq!(settings.fail_window, SignedDuration::from_mins(360));
         assert_eq!(settings.target.pool, "system");
         assert_eq!(
             (
@@ -361,7 +393,7 @@ mod tests {
         assert_eq!(settings.fail_threshold, 25);
         assert_eq!(settings.fail_window, SignedDuration::from_mins(30));
         assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "1")]).unwrap().fail_threshold, 1);
-        assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "")]).unwrap().fail_threshold, 10);
+        assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "")]).unwrap().fail_threshold, 5);
         for name in ["NRP_FAIL_THRESHOLD", "NRP_FAIL_WINDOW_MIN"] {
             for value in ["abc", "xyz", "0", "-5", "-1", "1.5"] {
                 let error = from(&[(name, value)]).unwrap_err();
@@ -399,9 +431,11 @@ mod tests {
     #[test]
     fn a_pointer_to_the_journal_fits_into_a_tag() {
         assert_eq!(
-            JournalPlace::ConfigMap.pointer("system"),
+            JournalPlace::default().pointer("system"),
             "configmap/mooring-system/repair-system"
         );
+        let elsewhere = JournalPlace::ConfigMap("ops".to_owned());
+        assert_eq!(elsewhere.pointer("system"), "configmap/ops/repair-system");
         assert_eq!(JournalPlace::File("/a/b".into()).pointer("system"), "file//a/b");
         let long = JournalPlace::File("/ü".repeat(300)).pointer("system");
         assert_eq!(long.chars().count(), 245);

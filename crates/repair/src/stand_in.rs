@@ -33,11 +33,10 @@ impl StandIn {
     /// The one that stands in for the pool of this name.
     #[must_use]
     pub fn of(pools: &[Pool], source: &str) -> Option<Self> {
-        let name = temporary_pool(source);
-        let pool = pools.iter().find(|pool| pool.name == name)?;
-        if pool.tag(PURPOSE_TAG).as_deref() != Some(PURPOSE) {
-            return None;
-        }
+        // The source may be gone, and with it whether it ran Windows.
+        let names = [false, true].map(|windows| temporary_pool(source, windows));
+        let mut candidates = pools.iter().filter(|pool| names.contains(&pool.name));
+        let pool = candidates.find(|pool| pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE))?;
         // Whoever may write tags may write anything there.
         let tag = |name| pool.tag(name).map(|text| shown(&text));
         Some(Self {
@@ -45,7 +44,7 @@ impl StandIn {
             journal: tag(JOURNAL_TAG),
             approval: pool.tag(APPROVAL_TAG).as_deref().and_then(approved_plan),
             source: pool.tag(SOURCE_TAG),
-            pool: name,
+            pool: pool.name.clone(),
         })
     }
 }

@@ -71,10 +71,17 @@ fn entries() -> Vec<Entry> {
     };
     let effects = [
         (
-            Effect::AbortOperation { scope: Scope::Cluster, operation: "o".into() },
+            Effect::AbortOperation { scope: Scope::Cluster, operation: "o".into(), judged: None },
             EffectResult::Started { token: "t".into() },
         ),
-        (Effect::AbortOperation { scope: Scope::Pool("p".into()), operation: "o".into() }, refused),
+        (
+            Effect::AbortOperation {
+                scope: Scope::Pool("p".into()),
+                operation: "o".into(),
+                judged: Some(Timestamp::UNIX_EPOCH),
+            },
+            refused,
+        ),
         (
             Effect::PutPool {
                 pool: "systmp".into(),

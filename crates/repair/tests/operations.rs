@@ -116,14 +116,14 @@ fn only_the_very_operation_counts_as_running() {
 #[test]
 fn reading_credentials_and_aborting_are_no_operations() {
     let mut seen = busy("Failed");
-    let event = |operation: &str| ActivityEvent {
-        correlation: "c".into(),
-        operation: format!("Microsoft.ContainerService/managedClusters/{operation}"),
-        resource: seen.cluster.as_ref().unwrap().known().unwrap().id.clone(),
-        status: "Started".into(),
-        at: "2026-05-26T20:35:00Z".parse().unwrap(),
-        caller: None,
-        codes: vec![],
+    let cluster = seen.cluster.as_ref().unwrap().known().unwrap().id.clone();
+    let event = |operation: &str| {
+        let operation = format!("Microsoft.ContainerService/managedClusters/{operation}");
+        ActivityEvent::read(&json!({
+            "correlationId": "c", "operationName": {"value": operation}, "resourceId": cluster,
+            "status": {"value": "Started"}, "eventTimestamp": "2026-05-26T20:35:00Z",
+        }))
+        .unwrap()
     };
     let found = ["write", "listClusterUserCredential/action", "abort/action"].map(event);
     for (event, runs) in found.into_iter().zip([true, false, false]) {
@@ -151,6 +151,40 @@ fn an_operation_that_cannot_be_told_is_not_guessed() {
     pool_only.take(Answer::Events(Reading::Known(vec![])));
     assert!(matches!(running(&pool_only), Running::Unidentified(_)));
     assert!(matches!(running(&Seen::default()), Running::Unidentified(_)));
+}
+
+/// One request caused all of them: a write of a scale set that failed says nothing of the cluster's own operation.
+#[test]
+fn an_operation_is_ended_by_its_own_end_and_no_other() {
+    let mut seen = busy("Failed");
+    let cluster = seen.cluster.as_ref().unwrap().known().unwrap().id.clone();
+    let event = |operation: Option<&str>, name: &str, resource: &str, status: &str| {
+        ActivityEvent::read(&json!({
+            "correlationId": "shared", "operationId": operation, "operationName": {"value": name},
+            "resourceId": resource, "status": {"value": status}, "eventTimestamp": "2026-05-26T20:00:00Z",
+        }))
+        .unwrap()
+    };
+    let write = "Microsoft.ContainerService/managedClusters/write";
+    let nested = "Microsoft.Compute/virtualMachineScaleSets/write";
+    for (own, other) in [(Some("o1"), Some("o2")), (None, None), (Some("o1"), None)] {
+        let started = event(own, write, &cluster, "Started");
+        let accepted = event(own, write, &cluster, "Accepted");
+        let failed = event(other, nested, "/subscriptions/s/set", "Failed");
+        let id = own.unwrap_or("shared");
+        let mut events = vec![started, accepted, failed];
+        seen.take(Answer::Events(Reading::Known(events.clone())));
+        assert!(is_running(&seen, &Scope::Cluster, id), "{own:?} {other:?}");
+        // A retry of the same write is another operation of the same request.
+        if own.is_some() && other.is_some() {
+            events.push(event(other, write, &cluster, "Failed"));
+            seen.take(Answer::Events(Reading::Known(events.clone())));
+            assert!(is_running(&seen, &Scope::Cluster, id));
+        }
+        events.push(event(own, &write.to_uppercase(), &cluster.to_uppercase(), "Failed"));
+        seen.take(Answer::Events(Reading::Known(events)));
+        assert!(!is_running(&seen, &Scope::Cluster, id), "{own:?} {other:?}");
+    }
 }
 
 /// Only then is the log read further back, which costs time and may show a line that nobody ever ended.

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_repair::journal::{Entry, Finish, Owner, Record, SEGMENT_BYTES, encode, follow};
+use mooring_repair::names::NAMESPACE;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{ConfigMapStore, FileStore, KubeApi, Store, StoreError};
 use mooring_simulator::faults::{Condition, Fault, Rule};
@@ -63,7 +64,7 @@ impl Server {
 
     fn store(&self) -> Store {
         let client = kube::Client::new(InProcess::new(self.shell.clone()), "default");
-        Store::ConfigMap(Box::new(ConfigMapStore::new(KubeApi::new(client), "system")))
+        Store::ConfigMap(Box::new(ConfigMapStore::new(KubeApi::new(client), NAMESPACE, "system")))
     }
 }
 

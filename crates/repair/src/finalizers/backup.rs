@@ -59,7 +59,7 @@ impl Backup {
         let bytes = gzip.write_all(text.as_bytes()).and_then(|()| gzip.finish());
         let packed = BASE64_STANDARD.encode(bytes.unwrap_or_default());
         let most = match journal {
-            JournalPlace::ConfigMap => MOST_IN_CONFIG_MAP,
+            JournalPlace::ConfigMap(_) => MOST_IN_CONFIG_MAP,
             JournalPlace::File(_) => MOST_IN_FILE,
         };
         if packed.len() > most {
@@ -100,7 +100,7 @@ mod tests {
                     "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"password\":\"hunter2\"}", "packed": "h4sI".repeat(400), "a": "b"}},
                 "spec": {"text": "y".repeat(size), "password": "hunter2"},
             });
-            let backup = Backup::of(&object, &JournalPlace::ConfigMap).unwrap();
+            let backup = Backup::of(&object, &JournalPlace::default()).unwrap();
             assert_eq!(backup.packed.is_some(), size > PLAIN);
             assert_eq!(backup.stripped, ["/spec/password"]);
             let restored = backup.restore().unwrap();
@@ -122,7 +122,7 @@ mod tests {
             text.push_str(&link);
         }
         let object = json!({ "spec": text });
-        let bytes = Backup::of(&object, &JournalPlace::ConfigMap).unwrap_err();
+        let bytes = Backup::of(&object, &JournalPlace::default()).unwrap_err();
         assert!(bytes > MOST_IN_CONFIG_MAP, "{bytes}");
         let kept = Backup::of(&object, &JournalPlace::File("j".into())).unwrap();
         assert_eq!(kept.restore().unwrap(), object);

@@ -5,25 +5,23 @@
 
 mod evidence;
 mod operation;
+mod storm;
 mod surroundings;
 mod verdict;
 mod wedge;
 
-pub use evidence::further;
 pub use operation::{Running, Scope, aborted, deletions, is_running, is_untold, running};
+pub(crate) use storm::LOG_DELAY;
+pub use surroundings::absent;
 pub use verdict::{Detection, Verdict, verdict};
-pub(crate) use wedge::succeeds_again;
+pub(crate) use wedge::{keep, recovered};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::counted::counted;
-use crate::observation::Seen;
+use crate::observation::{Pool, Reading, Seen};
 use crate::settings::Settings;
-
-/// The error code of a scale set whose network entry is corrupt. Not specific to it, which is why one
-/// guard alone never suffices.
-pub const SIGNATURE: &str = "NetworkingInternalOperationError";
 
 /// What a guard says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +84,15 @@ pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<Guard> 
         guard.overridden = settings.overrides.get(&guard.name).cloned();
     }
     guards
+}
+
+fn target<'a>(seen: &'a Seen, name: &str) -> Result<Option<&'a Pool>, String> {
+    known(seen.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
+}
+
+fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {
+    let reading = reading.ok_or_else(|| "were not read".to_owned())?;
+    reading.known().ok_or_else(|| reading.missing().unwrap_or_default())
 }
 
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {

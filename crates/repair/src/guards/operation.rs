@@ -27,7 +27,7 @@ pub enum Running {
     Nothing,
     /// This one, and no other.
     One {
-        /// Its id, or the correlation id of its request.
+        /// Its id, as the operations endpoint or the activity log has it.
         id: String,
         /// Since when.
         started: Timestamp,
@@ -98,7 +98,11 @@ fn from_events(seen: &Seen) -> Result<Running, String> {
     // The service runs one operation at a time and the newest replaced what was before it.
     let newest = open(cluster, events).pop();
     let (event, scope) = newest.ok_or("no request in the activity log is unfinished")?;
-    Ok(Running::One { id: event.correlation.clone(), started: event.at, scope })
+    Ok(Running::One { id: id_of(event).to_owned(), started: event.at, scope })
+}
+
+fn id_of(event: &ActivityEvent) -> &str {
+    event.operation_id.as_deref().unwrap_or(&event.correlation)
 }
 
 /// True if the cluster is busy and these events do not tell with what.
@@ -119,7 +123,7 @@ fn open<'e>(cluster: &Cluster, events: &'e [ActivityEvent]) -> Vec<(&'e Activity
         .filter_map(|event| Some((event, scope(event, &cluster.id)?)))
         .filter(|(event, _)| {
             !events.iter().any(|other| {
-                other.correlation == event.correlation
+                other.is_of_operation(event)
                     && matches!(other.status.as_str(), "Succeeded" | "Failed" | "Canceled")
             })
         })
@@ -142,9 +146,9 @@ pub fn deletions(seen: &Seen, pool: &str, now: Timestamp) -> Reading<usize> {
         let failed: BTreeSet<_> = of_pool
             .clone()
             .filter(|event| matches!(event.status.as_str(), "Failed" | "Canceled"))
-            .map(|event| &event.correlation)
+            .map(id_of)
             .collect();
-        let all: BTreeSet<_> = of_pool.map(|event| &event.correlation).collect();
+        let all: BTreeSet<_> = of_pool.map(id_of).collect();
         all.difference(&failed).count()
     };
     seen.events.as_ref().map_or_else(unread, |reading| reading.map(count))
@@ -179,5 +183,5 @@ pub fn aborted(seen: &Seen, pool: &str, since: Timestamp) -> Option<Timestamp> {
     events.iter().filter(is_abort).map(|event| event.at).filter(|at| *at >= earliest).min()
 }
 
-/// How far two clocks may be apart.
-const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
+/// How far two clocks may be apart, or one clock from itself after it was set.
+const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(15);

@@ -50,25 +50,44 @@ pub(super) fn other_pools(seen: &Seen, settings: &Settings) -> Guard {
         None => return guard(Outcome::Unknown, "pools were not read".to_owned()),
     };
     let name = &settings.target.pool;
-    if !pools.iter().any(|pool| pool.name == *name) {
-        return guard(Outcome::Fail, format!("there is no pool {name}"));
+    let Some(target) = pools.iter().find(|pool| pool.name == *name) else {
+        return guard(Outcome::Fail, absent(pools, name));
+    };
+    if let Some(why) = target.not_rebuildable() {
+        return guard(Outcome::Fail, why);
     }
     let others = || pools.iter().filter(|pool| pool.name != *name && !is_temporary(pool));
     let empty: Vec<&str> = others()
-        .filter(|pool| pool.count() <= 0 && !meant_to_be_empty(pool))
+        .filter(|pool| pool.other_kind().is_none() && !meant_to_be_empty(pool))
+        // An unknown count is not 0.
+        .filter(|pool| pool.count().is_some_and(|count| count <= 0))
         .map(|p| p.name.as_str())
         .collect();
     if empty.is_empty() {
-        guard(
-            Outcome::Pass,
-            format!(
-                "{} with the nodes that there should be",
-                counted(others().count(), "other pool")
-            ),
-        )
+        let of_kind = |pool: &Pool| Some(format!("{} ({})", pool.name, pool.other_kind()?));
+        let kinds: Vec<String> = others().filter_map(of_kind).collect();
+        let counted_pools = others().count() - kinds.len();
+        let mut evidence =
+            format!("{} with the nodes that there should be", counted(counted_pools, "other pool"));
+        if !kinds.is_empty() {
+            evidence.push_str("; not counted: ");
+            evidence.push_str(&kinds.join(", "));
+        }
+        guard(Outcome::Pass, evidence)
     } else {
         guard(Outcome::Fail, format!("pools without nodes: {}", empty.join(", ")))
     }
+}
+
+/// Why a pool is not there. AKS Automatic manages the system pool and does not list it.
+#[must_use]
+pub fn absent(pools: &[Pool], name: &str) -> String {
+    if pools.iter().any(Pool::is_system) {
+        return format!("there is no pool {name}");
+    }
+    format!(
+        "there is no pool {name}, and no system pool to repair: the cluster lists none, AKS manages it (AKS Automatic)"
+    )
 }
 
 fn meant_to_be_empty(pool: &Pool) -> bool {

@@ -25,8 +25,6 @@ pub struct Detection {
     pub verdict: Verdict,
     /// One by one.
     pub guards: Vec<Guard>,
-    /// Further signs, which never replace a guard.
-    pub evidence: Vec<String>,
 }
 
 impl Detection {
@@ -116,7 +114,6 @@ mod tests {
         let of = |name: &str, outcome| Detection {
             verdict: Verdict::Unknown,
             guards: vec![Guard::new("other-pools", Pass, ""), Guard::new(name, outcome, "")],
-            evidence: Vec::new(),
         };
         assert!(!of("cluster-state", Fail).cluster_allows());
         assert!(of("cluster-state", Unknown).cluster_allows());

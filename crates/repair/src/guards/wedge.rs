@@ -1,17 +1,17 @@
 //! Guards 1, 2 and 5: the signs of the wedge itself.
 
-use std::collections::BTreeSet;
+use jiff::Timestamp;
 
-use jiff::{SignedDuration, Timestamp};
-
-use super::{Guard, Outcome, SIGNATURE, ago, the_last};
+use super::evidence::{Sign, Subject};
+use super::storm::{LOG_DELAY, Writes};
+use super::{Guard, Outcome, ago, known, target, the_last};
 use crate::counted::counted;
-use crate::observation::{ActivityEvent, Node, Pool, Reading, Seen};
+use crate::observation::{Node, Reading, Seen};
 use crate::settings::Settings;
+use crate::signatures::Signature;
 
-const WRITE: &str = "Microsoft.Compute/virtualMachineScaleSets/write";
-/// Clocks differ: an event may come from a little ahead.
-const SKEW: SignedDuration = SignedDuration::from_mins(5);
+/// The guard on writes that fail.
+const WRITES: &str = "failing-writes";
 
 /// Guard 1: usable nodes below the minimum, or instances without a node for a while.
 pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) -> Guard {
@@ -70,81 +70,112 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
     }
 }
 
-/// Guard 2: writes of the pool's current scale set fail with the signature, and none succeeded since.
+/// Guard 2: writes of the pool's current scale set fail with a signature and none succeeded since, or live state shows
+/// the same.
 pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -> Guard {
-    let guard = |outcome, evidence: String| Guard::new("failing-writes", outcome, evidence);
+    let guard = |outcome, evidence: String| Guard::new(WRITES, outcome, evidence);
     let Some(set) = seen.scale_set_of(&settings.target.pool) else {
         let why = seen.scale_sets.as_ref().and_then(Reading::missing);
         let why = why.map_or_else(String::new, |why| format!(" (scale sets {why})"));
         return guard(Outcome::Unknown, format!("the pool's scale set is not known{why}"));
     };
+    // Without the log nothing shows that the pool did not recover.
     let events = match known(seen.events.as_ref()) {
         Ok(events) => events,
         Err(why) => return guard(Outcome::Unknown, format!("activity log {why}")),
     };
-    let failures = failures(events, &set.id, now, settings.fail_window);
-    let count = failures.len();
+    let writes = Writes::of(events, &set.id);
+    let success = writes.last_success();
+    let subject = Subject { seen, settings, set, success, now };
+    let signs = settings.signatures.signatures.iter().flat_map(|signature| {
+        let count = (!signature.errors.is_empty()).then(|| count(writes, signature, subject));
+        count.into_iter().chain(subject.check(signature))
+    });
+    together(signs.collect())
+}
+
+/// The guard that holds as soon as one sign does.
+fn together(mut signs: Vec<Sign>) -> Guard {
+    let has = |wanted| signs.iter().any(|sign| sign.outcome == wanted);
+    let outcome = if has(Outcome::Pass) {
+        Outcome::Pass
+    } else if has(Outcome::Unknown) {
+        Outcome::Unknown
+    } else {
+        Outcome::Fail
+    };
+    // What decides comes first.
+    signs.sort_by_key(|sign| sign.outcome != outcome);
+    let mut evidence: Vec<String> = signs.into_iter().map(|sign| sign.text).collect();
+    evidence.retain(|text| !text.is_empty());
+    if evidence.is_empty() {
+        evidence.push("nothing shows a wedge".to_owned());
+    }
+    Guard { evidence, ..Guard::new(WRITES, outcome, "") }
+}
+
+fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sign {
+    let Subject { settings, set, success, now, .. } = subject;
+    let failures = writes.failures(signature, settings.fail_window, now);
     let needed = settings.fail_threshold;
-    let minutes = counted(settings.fail_window.as_mins(), "minute");
-    let last = failures.iter().map(|(_, at)| *at).max();
-    let age = the_last(last, now);
-    let since = match last_success(events, &set.id) {
+    let newest = failures.first().copied();
+    let since = match success {
         Some(at) => format!("since one succeeded {}", ago(at, now)),
         None => "and none succeeded".to_owned(),
     };
     let text = format!(
-        "{} of {} failed with {SIGNATURE} in {minutes} {since} ({needed} needed){age}",
-        counted(count, "write"),
-        set.name
+        "{} of {} failed with {} in {} {since} ({needed} needed){}",
+        counted(failures.len(), "write"),
+        set.name,
+        signature.label(),
+        counted(settings.fail_window.as_mins(), "minute"),
+        the_last(newest, now)
     );
-    let enough = needed > 0 && u32::try_from(count).is_ok_and(|count| count >= needed);
-    guard(if enough { Outcome::Pass } else { Outcome::Fail }, text)
-}
-
-fn writes<'a>(
-    events: &'a [ActivityEvent],
-    scale_set: &'a str,
-) -> impl Iterator<Item = &'a ActivityEvent> {
-    events.iter().filter(move |event| event.is_operation(WRITE) && event.is_about(scale_set))
-}
-
-fn failed<'a>(
-    events: &'a [ActivityEvent],
-    scale_set: &'a str,
-) -> impl Iterator<Item = &'a ActivityEvent> {
-    let signed = |event: &&ActivityEvent| event.codes.iter().any(|code| code == SIGNATURE);
-    writes(events, scale_set).filter(|event| event.status == "Failed").filter(signed)
-}
-
-fn last_success(events: &[ActivityEvent], scale_set: &str) -> Option<Timestamp> {
-    let succeeded = writes(events, scale_set).filter(|event| event.status == "Succeeded");
-    succeeded.map(|event| event.at).max()
-}
-
-/// When a write succeeded behind which none failed with the signature: the wedge is over.
-pub(crate) fn succeeds_again(events: &[ActivityEvent], scale_set: &str) -> Option<Timestamp> {
-    let success = last_success(events, scale_set)?;
-    (!failed(events, scale_set).any(|event| event.at > success)).then_some(success)
-}
-
-/// Failed writes with the signature after the last success, once per correlation id.
-fn failures(
-    events: &[ActivityEvent],
-    scale_set: &str,
-    now: Timestamp,
-    window: SignedDuration,
-) -> BTreeSet<(String, Timestamp)> {
-    let success = last_success(events, scale_set);
-    let mut correlations = BTreeSet::new();
-    let mut found = BTreeSet::new();
-    for event in failed(events, scale_set) {
-        let age = now.duration_since(event.at);
-        let current = age <= window && age >= -SKEW && success.is_none_or(|s| event.at > s);
-        if current && correlations.insert(event.correlation.clone()) {
-            found.insert((event.correlation.clone(), event.at));
-        }
+    if needed > 0 && u32::try_from(failures.len()).is_ok_and(|count| count >= needed) {
+        Sign::new(Outcome::Pass, text)
+    } else if newest.is_some_and(|at| now.duration_since(at) < LOG_DELAY) {
+        let late = counted(LOG_DELAY.as_mins(), "minute");
+        Sign::new(
+            Outcome::Unknown,
+            format!("{text}; the activity log may be {late} late, so more are not ruled out"),
+        )
+    } else {
+        Sign::new(Outcome::Fail, text)
     }
-    found
+}
+
+/// Keeps what guard 2 said right before an operation was aborted, unless a write succeeded since or the log cannot be
+/// read. Nothing is tried again after an abort, so what failed then cannot fail anew.
+pub(crate) fn keep(
+    guards: &mut [Guard],
+    seen: &Seen,
+    settings: &Settings,
+    before: Timestamp,
+    now: Timestamp,
+) {
+    let Some(guard) = guards.iter_mut().find(|guard| guard.name == WRITES) else { return };
+    let is_known =
+        known(seen.events.as_ref()).is_ok() && seen.scale_set_of(&settings.target.pool).is_some();
+    // What the log did not show when it was judged may show now.
+    let since = before.checked_sub(LOG_DELAY).unwrap_or(Timestamp::MIN);
+    let is_over = recovered(seen, settings, now).is_some_and(|at| at > since);
+    if guard.outcome != Outcome::Pass && is_known && !is_over {
+        guard.outcome = Outcome::Pass;
+        let kept =
+            format!("it passed right before the operation was aborted, {}", ago(before, now));
+        guard.evidence.insert(0, kept);
+    }
+}
+
+/// When a write of the pool's scale set succeeded with nothing since that shows a wedge: neither a failure nor live
+/// state. None while the log or the scale set is not known.
+pub(crate) fn recovered(seen: &Seen, settings: &Settings, now: Timestamp) -> Option<Timestamp> {
+    let set = seen.scale_set_of(&settings.target.pool)?;
+    let events = known(seen.events.as_ref()).ok()?;
+    let at = Writes::of(events, &set.id).succeed_again(&settings.signatures)?;
+    let subject = Subject { seen, settings, set, success: Some(at), now };
+    let mut signs = settings.signatures.signatures.iter().flat_map(|one| subject.check(one));
+    (!signs.any(|sign| sign.outcome == Outcome::Pass)).then_some(at)
 }
 
 /// Guard 5: the pool itself is in a state that counts as wedged.
@@ -161,40 +192,5 @@ pub(super) fn pool_state(seen: &Seen, settings: &Settings) -> Guard {
             let outcome = if wedged { Outcome::Pass } else { Outcome::Fail };
             guard(outcome, format!("the pool's state is {said} (wedged: {wanted})"))
         }
-    }
-}
-
-fn target<'a>(seen: &'a Seen, name: &str) -> Result<Option<&'a Pool>, String> {
-    known(seen.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
-}
-
-fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {
-    let reading = reading.ok_or_else(|| "were not read".to_owned())?;
-    reading.known().ok_or_else(|| reading.missing().unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wedge_is_over_when_a_write_succeeds_and_none_fails_with_the_signature_since() {
-        let event = |minute: i64, status: &str, code: &str| ActivityEvent {
-            correlation: minute.to_string(),
-            operation: WRITE.to_owned(),
-            resource: "/set".to_owned(),
-            status: status.to_owned(),
-            at: Timestamp::from_second(minute * 60).unwrap(),
-            caller: None,
-            codes: vec![code.to_owned()],
-        };
-        let (failed, succeeded) = (event(1, "Failed", SIGNATURE), event(2, "Succeeded", ""));
-        let over = |events: &[ActivityEvent]| succeeds_again(events, "/set").is_some();
-        assert!(!over(&[]) && !over(std::slice::from_ref(&failed)));
-        assert!(over(&[failed.clone(), succeeded.clone()]));
-        assert!(!over(&[failed.clone(), succeeded.clone(), event(3, "Failed", SIGNATURE)]));
-        assert!(over(&[failed.clone(), succeeded.clone(), event(3, "Failed", "AllocationFailed")]));
-        assert!(over(&[event(2, "Failed", SIGNATURE), succeeded.clone()]), "at the same instant");
-        assert_eq!(succeeds_again(&[failed, succeeded], "/other"), None);
     }
 }

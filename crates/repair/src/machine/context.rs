@@ -83,6 +83,20 @@ impl<'a> Context<'a> {
         Ok(self.seen.scale_set_of(pool))
     }
 
+    /// Has the instances and interfaces of the pool's scale set read, whatever comes of it.
+    pub(crate) fn direct_evidence(&self) -> Result<(), Action> {
+        let Some(set) = self.scale_set(self.state.pool())? else { return Ok(()) };
+        for (read, query) in [
+            (self.seen.instances.contains_key(&set.name), Query::Instances(set.name.clone())),
+            (self.seen.nics.contains_key(&set.name), Query::Nics(set.name.clone())),
+        ] {
+            if !read {
+                return Err(Action::Observe(query));
+            }
+        }
+        Ok(())
+    }
+
     /// The interfaces of a scale set; none if they may not be read and an operator accepts that.
     pub(crate) fn nics(&self, set: &ScaleSet) -> Result<Option<&'a Vec<Nic>>, Action> {
         let reading = self.seen.nics.get(&set.name);
@@ -131,7 +145,9 @@ impl<'a> Context<'a> {
             && !asked_again
             && attempt.result.as_ref().and_then(EffectResult::refusal) == Some(Refusal::Final)
         {
-            let message = format!("{} was refused: {code}: {message}", effect.key());
+            let explanation = attempt.result.as_ref().and_then(EffectResult::explanation);
+            let why = explanation.unwrap_or_else(|| format!("{code}: {message}"));
+            let message = format!("{} was refused: {why}", effect.key());
             return Action::resumable(Reason::EffectRefused, message);
         }
         if attempt.count >= MOST_ATTEMPTS && !asked_again {

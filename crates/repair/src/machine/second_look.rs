@@ -8,7 +8,7 @@ use super::context::Context;
 use super::state::Attempt;
 use crate::counted::counted;
 use crate::effects::Effect;
-use crate::guards::{ago, succeeds_again};
+use crate::guards::{ago, recovered};
 use crate::observation::Pool;
 use crate::plan::Step;
 use crate::sanitise;
@@ -49,11 +49,13 @@ pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
     let Some(set) = context.scale_set(name)? else {
         return Err(context.wait(format!("for the scale set of pool {name}")));
     };
-    match succeeds_again(context.events()?, &set.id) {
+    context.events()?;
+    context.direct_evidence()?;
+    match recovered(context.seen, &context.state.settings, context.now) {
         None => Ok(()),
         Some(at) => {
             let message = format!(
-                "a write of {} succeeded {}, and none failed as before since: pool {name} is not wedged any more; \
+                "a write of {} succeeded {}, and nothing shows a wedge since: pool {name} is not wedged any more; \
                  `abort` undoes this run, and `resume --override {WRITES}=REASON` rebuilds the pool all the same",
                 set.name,
                 ago(at, context.now)
@@ -126,7 +128,7 @@ pub(super) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, 
 pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
     let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
     if name != context.state.pool() {
-        return Ok(pool.count().max(1));
+        return Ok(pool.count().unwrap_or(1).max(1));
     }
     let body = &context.plan().pool_body;
     let least = i64::from(body["properties"]["mode"] != "User");
@@ -135,7 +137,7 @@ pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
     let theirs = pool.autoscaled()
         || context.state.has_done(Step::VerifyCure)
         || made_by_somebody(context)?.is_some();
-    Ok(if theirs { former.min(pool.count()) } else { former }.max(least))
+    Ok(if theirs { former.min(pool.count().unwrap_or(former)) } else { former }.max(least))
 }
 
 /// How long it may take until something shows: an answer may be old, and of a change the answer may be lost.

@@ -1,12 +1,12 @@
 //! Snapshot, the stuck operation, the guards once more, and the cluster's rest at the end.
 
-use jiff::SignedDuration;
+use jiff::Timestamp;
 
 use super::action::{Action, Reason};
 use super::context::{Context, Progress};
 use crate::counted::counted;
 use crate::effects::{Effect, EffectResult};
-use crate::guards::{self, Running, Scope};
+use crate::guards::{self, LOG_DELAY, Running, Scope};
 use crate::journal::Finish;
 use crate::names::RUN_TAG;
 use crate::observation::{Query, Reading};
@@ -40,11 +40,6 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
     }
     Ok(vec!["the plan in the journal holds the pool as it is".to_owned()])
 }
-
-/// An operation that only the activity log tells of is believed to be this old after [`LOG_DELAY`].
-const LONG_AGO: SignedDuration = SignedDuration::from_hours(24);
-/// How late the activity log may be.
-const LOG_DELAY: SignedDuration = SignedDuration::from_mins(10);
 
 /// Waits for what is under way, or aborts it: only the one that was identified, only if it is old enough.
 pub(super) fn settle(context: &Context<'_>) -> Progress {
@@ -92,8 +87,8 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
         Some(Reading::Known(Some(operation))) if operation.running()
     );
     let looked = context.now.duration_since(context.state.step_since());
-    if from_log && age >= LONG_AGO && looked < LOG_DELAY {
-        // The log is late, and one line of days ago without its end may be all that it shows of an hour's operation.
+    if from_log && looked < LOG_DELAY {
+        // The log is late: the operation that it shows may have ended, and a younger one may run.
         return Err(context.wait("to see whether the log tells of a younger operation".to_owned()));
     }
     if let Scope::Pool(pool) = &scope
@@ -107,8 +102,9 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
         )));
     }
     // The run may have waited or rested for hours: nothing is aborted for a pool that is not wedged at this very moment.
-    judged(context)?;
-    Err(context.effect(Step::Settle, Effect::AbortOperation { scope, operation: id }))
+    judged(context, None)?;
+    let judged = Some(context.now);
+    Err(context.effect(Step::Settle, Effect::AbortOperation { scope, operation: id, judged }))
 }
 
 /// True if the readings that could identify an operation are refused for good, not failing for a while.
@@ -136,26 +132,29 @@ pub(super) fn recheck(context: &Context<'_>) -> Progress {
     if cluster.state == "Canceling" {
         return Err(context.wait("for the cluster to end Canceling".to_owned()));
     }
-    judged(context)
+    judged(context, context.state.judged_before_abort())
 }
 
 /// What the guards say now, after everything that they judge by was read.
-fn judged(context: &Context<'_>) -> Progress {
+///
+/// An abort of our own ends the retries, and a clock may jump: `before` is when the guards passed right before it. That
+/// the writes failed then stays true until one succeeds.
+fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
     let pool = context.state.pool();
     context.pools()?;
     context.nodes_of(pool)?;
     if context.seen.events.is_none() {
         return Err(Action::Observe(Query::Events));
     }
-    if let Some(set) = context.scale_set(pool)?
-        && !context.seen.instances.contains_key(&set.name)
-    {
-        return Err(Action::Observe(Query::Instances(set.name.clone())));
-    }
+    context.direct_evidence()?;
     if context.seen.latest_operation.is_none() {
         return Err(Action::Observe(Query::LatestOperation));
     }
-    let guards = guards::evaluate(context.seen, &settings(context), context.now);
+    let (settings, now) = (settings(context), before.unwrap_or(context.now).max(context.now));
+    let mut guards = guards::evaluate(context.seen, &settings, now);
+    if let Some(before) = before {
+        guards::keep(&mut guards, context.seen, &settings, before, now);
+    }
     let refused: Vec<_> = guards.iter().filter(|guard| !guard.lets_through()).collect();
     if refused.is_empty() {
         let proof = guards.iter().map(|guard| match &guard.overridden {

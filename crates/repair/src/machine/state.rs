@@ -11,6 +11,7 @@ use crate::effects::{Effect, EffectResult};
 use crate::guards::Scope;
 use crate::journal::{Entry, Finish, JournalError, Record, Session, Workload};
 use crate::names::temporary_pool;
+use crate::observation::is_windows;
 use crate::plan::{Document, Step};
 use crate::replay::{Replayed, replay};
 use crate::settings::Settings;
@@ -31,6 +32,8 @@ pub enum Phase {
 pub struct Attempt {
     /// How often.
     pub count: u32,
+    /// When first.
+    pub first: Timestamp,
     /// When last.
     pub at: Timestamp,
     /// What came of it; none if nobody lived to write it down.
@@ -76,6 +79,8 @@ pub struct State {
     pub workloads: BTreeMap<Step, BTreeMap<String, Workload>>,
     /// What was lost, or stays behind.
     pub losses: Vec<String>,
+    /// When the plan's evidence was judged last before an operation was aborted.
+    judged: Option<Timestamp>,
     /// Since when the current step is worked on, by this or the last resumption.
     step_since: Timestamp,
     /// When this run, or its last resumption, began.
@@ -101,6 +106,7 @@ impl Replayed for State {
             cordoned: BTreeSet::new(),
             workloads: BTreeMap::new(),
             losses: Vec::new(),
+            judged: None,
             step_since: record.at,
             session_since: record.at,
             open: None,
@@ -180,6 +186,7 @@ impl State {
         let key = effect.key();
         let attempt = self.attempts.entry(key.clone()).or_insert(Attempt {
             count: 0,
+            first: at,
             at,
             result: None,
             token: None,
@@ -191,8 +198,10 @@ impl State {
         attempt.at = at;
         attempt.result = None;
         attempt.earlier = false;
-        if let Effect::Cordon { node, .. } = effect {
-            self.cordoned.insert(node.clone());
+        match effect {
+            Effect::Cordon { node, .. } => drop(self.cordoned.insert(node.clone())),
+            Effect::AbortOperation { judged, .. } => self.judged = self.judged.or(*judged),
+            _ => {}
         }
         self.open = Some(key);
     }
@@ -205,6 +214,8 @@ impl State {
             self.plan_hash = session.plan.hash();
             self.done.clear();
             self.workloads.clear();
+            // Nobody may begin under a new plan whose guards do not pass now.
+            self.judged = self.first_abort().map(|_| at);
             self.lose_secrets();
         }
         self.settings = session.settings();
@@ -279,7 +290,7 @@ impl State {
     /// The temporary pool's name.
     #[must_use]
     pub fn temporary(&self) -> String {
-        temporary_pool(self.pool())
+        temporary_pool(self.pool(), is_windows(&self.plan.source))
     }
 
     /// When the run, or its last resumption, must come to rest.
@@ -324,7 +335,13 @@ impl State {
         let scopes = [Scope::Cluster, Scope::Pool(self.pool().to_owned())];
         let keys = scopes.map(Effect::key_of_abort);
         let aborts = self.aborts().filter(|(key, _)| keys.iter().any(|own| own == key));
-        aborts.map(|(_, abort)| abort.at).min()
+        aborts.map(|(_, abort)| abort.first).min()
+    }
+
+    /// When this plan's guards passed right before this run aborted an operation; none if it aborted none.
+    #[must_use]
+    pub fn judged_before_abort(&self) -> Option<Timestamp> {
+        self.judged.filter(|_| self.aborts().next().is_some())
     }
 
     /// What a person must know who ends a run that aborted an operation.

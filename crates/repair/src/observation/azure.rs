@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::error_codes::codes;
+use super::error_codes::{ErrorTexts, codes};
 use super::json::{entries, text, texts, time};
 
 /// The managed cluster.
@@ -27,6 +27,10 @@ pub struct Cluster {
     pub max_pools: Option<i64>,
     /// Pods have addresses of a subnet, as nodes do; not so with an overlay.
     pub pods_in_subnet: bool,
+    /// The id of what encrypts the disks of its nodes.
+    pub disk_encryption_set: Option<String>,
+    /// The id of the identity of its nodes.
+    pub kubelet_identity: Option<String>,
 }
 
 impl Cluster {
@@ -43,6 +47,8 @@ impl Cluster {
             max_pools: raw.pointer("/properties/maxAgentPools").and_then(Value::as_i64),
             pods_in_subnet: is(raw, "/properties/networkProfile/networkPlugin", "azure")
                 && !is(raw, "/properties/networkProfile/networkPluginMode", "overlay"),
+            disk_encryption_set: text(raw, "/properties/diskEncryptionSetID"),
+            kubelet_identity: text(raw, "/properties/identityProfile/kubeletidentity/resourceId"),
         })
     }
 }
@@ -66,6 +72,8 @@ pub struct ScaleSet {
     pub capacity: Option<i64>,
     /// When it was made.
     pub created: Option<Timestamp>,
+    /// Whether all its interfaces have accelerated networking; none if that is not said of any.
+    pub accelerated: Option<bool>,
 }
 
 impl ScaleSet {
@@ -79,6 +87,7 @@ impl ScaleSet {
             state: text(raw, "/properties/provisioningState").unwrap_or_default(),
             capacity: raw.pointer("/sku/capacity").and_then(Value::as_i64),
             created: time(raw, "/properties/timeCreated"),
+            accelerated: accelerated(raw),
         })
     }
 
@@ -89,6 +98,17 @@ impl ScaleSet {
     }
 }
 
+/// What the interfaces of a scale set's model say of accelerated networking, as far as they say it.
+fn accelerated(raw: &Value) -> Option<bool> {
+    let configurations = raw.pointer(
+        "/properties/virtualMachineProfile/networkProfile/networkInterfaceConfigurations",
+    )?;
+    let said = configurations.as_array()?.iter().filter_map(|configuration| {
+        configuration.pointer("/properties/enableAcceleratedNetworking")?.as_bool()
+    });
+    said.reduce(|all, this| all && this)
+}
+
 /// One status of an instance view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Status {
@@ -96,6 +116,17 @@ pub struct Status {
     pub code: String,
     /// Since when.
     pub at: Option<Timestamp>,
+    /// What it says; empty if nothing.
+    pub message: String,
+}
+
+impl Status {
+    /// The error code of a failed provisioning.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        let (start, code) = self.code.split_at_checked("ProvisioningState/failed/".len())?;
+        start.eq_ignore_ascii_case("ProvisioningState/failed/").then_some(code)
+    }
 }
 
 /// One virtual machine of a scale set.
@@ -113,8 +144,13 @@ impl Instance {
     /// An instance from its JSON.
     #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
-        let status =
-            |raw: &Value| Some(Status { code: text(raw, "/code")?, at: time(raw, "/time") });
+        let status = |raw: &Value| {
+            Some(Status {
+                code: text(raw, "/code")?,
+                at: time(raw, "/time"),
+                message: text(raw, "/message").unwrap_or_default(),
+            })
+        };
         Some(Self {
             id: text(raw, "/id")?,
             created: time(raw, "/properties/timeCreated"),
@@ -177,7 +213,11 @@ impl Nic {
 /// One record of the activity log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActivityEvent {
-    /// What belongs to one request carries the same id.
+    /// The event's own id.
+    pub id: Option<String>,
+    /// The id of the operation that it belongs to; the events of one operation share it.
+    pub operation_id: Option<String>,
+    /// What one request caused carries the same id, operations of other resources and later retries included.
     pub correlation: String,
     /// For example `Microsoft.Compute/virtualMachineScaleSets/write`.
     pub operation: String,
@@ -189,15 +229,18 @@ pub struct ActivityEvent {
     pub at: Timestamp,
     /// Who asked.
     pub caller: Option<String>,
-    /// Error codes at any depth.
-    pub codes: Vec<String>,
+    /// Error codes and messages at any depth.
+    pub errors: ErrorTexts,
 }
 
 impl ActivityEvent {
     /// An event from its JSON; one without a time, operation or resource cannot be used.
     #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
+        let id = |pointer| text(raw, pointer).filter(|id: &String| !id.is_empty());
         Some(Self {
+            id: id("/eventDataId"),
+            operation_id: id("/operationId"),
             correlation: text(raw, "/correlationId")
                 .or_else(|| text(raw, "/eventDataId"))
                 .unwrap_or_default(),
@@ -206,7 +249,10 @@ impl ActivityEvent {
             status: text(raw, "/status/value").unwrap_or_default(),
             at: time(raw, "/eventTimestamp")?,
             caller: text(raw, "/caller"),
-            codes: raw.pointer("/properties/statusMessage").map(codes).unwrap_or_default(),
+            errors: raw
+                .pointer("/properties/statusMessage")
+                .map(ErrorTexts::of)
+                .unwrap_or_default(),
         })
     }
 
@@ -220,6 +266,23 @@ impl ActivityEvent {
     #[must_use]
     pub fn is_operation(&self, name: &str) -> bool {
         self.operation.trim().eq_ignore_ascii_case(name)
+    }
+
+    /// What the event's operation is counted by: its id, else that of the event, else that of the request.
+    #[must_use]
+    pub fn operation_key(&self) -> &str {
+        let id = self.operation_id.as_deref().or(self.id.as_deref());
+        id.unwrap_or(&self.correlation)
+    }
+
+    /// True if both events are of one operation. A request's id alone does not show that: what it caused carries it, too.
+    #[must_use]
+    pub fn is_of_operation(&self, other: &Self) -> bool {
+        let same_id = match (&self.operation_id, &other.operation_id) {
+            (Some(own), Some(theirs)) => own == theirs,
+            _ => self.correlation == other.correlation,
+        };
+        same_id && self.is_operation(other.operation.trim()) && self.is_about(&other.resource)
     }
 
     /// True if the event is about exactly this resource.

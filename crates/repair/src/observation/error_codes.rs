@@ -1,4 +1,4 @@
-//! The error codes in an Azure error, wherever they are hidden.
+//! The error codes and messages in an Azure error, wherever they are hidden.
 
 use serde_json::Value;
 
@@ -6,14 +6,33 @@ use serde_json::Value;
 /// cost more than a real one.
 const MAX_DEPTH: usize = 16;
 const MAX_CODES: usize = 64;
+/// Characters of a message that are kept.
+const MAX_MESSAGE: usize = 2048;
 
-/// All codes of an error, outermost first: `code`, `error.code`, `details[].code`, `innererror.code`, and
-/// the same inside members that are JSON in a string or say `Code="..."`.
+/// What an error says, outermost first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ErrorTexts {
+    /// `code`, `error.code`, `details[].code`, `innererror.code`, and the same inside members that are JSON in a
+    /// string or say `Code="..."`.
+    pub codes: Vec<String>,
+    /// The messages that are text and not JSON, in no particular order.
+    pub messages: Vec<String>,
+}
+
+impl ErrorTexts {
+    /// Reads an error.
+    #[must_use]
+    pub fn of(error: &Value) -> Self {
+        let mut found = Self::default();
+        found.walk(error, 0);
+        found
+    }
+}
+
+/// All codes of an error, see [`ErrorTexts::codes`].
 #[must_use]
 pub fn codes(error: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    walk(error, 0, &mut found);
-    found
+    ErrorTexts::of(error).codes
 }
 
 /// True if the error carries this code at any depth.
@@ -22,45 +41,51 @@ pub fn carries(error: &Value, code: &str) -> bool {
     codes(error).iter().any(|found| found == code)
 }
 
-fn walk(value: &Value, depth: usize, found: &mut Vec<String>) {
-    if depth > MAX_DEPTH || found.len() >= MAX_CODES {
-        return;
-    }
-    match value {
-        Value::Object(members) => {
-            if let Some(code) = members.get("code").and_then(Value::as_str)
-                && !code.is_empty()
-            {
-                found.push(code.to_owned());
-            }
-            for name in ["error", "details", "innererror", "innerError", "message", "statusMessage"]
-            {
-                if let Some(inner) = members.get(name) {
-                    walk(inner, depth + 1, found);
+impl ErrorTexts {
+    fn walk(&mut self, value: &Value, depth: usize) {
+        if depth > MAX_DEPTH || self.codes.len() >= MAX_CODES {
+            return;
+        }
+        match value {
+            Value::Object(members) => {
+                if let Some(code) = members.get("code").and_then(Value::as_str)
+                    && !code.is_empty()
+                {
+                    self.codes.push(code.to_owned());
+                }
+                for name in
+                    ["error", "details", "innererror", "innerError", "message", "statusMessage"]
+                {
+                    if let Some(inner) = members.get(name) {
+                        self.walk(inner, depth + 1);
+                    }
                 }
             }
+            Value::Array(items) => items.iter().for_each(|item| self.walk(item, depth + 1)),
+            Value::String(text) => self.walk_text(text, depth),
+            _ => {}
         }
-        Value::Array(items) => items.iter().for_each(|item| walk(item, depth + 1, found)),
-        Value::String(text) => within_text(text, depth, found),
-        _ => {}
     }
-}
 
-/// A text may be JSON itself, or an error printed by a Go client: `Code="X" Message="..."`.
-fn within_text(text: &str, depth: usize, found: &mut Vec<String>) {
-    let trimmed = text.trim_start();
-    if trimmed.starts_with(['{', '[']) {
-        if let Ok(inner) = serde_json::from_str::<Value>(trimmed) {
-            walk(&inner, depth + 1, found);
+    /// A text may be JSON itself, or an error printed by a Go client: `Code="X" Message="..."`.
+    fn walk_text(&mut self, text: &str, depth: usize) {
+        let trimmed = text.trim_start();
+        if trimmed.starts_with(['{', '[']) {
+            if let Ok(inner) = serde_json::from_str::<Value>(trimmed) {
+                self.walk(&inner, depth + 1);
+            }
+            return;
         }
-        return;
-    }
-    for rest in text.split("Code=\"").skip(1) {
-        if let Some((code, _)) = rest.split_once('"')
-            && !code.is_empty()
-            && found.len() < MAX_CODES
-        {
-            found.push(code.to_owned());
+        for rest in text.split("Code=\"").skip(1) {
+            if let Some((code, _)) = rest.split_once('"')
+                && !code.is_empty()
+                && self.codes.len() < MAX_CODES
+            {
+                self.codes.push(code.to_owned());
+            }
+        }
+        if !trimmed.is_empty() && self.messages.len() < MAX_CODES {
+            self.messages.push(text.chars().take(MAX_MESSAGE).collect());
         }
     }
 }
@@ -97,6 +122,16 @@ mod tests {
         ] {
             assert_eq!(codes(&error), expected, "{error}");
         }
+    }
+
+    #[test]
+    fn messages_are_found_at_any_depth_and_cut() {
+        let error = json!({"error": {"message": "outer", "details": [{"message": "{\"message\": \"inner\"}"}]}});
+        assert_eq!(ErrorTexts::of(&error).messages, ["inner", "outer"]);
+        let long = ErrorTexts::of(&json!({"message": "ä".repeat(5000)}));
+        assert_eq!(long.messages[0].chars().count(), MAX_MESSAGE);
+        let many: Vec<_> = (0..200).map(|_| json!({"message": "m"})).collect();
+        assert_eq!(ErrorTexts::of(&json!({"details": many})).messages.len(), MAX_CODES);
     }
 
     #[test]

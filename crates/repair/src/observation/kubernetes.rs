@@ -9,6 +9,7 @@ use super::json::{entries, flag, text, texts, time};
 
 /// A node.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Node {
     /// Its name.
     pub name: String,
@@ -26,6 +27,8 @@ pub struct Node {
     pub unschedulable: bool,
     /// It is being deleted.
     pub deleting: bool,
+    /// It has a taint, beside that of a cordon, which keeps pods away that do not tolerate it.
+    pub tainted: bool,
 }
 
 impl Node {
@@ -43,6 +46,7 @@ impl Node {
             since: conditions(raw, "Ready").find_map(|c| time(c, "/lastTransitionTime")),
             unschedulable: flag(raw, "/spec/unschedulable"),
             deleting: text(raw, "/metadata/deletionTimestamp").is_some(),
+            tainted: is_tainted(raw),
         })
     }
 
@@ -153,6 +157,8 @@ pub struct Pod {
     pub labels: BTreeMap<String, String>,
     /// It may be placed on a cordoned node.
     pub ignores_cordon: bool,
+    /// It may be placed on a node with the taint `CriticalAddonsOnly=true:NoSchedule`.
+    pub tolerates_critical: bool,
     /// When it was made.
     pub created: Option<Timestamp>,
 }
@@ -184,7 +190,8 @@ impl Pod {
                 .is_some_and(|value| !value.is_null()),
             local_data: volumes.into_iter().flatten().any(|v| !v["emptyDir"].is_null()),
             labels: texts(raw, "/metadata/labels"),
-            ignores_cordon: ignores_cordon(raw),
+            ignores_cordon: tolerates(raw, UNSCHEDULABLE, ""),
+            tolerates_critical: tolerates(raw, "CriticalAddonsOnly", "true"),
             created: time(raw, "/metadata/creationTimestamp"),
         })
     }
@@ -215,15 +222,26 @@ impl Pod {
     }
 }
 
-/// True if a pod tolerates the taint of a cordoned node: by its name, or with everything else.
-fn ignores_cordon(raw: &Value) -> bool {
+/// The taint of a cordoned node.
+const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
+fn is_tainted(raw: &Value) -> bool {
+    let taints = raw.pointer("/spec/taints").and_then(Value::as_array);
+    taints.into_iter().flatten().any(|taint| {
+        taint["key"] != UNSCHEDULABLE
+            && matches!(taint["effect"].as_str(), Some("NoSchedule" | "NoExecute"))
+    })
+}
+
+/// True if a pod tolerates a taint of effect `NoSchedule`: by key and value, by its key, or with everything else.
+fn tolerates(raw: &Value, key: &str, value: &str) -> bool {
     let tolerations = raw.pointer("/spec/tolerations").and_then(Value::as_array);
     tolerations.into_iter().flatten().any(|toleration| {
-        let key = toleration["key"].as_str().unwrap_or_default();
-        let effect = toleration["effect"].as_str().unwrap_or_default();
-        let everything = key.is_empty() && toleration["operator"] == "Exists";
-        (everything || key == "node.kubernetes.io/unschedulable")
-            && matches!(effect, "" | "NoSchedule")
+        let own = |member: &str| toleration[member].as_str().unwrap_or_default();
+        let exists = own("operator") == "Exists";
+        let matches = (own("key").is_empty() && exists)
+            || (own("key") == key && (exists || own("value") == value));
+        matches && matches!(own("effect"), "" | "NoSchedule")
     })
 }
 

@@ -14,8 +14,9 @@ mod seen;
 
 pub use azure::{ActivityEvent, Addresses, Cluster, Instance, Nic, Operation, ScaleSet, Status};
 pub use budgets::{Hold, Pdb, Selector};
-pub use error_codes::{carries, codes};
+pub use error_codes::{ErrorTexts, carries, codes};
 pub use kubernetes::{Controller, Node, Pod, Replicas, stranger};
+pub(crate) use pool::is_windows;
 pub use pool::{Pool, pool_name_of_id};
 pub use seen::{Answer, Query, Seen};
 

@@ -41,10 +41,48 @@ impl Pool {
         self.raw.pointer("/properties/provisioningState").and_then(Value::as_str).unwrap_or("")
     }
 
-    /// The wanted number of nodes; absent is 0, as the service means it.
+    /// The wanted number of nodes. Pools of single VMs have none, which is not 0.
     #[must_use]
-    pub fn count(&self) -> i64 {
-        self.number("count").unwrap_or(0)
+    pub fn count(&self) -> Option<i64> {
+        self.number("count")
+    }
+
+    /// Type or mode, if the pool is not of scale sets or neither of mode System nor User: a repair cannot rebuild it, and
+    /// nothing follows from its count.
+    #[must_use]
+    pub fn other_kind(&self) -> Option<String> {
+        let kind = text(&self.raw, "/properties/type");
+        let mode = text(&self.raw, "/properties/mode");
+        let kind = kind.filter(|kind| kind != "VirtualMachineScaleSets");
+        let mode = mode.filter(|mode| mode != "System" && mode != "User");
+        let mode = mode.map(|mode| format!("mode {}", mooring_contract::shown(&mode)));
+        kind.map(|kind| format!("type {}", mooring_contract::shown(&kind))).or(mode)
+    }
+
+    /// Why the pool cannot be rebuilt, as a sentence; none if it can.
+    #[must_use]
+    pub fn not_rebuildable(&self) -> Option<String> {
+        let name = &self.name;
+        if let Some(kind) = self.other_kind() {
+            return Some(format!(
+                "pool {name} is of {kind}; only pools of type VirtualMachineScaleSets and mode System or User can be rebuilt"
+            ));
+        }
+        self.stopped().then(|| {
+            format!("pool {name} is stopped; start it with `az aks nodepool start`, or leave it as it is")
+        })
+    }
+
+    /// True if its nodes run Windows, whose pools have names of six characters at most.
+    #[must_use]
+    pub fn is_windows(&self) -> bool {
+        is_windows(&self.raw)
+    }
+
+    /// The subnet of its nodes; none in the network that AKS made.
+    #[must_use]
+    pub fn subnet(&self) -> Option<String> {
+        text(&self.raw, "/properties/vnetSubnetID")
     }
 
     /// The autoscaler's minimum.
@@ -100,6 +138,11 @@ impl Pool {
     }
 }
 
+/// True if the nodes of a pool run Windows.
+pub(crate) fn is_windows(raw: &Value) -> bool {
+    text(raw, "/properties/osType").as_deref() == Some("Windows")
+}
+
 /// The pool's name at the end of its resource id: what follows the last `/agentPools/`.
 #[must_use]
 pub fn pool_name_of_id(id: &str) -> Option<&str> {
@@ -131,7 +174,7 @@ mod tests {
         let empty = pool(&json!({}));
         assert_eq!(
             (empty.state(), empty.count(), empty.min_count(), empty.max_count()),
-            ("", 0, None, None)
+            ("", None, None, None)
         );
         assert!(!empty.autoscaled() && !empty.stopped() && !empty.is_system() && !empty.busy());
         assert_eq!((empty.etag(), empty.tag("t")), (None, None));
@@ -142,7 +185,7 @@ mod tests {
         );
         assert_eq!(
             (full.state(), full.count(), full.min_count(), full.max_count()),
-            ("Updating", 3, Some(2), Some(4))
+            ("Updating", Some(3), Some(2), Some(4))
         );
         assert!(full.autoscaled() && full.stopped() && full.is_system() && full.busy());
         assert_eq!(
@@ -150,6 +193,33 @@ mod tests {
             ("e".into(), "v".into(), None)
         );
         assert_eq!(full.id().unwrap(), "/x/agentPools/p");
+    }
+
+    #[test]
+    fn only_running_scale_set_pools_of_mode_system_or_user_can_be_rebuilt() {
+        let scale_sets = "VirtualMachineScaleSets";
+        for (properties, why) in [
+            (json!({}), None),
+            (json!({"type": scale_sets, "mode": "System"}), None),
+            (json!({"type": scale_sets, "mode": "User", "powerState": {"code": "Running"}}), None),
+            (
+                json!({"type": scale_sets, "mode": "User", "powerState": {"code": "Stopped"}}),
+                Some("stopped"),
+            ),
+            (json!({"type": "VirtualMachines", "mode": "User"}), Some("type VirtualMachines")),
+            (json!({"type": "VirtualMachines", "mode": "Machines"}), Some("type VirtualMachines")),
+            (json!({"mode": "Machines"}), Some("mode Machines")),
+            (json!({"type": scale_sets, "mode": "Gateway"}), Some("mode Gateway")),
+            (json!({"mode": "ManagedSystem"}), Some("mode ManagedSystem")),
+            (json!({"type": "AvailabilitySet", "mode": "System"}), Some("type AvailabilitySet")),
+            (json!({"type": "Tomorrow"}), Some("type Tomorrow")),
+        ] {
+            let found = pool(&properties).not_rebuildable();
+            match why {
+                None => assert_eq!(found, None, "{properties}"),
+                Some(why) => assert!(found.unwrap().contains(why), "{properties}"),
+            }
+        }
     }
 
     #[test]

@@ -123,6 +123,7 @@ mod tests {
             state: String::new(),
             capacity: None,
             created: created.map(|at| at.parse().unwrap()),
+            accelerated: None,
         };
         let (old, new) = (Some("2026-05-01T00:00:00Z"), Some("2026-05-26T00:00:00Z"));
         for (sets, wanted) in [

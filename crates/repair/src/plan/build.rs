@@ -10,11 +10,12 @@ use thiserror::Error;
 use super::document::{self, Document};
 use super::prechecks::{Precheck, Surroundings, TIME, check};
 use super::step::Step;
+use super::tolerations;
 use crate::canonical;
-use crate::guards::{Guard, Outcome};
+use crate::guards::{Guard, Outcome, absent};
 use crate::names::{RUN_TAG, temporary_pool};
 use crate::observation::{Reading, Seen};
-use crate::sanitise::{self, SanitiseError};
+use crate::sanitise::{self, CRITICAL_TAINT, SanitiseError};
 use crate::sensitive;
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
@@ -77,9 +78,17 @@ pub enum PlanError {
     /// Something needed may be read later only: the service was asked too often.
     #[error("the {0} {1}")]
     Throttled(&'static str, String),
-    /// There is no such pool.
-    #[error("the cluster has no pool {0}")]
+    /// There is no such pool, as a sentence.
+    #[error("{0}")]
     NoPool(String),
+    /// The pool is of another type or mode, or stopped, as a sentence.
+    #[error("{0}")]
+    NotRebuildable(String),
+    /// The pool does not name its subnet although others do.
+    #[error(
+        "pool {0} has no vnetSubnetID although pool {1} of the cluster has one; its subnet is not known"
+    )]
+    NoSubnet(String, String),
     /// No body can be made of it.
     #[error(transparent)]
     Pool(#[from] SanitiseError),
@@ -98,7 +107,15 @@ pub fn build(
     known(seen.scale_sets.as_ref(), "scale sets")?;
     let name = &settings.target.pool;
     let pool = pools.iter().find(|pool| pool.name == *name);
-    let pool = pool.ok_or_else(|| PlanError::NoPool(name.clone()))?;
+    let pool = pool.ok_or_else(|| PlanError::NoPool(absent(pools, name)))?;
+    if let Some(why) = pool.not_rebuildable() {
+        return Err(PlanError::NotRebuildable(why));
+    }
+    if pool.subnet().is_none()
+        && let Some(other) = pools.iter().find(|other| other.subnet().is_some())
+    {
+        return Err(PlanError::NoSubnet(name.clone(), other.name.clone()));
+    }
     let version = cluster.version.as_deref();
     let mut source = lasting(&pool.raw);
     let stripped = sensitive::strip(&mut source);
@@ -126,7 +143,8 @@ pub fn build(
         .collect();
     let expected = steps.iter().map(|step| step.expected_seconds).sum();
     let stand_in = StandIn::of(pools, name);
-    let prechecks = check(seen, settings, pool, stand_in.as_ref(), expected, around);
+    let mut prechecks = check(seen, settings, pool, stand_in.as_ref(), expected, around);
+    prechecks.extend(tolerations::check(seen, pool));
     let guards = guards.iter().map(|guard| (guard.name.as_str(), guard.outcome));
     // The time is a session's own, and a session's deadline is not part of the plan.
     let checks = prechecks.iter().filter(|check| check.name != TIME);
@@ -161,7 +179,7 @@ pub fn build(
         prechecks,
         stand_in,
         changes: changes(&pool.raw, &document),
-        temporary_pool: temporary_pool(name),
+        temporary_pool: temporary_pool(name, pool.is_windows()),
         steps,
         document: Arc::new(document),
     })
@@ -179,7 +197,7 @@ fn lasting(raw: &Value) -> Value {
     for place in ["", "/properties"] {
         if let Some(members) = pool.pointer_mut(place).and_then(Value::as_object_mut) {
             // The status holds the last error, which every retry of the service may write anew.
-            for name in ["provisioningState", "powerState", "eTag", "status"] {
+            for name in ["provisioningState", "eTag", "status"] {
                 members.remove(name);
             }
         }
@@ -196,10 +214,22 @@ fn changes(pool: &Value, plan: &Document) -> Vec<String> {
     if let (Some(running), Some(wanted)) = (running, wanted)
         && running != wanted
     {
-        changes.push(format!("nodes run Kubernetes {running}, new ones will run {wanted}"));
+        let policy = plan.settings.version.flag();
+        changes.push(format!(
+            "Kubernetes version: {running} -> {wanted} (--kubernetes-version {policy})"
+        ));
     }
-    if let Some(image) = pool.pointer("/properties/nodeImageVersion").and_then(Value::as_str) {
-        changes.push(format!("nodes run image {image}; new ones get the newest of that version"));
+    let snapshot = body.pointer("/properties/creationData/sourceResourceId");
+    if let Some(snapshot) = snapshot.and_then(Value::as_str) {
+        let name = mooring_contract::shown(snapshot.rsplit('/').next().unwrap_or_default());
+        changes.push(format!("node image: that of snapshot {name}, as before"));
+    } else if let Some(image) = pool.pointer("/properties/nodeImageVersion").and_then(Value::as_str)
+    {
+        changes.push(format!("node image: {image} -> the newest of the Kubernetes version"));
+    }
+    let taints = |body: &Value| body["properties"]["nodeTaints"].clone();
+    if taints(&plan.temporary_body) != taints(body) {
+        changes.push(format!("taint of the temporary pool: {CRITICAL_TAINT}"));
     }
     let count = |value: &Value| value.pointer("/properties/count").and_then(Value::as_i64);
     if let (Some(before), Some(after)) = (count(pool), count(body))

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::needs::needs;
+use super::rights::{self, Rights};
 use crate::counted::counted;
 use crate::guards::Outcome;
 use crate::names::temporary_pool;
@@ -27,6 +29,12 @@ pub struct Precheck {
 }
 
 impl Precheck {
+    /// Returns true if it is about rights that could not be read: a run may begin, and its operator is warned.
+    #[must_use]
+    pub fn warns(&self) -> bool {
+        self.outcome == Outcome::Unknown && rights::NAMES.contains(&self.name)
+    }
+
     /// True if it is known that a run would not succeed, or not known that it is no third one. A budget that never
     /// clears and a short time are left to the run: it respects the one and can be resumed after the other.
     #[must_use]
@@ -52,6 +60,8 @@ pub struct Surroundings {
     pub free_addresses: BTreeMap<String, Reading<i64>>,
     /// How often the pool was deleted within a day, by whomever.
     pub deletions: Reading<usize>,
+    /// What the caller may do, and what is locked or denied.
+    pub rights: Rights,
 }
 
 impl Surroundings {
@@ -65,6 +75,7 @@ impl Surroundings {
             restrictions: Reading::Failed(why()),
             free_addresses: BTreeMap::new(),
             deletions: Reading::Failed(why()),
+            rights: Rights::default(),
         }
     }
 }
@@ -104,9 +115,9 @@ pub(super) fn check(
     around: &Surroundings,
 ) -> Vec<Precheck> {
     let nodes = nodes(pool);
-    let temporary = temporary_pool(&pool.name);
+    let temporary = temporary_pool(&pool.name, pool.is_windows());
     let cluster = seen.cluster.as_ref().and_then(Reading::known);
-    let needs = cluster.map(|cluster| subnets(cluster, pool)).unwrap_or_default();
+    let room = cluster.map(|cluster| subnets(cluster, pool)).unwrap_or_default();
     let quota = needed(
         "quota",
         "vCPUs",
@@ -123,7 +134,7 @@ pub(super) fn check(
     let mut checks = vec![
         quota,
         Precheck { name: "size", outcome: size.0, detail: size.1 },
-        addresses(&needs, &around.free_addresses),
+        addresses(&room, &around.free_addresses),
         budgets(seen, &pool.name),
         name(seen, left, &temporary),
         limit(seen),
@@ -136,6 +147,9 @@ pub(super) fn check(
                     (Outcome::Pass, format!("{temporary} is there already"));
             }
         }
+    }
+    if let Some(cluster) = cluster {
+        checks.extend(rights::check(&needs(seen, settings, cluster, pool), &around.rights));
     }
     let budget = settings.limits.overall.as_secs();
     let enough = i64::from(expected_seconds) <= budget;

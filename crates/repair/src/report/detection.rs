@@ -25,7 +25,7 @@ pub struct DetectionReport {
     pub pool: String,
     /// True if there is no such cluster; only a pipeline takes that for a rollout to come.
     pub greenfield: bool,
-    /// The verdict, the guards and further evidence.
+    /// The verdict and the guards.
     #[serde(flatten)]
     pub detection: Detection,
     /// The operation that runs, if one does that can be told.
@@ -40,7 +40,7 @@ pub struct DetectionReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnderWay {
-    /// Its id, or the correlation id of its request.
+    /// Its id, as the operations endpoint or the activity log has it.
     pub id: String,
     /// Since when.
     pub since: Timestamp,
@@ -89,14 +89,10 @@ pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<Detect
         return Err(query);
     }
     let detection = if greenfield {
-        Detection { verdict: Verdict::Unknown, guards: Vec::new(), evidence: Vec::new() }
+        Detection { verdict: Verdict::Unknown, guards: Vec::new() }
     } else {
         let guards = guards::evaluate(seen, settings, now);
-        Detection {
-            verdict: guards::verdict(&guards),
-            guards,
-            evidence: guards::further(seen, settings, now),
-        }
+        Detection { verdict: guards::verdict(&guards), guards }
     };
     Ok(DetectionReport {
         schema: "mooring.repair/v1",
@@ -173,8 +169,8 @@ impl DetectionReport {
         }
         let stand_in = self.stand_in.iter().map(ToString::to_string);
         let operation = self.operation.iter().map(ToString::to_string);
-        for sign in self.detection.evidence.iter().cloned().chain(operation).chain(stand_in) {
-            text.line(format_args!("{:<8} {:<15} {sign}", "also", ""));
+        for line in operation.chain(stand_in) {
+            text.line(format_args!("{:<8} {:<15} {line}", "also", ""));
         }
         text.into()
     }

@@ -9,6 +9,7 @@ use mooring_kubeconfig as kubeconfigs;
 
 use super::answers::no_cluster;
 use super::kube_api::KubeApi;
+use super::ways_in::{no_way_in, obstacle, refusal_hint};
 
 /// Where the Kubernetes API's address and rights come from. `KUBECONFIG` is not among them on purpose: it is of
 /// whatever cluster somebody worked on last, and a repair that drains another cluster's nodes is no repair.
@@ -43,7 +44,8 @@ impl Unreached {
     }
 
     fn by_azure(error: &mooring_arm::Error) -> Self {
-        let why = format!("the cluster's credentials: {error}");
+        let hint = refusal_hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
+        let why = format!("the cluster's credentials: {error}{hint}");
         match error {
             _ if no_cluster(error) => Self::Absent(why),
             _ if error.is_throttled() => Self::Throttled(why),
@@ -75,6 +77,13 @@ pub(crate) async fn connect(
             Ok(KubeApi::new(client.map_err(unusable)?).at(server))
         }
         Access::Azure => {
+            // What cannot be read is found out by trying.
+            let read = arm.cluster(cluster).await.ok();
+            let properties = read.as_ref().map(|read| &read.properties);
+            if let Some(why) = properties.and_then(no_way_in) {
+                return Err(Unreached::Failed(format!("the cluster {}: {why}", cluster.name())));
+            }
+            let obstacle = properties.and_then(obstacle);
             let found = arm.user_credentials(cluster, Some(KubeconfigFormat::Exec)).await;
             let found = found.map_err(|error| Unreached::by_azure(&error))?;
             let yaml = found.first().map(|found| found.yaml.expose()).unwrap_or_default();
@@ -88,7 +97,7 @@ pub(crate) async fn connect(
             } else {
                 KubeApi::new(client)
             };
-            Ok(api.at(server))
+            Ok(api.at(server).with_obstacle(obstacle))
         }
     }
 }

@@ -21,8 +21,8 @@ impl Missing {
             let refusal = error.refusal();
             let code = refusal.and_then(|refusal| refusal.code.clone());
             let code = code.unwrap_or_else(|| error.reason().to_owned());
-            match refusal.and_then(|refusal| missing_right(&refusal.message)) {
-                Some(right) => format!("{code}: needs {right}"),
+            match refusal.and_then(mooring_arm::Refusal::missing_right) {
+                Some(right) => format!("{code}: needs {}", mooring_contract::shown(&right.action)),
                 None => code,
             }
         };
@@ -55,10 +55,9 @@ pub(super) fn no_cluster(error: &Error) -> bool {
     error.is_not_found() && CODES.iter().any(says)
 }
 
-/// The action that somebody may not do, out of the sentence that says so.
-fn missing_right(message: &str) -> Option<String> {
-    let (_, rest) = message.split_once("to perform action '")?;
-    rest.split_once('\'').map(|(action, _)| mooring_contract::shown(action))
+/// Returns true if an endpoint does not exist: 404, or 400 if its api-version was retired or is not known.
+pub(super) fn is_unavailable(error: &Error) -> bool {
+    error.is_not_found() || error.refusal().is_some_and(|refusal| refusal.status == 400)
 }
 
 pub(super) fn read<V, T>(
@@ -161,6 +160,27 @@ mod tests {
         let refusal = refusal("TooManyRequests");
         assert!(!denied(ErrorKind::Throttled { refusal, retry_after: None }));
         assert!(!denied(ErrorKind::Deadline("an answer")));
+    }
+
+    #[test]
+    fn retired_version_is_an_endpoint_that_does_not_exist() {
+        for (status, code, unavailable) in [
+            (404, "NotFound", true),
+            (400, "NoRegisteredProviderFound", true),
+            (400, "InvalidApiVersionParameter", true),
+            (403, "AuthorizationFailed", false),
+            (429, "TooManyRequests", false),
+        ] {
+            let refusal = Refusal { status, code: Some(code.to_owned()), ..Refusal::default() };
+            let kind = match status {
+                404 => ErrorKind::NotFound(refusal),
+                403 => ErrorKind::Forbidden(refusal),
+                429 => ErrorKind::Throttled { refusal, retry_after: None },
+                _ => ErrorKind::Refused(refusal),
+            };
+            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
+            assert_eq!(is_unavailable(&error), unavailable, "{code}");
+        }
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_arm::calls::{ActivityQuery, DeletePool, Versions};
+use mooring_arm::calls::{ActivityQuery, DeletePool};
 use mooring_arm::{Client, Document, Outcome, Priority, Progress, ResourceId, ResourceIdError};
 use serde_json::Value;
 
-use super::answers::{Missing, began, invalid, listed, no_cluster, read, refused};
+use super::answers::{Missing, began, invalid, is_unavailable, listed, no_cluster, read, refused};
 use crate::effects::{EffectResult, Only};
 use crate::guards::{self, Scope};
 use crate::observation::{
@@ -29,8 +29,6 @@ const STUCK: SignedDuration = SignedDuration::from_hours(14 * 24);
 const KEPT: SignedDuration = SignedDuration::from_hours(89 * 24);
 /// Clocks differ.
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
-/// What a snapshot is read with: a member that an older version does not know would be lost with the pool.
-const NEWEST: &str = "2026-05-01";
 
 /// One cluster in Azure.
 #[derive(Clone)]
@@ -47,9 +45,8 @@ pub(crate) struct Azure {
 impl Azure {
     pub(crate) fn new(client: &Client, settings: &Settings) -> Result<Self, ResourceIdError> {
         let target = &settings.target;
-        let versions = Versions { aks: NEWEST, ..Versions::default() };
         Ok(Self {
-            client: client.at(Priority::Interactive).speaking(versions),
+            client: client.at(Priority::Interactive),
             cluster: ResourceId::cluster(
                 &target.subscription,
                 &target.resource_group,
@@ -104,15 +101,15 @@ impl Azure {
                 Answer::Nics(set.clone(), reading)
             }
             Query::Events => Answer::Events(self.events(now).await),
-            Query::LatestOperation => Answer::LatestOperation(
-                match read(client.latest_operation(&self.cluster).await, |raw| {
-                    Some(Operation::read(raw))
-                }) {
-                    // The endpoint is a preview; without it the activity log tells.
-                    Reading::NotFound => Reading::Known(None),
-                    other => other,
-                },
-            ),
+            Query::LatestOperation => {
+                let found = client.latest_operation(&self.cluster).await;
+                // The endpoint is a preview, which ends; without it the activity log has the operation.
+                Answer::LatestOperation(if found.as_ref().is_err_and(is_unavailable) {
+                    Reading::Known(None)
+                } else {
+                    read(found, |raw| Some(Operation::read(raw)))
+                })
+            }
             Query::Operation(token) => {
                 Answer::Operation(token.clone(), self.operation(token).await)
             }

@@ -36,6 +36,8 @@ pub struct KubeApi {
     metadata_only: bool,
     /// The address of the API server, for people.
     server: Option<String>,
+    /// What may keep this machine from the server, by the cluster's own settings.
+    obstacle: Option<Arc<str>>,
     /// Set by the first response 401.
     signed_out: Arc<AtomicBool>,
 }
@@ -68,6 +70,7 @@ impl KubeApi {
             signer: None,
             metadata_only: false,
             server: None,
+            obstacle: None,
             signed_out: Arc::default(),
         }
     }
@@ -76,6 +79,20 @@ impl KubeApi {
     #[must_use]
     pub fn at(self, server: Option<String>) -> Self {
         Self { server, ..self }
+    }
+
+    /// The same with what may keep this machine from the server. It is named where no response comes: a time-out alone
+    /// explains nothing.
+    #[must_use]
+    pub(crate) fn with_obstacle(self, obstacle: Option<String>) -> Self {
+        Self { obstacle: obstacle.map(Arc::from), ..self }
+    }
+
+    fn unreached(&self, Lost(why): Lost) -> Lost {
+        match &self.obstacle {
+            Some(obstacle) => Lost(format!("{why}; {obstacle}")),
+            None => Lost(why),
+        }
     }
 
     /// Returns the server's address, where it is known.
@@ -140,7 +157,8 @@ impl KubeApi {
             if let Some(token) = self.token().await? {
                 request.headers_mut().insert(http::header::AUTHORIZATION, token);
             }
-            let response = self.client.send(request).await.map_err(|error| lost(&error))?;
+            let response = self.client.send(request).await;
+            let response = response.map_err(|error| self.unreached(lost(&error)))?;
             let (head, body) = response.into_parts();
             if head.status == StatusCode::UNAUTHORIZED {
                 self.signed_out.store(true, Ordering::Relaxed);
@@ -157,7 +175,7 @@ impl KubeApi {
         };
         match tokio::time::timeout(REQUEST, answer).await {
             Ok(answer) => answer,
-            Err(_) => Err(Lost(format!("no answer in {} s", REQUEST.as_secs()))),
+            Err(_) => Err(self.unreached(Lost(format!("no answer in {} s", REQUEST.as_secs())))),
         }
     }
 

@@ -3,10 +3,10 @@
 //! | module | idea |
 //! |---|---|
 //! | `azure`, `cluster` | questions and changes in the words of the repair, over the two services |
-//! | `kube_api`, `access` | requests to a Kubernetes API, and how it is reached |
+//! | `kube_api`, `access`, `ways_in` | requests to a Kubernetes API, and how it is reached |
 //! | `store`, `process` | the journal with its lock, and who holds it |
 //! | `world` | all of it behind the seam that the loop drives |
-//! | `capacity` | what a temporary pool needs to be had |
+//! | `capacity`, `rights` | what a temporary pool needs to be had, and what the caller may do |
 //! | `ending` | what commands over any journal share: lock, rest, standing |
 //! | `operator` | what a person asks for: detect, plan, apply, resume, status, abort |
 
@@ -19,8 +19,10 @@ pub(crate) mod ending;
 pub(crate) mod kube_api;
 mod operator;
 mod process;
+mod rights;
 mod store;
 pub(crate) mod takeover;
+mod ways_in;
 pub(crate) mod world;
 
 pub use access::{Access, Unreached};

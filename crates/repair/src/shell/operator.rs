@@ -17,11 +17,12 @@ use super::capacity;
 use super::ending::{self, release, take, unfinished};
 use super::kube_api::{Answer, KubeApi};
 use super::process::this_process;
+use super::rights::rights;
 use super::store::{ConfigMapStore, FileStore, Store};
 use super::takeover::Patience;
 use super::world::{self, Clock, RealWorld, Watcher};
 use crate::approval::{Approval, ApprovalToken};
-use crate::begin::{BeginError, Start, begin, lost_run};
+use crate::begin::{BeginError, Start, begin, lost_run, may_begin};
 use crate::guards::{self, Guard, deletions};
 use crate::journal::{Entry, Owner, Record, Session, follow, retained};
 use crate::machine::State;
@@ -164,9 +165,12 @@ impl Operator {
         unfinished: Option<&State>,
     ) -> Examined {
         let mut seen = Seen::default();
+        let aborted = unfinished.and_then(State::first_abort);
+        if let Some(at) = aborted {
+            self.look_back(&self.settings.clone(), (self.clock)().duration_since(at));
+        }
         let mut report = self.detect_into(&mut seen).await;
         let pool = &self.settings.target.pool;
-        let aborted = unfinished.and_then(State::first_abort);
         if let Some(at) = aborted.and_then(|since| guards::aborted(&seen, pool, since)) {
             let now = (self.clock)();
             let settings = self.settings.clone().after_abort(at, now);
@@ -192,8 +196,10 @@ impl Operator {
             (Some(cluster), Some(pool)) => {
                 let client = self.azure.client();
                 let around = capacity::surroundings(client, &target.subscription, cluster, pool);
+                let needs = plan::needs(seen, &self.settings, cluster, pool);
                 Surroundings {
                     deletions: deletions(seen, &target.pool, (self.clock)()),
+                    rights: rights(client, &needs).await,
                     ..around.await
                 }
             }
@@ -204,9 +210,10 @@ impl Operator {
     async fn store(&mut self) -> Result<Store, Unreached> {
         Ok(match self.settings.journal.clone() {
             JournalPlace::File(path) => Store::File(FileStore::new(Path::new(&path))),
-            JournalPlace::ConfigMap => {
+            JournalPlace::ConfigMap(namespace) => {
                 let pool = self.settings.target.pool.clone();
-                Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube().await?, &pool)))
+                let api = self.kube().await?;
+                Store::ConfigMap(Box::new(ConfigMapStore::new(api, &namespace, &pool)))
             }
         })
     }
@@ -236,6 +243,10 @@ impl Operator {
         watcher: Watcher<'_>,
     ) -> Ending {
         let settings = self.settings.clone();
+        // Not even the journal is touched for what is refused anyway.
+        if let Err(error) = may_begin(plan, guards, &settings) {
+            return Ending::Refused(error);
+        }
         let held = self.take(Patience::None, &mut |_| {}).await;
         let (mut store, records) = match held {
             Ok(held) => held,

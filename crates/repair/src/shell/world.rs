@@ -49,7 +49,7 @@ impl World for RealWorld<'_> {
 
     async fn perform(&mut self, effect: &Effect) -> EffectResult {
         match effect {
-            Effect::AbortOperation { scope, operation } => {
+            Effect::AbortOperation { scope, operation, .. } => {
                 let now = self.now();
                 self.azure.abort(scope, operation, now).await
             }

@@ -1,14 +1,19 @@
 //! What the model answers.
 
-use jiff::SignedDuration;
-use mooring_repair::guards::SIGNATURE;
+use jiff::{SignedDuration, Timestamp};
 use mooring_repair::observation::{
     self as seen, ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading,
     Replicas, ScaleSet, Seen,
 };
 
+use serde_json::json;
+
 use super::cloud::{CLUSTER, Cloud, SETS};
 use super::model::{Node, Pool};
+
+/// Seconds between two failed writes, and how late the log is.
+const CADENCE: i64 = 180;
+const LAG: SignedDuration = SignedDuration::from_mins(5);
 
 impl Cloud {
     /// The cluster and its pools.
@@ -33,6 +38,8 @@ impl Cloud {
                 tags: self.cluster_tags.clone(),
                 max_pools: Some(100),
                 pods_in_subnet: false,
+                disk_encryption_set: None,
+                kubelet_identity: None,
             })),
             Query::Pools => Answer::Pools(Reading::Known(
                 self.pools
@@ -50,6 +57,7 @@ impl Cloud {
                         state: if pool.wedged { "Failed" } else { "Succeeded" }.into(),
                         capacity: None,
                         created: None,
+                        accelerated: Some(true),
                     })
                     .collect(),
             )),
@@ -73,7 +81,7 @@ impl Cloud {
                     (0..of(set).map_or(0, Pool::count))
                         .map(|index| Nic {
                             name: format!("nic{index}"),
-                            instance: None,
+                            instance: Some(format!("{}/virtualMachines/{index}", id(set))),
                             addresses: if of(set).is_some_and(|pool| pool.wedged) {
                                 Addresses::Empty
                             } else {
@@ -120,22 +128,25 @@ impl Cloud {
         }
     }
 
-    /// A wedge fails all the time; a write of any other set succeeds at once.
+    /// A wedge fails every three minutes until its operation is aborted, and the log is late; a write of any other set
+    /// succeeds at once.
     fn writes(&self, pool: &Pool) -> Vec<ActivityEvent> {
-        let (status, codes, all) = if pool.wedged {
-            ("Failed", vec![SIGNATURE.to_owned()], 12)
-        } else {
-            ("Succeeded", vec![], 1)
+        let event = |operation: String, status: &str, second: i64| {
+            ActivityEvent::read(&json!({
+                "eventDataId": format!("{operation} {status}"), "operationId": operation, "correlationId": "shared",
+                "operationName": {"value": "Microsoft.Compute/virtualMachineScaleSets/write"},
+                "resourceId": format!("{SETS}/{}", pool.set), "status": {"value": status},
+                "eventTimestamp": Timestamp::from_second(second).unwrap().to_string(),
+                "properties": {"statusMessage": {"error": {"code": "ResourceOperationFailure", "details": [
+                    {"code": "NetworkingInternalOperationError", "message": "Unknown network allocation error."}]}}},
+            }))
+            .unwrap()
         };
-        let event = |minute| ActivityEvent {
-            correlation: format!("c{minute}"),
-            operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(),
-            resource: format!("{SETS}/{}", pool.set),
-            status: status.into(),
-            at: self.now.checked_sub(SignedDuration::from_mins(minute)).unwrap(),
-            caller: None,
-            codes: codes.clone(),
-        };
-        (0..all).map(event).collect()
+        if !pool.wedged {
+            return vec![event("good".into(), "Succeeded", self.now.as_second())];
+        }
+        let shown = self.now - LAG;
+        let last = self.failing_until.unwrap_or(shown).min(shown).as_second() / CADENCE;
+        (last - 11..=last).map(|turn| event(turn.to_string(), "Failed", turn * CADENCE)).collect()
     }
 }

@@ -49,6 +49,10 @@ pub struct Cloud {
     pub(super) made: u32,
     /// Effects whose key begins so are refused for good.
     pub forbidden: Option<&'static str>,
+    /// Since when nobody asks for the write that fails.
+    pub failing_until: Option<Timestamp>,
+    /// The clock jumps by this when an operation is aborted.
+    pub jump: SignedDuration,
     /// The activity log does not answer.
     pub mute: bool,
     /// The temporary pool has had a node that takes pods.
@@ -109,6 +113,8 @@ impl Cloud {
             state: None,
             made: 0,
             forbidden: None,
+            failing_until: None,
+            jump: SignedDuration::ZERO,
             mute: false,
             up: false,
             pace: SignedDuration::from_secs(8),

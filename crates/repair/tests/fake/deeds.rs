@@ -135,6 +135,8 @@ impl Cloud {
                     return Err(409);
                 }
                 self.operation = None;
+                self.failing_until = Some(self.now);
+                self.now += self.jump;
                 self.aborts.push(operation.clone());
                 self.cluster_state = "Canceling".into();
                 self.settles_at = Some(soon);

@@ -72,6 +72,7 @@ impl Node {
             since: Some(self.since),
             unschedulable: self.cordoned,
             deleting: false,
+            tainted: false,
         }
     }
 }
@@ -112,6 +113,7 @@ impl Pod {
             local_data: true,
             labels: [("app".to_owned(), self.app.clone())].into(),
             ignores_cordon: false,
+            tolerates_critical: true,
             created: None,
         }
     }

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use crate::fake::records::{around, begun, planned, session};
 use crate::fake::scenarios::{old_operation, settings};
-use crate::fake::{Cloud, Ended, Kill, SETS, abort, resume, run_to_rest};
+use crate::fake::{Cloud, Ended, Kill, abort, resume, run_to_rest};
 use jiff::SignedDuration;
 use mooring_repair::begin::BeginError;
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Finish, follow};
 use mooring_repair::machine::{Action, Reason, State, next};
-use mooring_repair::observation::{ActivityEvent, Query, Seen};
+use mooring_repair::observation::{Query, Seen};
 use mooring_repair::run::Rest;
 
 /// A run that died at a point.
@@ -126,35 +126,6 @@ fn a_pause_that_the_service_asked_for_survives_a_restart() {
     };
     let Action::Wait { until, .. } = action else { panic!("{action:?}") };
     assert_eq!(until, now + SignedDuration::from_mins(5));
-}
-
-/// A quiet wedge writes every three minutes: 15 minutes see five of the ten that are needed.
-#[test]
-fn a_longer_window_sees_a_quiet_wedge() {
-    let cloud = Cloud::wedged();
-    let quiet = |minutes: i64| ActivityEvent {
-        correlation: format!("c{minutes}"),
-        operation: "Microsoft.Compute/virtualMachineScaleSets/write".into(),
-        resource: format!("{SETS}/aks-system-0"),
-        status: "Failed".into(),
-        at: cloud.now - SignedDuration::from_mins(minutes),
-        caller: None,
-        codes: vec![mooring_repair::guards::SIGNATURE.into()],
-    };
-    let events: Vec<_> = (0..20).map(|turn| quiet(3 * turn)).collect();
-    let mut seen = Seen::default();
-    for query in [Query::ScaleSets, Query::Pools, Query::Cluster, Query::Nodes] {
-        seen.take(cloud.observe(&query));
-    }
-    seen.events = Some(mooring_repair::observation::Reading::Known(events));
-    let outcome = |settings: &_| {
-        let guards = mooring_repair::guards::evaluate(&seen, settings, cloud.now);
-        guards.into_iter().find(|guard| guard.name == "failing-writes").unwrap().outcome
-    };
-    let mut settings = settings();
-    assert_eq!(outcome(&settings), mooring_repair::guards::Outcome::Fail);
-    settings.fail_window = SignedDuration::from_mins(360);
-    assert_eq!(outcome(&settings), mooring_repair::guards::Outcome::Pass);
 }
 
 /// The same request was sent again and again although the operation had said that it is hopeless.

@@ -105,8 +105,12 @@ fn unattended_needs_the_overrides_and_settings_of_the_run() {
     other.fail_threshold = 3;
     other.limits.drain = SignedDuration::from_mins(1);
     let why = refusal(&cloud, &other, &Consent::Unattended);
-    assert_eq!(why, ResumeError::NotRepeated(vec!["--fail-threshold 10".into()]));
+    assert_eq!(why, ResumeError::NotRepeated(vec!["--fail-threshold 5".into()]));
     other.fail_threshold = settings().fail_threshold;
+    other.signatures.signatures[0].errors[0].code = Some("AnotherCode".into());
+    let why = refusal(&cloud, &other, &Consent::Unattended);
+    assert_eq!(why, ResumeError::NotRepeated(vec!["--signatures".into()]));
+    other.signatures = settings().signatures;
     let why = refusal(&cloud, &other, &Consent::Pipeline);
     assert!(matches!(why, ResumeError::NotRepeated(_)), "{why}");
     // A session's own deadline, pace and journal are no part of the plan.

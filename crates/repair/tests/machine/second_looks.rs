@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::fake::ends::{keys, once, rest, stopped};
 use crate::fake::records::append;
 use crate::fake::scenarios::{old_operation, overriding, settings};
-use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
+use crate::fake::{Cloud, SETS, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::{Effect, EffectResult};
 use mooring_repair::journal::{Entry, Finish, summaries};
@@ -132,7 +132,7 @@ fn a_creation_that_succeeds_after_all_is_not_made_twice() {
 }
 
 #[test]
-fn a_line_of_days_ago_is_not_taken_for_what_runs_before_the_log_had_time() {
+fn what_only_the_log_shows_is_not_taken_for_what_runs_before_the_log_had_time() {
     let busy = || {
         let mut cloud = Cloud::wedged();
         cloud.cluster_state = "Updating".into();
@@ -159,10 +159,12 @@ fn a_line_of_days_ago_is_not_taken_for_what_runs_before_the_log_had_time() {
         action_of(&state, seen, &run)
     };
     let days = SignedDuration::from_hours(9 * 24);
-    assert!(matches!(action(days, 1), Action::Wait { .. }));
-    let Action::Effect { effect, .. } = action(days, 11) else { panic!() };
-    assert_eq!(effect.key(), "abort cluster");
-    assert!(matches!(action(SignedDuration::from_hours(2), 1), Action::Effect { .. }));
+    for started in [days, SignedDuration::from_hours(2)] {
+        assert!(matches!(action(started, 1), Action::Wait { .. }));
+        assert!(matches!(action(started, 19), Action::Wait { .. }));
+        let Action::Effect { effect, .. } = action(started, 20) else { panic!() };
+        assert_eq!(effect.key(), "abort cluster");
+    }
 }
 
 #[test]
@@ -189,23 +191,59 @@ fn what_is_taken_over_gets_its_size_even_if_the_first_request_was_never_sent() {
     assert_eq!(at_the_deletion.pools["systmp"].raw["properties"]["count"], 3);
 }
 
+/// The clock of the process jumps while the operation is aborted, ahead or back; the log keeps the times of Azure.
 #[test]
-fn evidence_does_not_grow_too_old_after_our_own_abort() {
+fn evidence_outlives_our_own_abort_and_a_jump_of_the_clock() {
+    for minutes in [7, 45, 400, -7, -45] {
+        let mut cloud = old_operation();
+        cloud.jump = SignedDuration::from_mins(minutes);
+        // Nothing but the failed writes shows the wedge, and they are barely enough.
+        let mut settings = settings();
+        settings.signatures.signatures[0].checks.clear();
+        settings.fail_window = SignedDuration::from_mins(20);
+        settings.limits.overall = SignedDuration::from_hours(24);
+        settings.limits.settle = SignedDuration::from_hours(24);
+        let end = once(cloud, &settings);
+        assert_eq!(end.cloud.borrow().aborts, ["o"], "{minutes}");
+        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{minutes}");
+    }
+}
+
+#[test]
+fn a_write_that_succeeds_after_our_own_abort_ends_the_run() {
     let cloud = until(Step::Settle, &settings(), old_operation);
-    let mut cloud = cloud.borrow().clone();
-    assert_eq!(cloud.aborts, ["o"]);
-    // Nothing has been tried since, and the run comes to its guards late.
-    let mut seen = Seen::default();
-    seen.take(cloud.observe(&Query::Events));
-    cloud.now += SignedDuration::from_mins(14);
-    let done = |state: &State| {
-        let action = action_of(state, seen.clone(), &cloud);
-        matches!(action, Action::Record(entry) if matches!(&*entry, Entry::StepDone { step: Step::Recheck, .. }))
+    let cloud = cloud.borrow().clone();
+    let state = cloud.state.clone().unwrap();
+    let judged = state.judged_before_abort().expect("the guards passed right before the abort");
+    let action = |minutes: i64, codes: &str| {
+        let Answer::Events(Reading::Known(mut events)) = cloud.observe(&Query::Events) else {
+            panic!()
+        };
+        let mut seen = Seen::default();
+        if codes.is_empty() {
+            events.clear();
+        }
+        events.push(ActivityEvent::read(&json!({
+            "operationId": "new", "operationName": {"value": "Microsoft.Compute/virtualMachineScaleSets/write"},
+            "resourceId": format!("{SETS}/aks-system-0"), "status": {"value": if codes.is_empty() { "Started" } else { codes }},
+            "eventTimestamp": (judged + SignedDuration::from_mins(minutes)).to_string(),
+        })).unwrap());
+        seen.take(Answer::Events(Reading::Known(events)));
+        seen.take(Answer::Nics("aks-system-0".into(), Reading::Known(Vec::new())));
+        action_of(&state, seen, &cloud)
     };
-    let mut state = cloud.state.clone().unwrap();
-    assert!(done(&state));
-    state.attempts.clear();
-    assert!(!done(&state), "without an abort of ours they would be too old");
+    let is_done = |action: &Action| matches!(action, Action::Record(entry) if matches!(&**entry, Entry::StepDone { step: Step::Recheck, .. }));
+    let nothing_left = action(0, "");
+    assert!(is_done(&nothing_left), "what was judged stays valid: {nothing_left:?}");
+    let succeeded = action(1, "Succeeded");
+    assert!(
+        matches!(succeeded, Action::Stop { reason: Reason::GuardRefused, .. }),
+        "{succeeded:?}"
+    );
+    // Without an abort of ours, what was judged before proves nothing now.
+    let mut other = state.clone();
+    other.attempts.clear();
+    assert_eq!(other.judged_before_abort(), None);
 }
 
 #[test]

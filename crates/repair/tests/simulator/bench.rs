@@ -14,6 +14,7 @@ use mooring_arm::identity::IdentityError;
 use mooring_arm::{Budget, Client, Cloud, Limits, Outside, Token, TransportError};
 use mooring_repair::approval::Approval;
 use mooring_repair::machine::State;
+use mooring_repair::names::NAMESPACE;
 use mooring_repair::plan::Step;
 use mooring_repair::resume::{Consent, Footing, Fresh};
 use mooring_repair::settings::{Settings, Target};
@@ -27,6 +28,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::rights::{self, Asked, TOKEN};
 
+const START: &str = "2026-11-15T08:00:00Z";
 pub(crate) const MEDDLED: &str = "another operation began";
 
 /// The world, and when a process in it dies.
@@ -54,9 +56,22 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(scenario: &str) -> (Self, Running) {
-        let start: Timestamp = "2026-11-15T08:00:00Z".parse().unwrap();
-        let scenario = Scenario::named(scenario).unwrap();
-        let shell = Shell::new(World::new(&scenario, 7, start, Options::default()));
+        Self::with(scenario, Options::default())
+    }
+
+    pub(crate) fn with(scenario: &str, options: Options) -> (Self, Running) {
+        Self::of(&Scenario::named(scenario).unwrap(), options)
+    }
+
+    /// A wedged pool in a network that the cluster does not own.
+    pub(crate) fn own_network() -> (Self, Running) {
+        let wedged = Scenario::named("wedged-system-pool").unwrap();
+        Self::of(&Scenario { own_network: true, ..wedged }, Options::default())
+    }
+
+    pub(crate) fn of(scenario: &Scenario, options: Options) -> (Self, Running) {
+        let start: Timestamp = START.parse().unwrap();
+        let shell = Shell::new(World::new(scenario, 7, start, options));
         shell.with(|world, now| rights::grant(world.kubernetes_mut(), now));
         let running = shell.start();
         let bench = Self {
@@ -101,7 +116,8 @@ impl Bench {
 
     /// The pool is never deleted without a durable snapshot and a proven temporary pool.
     async fn may_delete(&self) {
-        let mut store = Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube(), "system")));
+        let mut store =
+            Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube(), NAMESPACE, "system")));
         let contents = Box::pin(store.load()).await.unwrap();
         let state = State::replay(&contents.records).unwrap().unwrap();
         assert!(
@@ -156,6 +172,11 @@ impl Bench {
     }
 
     pub(crate) fn operator(&self) -> Operator {
+        self.operator_by(Access::Given(Box::new(self.kube())))
+    }
+
+    /// An operator that reaches Kubernetes in this way.
+    pub(crate) fn operator_by(&self, access: Access) -> Operator {
         let (endpoint, target) = self.shell.with(|world, _| {
             let options = world.azure().options();
             let target = Target {
@@ -175,11 +196,10 @@ impl Bench {
         (self.flags)(&mut settings);
         let outside = Arc::new(Azure { bench: self.clone() });
         let client = Client::new(cloud.unwrap(), outside, Budget::new(Limits::default()));
-        let kube = Access::Given(Box::new(self.kube()));
         let shell = self.shell.clone();
         let (_, stop) = watch::channel(false);
         let clock = Rc::new(move || shell.now());
-        Operator::new(&client, kube, settings, clock, stop).unwrap()
+        Operator::new(&client, access, settings, clock, stop).unwrap()
     }
 
     /// The Kubernetes API, with the rights of a repair.

@@ -9,7 +9,10 @@
 )]
 
 mod bench;
+mod forbidden;
+mod pools;
 mod rights;
+mod ways_in;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -28,8 +31,9 @@ use mooring_repair::resume::Consent;
 use mooring_repair::run::Rest;
 use mooring_repair::settings::JournalPlace;
 use mooring_repair::shell::Ending;
-use mooring_simulator::azure::Denial;
+use mooring_simulator::azure::{Correlation, Denial};
 use mooring_simulator::kubernetes::Key;
+use mooring_simulator::scenario::Wedge;
 use mooring_testbed::on_all_cores;
 use serde_json::Value;
 
@@ -50,6 +54,62 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
     let again = bench.resume(&Consent::Pipeline).await;
     assert!(matches!(again, Ending::Nothing(_)), "{again:?}");
+}
+
+/// The retries of AKS share a correlation id with the operation that hangs, or each has its own.
+#[tokio::test(start_paused = true)]
+async fn a_wedge_is_confirmed_however_its_retries_are_correlated() {
+    for correlation in [Correlation::Shared, Correlation::New] {
+        let (bench, _running) = Bench::new("healthy");
+        bench.shell.with(|world, now| {
+            let wedge = Wedge {
+                pool: "system".into(),
+                failed_writes: 12,
+                unregistered_nodes: 1,
+                correlation,
+            };
+            assert!(world.azure_mut().strike(&wedge, now));
+            world.azure_mut().begin_stuck_update(now - SignedDuration::from_mins(40));
+        });
+        let report = bench.operator().detect().await;
+        assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
+        let operation = report.operation.expect("the update is not ended by a write that failed");
+        assert_eq!((operation.pool, operation.left_alone), (None, false));
+        // A write that succeeds ends it, once the log shows it.
+        bench.shell.with(|world, now| world.azure_mut().unwedge("system", now));
+        tokio::time::sleep(Duration::from_mins(21)).await;
+        let report = bench.operator().detect().await;
+        assert_eq!(report.detection.verdict, Verdict::Suspect, "{}", report.table());
+    }
+}
+
+/// The run dies right after its abort, and a clock jumps: nothing fails anew, and what failed is all that there is.
+#[test]
+fn a_run_is_resumed_after_its_own_abort_however_late() {
+    for minutes in [0, 7, 45, 300, 900] {
+        in_virtual_time(async {
+            let (mut bench, _running) = Bench::new("wedged-system-pool");
+            bench.flags = Arc::new(|settings| {
+                settings.signatures.signatures[0].checks.clear();
+            });
+            let aborts = |bench: &Bench| {
+                let sent = bench.sent.lock().unwrap();
+                sent.iter().filter(|sent| sent.ends_with("/abort")).count()
+            };
+            let mut kill = 0;
+            while aborts(&bench) == 0 {
+                assert!(bench.process(Some(kill)).go().await.is_none(), "never aborted");
+                kill += 1;
+            }
+            tokio::time::sleep(Duration::from_mins(minutes)).await;
+            let ending = bench.process(None).go().await.unwrap();
+            assert!(
+                matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))),
+                "{minutes}: {ending:?}"
+            );
+            assert_eq!(aborts(&bench), 1);
+        });
+    }
 }
 
 /// The abort of Azure names no operation. Whenever another one begins before the last look, it is left alone.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use mooring_repair::journal::{Entry, Finish, Owner, SEGMENT_BYTES, follow};
+use mooring_repair::names::NAMESPACE;
 use mooring_repair::run::Rest;
 use mooring_repair::shell::{ConfigMapStore, Ending, Store};
 use mooring_simulator::kubernetes::{Key, Kubernetes, User};
@@ -89,7 +90,8 @@ fn granted() -> BTreeSet<[String; 3]> {
 /// A journal that got so long that its beginning was forgotten.
 async fn forget(bench: &Bench) {
     let now = bench.shell.now();
-    let mut store = Store::ConfigMap(Box::new(ConfigMapStore::new(bench.kube(), "other")));
+    let mut store =
+        Store::ConfigMap(Box::new(ConfigMapStore::new(bench.kube(), NAMESPACE, "other")));
     store.load().await.unwrap();
     let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "h".into() };
     store.lock(&owner, now).await.unwrap();

@@ -101,7 +101,7 @@ impl Remover {
 
     /// Returns the run that an earlier version of Mooring left unfinished, in words. This version does not continue it.
     pub async fn former_run(&self) -> Option<String> {
-        if self.settings.journal != JournalPlace::ConfigMap {
+        if !matches!(self.settings.journal, JournalPlace::ConfigMap(_)) {
             return None;
         }
         let name = self.settings.profile.former_config_map();
@@ -120,10 +120,11 @@ impl Remover {
     fn store(&self) -> Store<Entry> {
         match &self.settings.journal {
             JournalPlace::File(path) => Store::File(FileStore::new(Path::new(path))),
-            JournalPlace::ConfigMap => {
+            JournalPlace::ConfigMap(namespace) => {
                 let name = self.settings.profile.config_map();
                 Store::ConfigMap(Box::new(ConfigMapStore::named(
                     self.cluster.api.clone(),
+                    namespace,
                     name,
                     ABOUT,
                 )))

@@ -41,6 +41,7 @@ struct Head {
 /// See the module.
 pub struct ConfigMapStore<E = Entry> {
     api: KubeApi,
+    namespace: String,
     name: String,
     /// For whoever finds the object.
     about: &'static str,
@@ -57,18 +58,19 @@ pub struct ConfigMapStore<E = Entry> {
 impl ConfigMapStore {
     /// The store of a pool's journal.
     #[must_use]
-    pub fn new(api: KubeApi, pool: &str) -> Self {
+    pub fn new(api: KubeApi, namespace: &str, pool: &str) -> Self {
         let about = "The journal of a repair of a node pool; `mooring repair status` reads it.";
-        Self::named(api, config_map(pool), about)
+        Self::named(api, namespace, config_map(pool), about)
     }
 }
 
 impl<E: Content> ConfigMapStore<E> {
     /// The store with this head object; `about` says what it is to whoever finds it.
     #[must_use]
-    pub fn named(api: KubeApi, name: String, about: &'static str) -> Self {
+    pub fn named(api: KubeApi, namespace: &str, name: String, about: &'static str) -> Self {
         Self {
             api,
+            namespace: namespace.to_owned(),
             name,
             about,
             head: Head::default(),
@@ -80,7 +82,7 @@ impl<E: Content> ConfigMapStore<E> {
     }
 
     pub(super) fn place(&self) -> String {
-        format!("ConfigMap {NAMESPACE}/{}", self.name)
+        format!("ConfigMap {}/{}", self.namespace, self.name)
     }
 
     pub(super) async fn load(&mut self) -> Result<Contents<E>, StoreError> {
@@ -152,7 +154,7 @@ impl<E: Content> ConfigMapStore<E> {
         self.counts.drain(..gone.len());
         for index in gone {
             // What cannot be deleted now is not counted any more.
-            let _ = self.api.send(Method::DELETE, &Self::path(&self.part(index)), None).await;
+            let _ = self.api.send(Method::DELETE, &self.path(&self.part(index)), None).await;
         }
         Ok(())
     }
@@ -167,8 +169,8 @@ impl<E: Content> ConfigMapStore<E> {
         for pause in PAUSES {
             let body = self.object(&self.name, &wanted.data(), self.version.as_deref());
             let sent = match &self.version {
-                Some(_) => self.api.send(Method::PUT, &Self::path(&self.name), Some(&body)).await,
-                None => self.api.send(Method::POST, &Self::path(""), Some(&body)).await,
+                Some(_) => self.api.send(Method::PUT, &self.path(&self.name), Some(&body)).await,
+                None => self.api.send(Method::POST, &self.path(""), Some(&body)).await,
             };
             match sent {
                 Ok(answer) if answer.is_success() => {
@@ -177,13 +179,10 @@ impl<E: Content> ConfigMapStore<E> {
                     return Ok(());
                 }
                 Ok(answer) if matches!(answer.status, 404 | 409) => {
-                    why = words(&answer);
+                    why = words(&answer, &self.namespace);
                     let Some((found, version)) = self.read_head().await? else {
                         if self.version.is_none() && answer.status == 404 {
-                            return Err(StoreError::Unavailable(format!(
-                                "{why}\nhint: `kubectl apply -f {MANIFEST}` creates namespace {NAMESPACE} and the \
-                                 permissions in it"
-                            )));
+                            return Err(StoreError::Unavailable(self.hint_namespace(&why)));
                         }
                         // Somebody deleted it. Its records are gone, and with them the right to go on.
                         self.lost = true;
@@ -199,8 +198,10 @@ impl<E: Content> ConfigMapStore<E> {
                         return Ok(());
                     }
                 }
-                Ok(answer) if answer.status == 429 || answer.status >= 500 => why = words(&answer),
-                Ok(answer) => return Err(StoreError::Unavailable(words(&answer))),
+                Ok(answer) if answer.status == 429 || answer.status >= 500 => {
+                    why = words(&answer, &self.namespace);
+                }
+                Ok(answer) => return Err(StoreError::Unavailable(words(&answer, &self.namespace))),
                 Err(Lost(lost)) => why = lost,
             }
             tokio::time::sleep(pause).await;
@@ -225,13 +226,13 @@ impl<E: Content> ConfigMapStore<E> {
             let sent = if found.is_some() {
                 // The part was read before the head: whoever takes over from here on changes its version.
                 self.still_ours().await?;
-                self.api.send(Method::PUT, &Self::path(&name), Some(&body)).await
+                self.api.send(Method::PUT, &self.path(&name), Some(&body)).await
             } else {
-                self.api.send(Method::POST, &Self::path(""), Some(&body)).await
+                self.api.send(Method::POST, &self.path(""), Some(&body)).await
             };
             match sent {
                 Ok(answer) if answer.is_success() => return Ok(()),
-                Ok(answer) => why = words(&answer),
+                Ok(answer) => why = words(&answer, &self.namespace),
                 Err(Lost(lost)) => why = lost,
             }
             tokio::time::sleep(pause).await;
@@ -276,20 +277,32 @@ impl<E: Content> ConfigMapStore<E> {
     }
 
     async fn get(&self, name: &str) -> Result<Option<Value>, StoreError> {
-        match self.api.get(&Self::path(name)).await {
+        match self.api.get(&self.path(name)).await {
             Ok(answer) if answer.is_success() => Ok(Some(answer.body)),
             Ok(answer) if answer.status == 404 => Ok(None),
-            Ok(answer) => Err(StoreError::Unavailable(words(&answer))),
+            Ok(answer) => Err(StoreError::Unavailable(words(&answer, &self.namespace))),
             Err(Lost(why)) => Err(StoreError::Unavailable(why)),
         }
+    }
+
+    fn hint_namespace(&self, why: &str) -> String {
+        let namespace = &self.namespace;
+        if namespace == NAMESPACE {
+            return format!(
+                "{why}\nhint: `kubectl apply -f {MANIFEST}` creates namespace {NAMESPACE} and the permissions in it"
+            );
+        }
+        format!(
+            "{why}\nhint: create namespace {namespace} with the permissions of {MANIFEST}, or use the default, {NAMESPACE}"
+        )
     }
 
     fn part(&self, index: usize) -> String {
         format!("{}-{index}", self.name)
     }
 
-    fn path(name: &str) -> String {
-        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{name}");
+    fn path(&self, name: &str) -> String {
+        let path = format!("/api/v1/namespaces/{}/configmaps/{name}", self.namespace);
         path.trim_end_matches('/').to_owned()
     }
 
@@ -297,7 +310,7 @@ impl<E: Content> ConfigMapStore<E> {
         let mut object = json!({
             "apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {
-                "name": name, "namespace": NAMESPACE,
+                "name": name, "namespace": self.namespace,
                 "labels": {"app.kubernetes.io/managed-by": "mooring"},
                 "annotations": {"mooring/about": format!("{} Belongs to {}.", self.about, self.name)},
             },
@@ -325,7 +338,12 @@ fn version_of(object: &Value) -> Option<String> {
     object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned)
 }
 
-fn words(answer: &Answer) -> String {
+fn words(answer: &Answer, namespace: &str) -> String {
     let (reason, message) = answer.refusal();
+    if answer.status == 403 && namespace == "kube-system" {
+        return format!(
+            "{reason}: {message}\nhint: AKS Automatic refuses writes in kube-system; keep the journal in a namespace of its own ({NAMESPACE} by default)"
+        );
+    }
     format!("{reason}: {message}")
 }

@@ -1,0 +1,203 @@
+//! The rights that a run needs, and where: on the cluster, in the node resource group, and on every resource that the
+//! pool or its cluster names.
+
+use super::step::Step;
+use crate::guards::{self, Running, Scope};
+use crate::names::temporary_pool;
+use crate::observation::{Cluster, Pool, Seen};
+use crate::settings::Settings;
+
+/// One action at one scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// The action.
+    pub action: &'static str,
+    /// The resource or resource group.
+    pub scope: String,
+    /// The step that needs it first.
+    pub step: Step,
+    /// Who acts there.
+    pub actor: Actor,
+    /// Whether a run is certain to fail without it. Some links are not documented.
+    pub certain: bool,
+}
+
+/// Who acts at a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    /// The identity of this process.
+    Caller,
+    /// AKS, whose own rights nobody else can read. Locks are for AKS as well.
+    Service,
+}
+
+/// A resource that a pool or its cluster names.
+struct Link {
+    pointer: &'static str,
+    action: &'static str,
+    certain: bool,
+}
+
+const fn link(pointer: &'static str, action: &'static str, certain: bool) -> Link {
+    Link { pointer, action, certain }
+}
+
+/// Links of a pool. Those that are not certain follow from what such a resource is for, not from documentation.
+const OF_POOL: [Link; 8] = [
+    link("/vnetSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action", true),
+    link("/podSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action", true),
+    link("/nodePublicIPPrefixID", "Microsoft.Network/publicIPPrefixes/join/action", true),
+    link("/proximityPlacementGroupID", "Microsoft.Compute/proximityPlacementGroups/write", true),
+    link("/creationData/sourceResourceId", "Microsoft.ContainerService/snapshots/read", false),
+    link("/hostGroupID", "Microsoft.Compute/hostGroups/read", false),
+    link(
+        "/capacityReservationGroupID",
+        "Microsoft.Compute/capacityReservationGroups/deploy/action",
+        false,
+    ),
+    link(
+        "/networkProfile/applicationSecurityGroups",
+        "Microsoft.Network/applicationSecurityGroups/joinIpConfiguration/action",
+        false,
+    ),
+];
+
+const DISK_ENCRYPTION: &str = "Microsoft.Compute/diskEncryptionSets/read";
+const ASSIGN_IDENTITY: &str = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action";
+
+/// Returns everything that a run on this pool needs.
+#[must_use]
+pub fn needs(seen: &Seen, settings: &Settings, cluster: &Cluster, pool: &Pool) -> Vec<Need> {
+    let caller = |action, scope: &str, step| Need {
+        action,
+        scope: scope.to_owned(),
+        step,
+        actor: Actor::Caller,
+        certain: true,
+    };
+    let of_pool = |name: &str| format!("{}/agentPools/{name}", cluster.id);
+    let own = of_pool(&pool.name);
+    let temporary = of_pool(&temporary_pool(&pool.name, pool.is_windows()));
+    let write = "Microsoft.ContainerService/managedClusters/agentPools/write";
+    let delete = "Microsoft.ContainerService/managedClusters/agentPools/delete";
+    let mut needs = vec![
+        caller(write, &temporary, Step::CreateTemporary),
+        caller(delete, &own, Step::DeletePool),
+        caller(write, &own, Step::RecreatePool),
+        caller(delete, &temporary, Step::DeleteTemporary),
+        caller("Microsoft.Resources/tags/write", &cluster.id, Step::TouchCluster),
+    ];
+    match guards::running(seen) {
+        Running::One { scope: Scope::Pool(name), .. } => needs.push(caller(
+            "Microsoft.ContainerService/managedClusters/agentPools/abort/action",
+            &of_pool(&name),
+            Step::Settle,
+        )),
+        Running::Nothing => {}
+        // One that is not identified yet may turn out to be the cluster's.
+        Running::One { .. } | Running::Unidentified(_) => needs.push(caller(
+            "Microsoft.ContainerService/managedClusters/abort/action",
+            &cluster.id,
+            Step::Settle,
+        )),
+    }
+    needs.extend(linked(cluster, pool));
+    if let Some(group) = node_group(cluster) {
+        let nics = "Microsoft.Compute/virtualMachineScaleSets/networkInterfaces/read";
+        needs.push(caller(
+            "Microsoft.Compute/virtualMachineScaleSets/read",
+            &group,
+            Step::ProveTemporary,
+        ));
+        if !settings.overrides.contains_key("addresses") {
+            needs.push(caller(nics, &group, Step::ProveTemporary));
+        }
+        let service = |action, scope: &str, step| Need {
+            actor: Actor::Service,
+            ..caller(action, scope, step)
+        };
+        let set = seen.scale_set_of(&pool.name).map_or(group.as_str(), |set| set.id.as_str());
+        let delete_set = "Microsoft.Compute/virtualMachineScaleSets/delete";
+        needs.push(service(
+            "Microsoft.Compute/virtualMachineScaleSets/write",
+            &group,
+            Step::CreateTemporary,
+        ));
+        needs.push(service(delete_set, set, Step::DeletePool));
+        needs.push(service(delete_set, &group, Step::DeleteTemporary));
+    }
+    needs
+}
+
+/// What the caller needs on resources that the pool and its cluster name.
+fn linked<'a>(cluster: &'a Cluster, pool: &'a Pool) -> impl Iterator<Item = Need> + 'a {
+    let properties = &pool.raw["properties"];
+    let of_pool = OF_POOL.iter().flat_map(move |link| {
+        let found = properties.pointer(link.pointer);
+        let one = found.and_then(|id| id.as_str()).into_iter();
+        let several = found.and_then(|ids| ids.as_array()).into_iter().flatten();
+        let ids = one.chain(several.filter_map(|id| id.as_str()));
+        ids.map(move |id| (link.action, id.to_owned(), link.certain))
+    });
+    let nodes = node_group(cluster);
+    let is_own = move |id: &str| nodes.as_ref().is_some_and(|group| is_at_or_below(id, group));
+    // An identity in the node resource group is one that AKS made for itself.
+    let identity = cluster.kubelet_identity.clone().filter(|id| !is_own(id));
+    let of_cluster = cluster
+        .disk_encryption_set
+        .clone()
+        .map(|id| (DISK_ENCRYPTION, id, true))
+        .into_iter()
+        .chain(identity.map(|id| (ASSIGN_IDENTITY, id, true)));
+    of_pool.chain(of_cluster).filter(|(_, id, _)| !id.is_empty()).map(|(action, scope, certain)| {
+        Need { action, scope, step: Step::CreateTemporary, actor: Actor::Caller, certain }
+    })
+}
+
+/// The id of the resource group of the cluster's nodes.
+fn node_group(cluster: &Cluster) -> Option<String> {
+    let group = cluster.node_resource_group.as_deref()?;
+    Some(format!("{}/resourceGroups/{group}", subscription_of(&cluster.id)?))
+}
+
+/// The scope at which a need's rights are read. What is below a cluster inherits from it, and need not exist yet.
+#[must_use]
+pub fn place(need: &Need) -> String {
+    let id = need.scope.to_lowercase();
+    match id.find("/agentpools/") {
+        Some(at) if id[..at].contains("/microsoft.containerservice/") => {
+            need.scope[..at].to_owned()
+        }
+        _ => need.scope.clone(),
+    }
+}
+
+/// The scopes at which locks are read for a need: its own, its resource group and its subscription. Azure's list at a
+/// resource names those of its group; that it names those of the subscription is not documented.
+#[must_use]
+pub fn places_of_locks(need: &Need) -> Vec<String> {
+    let place = place(need);
+    let mut places: Vec<String> = subscription_of(&place).into_iter().map(str::to_owned).collect();
+    if let Some((group, _)) = place.to_lowercase().split_once("/providers/") {
+        places.push(place[..group.len()].to_owned());
+    }
+    places.push(place);
+    places
+}
+
+/// `/subscriptions/<id>` of an id.
+fn subscription_of(id: &str) -> Option<&str> {
+    let after =
+        id.to_lowercase().starts_with("/subscriptions/").then_some("/subscriptions/".len())?;
+    let end = id[after..].find('/').map_or(id.len(), |at| after + at);
+    Some(&id[..end])
+}
+
+/// Returns true if `scope` is `above` or below it.
+#[must_use]
+pub(super) fn is_at_or_below(scope: &str, above: &str) -> bool {
+    let (scope, above) = (scope.to_lowercase(), above.to_lowercase());
+    let above = above.trim_end_matches('/');
+    !above.is_empty()
+        && scope.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

@@ -1,0 +1,461 @@
+//! Whether permissions, locks and deny assignments let a run come to its end: decided before anything is changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mooring_arm::calls::{DenyAssignment, Lock, Permission, Principal};
+use mooring_contract::printable;
+
+use super::needs::{Actor, Need, is_at_or_below, place, places_of_locks};
+use super::prechecks::Precheck;
+use crate::counted::counted;
+use crate::guards::Outcome;
+use crate::observation::Reading;
+
+/// The checks of this module.
+const PERMISSIONS: &str = "permissions";
+const LOCKS: &str = "locks";
+const DENY_ASSIGNMENTS: &str = "deny-assignments";
+
+/// All of them.
+pub(super) const NAMES: [&str; 3] = [PERMISSIONS, LOCKS, DENY_ASSIGNMENTS];
+
+/// The role for resources that a pool names.
+const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";
+/// The principal of a deny assignment that is meant for everyone.
+const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";
+
+/// What was read about rights, each by the scope at which it was read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Rights {
+    /// The object id of the caller, if its token names it.
+    pub caller: Option<String>,
+    /// What the caller's roles give.
+    pub permissions: BTreeMap<String, Reading<Vec<Permission>>>,
+    /// The locks.
+    pub locks: BTreeMap<String, Reading<Vec<Lock>>>,
+    /// The deny assignments.
+    pub deny_assignments: BTreeMap<String, Reading<Vec<DenyAssignment>>>,
+}
+
+/// The three checks. A right that is certainly missing or taken away fails; what cannot be known is unknown.
+pub(super) fn check(needs: &[Need], rights: &Rights) -> [Precheck; 3] {
+    [permissions(needs, rights), locks(needs, rights), deny_assignments(needs, rights)]
+}
+
+/// What a check found.
+#[derive(Default)]
+struct Findings {
+    forbidden: BTreeSet<String>,
+    unclear: BTreeSet<String>,
+}
+
+impl Findings {
+    fn into_check(self, name: &'static str, fine: String) -> Precheck {
+        let outcome = match (self.forbidden.is_empty(), self.unclear.is_empty()) {
+            (false, _) => Outcome::Fail,
+            (true, false) => Outcome::Unknown,
+            (true, true) => Outcome::Pass,
+        };
+        let told: Vec<String> = self.forbidden.into_iter().chain(self.unclear).collect();
+        let detail = if told.is_empty() { fine } else { told.join("; ") };
+        Precheck { name, outcome, detail }
+    }
+}
+
+/// A reading at a scope; why there is none goes into the findings.
+fn at<'a, T>(
+    readings: &'a BTreeMap<String, Reading<Vec<T>>>,
+    scope: &str,
+    what: &str,
+    findings: &mut Findings,
+) -> Option<&'a [T]> {
+    match readings.get(scope) {
+        Some(Reading::Known(list)) => return Some(list),
+        Some(other) => {
+            let why = other.missing().unwrap_or_default();
+            findings.unclear.insert(format!("{what} at {}: {why}", printable(scope)));
+        }
+        None => {
+            findings.unclear.insert(format!("{what} at {}: not read", printable(scope)));
+        }
+    }
+    None
+}
+
+fn is_linked(need: &Need) -> bool {
+    !need.scope.to_lowercase().contains("/microsoft.containerservice/managedclusters/")
+        && need.scope.contains("/providers/")
+}
+
+fn permissions(needs: &[Need], rights: &Rights) -> Precheck {
+    let mut findings = Findings::default();
+    let own = || needs.iter().filter(|need| need.actor == Actor::Caller);
+    for need in own() {
+        let Some(list) = at(&rights.permissions, &place(need), "permissions", &mut findings) else {
+            continue;
+        };
+        // One entry must grant it all by itself: another entry's notActions take nothing away from it.
+        if list.iter().any(|permission| permission.covers(need.action)) {
+            continue;
+        }
+        let role = if is_linked(need) {
+            format!("; assign the role of {LINKED_ROLE} there")
+        } else {
+            String::new()
+        };
+        let missing = format!("{} is missing on {}{role}", need.action, printable(&need.scope));
+        if need.certain {
+            findings.forbidden.insert(format!("{}: {missing}", need.step.name()));
+        } else {
+            findings.unclear.insert(format!("{} may need a right: {missing}", need.step.name()));
+        }
+    }
+    let fine = format!("{} are granted", counted(own().count(), "action"));
+    findings.into_check(PERMISSIONS, fine)
+}
+
+/// Whether a lock of this level forbids an action; none if the level is not known.
+fn forbids(level: &str, action: &str) -> Option<bool> {
+    let deletes = action.ends_with("/delete");
+    match level.to_ascii_lowercase().as_str() {
+        "cannotdelete" => Some(deletes),
+        "readonly" => Some(!action.ends_with("/read")),
+        "notspecified" => Some(false),
+        _ => None,
+    }
+}
+
+fn locks(needs: &[Need], rights: &Rights) -> Precheck {
+    let mut findings = Findings::default();
+    let mut forbidden: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
+    for need in needs {
+        for scope in places_of_locks(need) {
+            let Some(list) = at(&rights.locks, &scope, "locks", &mut findings) else { continue };
+            for lock in list {
+                let Some(locked) = scope_of(lock).filter(|locked| {
+                    // Nor is anything deleted of which a part is locked.
+                    is_at_or_below(&need.scope, locked)
+                        || need.action.ends_with("/delete")
+                            && need.scope.contains("/providers/")
+                            && is_at_or_below(locked, &need.scope)
+                }) else {
+                    continue;
+                };
+                let level = &lock.properties.level;
+                let name = format!(
+                    "lock {} ({}) on {}",
+                    printable(&lock.name),
+                    printable(level),
+                    printable(locked)
+                );
+                match forbids(level, need.action) {
+                    Some(true) if !need.certain => {
+                        let step = need.step.name();
+                        findings.unclear.insert(format!("{name} may forbid {step}"));
+                    }
+                    Some(true) => {
+                        forbidden.entry(name).or_default().insert(need.step.name());
+                    }
+                    Some(false) => {}
+                    None => {
+                        findings.unclear.insert(format!("{name} is of an unknown level"));
+                    }
+                }
+            }
+        }
+    }
+    for (lock, steps) in forbidden {
+        let steps: Vec<&str> = steps.into_iter().collect();
+        findings
+            .forbidden
+            .insert(format!("{lock} forbids {}; remove the lock first", steps.join(", ")));
+    }
+    findings.into_check(LOCKS, "no lock forbids a step".to_owned())
+}
+
+/// The scope of a lock, out of its id.
+fn scope_of(lock: &Lock) -> Option<&str> {
+    let at = lock.id.to_lowercase().rfind("/providers/microsoft.authorization/locks/")?;
+    Some(&lock.id[..at])
+}
+
+/// Whether something is for the caller.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Concern {
+    Yes,
+    Perhaps,
+    No,
+}
+
+fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
+    let one = |principal: &Principal| {
+        let is_caller = caller.map(|caller| principal.id.eq_ignore_ascii_case(caller));
+        match is_caller {
+            _ if principal.id == EVERYONE => Concern::Yes,
+            Some(true) => Concern::Yes,
+            // Who is in a group cannot be read here.
+            _ if principal.kind.eq_ignore_ascii_case("Group") => Concern::Perhaps,
+            None => Concern::Perhaps,
+            Some(false) => Concern::No,
+        }
+    };
+    let mut worst = Concern::No;
+    for found in principals.iter().map(one) {
+        match found {
+            Concern::Yes => return Concern::Yes,
+            Concern::Perhaps => worst = Concern::Perhaps,
+            Concern::No => {}
+        }
+    }
+    worst
+}
+
+fn deny_assignments(needs: &[Need], rights: &Rights) -> Precheck {
+    let mut findings = Findings::default();
+    for need in needs.iter().filter(|need| need.actor == Actor::Caller) {
+        let place = place(need);
+        let Some(list) = at(&rights.deny_assignments, &place, "deny assignments", &mut findings)
+        else {
+            continue;
+        };
+        for assignment in list {
+            let denial = &assignment.properties;
+            let covers = if denial.do_not_apply_to_child_scopes {
+                need.scope.eq_ignore_ascii_case(&denial.scope)
+            } else {
+                is_at_or_below(&need.scope, &denial.scope)
+            };
+            if !covers || !denial.permissions.iter().any(|one| one.covers(need.action)) {
+                continue;
+            }
+            let caller = rights.caller.as_deref();
+            let told = format!(
+                "{}: deny assignment {} on {} denies {}",
+                need.step.name(),
+                printable(&denial.deny_assignment_name),
+                printable(&denial.scope),
+                need.action
+            );
+            let meant = concerns(&denial.principals, caller);
+            let excluded = concerns(&denial.exclude_principals, caller);
+            match (meant, excluded) {
+                (Concern::No, _) | (_, Concern::Yes) => {}
+                (Concern::Yes, Concern::No) if need.certain => {
+                    findings.forbidden.insert(told);
+                }
+                _ => {
+                    findings.unclear.insert(format!("{told}, perhaps for this identity too"));
+                }
+            }
+        }
+    }
+    findings.into_check(DENY_ASSIGNMENTS, "no deny assignment forbids a step".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::step::Step;
+    use super::*;
+
+    const CLUSTER: &str =
+        "/subscriptions/s/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/c";
+    const SUBNET: &str = "/subscriptions/s/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/n";
+    const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";
+    const DELETE: &str = "Microsoft.ContainerService/managedClusters/agentPools/delete";
+
+    fn need(action: &'static str, scope: &str, step: Step) -> Need {
+        Need { action, scope: scope.to_owned(), step, actor: Actor::Caller, certain: true }
+    }
+
+    fn needs() -> Vec<Need> {
+        vec![
+            need(DELETE, &format!("{CLUSTER}/agentPools/system"), Step::DeletePool),
+            need(JOIN, SUBNET, Step::CreateTemporary),
+        ]
+    }
+
+    /// Rights under which nothing is missing, locked or denied.
+    fn rights() -> Rights {
+        let mut rights = Rights { caller: Some("me".to_owned()), ..Rights::default() };
+        let all = Permission { actions: vec!["*".to_owned()], not_actions: Vec::new() };
+        for need in needs() {
+            rights.permissions.insert(place(&need), Reading::Known(vec![all.clone()]));
+            rights.deny_assignments.insert(place(&need), Reading::Known(Vec::new()));
+            for scope in places_of_locks(&need) {
+                rights.locks.insert(scope, Reading::Known(Vec::new()));
+            }
+        }
+        rights
+    }
+
+    fn outcomes(needs: &[Need], rights: &Rights) -> [Outcome; 3] {
+        check(needs, rights).map(|check| check.outcome)
+    }
+
+    fn lock(scope: &str, level: &str) -> Lock {
+        Lock {
+            id: format!("{scope}/providers/Microsoft.Authorization/locks/keep"),
+            name: "keep".to_owned(),
+            properties: mooring_arm::calls::LockProperties { level: level.to_owned() },
+        }
+    }
+
+    #[test]
+    fn everything_granted_passes() {
+        assert_eq!(outcomes(&needs(), &rights()), [Outcome::Pass; 3]);
+    }
+
+    #[test]
+    fn one_entry_must_grant_a_right_by_itself() {
+        let entry = |actions: &[&str], not_actions: &[&str]| {
+            let list = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+            Permission { actions: list(actions), not_actions: list(not_actions) }
+        };
+        let at_subnet = |list: Vec<Permission>| {
+            let mut rights = rights();
+            rights.permissions.insert(SUBNET.to_owned(), Reading::Known(list));
+            let [check, ..] = check(&needs(), &rights);
+            (check.outcome, check.detail)
+        };
+        for (list, wanted) in [
+            (vec![entry(&["MICROSOFT.network/*"], &[])], Outcome::Pass),
+            (vec![entry(&["*/read"], &[])], Outcome::Fail),
+            (vec![entry(&["*"], &["*/join/Action"])], Outcome::Fail),
+            (vec![entry(&["*"], &["*/join/action"]), entry(&[JOIN], &[])], Outcome::Pass),
+            (vec![], Outcome::Fail),
+        ] {
+            let (outcome, detail) = at_subnet(list);
+            assert_eq!(outcome, wanted, "{detail}");
+            let named = detail.contains(JOIN) && detail.contains(SUBNET);
+            assert_eq!(named, wanted == Outcome::Fail, "{detail}");
+        }
+    }
+
+    #[test]
+    fn unreadable_rights_are_unknown_and_a_missing_one_beside_them_fails() {
+        let denied = || Reading::Denied("AuthorizationFailed".to_owned());
+        let mut rights = rights();
+        rights.permissions.insert(SUBNET.to_owned(), denied());
+        rights.locks.insert("/subscriptions/s".to_owned(), Reading::Failed("HTTP 503".to_owned()));
+        rights.deny_assignments.remove(SUBNET);
+        let checks = check(&needs(), &rights);
+        for found in &checks {
+            assert_eq!(found.outcome, Outcome::Unknown, "{found:?}");
+            assert!(found.warns() && !found.forbids(), "{found:?}");
+        }
+        assert!(checks[0].detail.contains(SUBNET), "{}", checks[0].detail);
+        rights.permissions.insert(CLUSTER.to_owned(), Reading::Known(Vec::new()));
+        let [permissions, ..] = check(&needs(), &rights);
+        assert_eq!(permissions.outcome, Outcome::Fail);
+        assert!(permissions.detail.contains("delete-pool: "), "{}", permissions.detail);
+        assert!(permissions.detail.contains("not permitted"), "{}", permissions.detail);
+    }
+
+    #[test]
+    fn locks_forbid_by_level_and_scope() {
+        let group = "/subscriptions/s/resourceGroups/rg";
+        for (scope, level, wanted) in [
+            (CLUSTER, "CanNotDelete", Outcome::Fail),
+            (group, "cannotdelete", Outcome::Fail),
+            ("/subscriptions/S", "CanNotDelete", Outcome::Fail),
+            (&format!("{CLUSTER}/agentPools/system"), "CanNotDelete", Outcome::Fail),
+            (&format!("{CLUSTER}/agentPools/system/machines/m"), "CanNotDelete", Outcome::Fail),
+            (&format!("{CLUSTER}/agentPools/other"), "CanNotDelete", Outcome::Pass),
+            (&format!("{group}2"), "ReadOnly", Outcome::Pass),
+            (SUBNET, "CanNotDelete", Outcome::Pass),
+            (SUBNET, "ReadOnly", Outcome::Fail),
+            (CLUSTER, "NotSpecified", Outcome::Pass),
+            (CLUSTER, "Later", Outcome::Unknown),
+        ] {
+            let mut rights = rights();
+            // Azure lists it at each scope that it concerns.
+            for list in rights.locks.values_mut() {
+                *list = Reading::Known(vec![lock(scope, level)]);
+            }
+            let [_, found, _] = check(&needs(), &rights);
+            assert_eq!(found.outcome, wanted, "{scope} {level}: {}", found.detail);
+            if wanted == Outcome::Fail {
+                let told = format!("lock keep ({level}) on {scope} forbids ");
+                assert!(found.detail.starts_with(&told), "{}", found.detail);
+            }
+        }
+    }
+
+    #[test]
+    fn locks_hold_for_the_service_and_its_permissions_are_not_read() {
+        let scope = "/subscriptions/s/resourceGroups/nodes";
+        let action = "Microsoft.Compute/virtualMachineScaleSets/delete";
+        let service = Need { actor: Actor::Service, ..need(action, scope, Step::DeleteTemporary) };
+        let mut rights = Rights::default();
+        for place in places_of_locks(&service) {
+            rights.locks.insert(place, Reading::Known(vec![lock(scope, "CanNotDelete")]));
+        }
+        let found = outcomes(&[service], &rights);
+        assert_eq!(found, [Outcome::Pass, Outcome::Fail, Outcome::Pass]);
+    }
+
+    #[test]
+    fn deny_assignment_forbids_if_it_is_for_the_caller() {
+        let principal = |id: &str, kind: &str| Principal { id: id.into(), kind: kind.into() };
+        let everyone = || vec![principal(EVERYONE, "SystemDefined")];
+        let check_with = |principals, excluded, caller: Option<&str>, below: bool, action: &str| {
+            let mut rights = Rights { caller: caller.map(str::to_owned), ..rights() };
+            let denial = DenyAssignment {
+                id: String::new(),
+                properties: mooring_arm::calls::DenyAssignmentProperties {
+                    deny_assignment_name: "stack".to_owned(),
+                    permissions: vec![Permission {
+                        actions: vec!["*".to_owned()],
+                        not_actions: vec![action.to_owned()],
+                    }],
+                    scope: "/subscriptions/s/resourceGroups/NET".to_owned(),
+                    do_not_apply_to_child_scopes: below,
+                    principals,
+                    exclude_principals: excluded,
+                },
+            };
+            rights.deny_assignments.insert(SUBNET.to_owned(), Reading::Known(vec![denial]));
+            let [_, _, found] = check(&needs(), &rights);
+            (found.outcome, found.detail)
+        };
+        let (outcome, detail) = check_with(everyone(), vec![], Some("me"), false, "*/read");
+        assert_eq!(outcome, Outcome::Fail);
+        assert!(detail.contains("deny assignment stack on "), "{detail}");
+        assert!(detail.contains(JOIN), "{detail}");
+        for (principals, excluded, caller, alone, action, wanted) in [
+            (everyone(), vec![principal("ME", "User")], Some("me"), false, "*/read", Outcome::Pass),
+            (
+                everyone(),
+                vec![principal("aks", "ServicePrincipal")],
+                Some("me"),
+                false,
+                "*/read",
+                Outcome::Fail,
+            ),
+            (
+                everyone(),
+                vec![principal("aks", "ServicePrincipal")],
+                None,
+                false,
+                "*/read",
+                Outcome::Unknown,
+            ),
+            (
+                everyone(),
+                vec![principal("g", "Group")],
+                Some("me"),
+                false,
+                "*/read",
+                Outcome::Unknown,
+            ),
+            (vec![principal("you", "User")], vec![], Some("me"), false, "*/read", Outcome::Pass),
+            (vec![principal("me", "User")], vec![], Some("me"), false, "*/read", Outcome::Fail),
+            (vec![principal("g", "Group")], vec![], Some("me"), false, "*/read", Outcome::Unknown),
+            (everyone(), vec![], Some("me"), true, "*/read", Outcome::Pass),
+            (everyone(), vec![], Some("me"), false, "*/join/action", Outcome::Pass),
+        ] {
+            let (outcome, detail) = check_with(principals, excluded, caller, alone, action);
+            assert_eq!(outcome, wanted, "{detail}");
+        }
+    }
+}

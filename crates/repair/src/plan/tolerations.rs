@@ -1,0 +1,100 @@
+//! Whether what runs on a System pool finds a place while its temporary pool has a taint that the pool itself lacks.
+
+use super::prechecks::Precheck;
+use crate::counted::counted;
+use crate::guards::Outcome;
+use crate::observation::{Pod, Pool, Reading, Seen};
+use crate::sanitise::CRITICAL_TAINT;
+use crate::settings::TOLERATIONS;
+
+/// Checks a System pool without the taint; none for other pools, whose pods tolerate the taints of the temporary pool.
+pub(super) fn check(seen: &Seen, pool: &Pool) -> Option<Precheck> {
+    let taints = pool.raw["properties"]["nodeTaints"].as_array();
+    if !pool.is_system() || taints.is_some_and(|taints| taints.iter().any(|t| t == CRITICAL_TAINT))
+    {
+        return None;
+    }
+    let (outcome, detail) = placement(seen, &pool.name);
+    Some(Precheck { name: TOLERATIONS, outcome, detail })
+}
+
+fn placement(seen: &Seen, pool: &str) -> (Outcome, String) {
+    let readings =
+        (seen.nodes.as_ref().and_then(Reading::known), seen.pods.as_ref().and_then(Reading::known));
+    let (Some(nodes), Some(pods)) = readings else {
+        return (Outcome::Unknown, "nodes or pods were not read".to_owned());
+    };
+    let (own, others): (Vec<_>, Vec<_>) =
+        nodes.iter().partition(|node| node.pool.as_deref() == Some(pool));
+    let here = |pod: &&Pod| own.iter().any(|node| pod.node.as_deref() == Some(node.name.as_str()));
+    let intolerant = |pod: &&Pod| pod.movable() && !pod.tolerates_critical;
+    let moved = pods.iter().filter(intolerant).filter(here).count();
+    let open = others.iter().filter(|node| node.usable() && !node.tainted).count();
+    let outcome = if moved > 0 && open == 0 { Outcome::Fail } else { Outcome::Pass };
+    let detail = match moved {
+        0 => "every pod of the pool tolerates CriticalAddonsOnly".to_owned(),
+        _ => format!(
+            "{} of the pool without toleration of CriticalAddonsOnly, {} of other pools without a taint",
+            counted(moved, "pod"),
+            counted(open, "usable node")
+        ),
+    };
+    (outcome, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::observation::Node;
+
+    fn node(pool: &str, taints: &Value) -> Node {
+        Node::read(&json!({
+            "metadata": {"name": pool, "labels": {"agentpool": pool}}, "spec": {"taints": taints},
+            "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn pods_without_the_toleration_need_another_node() {
+        let critical =
+            json!([{"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}]);
+        let tolerant = json!([{"key": "CriticalAddonsOnly", "operator": "Exists"}]);
+        let everything = json!([{"operator": "Exists"}]);
+        let nothing = json!([]);
+        for (tolerations, other, outcome) in [
+            (&tolerant, Some(&critical), Outcome::Pass),
+            (&everything, None, Outcome::Pass),
+            (&nothing, Some(&nothing), Outcome::Pass),
+            (&nothing, Some(&critical), Outcome::Fail),
+            (&nothing, None, Outcome::Fail),
+        ] {
+            let pod = json!({"metadata": {"namespace": "n", "name": "p"},
+                "spec": {"nodeName": "system", "tolerations": tolerations}});
+            let mut nodes = vec![node("system", &nothing)];
+            nodes.extend(other.map(|taints| node("user", taints)));
+            let seen = Seen {
+                nodes: Some(Reading::Known(nodes)),
+                pods: Some(Reading::Known(vec![Pod::read(&pod).unwrap()])),
+                ..Seen::default()
+            };
+            assert_eq!(placement(&seen, "system").0, outcome, "{tolerations} {other:?}");
+        }
+        assert_eq!(placement(&Seen::default(), "system").0, Outcome::Unknown);
+    }
+
+    #[test]
+    fn only_a_system_pool_without_the_taint_is_checked() {
+        for (properties, checked) in [
+            (json!({"mode": "System"}), true),
+            (json!({"mode": "System", "nodeTaints": ["a=b:NoSchedule"]}), true),
+            (json!({"mode": "System", "nodeTaints": [CRITICAL_TAINT]}), false),
+            (json!({"mode": "User"}), false),
+        ] {
+            let pool = Pool::read(&json!({"name": "p", "properties": properties})).unwrap();
+            assert_eq!(check(&Seen::default(), &pool).is_some(), checked, "{properties}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What a wedge is, as data: errors of failed writes and direct checks, from a file or compiled in.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The schema of the files that this version reads.
+const SCHEMA: &str = "mooring.signatures/v1";
+/// The list that is compiled in.
+const BUILT_IN: &str = include_str!("../signatures/default.yaml");
+/// Bounds of a file: a plan holds all of it.
+const MOST: usize = 16;
+const LONGEST: usize = 512;
+/// A shorter part of a message occurs in messages about anything.
+const SHORTEST_MESSAGE: usize = 12;
+/// Codes that say only that something failed; what did is inside of them.
+const WRAPPERS: [&str; 4] =
+    ["ResourceOperationFailure", "ResourceDeploymentFailure", "DeploymentFailed", "Conflict"];
+
+/// A list of signatures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Signatures {
+    /// `mooring.signatures/v1`
+    pub schema: String,
+    /// The signatures. Each alone can show a wedge.
+    pub signatures: Vec<Signature>,
+}
+
+/// One known defect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Signature {
+    /// Its name.
+    pub name: String,
+    /// For people.
+    #[serde(default)]
+    pub description: String,
+    /// Errors of failed writes; each alone suffices.
+    #[serde(default)]
+    pub errors: Vec<ErrorPattern>,
+    /// What shows the defect without counting; each alone suffices.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+}
+
+/// An error of the service: all that is given must match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ErrorPattern {
+    /// The whole error code, at any depth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// A part of a message, at any depth and in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// Live state that shows the defect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Check {
+    /// A network interface of a settled instance has an empty list of addresses.
+    EmptyAddresses,
+    /// A settled instance failed with one of the errors.
+    FailedInstances,
+    /// The scale set has accelerated networking turned off although the pool needs it.
+    AcceleratedNetworkingOff {
+        /// The tag with the value `true` by which a pool says that it needs it.
+        pool_tag: String,
+    },
+}
+
+/// A file that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("read signatures from {file}: {why}")]
+pub struct SignaturesError {
+    file: String,
+    why: String,
+}
+
+impl Default for Signatures {
+    /// Returns the list that is compiled in, which a test reads.
+    fn default() -> Self {
+        let none = || Self { schema: SCHEMA.to_owned(), signatures: Vec::new() };
+        Self::parse("the built-in list", BUILT_IN).unwrap_or_else(|_| none())
+    }
+}
+
+impl Signatures {
+    /// Reads a list from a text; `file` names it in errors.
+    pub fn parse(file: &str, text: &str) -> Result<Self, SignaturesError> {
+        let invalid = |why: String| SignaturesError { file: mooring_contract::shown(file), why };
+        let list: Self =
+            serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        list.check().map_err(invalid)?;
+        Ok(list)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.schema != SCHEMA {
+            let schema = mooring_contract::shown(&self.schema);
+            return Err(format!("schema must be {SCHEMA}, not '{schema}'"));
+        }
+        if self.signatures.is_empty() || self.signatures.len() > MOST {
+            return Err(format!("signatures must have 1 to {MOST} entries"));
+        }
+        let mut names = BTreeSet::new();
+        for signature in &self.signatures {
+            signature.check()?;
+            if !names.insert(&signature.name) {
+                return Err(format!("signature '{}' is there twice", signature.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Signature {
+    /// Returns true if one of the errors matches.
+    #[must_use]
+    pub fn matches(&self, codes: &[String], messages: &[String]) -> bool {
+        self.errors.iter().any(|error| error.matches(codes, messages))
+    }
+
+    /// Returns the words for the errors: their codes, or the name where a code is not given.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let codes: Vec<&str> =
+            self.errors.iter().filter_map(|error| error.code.as_deref()).collect();
+        if codes.is_empty() || codes.len() < self.errors.len() {
+            format!("the errors of {}", self.name)
+        } else {
+            codes.join(" or ")
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if self.name.is_empty() || self.name.len() > 63 || !self.name.bytes().all(is_name) {
+            let name = mooring_contract::shown(&self.name);
+            return Err(format!(
+                "signature name '{name}' must have 1 to 63 lowercase letters, digits and hyphens"
+            ));
+        }
+        let wrong = |why: &str| Err(format!("signature '{}': {why}", self.name));
+        if self.errors.is_empty() && self.checks.is_empty() {
+            return wrong("needs errors, checks or both");
+        }
+        if self.errors.len() > MOST || self.checks.len() > MOST {
+            return wrong("has too many errors or checks");
+        }
+        for error in &self.errors {
+            if let Err(why) = error.check() {
+                return wrong(&why);
+            }
+        }
+        for check in &self.checks {
+            match check {
+                Check::FailedInstances if self.errors.is_empty() => {
+                    return wrong("the check failedInstances needs errors");
+                }
+                Check::AcceleratedNetworkingOff { pool_tag }
+                    if pool_tag.trim().is_empty() || pool_tag.len() > LONGEST =>
+                {
+                    return wrong("the check acceleratedNetworkingOff needs a poolTag");
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ErrorPattern {
+    fn matches(&self, codes: &[String], messages: &[String]) -> bool {
+        let code = self.code.as_ref().is_none_or(|code| codes.contains(code));
+        let message = self.message.as_ref().is_none_or(|part| {
+            let part = part.to_lowercase();
+            messages.iter().any(|message| message.to_lowercase().contains(&part))
+        });
+        code && message
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let is_code = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        match (&self.code, &self.message) {
+            (None, None) => return Err("an error needs a code or a message".to_owned()),
+            (Some(code), _)
+                if code.is_empty() || code.len() > LONGEST || !code.bytes().all(is_code) =>
+            {
+                let code = mooring_contract::shown(code);
+                return Err(format!("'{code}' is not an error code"));
+            }
+            (Some(code), None) if WRAPPERS.contains(&code.as_str()) => {
+                return Err(format!(
+                    "code {code} wraps any failure; give the code inside of it, or a message as well"
+                ));
+            }
+            _ => {}
+        }
+        let fits = |part: &String| (SHORTEST_MESSAGE..=LONGEST).contains(&part.trim().len());
+        if self.message.as_ref().is_some_and(|part| !fits(part)) {
+            return Err(format!("a message must have {SHORTEST_MESSAGE} to {LONGEST} characters"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(rest: &str) -> Result<Signatures, String> {
+        let text = format!("schema: {SCHEMA}\nsignatures:\n{rest}");
+        Signatures::parse("my.yaml", &text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_built_in_list_is_valid_and_knows_the_one_defect() {
+        let list = Signatures::parse("default.yaml", BUILT_IN).unwrap();
+        assert_eq!(list, Signatures::default());
+        let [one] = &list.signatures[..] else { panic!("{list:?}") };
+        assert_eq!(one.label(), "NetworkingInternalOperationError");
+        assert_eq!(one.checks.len(), 3);
+    }
+
+    #[test]
+    fn a_signature_matches_by_code_and_message() {
+        let list = list(
+            "- name: a\n  errors:\n  - {code: X, message: Part Of A Text}\n  - {code: Y}\n  - {message: another text}\n",
+        );
+        let signature = list.unwrap().signatures.remove(0);
+        let matches = |codes: &[&str], messages: &[&str]| {
+            let [codes, messages] = [codes, messages]
+                .map(|texts| texts.iter().map(ToString::to_string).collect::<Vec<_>>());
+            signature.matches(&codes, &messages)
+        };
+        assert!(matches(&["Y"], &[]) && matches(&["Z", "Y"], &[]));
+        assert!(!matches(&["X"], &[]) && !matches(&["X"], &["other"]) && !matches(&["YY"], &[]));
+        assert!(matches(&["X"], &["a part of a text here"]));
+        assert!(matches(&[], &["ANOTHER TEXT"]));
+        assert_eq!(signature.label(), "the errors of a");
+    }
+
+    #[test]
+    fn an_invalid_file_is_refused_with_what_is_wrong() {
+        for (text, why) in [
+            ("- name: a\n  errors: [{code: X}]\n  chekcs: []\n", "chekcs"),
+            ("- name: A b\n  errors: [{code: X}]\n", "lowercase"),
+            ("- name: a\n", "needs errors, checks or both"),
+            ("- name: a\n  errors: [{}]\n", "code or a message"),
+            ("- name: a\n  errors: [{code: 'X Y'}]\n", "not an error code"),
+            ("- name: a\n  errors: [{code: ResourceOperationFailure}]\n", "wraps any failure"),
+            ("- name: a\n  errors: [{message: error}]\n", "12 to 512"),
+            ("- name: a\n  checks: [failedInstances]\n", "needs errors"),
+            ("- name: a\n  checks: [nosuch]\n", "nosuch"),
+            ("- name: a\n  checks: [{acceleratedNetworkingOff: {poolTag: ''}}]\n", "poolTag"),
+            ("- name: a\n  errors: [{code: X}]\n- name: a\n  errors: [{code: Y}]\n", "twice"),
+            (" []\n", "1 to 16"),
+        ] {
+            let error = list(text).unwrap_err();
+            assert!(error.starts_with("read signatures from my.yaml: "), "{error}");
+            assert!(error.contains(why), "{text}: {error}");
+        }
+        let other = Signatures::parse("f", "schema: v2\nsignatures: []\n").unwrap_err();
+        assert!(other.to_string().contains(SCHEMA), "{other}");
+        assert!(Signatures::parse("f", "nonsense").is_err());
+    }
+}
