@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::condition::Status;
+use crate::image;
 use crate::intern::Interner;
 use crate::mode::Mode;
 use crate::scope::Outside;
@@ -41,12 +42,14 @@ pub struct Claim {
     pub machine: Option<MachineId>,
     /// The field that names something that may not be read.
     pub outside: Option<Outside>,
-    /// When the object was created; Karpenter's limits count from here.
+    /// When the object was created.
     pub created: Timestamp,
     /// When it was launched.
     pub launched: Option<Timestamp>,
     /// When its node registered.
     pub registered: Option<Timestamp>,
+    /// Since when it has not: Karpenter's limit of 15 minutes counts from here.
+    pub unregistered_since: Timestamp,
     /// When it was told to go.
     pub deleted: Option<Timestamp>,
     /// Our condition as it stands on the object.
@@ -128,16 +131,27 @@ impl Claim {
             outside: None,
             created: at,
             registered: None,
+            unregistered_since: at,
             deleted: None,
             condition: None,
             shape: Shape::NoStatus,
         }
     }
 
-    /// How its node is set up, as far as the object shows it.
+    /// How its node is set up, as far as the object shows it. A machine's id is proof; the form of the image's id is a
+    /// hint, by which reads are planned and findings are worded, and nothing is called failed.
     #[must_use]
-    pub fn mode(&self) -> Mode {
-        if self.machine.is_some() { Mode::Machine } else { Mode::Vm }
+    pub fn mode(&self) -> Option<Mode> {
+        if self.machine.is_some() {
+            return Some(Mode::Machine);
+        }
+        let image = self.image.as_deref()?.to_ascii_lowercase();
+        if image.starts_with("/communitygalleries/") {
+            Some(Mode::Scriptless)
+        } else {
+            (image.starts_with("/subscriptions/") && image.contains("/galleries/"))
+                .then_some(Mode::Vm)
+        }
     }
 
     /// The node's name for people: the VM's, or what Karpenter would call it.
@@ -149,10 +163,10 @@ impl Claim {
         }
     }
 
-    /// The image's version, for statistics: the last part of its id.
+    /// The image's name, for statistics: gallery, definition and version.
     #[must_use]
-    pub fn image_version(&self) -> Option<&str> {
-        self.image.as_deref().and_then(|image| image.rsplit('/').next()).filter(|v| !v.is_empty())
+    pub fn image_key(&self) -> Option<String> {
+        self.image.as_deref().map(image::key).filter(|key| !key.is_empty())
     }
 
     /// Whether `other`, a copy of the same object, is older than this one.

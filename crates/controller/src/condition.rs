@@ -26,6 +26,10 @@ pub enum Reason {
     CseRunning,
     /// The VM has no extension that would tell.
     NoCseExtension,
+    /// Karpenter was to create the extension, and has not.
+    CseNotCreated,
+    /// The node did not register, and nothing shows that its bootstrap failed.
+    NodeNotRegistered,
     /// Azure does not tell.
     CseStatusUnavailable,
     /// Only an event reports a failure, and Azure could not be read.
@@ -56,12 +60,14 @@ impl Status {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::CseSucceeded,
         Self::CseFailed,
         Self::CseTimedOut,
         Self::CseRunning,
         Self::NoCseExtension,
+        Self::CseNotCreated,
+        Self::NodeNotRegistered,
         Self::CseStatusUnavailable,
         Self::CseFailureUnconfirmed,
     ];
@@ -75,6 +81,8 @@ impl Reason {
             Self::CseTimedOut => "CSETimedOut",
             Self::CseRunning => "CSERunning",
             Self::NoCseExtension => "NoCSEExtension",
+            Self::CseNotCreated => "CSENotCreated",
+            Self::NodeNotRegistered => "NodeNotRegistered",
             Self::CseStatusUnavailable => "CSEStatusUnavailable",
             Self::CseFailureUnconfirmed => "CSEFailureUnconfirmed",
         }
@@ -91,9 +99,10 @@ impl Reason {
     pub const fn status(self) -> Status {
         match self {
             Self::CseSucceeded => Status::True,
-            Self::CseFailed | Self::CseTimedOut => Status::False,
+            Self::CseFailed | Self::CseTimedOut | Self::NodeNotRegistered => Status::False,
             Self::CseRunning
             | Self::NoCseExtension
+            | Self::CseNotCreated
             | Self::CseStatusUnavailable
             | Self::CseFailureUnconfirmed => Status::Unknown,
         }

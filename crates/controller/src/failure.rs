@@ -44,6 +44,8 @@ pub enum Source {
     KarpenterEvent,
     /// Nobody said so: time had run out.
     Clock,
+    /// The node did not register in time.
+    Registration,
 }
 
 impl Source {
@@ -55,6 +57,7 @@ impl Source {
             Self::Machine => "aks-machine",
             Self::KarpenterEvent => "karpenter-event",
             Self::Clock => "clock",
+            Self::Registration => "registration",
         }
     }
 }

@@ -12,10 +12,10 @@
 //! | what is kept of a NodeClaim, in under 1 KiB? | [`claim`], [`vm_id`], [`intern`] |
 //! | what may be read in Azure? | [`scope`] |
 //! | what did one read of Azure show? | [`observation`], [`mode`], [`karpenter`] |
-//! | what is to be said of it? | [`verdict`], [`condition`], [`failure`], [`wording`], [`text`] |
+//! | what is to be said of it? | [`verdict`], [`registration`], [`condition`], [`failure`], [`wording`], [`text`] |
 //! | when is the next read? | [`schedule`], [`share`] |
 //! | what is written, and what if it was written before? | [`patch`], [`event`], [`record`] |
-//! | which image fails? | [`fleet`] |
+//! | which image fails? | [`image`], [`fleet`] |
 //! | what is measured and logged? | [`metrics`], [`log`] |
 //! | who may write? | [`lease`] |
 //! | all of it together, as data in and data out | [`state`] |
@@ -25,12 +25,14 @@
 //! Nothing but [`run`] and [`once`] reads a clock or opens a socket; [`state::State`] takes inputs and gives back
 //! actions, and whoever runs it may be killed between any two of them.
 
+pub mod advice;
 pub mod claim;
 pub mod condition;
 pub mod event;
 pub mod failure;
 pub mod fleet;
 pub mod hash;
+pub mod image;
 pub mod intern;
 pub mod karpenter;
 pub mod lease;
@@ -38,10 +40,12 @@ mod legacy;
 pub mod log;
 pub mod metrics;
 pub mod mode;
+pub mod node;
 pub mod observation;
 pub mod once;
 pub mod patch;
 pub mod record;
+pub mod registration;
 pub mod run;
 pub mod schedule;
 pub mod scope;

@@ -54,7 +54,7 @@ pub fn verdict(claim: &Claim, verdict: &Verdict) {
                 "instance-type" = claim.instance_type.as_deref(),
                 "capacity-type" = claim.capacity_type.as_deref(),
                 zone = claim.zone.as_deref(),
-                image = claim.image_version(),
+                image = claim.image_key(),
                 reason = verdict.reason.as_str(),
                 exitCode = code,
                 errorCode = name,

@@ -64,6 +64,8 @@ pub struct Lengths {
     pub pending: usize,
     /// Looks that are due and wait for the budget.
     pub waiting: usize,
+    /// Nodes that were reported for lack of a providerID.
+    pub nodes_without_provider_id: usize,
 }
 
 /// A failed bootstrap, as it is counted.
@@ -94,6 +96,7 @@ pub struct Metrics {
     arm_throttled: Counter,
     arm_budget: Gauge<f64, AtomicU64>,
     leader: Gauge,
+    nodes_without_provider_id: Gauge,
     known: Mutex<Known>,
 }
 
@@ -153,6 +156,7 @@ impl Metrics {
             arm_throttled: Counter::default(),
             arm_budget: Gauge::default(),
             leader: Gauge::default(),
+            nodes_without_provider_id: Gauge::default(),
             known: Mutex::default(),
         };
         metrics.register();
@@ -168,7 +172,7 @@ impl Metrics {
         );
         to.register(
             "nodes_not_registered",
-            "Nodes that did not register although CSE succeeded",
+            "Nodes that did not register, by cause",
             self.unregistered.clone(),
         );
         to.register(
@@ -192,6 +196,11 @@ impl Metrics {
         to.register("arm_requests", "Requests to Azure", self.arm_requests.clone());
         to.register("arm_throttled", "Requests that Azure throttled", self.arm_throttled.clone());
         to.register("arm_budget_left", "Reads that may be sent at once", self.arm_budget.clone());
+        to.register(
+            "nodes_without_provider_id",
+            "Nodes of NodePools that Karpenter cannot register, as they have no providerID",
+            self.nodes_without_provider_id.clone(),
+        );
         to.register("leader", "1 while this replica leads", self.leader.clone());
     }
 
@@ -222,7 +231,7 @@ impl Metrics {
     }
 
     fn bounded(&self, kind: &'static str, value: &str, known: &mut HashSet<String>) -> String {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
         let value: String =
             value.chars().map(|c| if plain(c) { c } else { '_' }).take(LONGEST_VALUE).collect();
         if value.is_empty() {
@@ -270,6 +279,8 @@ impl Metrics {
         {
             self.queue.get_or_create(&Label { kind }).set(i64::try_from(value).unwrap_or(i64::MAX));
         }
+        let nodes = i64::try_from(lengths.nodes_without_provider_id).unwrap_or(i64::MAX);
+        self.nodes_without_provider_id.set(nodes);
     }
 
     /// What the client of Azure says about itself.

@@ -5,11 +5,11 @@ use mooring_contract::catalogue::Os;
 /// How a node is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Karpenter creates the VM and, unless it runs without scripts, the extension.
+    /// Karpenter creates the VM and then the extension.
     Vm,
     /// AKS creates both; the claim names an AKS machine.
     Machine,
-    /// The VM's custom data does it; there is no extension to read. Only a read of the VM shows it.
+    /// The VM's custom data does it; there is no extension to read.
     Scriptless,
 }
 
@@ -29,6 +29,12 @@ const KNOWN_NAMES: &[(&str, Os)] = &[
     ("windows-cse-agent-karpenter", Os::Windows),
     ("vmsscse", Os::Linux),
 ];
+
+/// Returns true if the bootstrap's extension is known by this name.
+#[must_use]
+pub fn is_known_name(name: &str) -> bool {
+    KNOWN_NAMES.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
 
 /// What an extension is, by publisher and type. `kind` is the type alone, or, in instance views, the
 /// publisher and the type with a dot between; either may be missing.

@@ -9,10 +9,12 @@ use mooring_contract::catalogue::Os;
 
 mod body;
 mod machine;
+#[cfg(test)]
+mod orders;
 mod vm;
 
 pub use machine::MachineSeen;
-pub use vm::{Extension, VmSeen};
+pub use vm::{Agent, Extension, Power, VmSeen};
 
 /// What one read showed.
 #[derive(Clone, Debug, PartialEq, Eq)]

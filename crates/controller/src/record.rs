@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Source;
 use crate::hash::hash;
+use crate::registration::Cause;
 use crate::text::safe;
 
 /// The `ConfigMap`'s name.
@@ -92,7 +93,7 @@ pub struct Entry {
     /// Only an event reports it; neither Azure nor the API server shows it. Not counted by image.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
-    /// The image's version.
+    /// The image: gallery, definition and version; only the version in a record of version 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     /// The zone.
@@ -141,6 +142,12 @@ impl Entry {
     #[must_use]
     pub fn id_of(uid: &str, key: &str) -> String {
         format!("{:016x}", hash(&[uid, key]))
+    }
+
+    /// Whether it counts against its image.
+    #[must_use]
+    pub fn blames_image(&self) -> bool {
+        !self.unconfirmed && Cause::can_be_image(&self.cause)
     }
 }
 

@@ -3,6 +3,9 @@
 //! A node that came up is never looked at again, so a steady cluster costs nothing. One on its way is
 //! looked at a minute after its launch and then ever less often; one whose NodeClaim is deleted is
 //! looked at once, since its VM goes within seconds. An event adds a read and never moves one of these.
+//!
+//! A node without a bootstrap extension has nothing to show until it has not registered for minutes: it is looked at about
+//! 5 and 12 minutes after its creation, before Karpenter deletes it, and after 16 and 20 minutes if Karpenter does not.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,6 +15,9 @@ use jiff::{SignedDuration, Timestamp};
 use crate::claim::Claim;
 use crate::condition::Reason;
 use crate::hash::fraction;
+use crate::mode::Mode;
+use crate::registration::{IDLE_AFTER, OVERDUE_AFTER, overdue};
+use crate::verdict::seconds;
 
 /// Which reads come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +47,10 @@ pub struct Looks {
     pub retry_after_seconds: i64,
     /// A sweep asked for a look.
     pub wanted: bool,
+    /// When the last look was answered.
+    pub last: Option<Timestamp>,
+    /// It has been told that Karpenter does not act.
+    pub told_idle: bool,
 }
 
 /// When to look next.
@@ -63,6 +73,8 @@ pub enum Why {
     Exhausted,
     /// Too old to tell anything.
     TooOld,
+    /// There is nothing to look for until the NodeClaim is deleted.
+    Waiting,
 }
 
 /// Nothing is there to see before the VM stands.
@@ -75,9 +87,15 @@ pub(crate) const QUICK_PAUSES: [i64; 3] = [1, 2, 4];
 pub(crate) const GONE: u32 = 2;
 /// Rights that somebody gives take minutes to arrive.
 const REFUSED_PAUSE: i64 = 300;
-/// Scripts end after 15 minutes at most, and Karpenter gives a node up after 15. A claim that was
-/// launched before that has nothing to tell, which is what most claims are on the first start.
+/// Scripts end after 15 minutes at most. A node that has registered and was launched before that has nothing to tell,
+/// which is what most are on the first start.
 const TOO_OLD: i64 = 30 * 60;
+/// Looks at a node that has no extension, in seconds since it was created.
+const MARKS: [i64; 4] = [5 * 60, 12 * 60, OVERDUE_AFTER, IDLE_AFTER];
+/// Seconds within which nodes are looked at that were seen late, each at its own time: those that may still come up, and
+/// those that were overdue before.
+const LATE_SPREAD: f64 = 1.0;
+const OVERDUE_SPREAD: f64 = 60.0;
 
 /// When to look at a claim next. `held` is the reason of the verdict that is held for it.
 #[must_use]
@@ -91,26 +109,29 @@ pub fn next(
     if held.is_some_and(Reason::is_terminal) {
         return late_look(claim, looks, held, patience, now);
     }
-    if held == Some(Reason::NoCseExtension) && claim.registered.is_some() {
+    let slow = expects_no_extension(claim, held);
+    if slow && claim.registered.is_some() {
         return Next::Never(Why::Ended);
     }
     let Some(launched) = claim.launched.filter(|_| claim.vm.is_some()) else {
         return Next::Never(Why::NotLaunched);
     };
     if let Some(tried) = looks.since_trigger {
-        return quick_look(claim, tried, looks, now);
+        return quick_look(claim, tried, looks, held, now);
     }
-    if now.as_second() - launched.as_second() > TOO_OLD {
+    if claim.registered.is_some() && now.as_second() - launched.as_second() > TOO_OLD {
         return Next::Never(Why::TooOld);
     }
     if looks.wanted {
         return Next::At(now, Priority::Wanted);
     }
     let jitter = fraction(&[&claim.uid, &looks.count.to_string()]);
+    if slow && !looks.refused {
+        return next_mark(claim, looks, jitter, now);
+    }
     let at = if looks.count == 0 {
-        // After the first minute, or spread over some seconds when that is past.
         let first = after(launched, spread(FIRST_LOOK, jitter));
-        first.max(after(now, spread(4, jitter) - SignedDuration::from_secs(4)))
+        if first < now { late_look_at(claim, jitter, now) } else { first }
     } else {
         let pause = PAUSES[(looks.count as usize - 1).min(PAUSES.len() - 1)];
         let pause = if looks.refused { REFUSED_PAUSE } else { pause };
@@ -119,10 +140,59 @@ pub fn next(
     Next::At(at, Priority::Pending)
 }
 
+/// Whether no extension is expected, or none came. A read shows one that is there all the same.
+fn expects_no_extension(claim: &Claim, held: Option<Reason>) -> bool {
+    match held {
+        Some(Reason::NoCseExtension | Reason::CseNotCreated) => true,
+        Some(Reason::CseRunning) => false,
+        _ => claim.mode() == Some(Mode::Scriptless),
+    }
+}
+
+/// The next mark that has no look behind it yet.
+fn next_mark(claim: &Claim, looks: Looks, jitter: f64, now: Timestamp) -> Next {
+    let since = claim.unregistered_since;
+    let looked = looks.last.map_or(0, |last| seconds(since, last));
+    let Some(mark) = MARKS.into_iter().find(|mark| *mark > looked) else {
+        return Next::Never(Why::Waiting);
+    };
+    // Up to a twentieth later: 12 minutes stay below 15.
+    let later = SignedDuration::try_from_secs_f64(
+        f64::from(u32::try_from(mark).unwrap_or(0)) * 0.05 * jitter,
+    );
+    let at = after(since, SignedDuration::from_secs(mark) + later.unwrap_or_default());
+    let at = if at < now && looks.last.is_none() { late_look_at(claim, jitter, now) } else { at };
+    let pause = SignedDuration::from_secs(looks.retry_after_seconds);
+    Next::At(at.max(after(now, pause)), Priority::Pending)
+}
+
+/// Whether a look is due of a node that has no extension.
+#[must_use]
+pub fn is_mark_due(claim: &Claim, looks: Looks, held: Option<Reason>, now: Timestamp) -> bool {
+    let at = |next| matches!(next, Next::At(at, _) if at <= now);
+    expects_no_extension(claim, held) && at(next_mark(claim, looks, 0.0, now))
+}
+
+/// When to look at a node whose first look is past: soon, or within a minute where nobody waits for it any more.
+fn late_look_at(claim: &Claim, jitter: f64, now: Timestamp) -> Timestamp {
+    let seconds = if overdue(claim, None, now).is_some() { OVERDUE_SPREAD } else { LATE_SPREAD };
+    after(now, SignedDuration::try_from_secs_f64(seconds * jitter).unwrap_or_default())
+}
+
 /// The NodeClaim was deleted.
-fn quick_look(claim: &Claim, tried: u32, looks: Looks, now: Timestamp) -> Next {
+fn quick_look(
+    claim: &Claim,
+    tried: u32,
+    looks: Looks,
+    held: Option<Reason>,
+    now: Timestamp,
+) -> Next {
     if tried == 0 {
         return Next::At(now, Priority::Trigger);
+    }
+    // One answer is enough where there is no extension that could still report.
+    if expects_no_extension(claim, held) && looks.last.is_some() && looks.missing == 0 {
+        return Next::Never(Why::Exhausted);
     }
     let Some(pause) = QUICK_PAUSES.get(tried as usize - 1).filter(|_| looks.missing < GONE) else {
         return Next::Never(Why::Exhausted);
@@ -140,6 +210,10 @@ fn late_look(
     now: Timestamp,
 ) -> Next {
     let unregistered = claim.registered.is_none() && claim.deleted.is_none();
+    if held == Some(Reason::NodeNotRegistered) && unregistered && !looks.told_idle {
+        let due = after(claim.unregistered_since, SignedDuration::from_secs(IDLE_AFTER));
+        return Next::At(due.max(now), Priority::Pending);
+    }
     let since = claim
         .condition
         .as_ref()

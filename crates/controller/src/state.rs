@@ -17,9 +17,11 @@ use crate::event::{Event, Kind};
 use crate::fleet::FleetWatch;
 use crate::karpenter::ProvisioningError;
 use crate::metrics::Lengths;
+use crate::node::Node;
 use crate::observation::{MachineSeen, Observation, Progress};
 use crate::patch;
 use crate::record::{Document, Entry};
+use crate::registration::ClusterState;
 use crate::schedule::{Priority, Queue};
 use crate::settings::Settings;
 use crate::share::Share;
@@ -28,8 +30,10 @@ use crate::vm_id::{MachineId, VmId};
 
 mod event_reads;
 mod inputs;
+mod nodes;
 mod reading;
 mod reconcile;
+mod registering;
 mod sweeping;
 mod telling;
 mod tracked;
@@ -56,6 +60,12 @@ pub enum Input {
         /// Its uid.
         uid: String,
     },
+    /// A Node without a providerID was seen.
+    Node(Node),
+    /// A Node was deleted, or has a providerID now.
+    NodeGone(String),
+    /// All Nodes without a providerID.
+    Nodes(Vec<Node>),
     /// An event says that Karpenter gives a node up.
     GivenUp(ProvisioningError),
     /// The record, as it was read. To be given before [`Input::Leads`].
@@ -69,6 +79,13 @@ pub enum Input {
     },
     /// A sweep was answered.
     Swept(Swept),
+    /// The cluster was asked about a node.
+    Inspected {
+        /// Whose.
+        uid: Arc<str>,
+        /// What it showed.
+        cluster: ClusterState,
+    },
     /// The patch of a claim was answered.
     Patched {
         /// Whose.
@@ -89,11 +106,18 @@ pub enum Action {
     Read(Read),
     /// Read a list from Azure, then give [`Input::Swept`].
     Sweep(Sweep),
+    /// Read a Node and the certificate signing requests, then give [`Input::Inspected`].
+    Inspect {
+        /// For which claim.
+        uid: Arc<str>,
+        /// The node's name.
+        node: String,
+    },
     /// Add to the record. Idempotent; whoever does it may try again.
     Record(Box<Entry>),
     /// Create an event. Idempotent; whoever does it may try again.
     Event(Event),
-    /// Patch a claim's status, then give [`Input::Patched`] and the claim that was answered.
+    /// Patch a claim's status, then give the claim that was answered, and [`Input::Patched`] after it.
     Patch {
         /// Whose.
         uid: Arc<str>,
@@ -113,9 +137,11 @@ pub enum Action {
     },
     /// Count and log a verdict.
     Tell(Box<Told>),
+    /// Log that a Node has had no providerID for too long.
+    NodeFinding(Node),
     /// Count that an image fails while others do not.
     ImageFails {
-        /// The image's version.
+        /// The image.
         image: String,
         /// The cause.
         cause: String,
@@ -227,6 +253,8 @@ pub struct State {
     fleet_places: HashMap<String, (String, String)>,
     fleet_changed: bool,
     dropped: Dropped,
+    /// Nodes that Karpenter cannot register.
+    nodes: nodes::Nodes,
 }
 
 impl State {
@@ -252,6 +280,7 @@ impl State {
             fleet_places: HashMap::new(),
             fleet_changed: false,
             dropped: Dropped::default(),
+            nodes: nodes::Nodes::default(),
         }
     }
 
@@ -260,24 +289,33 @@ impl State {
         let mut actions = Vec::new();
         match input {
             // Asked for in a term that is over.
-            Input::Observed { .. } | Input::Swept(_) | Input::Patched { .. } if !self.leads => {}
+            Input::Observed { .. }
+            | Input::Swept(_)
+            | Input::Inspected { .. }
+            | Input::Patched { .. }
+                if !self.leads => {}
             Input::Claim(claim) => self.see(*claim, now, &mut actions),
             Input::ClaimGone(uid) => self.lose(&uid, now, &mut actions),
             Input::Listed(uids) => self.listed(&uids, now, &mut actions),
             Input::Object { kind, name, uid } => {
                 self.objects.insert((kind, name), uid);
             }
+            Input::Node(node) => self.nodes.add(node),
+            Input::NodeGone(uid) => self.nodes.remove(&uid),
+            Input::Nodes(nodes) => self.nodes.replace(nodes),
             Input::GivenUp(event) => self.given_up(event, now, &mut actions),
             Input::Record(document) => self.recall(&document),
             Input::Observed { uid, observation } => {
                 self.observe(&uid, &observation, now, &mut actions);
             }
             Input::Swept(swept) => self.sweep(&swept, now, &mut actions),
+            Input::Inspected { uid, cluster } => self.inspected(&uid, cluster, now, &mut actions),
             Input::Patched { uid, answer } => self.patched(&uid, answer, now, &mut actions),
             Input::Leads(leads) => self.lead(leads, now, &mut actions),
             Input::Tick => {}
         }
         self.forget_deleted(now);
+        self.report_nodes(now, &mut actions);
         self.plan(now, &mut actions);
         actions
     }
@@ -293,7 +331,8 @@ impl State {
         let event_budget = soon.filter(|_| self.event_queue.waiting() > 0);
         let event = self.event_queue.next_at();
         let rewrite = self.rewrites.first().map(|(at, _)| *at);
-        [self.queue.next_at(), rewrite, budget, event, event_budget, self.next_sweep(now)]
+        let node = self.nodes.next_at();
+        [self.queue.next_at(), rewrite, budget, event, event_budget, self.next_sweep(now), node]
             .into_iter()
             .flatten()
             .min()
@@ -306,6 +345,7 @@ impl State {
             claims: self.claims.len(),
             pending: self.queue.len(),
             waiting: self.queue.waiting(),
+            nodes_without_provider_id: self.nodes.reported(),
         }
     }
 

@@ -8,7 +8,9 @@ use crate::claim::Claim;
 use crate::condition::{Reason, Status};
 use crate::failure::{Failure, Source};
 use crate::karpenter::{About, ProvisioningError};
+use crate::mode::Mode;
 use crate::observation::{Cse, MachineSeen, Observation, Progress, VmSeen};
+use crate::registration::{self, AzureState, Cause, ClusterState, Overdue, overdue};
 use crate::wording;
 
 /// What is to be said.
@@ -33,10 +35,6 @@ pub enum Finding {
     Final(Verdict),
 }
 
-/// Karpenter gives a node up 15 minutes after its claim was created. A claim deleted after this long
-/// without a node was given up.
-const GIVEN_UP_AFTER_SECONDS: i64 = 14 * 60 + 30;
-
 /// With no extension this long after the launch, none will come: Karpenter makes it when the VM
 /// stands, which takes about a minute.
 pub const NO_EXTENSION_AFTER_SECONDS: i64 = 3 * 60;
@@ -59,6 +57,9 @@ pub fn judge(claim: &Claim, observation: &Observation, now: Timestamp) -> Findin
 fn judge_vm(claim: &Claim, vm: &VmSeen, now: Timestamp) -> Finding {
     match vm.cse() {
         Cse::NotYet => Finding::Nothing,
+        Cse::Running if claim.registered.is_some() && vm.is_updating() => {
+            Finding::Final(Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED))
+        }
         Cse::Running => match given_up_after(claim) {
             Some(minutes) => Finding::Final(Verdict::out_of_time(minutes)),
             None => Finding::Passing(Verdict::plain(Reason::CseRunning, wording::RUNNING)),
@@ -67,10 +68,14 @@ fn judge_vm(claim: &Claim, vm: &VmSeen, now: Timestamp) -> Finding {
             let verdict = Verdict::plain(Reason::NoCseExtension, wording::NO_EXTENSION);
             let launched = claim.launched.unwrap_or(claim.created);
             let waited = seconds(launched, now) >= NO_EXTENSION_AFTER_SECONDS;
-            match (claim.registered.is_some(), waited) {
-                (true, _) => Finding::Final(verdict),
-                (false, true) => Finding::Passing(verdict),
-                (false, false) => Finding::Nothing,
+            match (claim.registered.is_some(), waited, claim.mode()) {
+                (true, ..) => Finding::Final(verdict),
+                // An instance of a pool is nobody's claim.
+                (false, true, Some(Mode::Vm)) if !claim.uid.is_empty() => {
+                    Finding::Passing(Verdict::plain(Reason::CseNotCreated, wording::NOT_CREATED))
+                }
+                (false, true, _) => Finding::Passing(verdict),
+                (false, false, _) => Finding::Nothing,
             }
         }
         Cse::Succeeded { text, os } => {
@@ -148,8 +153,7 @@ fn diagnoses(claim: &Claim, text: &str, os: Option<Os>) -> Vec<Diagnosis> {
 
 /// After how many minutes Karpenter gave the claim up, if it did.
 fn given_up_after(claim: &Claim) -> Option<i64> {
-    let after = seconds(claim.created, claim.deleted?);
-    (claim.registered.is_none() && after >= GIVEN_UP_AFTER_SECONDS).then_some((after + 30) / 60)
+    overdue(claim, None, claim.deleted?).map(|overdue| overdue.minutes)
 }
 
 /// Whole seconds from one instant to another.
@@ -213,6 +217,23 @@ impl Verdict {
             message: wording::condition(&failure),
             failure: Some(failure),
         }
+    }
+
+    /// A node that did not register, with the finest cause that is proven.
+    #[must_use]
+    pub fn not_registered(
+        claim: &Claim,
+        azure: AzureState,
+        cluster: ClusterState,
+        overdue: Overdue,
+    ) -> Self {
+        let cause = Cause::of(claim.mode(), azure, cluster);
+        let failure = registration::failure(claim, cause, overdue);
+        let mut message = wording::condition(&failure);
+        if overdue.is_idle {
+            message.push_str(wording::IDLE);
+        }
+        Self { reason: Reason::NodeNotRegistered, message, failure: Some(failure) }
     }
 
     /// What makes this verdict another than the last one, for events: not its wording.

@@ -6,8 +6,8 @@ use crate::failure::{Failure, Source};
 use crate::text::{bounded, printable, safe};
 
 /// A condition's message is at most this long, although the API would take 32 KiB: it is read in a
-/// terminal, and every write of the claim carries it.
-pub const LONGEST_MESSAGE: usize = 1024;
+/// terminal, every write of the claim carries it, and Karpenter repeats all of it in an event.
+pub const LONGEST_MESSAGE: usize = 512;
 
 /// The API server refuses a longer note.
 pub const LONGEST_NOTE: usize = 1024;
@@ -16,6 +16,11 @@ pub(crate) const SUCCEEDED: &str = "CSE succeeded.";
 pub(crate) const RUNNING: &str = "CSE has not ended yet.";
 pub(crate) const NO_EXTENSION: &str = "The VM has no CSE extension: its custom data sets the node up, and Azure has no result \
     to show. On the node, /var/log/azure/aks/provision.json has it.";
+pub(crate) const NOT_CREATED: &str = "The VM has no CSE extension, which Karpenter creates after the VM: Karpenter probably \
+    restarted in between, and nothing will set the node up. The image is not the cause. Karpenter deletes the NodeClaim 15 \
+    minutes after its creation; to replace it now, delete it.";
+/// Appended to a message about a NodeClaim that Karpenter should have deleted minutes ago.
+pub(crate) const IDLE: &str = " Karpenter is not acting: it deletes such a NodeClaim after 15 minutes. Check that it is running.";
 pub(crate) const NO_REPORT_ON_NODE: &str = "The VM has no CSE extension, and no /var/log/azure/aks/provision.json yet: its bootstrap \
     has not ended. Ask again in a minute; /var/log/azure/aks/ on the node has its logs.";
 const SEE: &str = "See VM extension logs for details.";
@@ -103,8 +108,12 @@ pub(crate) fn condition(failure: &Failure) -> String {
     let cause = with_effective(&failure.sentence, failure.effective.as_ref());
     let action =
         if failure.action.is_empty() { String::new() } else { format!(" {}.", failure.action) };
-    let tail = format!("{source} {SEE}");
-    let room = LONGEST_MESSAGE - tail.len();
+    // What may be appended to it later has its room.
+    let (tail, kept) = match failure.source {
+        Source::Registration => (String::new(), IDLE.len()),
+        _ => (format!("{source} {SEE}"), 0),
+    };
+    let room = LONGEST_MESSAGE - tail.len() - kept;
     bounded(&format!("{mark}{head}: {cause}.{action}"), room) + &tail
 }
 
@@ -118,6 +127,9 @@ pub fn note(failure: &Failure, node: &str) -> String {
         (None, Some(name)) => format!("CSE failed without an exit code on node {node}: {name}"),
         (None, None) if failure.source == Source::Clock => {
             format!("CSE did not end on node {node}: {}", failure.sentence)
+        }
+        (None, None) if failure.source == Source::Registration => {
+            format!("Node {node} did not register: {}. {}", failure.sentence, failure.action)
         }
         (None, None) => format!("CSE failed without an exit code on node {node}"),
     };
@@ -137,6 +149,7 @@ fn head(failure: &Failure) -> String {
     match failure.code {
         Some(code) => format!("CSE exited with code {code}{name}"),
         None if failure.source == Source::Clock => "CSE did not end".to_owned(),
+        None if failure.source == Source::Registration => "The node did not register".to_owned(),
         None => format!("CSE failed without an exit code{name}"),
     }
 }

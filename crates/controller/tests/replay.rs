@@ -43,6 +43,8 @@ fn every_mode_and_outcome_is_told() {
         ("default-machine", "False/CSEFailed"),
         ("default-early", "Unknown/CSEFailureUnconfirmed"),
         ("default-hung", "False/CSETimedOut"),
+        ("default-given-up", "False/NodeNotRegistered"),
+        ("default-promise", "False/NodeNotRegistered"),
     ] {
         assert_eq!(reason(&world, name), expected, "{name}\n{:#}", world.picture());
     }
@@ -54,6 +56,8 @@ fn every_mode_and_outcome_is_told() {
         "CSE did not end on node aks-default-hung",
         "CSE succeeded on node aks-default-unregistered, but the node has not registered after 5 minutes",
         "all done",
+        "Node aks-default-given-up did not register: the VM is running and its agent is ready, but there is no Node",
+        "Node aks-default-promise did not register: Karpenter created the VM but not the CSE extension",
     ] {
         assert!(notes.iter().any(|note| note.contains(words)), "{words}\n{notes:#?}");
     }

@@ -22,7 +22,7 @@ use std::process::Command;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_simulator::azure::{Cse, NewVm};
-use mooring_simulator::karpenter::Options;
+use mooring_simulator::karpenter::{Mode, Options};
 use mooring_simulator::world;
 
 use cluster::{CLAIMS, Cluster};
@@ -59,13 +59,8 @@ fn row(what: &str, measured: &str, limit: &str) {
 /// 5,000 nodes that are up, 50 that come within the hour.
 async fn healthy() {
     const NODES: u32 = 5_000;
-    let cluster = Cluster::quiet(world::Options {
-        karpenter: Some(Options::default()),
-        workloads: false,
-        ..world::Options::default()
-    });
+    let cluster = Cluster::quiet(world::Options { workloads: false, ..world::Options::default() });
     cluster.shell.with(|world, now| {
-        world.stop_karpenter();
         for number in 0..NODES {
             let name = format!("aks-default-{number}");
             let vm = NewVm::booting(&name, "202601.13.0", Cse::default(), now);
@@ -95,6 +90,7 @@ async fn healthy() {
 async fn failures(announced: bool) {
     let image = "202601.27.0".to_owned();
     let options = Options {
+        mode: Mode::Vm,
         bootstraps: [(image.clone(), Cse::oras_missing())].into(),
         image_version: image,
         ..Options::default()

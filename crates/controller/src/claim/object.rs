@@ -149,6 +149,10 @@ impl Object {
             let is_true = condition.status.as_deref() == Some("True");
             is_true.then(|| condition.last_transition_time.unwrap_or(metadata.creation_timestamp))
         };
+        let registered = conditions.iter().find(|condition| condition.kind == "Registered");
+        let unregistered_since = registered
+            .filter(|condition| condition.status.as_deref() != Some("True"))
+            .and_then(|condition| condition.last_transition_time);
         let provider_id = provider_id.filter(|id| !id.is_empty());
         let vm = provider_id.as_deref().and_then(|id| VmId::parse(id, interner));
         Ok(Claim {
@@ -163,6 +167,7 @@ impl Object {
             machine: metadata.annotations.machine.and_then(|id| MachineId::parse(&id, interner)),
             launched: became_true("Launched"),
             registered: became_true("Registered"),
+            unregistered_since: unregistered_since.unwrap_or(metadata.creation_timestamp),
             created: metadata.creation_timestamp,
             deleted: metadata.deletion_timestamp,
             condition: own_condition(

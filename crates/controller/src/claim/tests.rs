@@ -20,7 +20,7 @@ fn object() -> Value {
                  "requirements": [{"key": "karpenter.sh/nodepool", "operator": "In", "values": ["default"]}]},
         "status": {
             "providerID": "azure:///subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/mc_rg_aks_westeurope/providers/Microsoft.Compute/virtualMachines/aks-default-2jf98",
-            "imageID": "/subscriptions/x/resourceGroups/y/providers/Microsoft.Compute/galleries/AKSAzureLinux/images/V3gen2/versions/202601.27.0",
+            "imageID": "/subscriptions/x/resourceGroups/AKS-AzureLinux/providers/Microsoft.Compute/galleries/AKSAzureLinux/images/V3gen2/versions/202601.27.0",
             "capacity": {"cpu": "4"},
             "conditions": [
                 {"type": "Registered", "status": "Unknown", "reason": "NodeNotFound", "message": "", "lastTransitionTime": "2026-11-15T08:00:00Z"},
@@ -38,9 +38,9 @@ fn project(object: &Value) -> Result<Claim, NotAClaim> {
 #[test]
 fn what_decides_is_kept() {
     let claim = project(&object()).unwrap();
-    assert_eq!(claim.mode(), Mode::Vm);
+    assert_eq!(claim.mode(), Some(Mode::Vm));
     assert_eq!(claim.node_name(), "aks-default-2jf98");
-    assert_eq!(claim.image_version(), Some("202601.27.0"));
+    assert_eq!(claim.image_key().as_deref(), Some("AKSAzureLinux/V3gen2/202601.27.0"));
     assert_eq!(claim.pool.as_deref(), Some("default"));
     assert_eq!(claim.launched, Some("2026-11-15T08:00:07Z".parse().unwrap()));
     assert_eq!((claim.registered, claim.deleted), (None, None));
@@ -58,7 +58,7 @@ fn a_machine_is_told_by_its_annotation() {
         "/subscriptions/0/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/aksmachines/machines/default-2jf98"
     );
     let claim = project(&object).unwrap();
-    assert_eq!(claim.mode(), Mode::Machine);
+    assert_eq!(claim.mode(), Some(Mode::Machine));
     assert_eq!(claim.machine.unwrap().name.as_ref(), "default-2jf98");
 }
 

@@ -17,7 +17,7 @@ fn the_text_is_what_prometheus_reads() {
     metrics.verdict(Reason::CseFailed, 95.0);
     metrics.wrote(Write::Patch(Kind::Verdict));
     metrics.wrote(Write::Patch(Kind::Reassert));
-    metrics.lengths(Lengths { claims: 5000, pending: 3, waiting: 1 });
+    metrics.lengths(Lengths { claims: 5000, pending: 3, waiting: 1, nodes_without_provider_id: 2 });
     metrics.arm(ArmSnapshot { requests: 10, throttled: 1, budget_left: 124.5 });
     metrics.leads(true);
     let text = metrics.text();

@@ -1,10 +1,11 @@
 //! A VM's instance view.
 
+use mooring_contract::catalogue::Os;
 use serde::Deserialize;
 
 use super::body::{StatusBody, lenient, listed};
 use super::{Cse, Progress};
-use crate::mode::{Mode, Role, role};
+use crate::mode::{Role, is_known_name, role};
 
 /// A VM with its extensions.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -15,6 +16,34 @@ pub struct VmSeen {
     pub extensions: Vec<Extension>,
     /// What the VM's own failed statuses say: code and text.
     pub failure: String,
+    /// Whether it runs.
+    pub power: Power,
+    /// Whether its agent reports.
+    pub agent: Agent,
+}
+
+/// Whether a VM runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Power {
+    /// Not shown, or in between.
+    #[default]
+    Unknown,
+    /// It runs.
+    Running,
+    /// It does not, or is about to stop.
+    Stopped,
+}
+
+/// Whether a VM's agent reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Agent {
+    /// Not shown.
+    #[default]
+    Unknown,
+    /// It does.
+    Ready,
+    /// It does not.
+    Silent,
 }
 
 /// One extension, as its resource and the instance view show it.
@@ -28,6 +57,8 @@ pub struct Extension {
     pub progress: Progress,
     /// What it says.
     pub text: String,
+    /// Whether its resource is being changed after it was created, for example its tags.
+    pub updating: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -56,14 +87,16 @@ struct InstanceView {
     #[serde(deserialize_with = "listed")]
     statuses: Vec<StatusBody>,
     #[serde(deserialize_with = "lenient")]
-    vm_agent: Agent,
+    vm_agent: AgentBody,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Agent {
+struct AgentBody {
     #[serde(deserialize_with = "listed")]
     extension_handlers: Vec<Handler>,
+    #[serde(deserialize_with = "listed")]
+    statuses: Vec<StatusBody>,
 }
 
 #[derive(Default, Deserialize)]
@@ -161,23 +194,43 @@ impl VmSeen {
             Progress::Unknown => stated.unwrap_or_default(),
             known => known,
         };
-        Self { progress, extensions, failure: failure.join("\n") }
+        let power = power_of(&statuses);
+        let agent = agent_of(&vm_agent.statuses, &extensions, power);
+        Self { progress, extensions, failure: failure.join("\n"), power, agent }
+    }
+
+    /// The extensions that may be the bootstrap's: by name, else by type and what they report. Policies and products add
+    /// a `CustomScript` of their own, which reports no bootstrap.
+    fn scripts(&self) -> impl Iterator<Item = (&Extension, Os)> {
+        let is_named =
+            |extension: &Extension| extension.role != Role::Other && is_known_name(&extension.name);
+        let named = self.extensions.iter().any(is_named);
+        self.extensions.iter().filter_map(move |extension| match extension.role {
+            Role::Cse(os) if is_named(extension) => Some((extension, os)),
+            Role::Cse(os) if !named && extension.text.contains("ExitCode") => Some((extension, os)),
+            _ => None,
+        })
+    }
+
+    /// Returns true if the bootstrap's extension is changed after its creation. The bootstrap of a registered node is
+    /// over then, whatever the extension is shown as.
+    #[must_use]
+    pub fn is_updating(&self) -> bool {
+        self.scripts().any(|(extension, _)| extension.updating)
     }
 
     /// What the bootstrap's extension shows.
     #[must_use]
     pub fn cse(&self) -> Cse {
-        let ours = self.extensions.iter().filter_map(|extension| match extension.role {
-            Role::Cse(os) => Some((extension, os)),
-            Role::Other => None,
-        });
+        let ours = self.scripts();
         // If there are several, one that failed explains most, and one that runs is not over.
         let rank = |extension: &Extension| match extension.progress {
             Progress::Failed => 0,
             Progress::Succeeded => 2,
             _ => 1,
         };
-        let Some((extension, os)) = ours.min_by_key(|(extension, _)| rank(extension)) else {
+        let first = ours.min_by_key(|(extension, _)| (rank(extension), extension.name.as_str()));
+        let Some((extension, os)) = first else {
             return match self.progress {
                 Progress::Succeeded | Progress::Failed => Cse::Absent,
                 _ => Cse::NotYet,
@@ -192,11 +245,28 @@ impl VmSeen {
             _ => Cse::Running,
         }
     }
+}
 
-    /// How the node is set up, given what its claim shows.
-    #[must_use]
-    pub fn mode(&self, claimed: Mode) -> Mode {
-        if self.cse() == Cse::Absent { Mode::Scriptless } else { claimed }
+fn power_of(statuses: &[StatusBody]) -> Power {
+    let codes = statuses.iter().map(|status| status.code.to_ascii_lowercase());
+    let power =
+        codes.filter_map(|code| code.strip_prefix("powerstate/").map(str::to_owned)).next_back();
+    match power.as_deref() {
+        Some("running") => Power::Running,
+        Some("stopping" | "stopped" | "deallocating" | "deallocated") => Power::Stopped,
+        _ => Power::Unknown,
+    }
+}
+
+/// An extension that succeeded proves that the agent works, whatever the agent's own status says by now.
+fn agent_of(statuses: &[StatusBody], extensions: &[Extension], power: Power) -> Agent {
+    let ready = statuses.iter().any(|status| Progress::parse(&status.code) == Progress::Succeeded);
+    let worked = extensions.iter().any(|extension| extension.progress == Progress::Succeeded);
+    match (ready || worked, power) {
+        (true, _) => Agent::Ready,
+        // A VM that runs is shown with its agent, if it has one that reports.
+        (false, Power::Running) => Agent::Silent,
+        (false, _) => Agent::Unknown,
     }
 }
 
@@ -207,7 +277,8 @@ impl Extension {
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
         let role = role(&name, &properties.publisher, &properties.kind);
         let progress = Progress::parse(&properties.provisioning_state);
-        Self { name, role, progress, text: String::new() }
+        let updating = properties.provisioning_state.eq_ignore_ascii_case("Updating");
+        Self { name, role, progress, text: String::new(), updating }
     }
 
     fn of_view(view: View) -> Self {
@@ -217,6 +288,7 @@ impl Extension {
             role,
             progress: Progress::Unknown,
             text: String::new(),
+            updating: false,
         };
         extension.add(view);
         extension

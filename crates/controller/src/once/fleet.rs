@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use mooring_diagnosis::fleet::Fleet;
 
+use crate::advice::Place;
 use crate::claim::Claim;
 use crate::record::Document;
 
 /// Failures of one image with one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The image's version.
+    /// The image.
     pub image: String,
     /// The cause.
     pub cause: String,
@@ -20,6 +21,8 @@ pub struct Row {
     pub nodes: u32,
     /// The pools that they were in.
     pub pools: Vec<String>,
+    /// The node classes that they were made from.
+    pub classes: Vec<String>,
     /// When it was seen last.
     pub last: jiff::Timestamp,
 }
@@ -45,15 +48,17 @@ impl Table {
         let mut nodes: BTreeMap<String, u32> = BTreeMap::new();
         let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
         for claim in claims.iter().filter(|claim| claim.registered.is_some()) {
-            if let Some(image) = claim.image_version() {
-                fleet.count(image, None);
-                *nodes.entry(image.to_owned()).or_default() += 1;
+            if let Some(image) = claim.image_key() {
+                fleet.count(&image, None);
+                *nodes.entry(image).or_default() += 1;
             }
         }
         let unconfirmed = record.entries().filter(|entry| entry.unconfirmed).count();
         for entry in record.entries().filter(|entry| !entry.unconfirmed) {
             let image = entry.image.clone().unwrap_or_else(|| "unknown".to_owned());
-            fleet.count(&image, Some(&entry.cause));
+            if entry.blames_image() {
+                fleet.count(&image, Some(&entry.cause));
+            }
             *nodes.entry(image.clone()).or_default() += 1;
             let row = rows.entry((image.clone(), entry.cause.clone())).or_insert_with(|| Row {
                 image,
@@ -61,18 +66,24 @@ impl Table {
                 failed: 0,
                 nodes: 0,
                 pools: Vec::new(),
+                classes: Vec::new(),
                 last: entry.at,
             });
             row.failed += 1;
             row.last = row.last.max(entry.at);
-            if !entry.pool.is_empty() && !row.pools.contains(&entry.pool) {
-                row.pools.push(entry.pool.clone());
+            for (names, name) in
+                [(&mut row.pools, &entry.pool), (&mut row.classes, &entry.node_class)]
+            {
+                if !name.is_empty() && !names.contains(name) {
+                    names.push(name.clone());
+                }
             }
         }
         let mut rows: Vec<Row> = rows.into_values().collect();
         for row in &mut rows {
             row.nodes = nodes.get(&row.image).copied().unwrap_or_default();
             row.pools.sort_unstable();
+            row.classes.sort_unstable();
         }
         rows.sort_by(|a, b| {
             b.failed.cmp(&a.failed).then_with(|| (&a.image, &a.cause).cmp(&(&b.image, &b.cause)))
@@ -82,6 +93,21 @@ impl Table {
             findings.map(|finding| (finding.image.clone(), finding.to_string())).collect();
         let unconfirmed = u32::try_from(unconfirmed).unwrap_or(u32::MAX);
         Self { rows, findings, dropped: record.dropped, unconfirmed }
+    }
+
+    /// Where an image fails.
+    #[must_use]
+    pub fn place(&self, image: &str, has_versions: Option<bool>) -> Place {
+        let mut place = Place { has_versions, ..Place::default() };
+        for row in self.rows.iter().filter(|row| row.image == image) {
+            place.pools.extend(row.pools.iter().cloned());
+            place.classes.extend(row.classes.iter().cloned());
+        }
+        for names in [&mut place.pools, &mut place.classes] {
+            names.sort_unstable();
+            names.dedup();
+        }
+        place
     }
 
     /// What is known about one image, in sentences.

@@ -3,8 +3,10 @@
 //! The same observations and the same verdicts as the controller's, for whatever a person may name: a claim, a node,
 //! a VM, a pool, an instance of a pool. What is gone is told from the record.
 
+mod command;
 mod fleet;
 mod pools;
+mod surroundings;
 mod told;
 mod why;
 

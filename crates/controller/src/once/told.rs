@@ -4,6 +4,7 @@ use mooring_contract::printable::{is_plain_word, shell_word};
 
 use crate::condition::{Reason, Status};
 use crate::failure::{Failure, Source};
+use crate::image;
 use crate::record::Entry;
 use crate::verdict::Verdict;
 
@@ -39,7 +40,7 @@ pub struct NodeTold {
     pub claim: Option<String>,
     /// Its pool.
     pub pool: Option<String>,
-    /// The image's version.
+    /// The image.
     pub image: Option<String>,
     /// Whether its Node is there; none if that cannot be known.
     pub joined: Option<bool>,
@@ -66,7 +67,11 @@ impl NodeTold {
             owner: "",
             confidence: "",
             evidence: entry.evidence.clone(),
-            source: if entry.unconfirmed { Source::KarpenterEvent } else { Source::InstanceView },
+            source: match entry.source.as_str() {
+                _ if entry.unconfirmed => Source::KarpenterEvent,
+                source if source == Source::Registration.as_str() => Source::Registration,
+                _ => Source::InstanceView,
+            },
         };
         let reason = Reason::parse(&entry.reason).unwrap_or(Reason::CseSucceeded);
         Self {
@@ -84,7 +89,10 @@ impl NodeTold {
     /// Whether something is wrong: the bootstrap failed, or it is over and there is no node.
     #[must_use]
     pub fn is_failed(&self) -> bool {
-        let over = matches!(self.verdict.reason, Reason::CseSucceeded | Reason::NoCseExtension);
+        let over = matches!(
+            self.verdict.reason,
+            Reason::CseSucceeded | Reason::NoCseExtension | Reason::CseNotCreated
+        );
         self.verdict.status() == Status::False
             || self.is_unconfirmed()
             || (over && self.joined == Some(false))
@@ -116,7 +124,7 @@ impl NodeTold {
     #[must_use]
     pub fn next(&self, subject: &str) -> Option<String> {
         let failure = self.verdict.failure.as_ref();
-        let image = self.image.as_deref().filter(|image| is_plain_word(image));
+        let image = self.image.as_deref().map(image::version).filter(|image| is_plain_word(image));
         let image = image.map_or_else(String::new, |image| format!(" --image {image}"));
         let subject = shell_word(subject);
         match (self.verdict.reason, failure) {
@@ -124,7 +132,7 @@ impl NodeTold {
                 let code = effective.as_ref().map_or(*code, |(code, _)| *code);
                 Some(format!("mooring explain {code}{image}"))
             }
-            (Reason::NoCseExtension, _)
+            (Reason::NoCseExtension | Reason::NodeNotRegistered, _)
                 if self.from == From::Azure && self.joined != Some(true) =>
             {
                 Some(format!("mooring why {subject} --run-command"))

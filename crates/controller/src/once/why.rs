@@ -1,8 +1,7 @@
 //! From what a person names to what is told of it.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_arm::calls::{Script, ScriptOutput};
-use mooring_arm::{Client, Error, Outcome, ResourceId, Started};
+use mooring_arm::{Client, Error, ResourceId};
 use serde_json::Value;
 
 use super::fleet::Table;
@@ -14,18 +13,14 @@ use crate::intern::Interner;
 use crate::legacy;
 use crate::observation::Observation;
 use crate::record::{self, Document, Unreadable};
-use crate::run::{Api, Refusal, observe};
+use crate::registration::{AzureState, NodeState, VmState, overdue};
+use crate::run::{Api, Inspector, Refusal, observe};
 use crate::schedule::Priority;
 use crate::scope::Scope;
 use crate::state::Target;
 use crate::verdict::{Finding, Verdict, hints, judge};
 use crate::vm_id::VmId;
 use crate::wording;
-
-/// How long a command on a VM may take.
-const COMMAND: SignedDuration = SignedDuration::from_mins(3);
-/// Prints the end of a bootstrap's report, or nothing if there is none yet.
-const READ_REPORT: &str = "cat /var/log/azure/aks/provision.json 2>/dev/null || true";
 
 /// Looks once.
 pub struct Looker {
@@ -43,6 +38,8 @@ pub struct Looker {
     pub now: Timestamp,
     /// Whether a command may be run on a VM that shows nothing.
     pub run_command: bool,
+    /// Tells a person what is waited for.
+    pub say: fn(&str),
 }
 
 /// Why nothing can be told.
@@ -64,6 +61,16 @@ pub enum Failed {
         "{0} could not be read: {1}\nhint: `mooring why` needs the role Reader on the node resource group"
     )]
     Unread(String, &'static str),
+    /// A command on a node.
+    #[error("the command on {node}: {why}\nhint: {hint}")]
+    Command {
+        /// The node.
+        node: String,
+        /// What happened.
+        why: String,
+        /// What helps.
+        hint: &'static str,
+    },
     /// A Node names an instance that may not be read.
     #[error(
         "the providerID of node {0:?} names an instance outside the node resource group {1}; it is not read\nhint: `--node-resource-group` names the group of this cluster's nodes"
@@ -243,6 +250,9 @@ impl Looker {
         let stand_in = self.stand_in(&vm.name, Some(vm.clone()), pool, joined);
         let claim = claim.unwrap_or(&stand_in);
         let mut told = self.judged(claim, &seen)?;
+        if let Some(verdict) = self.unregistered(claim, &seen, told.verdict.reason).await {
+            told.verdict = verdict;
+        }
         self.ask_node(&ResourceId::parse(&vm.path()).map_err(Error::from)?, claim, &mut told)
             .await?;
         if told.joined.is_none() || claim.uid.is_empty() {
@@ -255,6 +265,26 @@ impl Looker {
             };
         }
         Ok(Some(told))
+    }
+
+    /// The verdict on a NodeClaim that should have been given up, if it is one.
+    async fn unregistered(
+        &self,
+        claim: &Claim,
+        seen: &Observation,
+        reason: Reason,
+    ) -> Option<Verdict> {
+        let silent =
+            matches!(reason, Reason::NoCseExtension | Reason::CseNotCreated | Reason::CseRunning);
+        let Observation::Vm(vm) = seen else { return None };
+        let (api, overdue) = (self.api.clone()?, overdue(claim, None, self.now)?);
+        if claim.uid.is_empty() || !silent {
+            return None;
+        }
+        let cluster = Inspector::new(api).inspect(&claim.node_name()).await;
+        let joined = overdue.is_alive && cluster.node == NodeState::Ready;
+        let azure = AzureState::Vm(VmState::of(vm));
+        (!joined).then(|| Verdict::not_registered(claim, azure, cluster, overdue))
     }
 
     /// Something that has no claim, seen as if it had: launched long ago.
@@ -302,33 +332,17 @@ impl Looker {
         claim: &Claim,
         told: &mut NodeTold,
     ) -> Result<(), Failed> {
-        if !self.run_command || told.verdict.reason != Reason::NoCseExtension {
+        let reason = told.verdict.reason;
+        if !self.run_command
+            || !matches!(reason, Reason::NoCseExtension | Reason::NodeNotRegistered)
+        {
             return Ok(());
         }
-        let script = Script { lines: &[READ_REPORT] };
-        let until = self.now.saturating_add(COMMAND).unwrap_or(self.now);
-        let done = match self.arm.run_script(vm, &script).await? {
-            Started::Done(outcome) => outcome,
-            Started::Running(mut operation) => {
-                self.arm.wait(&mut operation, until, |_, _| {}).await?
-            }
-        };
+        let report = self.report_on(vm, &claim.node_name()).await?;
         told.from = From::Node;
-        let printed = match &done {
-            Outcome::Succeeded(Some(document)) => {
-                ScriptOutput::read(document).map_err(Error::from)?
-            }
-            _ => {
-                return Err(Failed::Unread(
-                    claim.node_name(),
-                    "the command on it did not end well",
-                ));
-            }
-        };
-        told.said.clone_from(&printed.stdout);
+        told.said.clone_from(&report);
         let hints = hints(claim, None);
-        let found =
-            mooring_diagnosis::diagnose(printed.stdout.as_bytes(), hints).into_iter().next();
+        let found = mooring_diagnosis::diagnose(report.as_bytes(), hints).into_iter().next();
         told.verdict = match found {
             None => Verdict::plain(Reason::NoCseExtension, wording::NO_REPORT_ON_NODE),
             Some(found) if found.outcome == mooring_diagnosis::Outcome::Succeeded => {
@@ -350,7 +364,7 @@ fn of(claim: &Claim, verdict: Verdict, from: From) -> NodeTold {
         },
         claim: real.then(|| claim.name.to_string()),
         pool: claim.pool.as_deref().map(str::to_owned),
-        image: claim.image_version().map(str::to_owned),
+        image: claim.image_key(),
         joined: real.then_some(claim.registered.is_some()),
         verdict,
         from,

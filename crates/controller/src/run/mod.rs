@@ -13,6 +13,7 @@
 mod api;
 mod gate;
 mod health;
+mod inspect;
 mod lead;
 mod read;
 mod seen;
@@ -29,6 +30,8 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::claim::{Claim, NotAClaim};
+use crate::condition::Reason;
+use crate::failure::Failure;
 use crate::intern::Interner;
 use crate::lease::Times;
 use crate::metrics::{ArmSnapshot, Failed, Metrics};
@@ -39,6 +42,7 @@ use crate::{log, patch};
 
 pub use api::{Api, Refusal};
 pub use health::Health;
+pub use inspect::Inspector;
 pub use read::{observe, swept};
 pub use serve::{Pages, serve};
 
@@ -137,6 +141,7 @@ impl Controller {
             tasks: JoinSet::new(),
             term: 0,
             controller: &self,
+            inspector: Inspector::new(api.clone()),
             api,
             projector,
             inbox: to_loop,
@@ -188,6 +193,7 @@ struct Loop<'a> {
     term: u64,
     controller: &'a Controller,
     api: Api,
+    inspector: Inspector,
     projector: Arc<Projector>,
     inbox: mpsc::Sender<Message>,
     to_writer: mpsc::UnboundedSender<Batch>,
@@ -248,11 +254,22 @@ impl Loop<'_> {
                         }
                     });
                 }
+                Action::Inspect { uid, node } => {
+                    let (inspector, to_loop) = (self.inspector.clone(), self.inbox.clone());
+                    self.tasks.spawn(async move {
+                        let cluster = inspector.inspect(&node).await;
+                        let input = Input::Inspected { uid, cluster };
+                        let _ = to_loop.send(Message::Input(input)).await;
+                    });
+                }
                 Action::Reread { uid, name } => self.reread(uid, name),
                 Action::Tell(told) => self.tell(&told),
                 Action::ImageFails { image, cause } => {
                     tracing::error!(image, cause, "an image fails while others do not");
                     self.controller.metrics.image_fails(&image, &cause);
+                }
+                Action::NodeFinding(node) => {
+                    tracing::error!(Node = node.name, NodePool = node.pool, "{}", node.finding());
                 }
                 Action::Record(entry) => {
                     if entry.reason == crate::state::NOT_REGISTERED {
@@ -299,12 +316,16 @@ impl Loop<'_> {
         let Told { claim, verdict, after_seconds } = told;
         let metrics = &self.controller.metrics;
         log::verdict(claim, verdict);
-        if let Some(failure) = verdict.failure.as_ref().filter(|failure| failure.is_confirmed()) {
+        // A node that did not register is counted when it is recorded.
+        let counted = |failure: &&Failure| {
+            failure.is_confirmed() && verdict.reason != Reason::NodeNotRegistered
+        };
+        if let Some(failure) = verdict.failure.as_ref().filter(counted) {
             metrics.failed(&Failed {
                 code: failure.code,
                 cause: failure.cause.clone(),
                 pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
-                image: claim.image_version().unwrap_or_default().to_owned(),
+                image: claim.image_key().unwrap_or_default(),
             });
         }
         if let Some(seconds) = after_seconds.and_then(|seconds| u32::try_from(seconds).ok()) {

@@ -7,7 +7,7 @@ use kube::core::{ClusterResourceScope, NamespaceResourceScope};
 use serde::Deserialize;
 
 use crate::claim::object::Object;
-use crate::karpenter;
+use crate::{karpenter, node};
 
 /// A NodeClaim's members that a claim is made of.
 #[derive(Clone, Debug, Deserialize)]
@@ -56,6 +56,35 @@ impl From<karpenter::Event> for SeenEvent {
     }
 }
 
+/// A Node's members that a finding is made of.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "node::Object")]
+pub(crate) struct SeenNode {
+    meta: ObjectMeta,
+    object: node::Object,
+}
+
+impl SeenNode {
+    pub(crate) fn uid(&self) -> &str {
+        &self.object.metadata.uid
+    }
+
+    pub(crate) fn into_object(self) -> node::Object {
+        self.object
+    }
+}
+
+impl From<node::Object> for SeenNode {
+    fn from(object: node::Object) -> Self {
+        let meta = ObjectMeta {
+            name: Some(object.metadata.name.clone()),
+            resource_version: object.metadata.resource_version.clone(),
+            ..ObjectMeta::default()
+        };
+        Self { meta, object }
+    }
+}
+
 macro_rules! resource {
     ($type:ty, $scope:ty, $group:literal, $version:literal, $kind:literal, $plural:literal) => {
         impl kube::Resource for $type {
@@ -91,3 +120,4 @@ macro_rules! resource {
 
 resource!(SeenClaim, ClusterResourceScope, "karpenter.sh", "v1", "NodeClaim", "nodeclaims");
 resource!(SeenEvent, NamespaceResourceScope, "", "v1", "Event", "events");
+resource!(SeenNode, ClusterResourceScope, "", "v1", "Node", "nodes");

@@ -3,6 +3,7 @@
 //! Batches that wait are written together: 200 failures at once change the record a few times, not 200.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
@@ -11,7 +12,7 @@ use tokio::sync::mpsc;
 use super::api::{Api, claim_path};
 use super::gate::Gate;
 use super::{Controller, Message, Projector};
-use crate::event::{self, Event};
+use crate::event::{self, Event, Form, Regarding};
 use crate::metrics::{Metrics, Write};
 use crate::patch::{self, Answer};
 use crate::record::{self, Document, Entry};
@@ -45,6 +46,8 @@ pub(super) struct Writer {
     namespace: String,
     instance: String,
     kept: usize,
+    /// The API server refuses events about objects without a namespace unless they name one.
+    old_server: AtomicBool,
 }
 
 impl Writer {
@@ -64,6 +67,7 @@ impl Writer {
             namespace: controller.namespace.clone(),
             instance: controller.settings.instance.clone(),
             kept: controller.settings.failures_kept,
+            old_server: AtomicBool::new(false),
         }
     }
 
@@ -155,25 +159,23 @@ impl Writer {
     }
 
     async fn event(&self, term: u64, event: &Event) {
-        let path = format!("/apis/events.k8s.io/v1/namespaces/{}/events", event::NAMESPACE);
-        let body = event.body(&self.instance);
         let mut why = String::new();
         for pause in PAUSES.iter().map(Some).chain([None]) {
             if !self.gate.lets(term).await {
                 return;
             }
-            let answer = self.api.create(&path, &body).await;
-            let status = answer.as_ref().map_or_else(|refusal| refusal.status, |_| Some(201));
-            if answer.is_ok() {
-                self.metrics.wrote(Write::Event);
-            }
-            if let Err(refusal) = answer {
-                why = refusal.what;
-            }
-            match event::Answer::of(status) {
-                event::Answer::There => return,
-                event::Answer::Never => break,
-                event::Answer::Retry => {}
+            match self.create_event(event).await {
+                Ok(written) => {
+                    if written {
+                        self.metrics.wrote(Write::Event);
+                    }
+                    return;
+                }
+                Err(Stop::Never(what)) => {
+                    why = what;
+                    break;
+                }
+                Err(Stop::Later(what)) => why = what,
             }
             if let Some(pause) = pause {
                 tokio::time::sleep(*pause).await;
@@ -181,6 +183,56 @@ impl Writer {
         }
         self.metrics.write_failed(Write::Event);
         tracing::error!(why, reason = event.reason, about = event.regarding.name, "no event");
+    }
+
+    /// Makes one attempt to create an event. Returns whether there was anything to create.
+    async fn create_event(&self, event: &Event) -> Result<bool, Stop> {
+        let Some(uid) = self.uid(&event.regarding).await? else {
+            let Regarding { kind, name, .. } = &event.regarding;
+            tracing::info!(kind = kind.as_str(), name, "no event: its object does not exist");
+            return Ok(false);
+        };
+        let path = format!("/apis/events.k8s.io/v1/namespaces/{}/events", event::NAMESPACE);
+        let send =
+            async |form| self.api.create(&path, &event.body(&uid, &self.instance, form)).await;
+        let old = self.old_server.load(Ordering::Relaxed);
+        let mut answer = send(if old { Form::Namespaced } else { Form::Plain }).await;
+        if let Err(refusal) = &answer
+            && !old
+            && event::refuses_no_namespace(refusal.status, &refusal.what)
+        {
+            if !self.old_server.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    "the API server is older than Kubernetes 1.23: `kubectl describe` does not show mooring's \
+                     events; `kubectl get events -n default` does"
+                );
+            }
+            answer = send(Form::Namespaced).await;
+        }
+        match answer {
+            Ok(_) => Ok(true),
+            Err(refusal) => match event::Answer::of(refusal.status) {
+                event::Answer::There => Ok(false),
+                event::Answer::Never => Err(Stop::Never(refusal.what)),
+                event::Answer::Retry => Err(Stop::Later(refusal.what)),
+            },
+        }
+    }
+
+    /// Returns the uid of an event's object, read if it is not known. None if there is no such object.
+    async fn uid(&self, regarding: &Regarding) -> Result<Option<String>, Stop> {
+        if let Some(uid) = &regarding.uid {
+            return Ok(Some(uid.clone()));
+        }
+        let Some(path) = regarding.kind.path(&regarding.name) else { return Ok(None) };
+        match self.api.get(&path).await {
+            Ok(text) => {
+                let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+                Ok(object["metadata"]["uid"].as_str().map(str::to_owned))
+            }
+            Err(refusal) if refusal.status == Some(404) => Ok(None),
+            Err(refusal) => Err(Stop::of(refusal.status, refusal.what)),
+        }
     }
 
     async fn patch(
@@ -196,7 +248,7 @@ impl Writer {
         }
         let answer = self.api.json_patch(&format!("{}/status", claim_path(name)), body).await;
         let status = answer.as_ref().map_or_else(|refusal| refusal.status, |_| Some(200));
-        let mut inputs = vec![Input::Patched { uid, answer: Answer::of(status) }];
+        let mut inputs = Vec::new();
         match answer {
             Ok(text) => {
                 self.metrics.wrote(Write::Patch(kind));
@@ -208,6 +260,8 @@ impl Writer {
             }
             Err(_) => {}
         }
+        // After the object: a condition that is not on its newest form was dropped since.
+        inputs.push(Input::Patched { uid, answer: Answer::of(status) });
         for input in inputs {
             let _ = self.to_loop.send(Message::Input(input)).await;
         }

@@ -81,7 +81,8 @@ fn an_ended_bootstrap_is_not_looked_at_and_an_old_one_neither() {
     for held in [Reason::CseFailed, Reason::CseTimedOut] {
         assert_eq!(never(&claim(), Some(held), 100), Next::Never(Why::Ended));
     }
-    assert_eq!(never(&claim(), None, 31 * 60), Next::Never(Why::TooOld));
+    let old = Claim { registered: Some(at(90)), ..claim() };
+    assert_eq!(never(&old, None, 31 * 60), Next::Never(Why::TooOld));
     assert_eq!(
         never(&Claim { launched: None, ..claim() }, None, 100),
         Next::Never(Why::NotLaunched)
@@ -109,6 +110,47 @@ fn a_success_without_a_node_is_looked_at_once_more() {
     );
     let registered = Claim { registered: Some(at(150)), ..succeeded };
     assert_eq!(next(&registered, looked(2), held, PATIENCE, at(130)), Next::Never(Why::Ended));
+}
+
+fn scriptless() -> Claim {
+    let image = "/CommunityGalleries/AKSUbuntu-x/images/2204gen2containerd/versions/202601.13.0";
+    Claim { image: Some(image.into()), unregistered_since: at(0), ..claim() }
+}
+
+#[test]
+fn a_node_without_an_extension_is_looked_at_before_it_is_given_up_and_when_it_is_not() {
+    let look = |last: Option<i64>, now: i64| {
+        let looks = Looks { last: last.map(at), ..Looks::default() };
+        match next(&scriptless(), looks, Some(Reason::NoCseExtension), PATIENCE, at(now)) {
+            Next::At(then, Priority::Pending) => Some(then.as_second() - at(0).as_second()),
+            _ => None,
+        }
+    };
+    for (last, now, range) in [
+        (None, 0, 300..=315),
+        (Some(310), 310, 720..=756),
+        (Some(730), 730, 960..=1008),
+        (Some(970), 970, 1200..=1260),
+        // It was old before it was seen: one look, within a minute.
+        (None, 7200, 7200..=7260),
+    ] {
+        let found = look(last, now);
+        assert!(found.is_some_and(|found| range.contains(&found)), "{last:?} {now}: {found:?}");
+    }
+    assert_eq!(look(Some(1210), 1210), None, "there is nothing more to see");
+    let registered = Claim { registered: Some(at(120)), ..scriptless() };
+    for held in [None, Some(Reason::NoCseExtension)] {
+        let next = next(&registered, looked(0), held, PATIENCE, at(130));
+        assert_eq!(next, Next::Never(Why::Ended), "a node that came up costs nothing");
+    }
+}
+
+#[test]
+fn a_node_that_did_not_register_is_never_too_old() {
+    for claim in [claim(), scriptless()] {
+        let next = next(&claim, looked(0), None, PATIENCE, at(7 * 24 * 3600));
+        assert!(matches!(next, Next::At(..)), "{next:?}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::tracked::{Held, Recorded, Tracked};
 use super::{Action, State};
 use crate::claim::Claim;
 use crate::condition::{Reason, Status};
+use crate::mode::Mode;
 use crate::patch::{Wanted, is_there};
 use crate::record::{Document, Entry};
 use crate::wording;
@@ -43,8 +44,13 @@ impl State {
         // one that does never takes back what says more.
         let stands = adopted(&tracked.claim);
         let more = stands.as_ref().map(|held| rank(held.reason)) > tracked.reason().map(rank);
+        // What was appended to a recorded message since stays.
+        let recalled = recorded.and_then(Recorded::held);
+        let recalled = recalled.filter(|recalled| {
+            stands.as_ref().is_none_or(|held| !held.message.starts_with(&*recalled.message))
+        });
         if !self.leads || more {
-            tracked.held = recorded.and_then(Recorded::held).or(stands);
+            tracked.held = recalled.or(stands);
         } else if tracked.held.is_none() {
             tracked.held = recorded.and_then(Recorded::held);
         }
@@ -64,13 +70,18 @@ impl State {
     /// node came up, whether its bootstrap has been read by then or not.
     fn notice(&mut self, uid: &Arc<str>) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        let unread = matches!(tracked.reason(), None | Some(Reason::CseStatusUnavailable));
+        let unread = matches!(
+            tracked.reason(),
+            None | Some(
+                Reason::CseStatusUnavailable | Reason::NoCseExtension | Reason::CseNotCreated
+            )
+        );
         let came_up = tracked.reason() == Some(Reason::CseSucceeded)
             || (tracked.claim.registered.is_some() && unread);
         if came_up && !tracked.counted {
             tracked.counted = true;
-            if let Some(image) = tracked.claim.image_version() {
-                self.fleet.count(image, None);
+            if let Some(image) = tracked.claim.image_key() {
+                self.fleet.count(&image, None);
                 self.fleet_changed = true;
             }
         }
@@ -165,7 +176,7 @@ impl State {
                 newest.duration_since(recorded.at) < SignedDuration::from_hours(1)
             });
         }
-        if let Some(image) = entry.image.as_ref().filter(|_| !entry.unconfirmed) {
+        if let Some(image) = entry.image.as_ref().filter(|_| entry.blames_image()) {
             self.fleet.count(image, Some(&entry.cause));
             self.fleet_places.insert(image.clone(), (entry.node_class.clone(), entry.pool.clone()));
             self.fleet_changed = true;
@@ -181,6 +192,8 @@ impl State {
         (self.objects, self.dropped) = (before.objects, before.dropped);
         (self.share, self.event_share) = (before.share, before.event_share);
         (self.early_events, self.deleted) = (before.early_events, before.deleted);
+        self.nodes = before.nodes;
+        self.nodes.forget_reports();
         for tracked in before.claims.into_values() {
             let uid = Arc::clone(&tracked.claim.uid);
             let event = tracked.work.and_then(|work| work.event);
@@ -252,7 +265,7 @@ fn adopted(claim: &Claim) -> Option<Held> {
     Some(Held { reason, message: Arc::clone(&condition.message), stood: true })
 }
 
-/// A node that registered did not fail, whatever an event said: Azure is read again.
+/// A node that registered did not fail, whatever an event said and however late it was: Azure is read again.
 fn clear_unconfirmed(tracked: &mut Tracked) {
     if tracked.claim.registered.is_none() {
         return;
@@ -260,20 +273,29 @@ fn clear_unconfirmed(tracked: &mut Tracked) {
     if let Some(work) = &mut tracked.work {
         work.event = None;
     }
-    if tracked.reason() == Some(Reason::CseFailureUnconfirmed) {
-        tracked.held = Some(Held {
-            reason: Reason::CseStatusUnavailable,
-            message: Arc::from(wording::REGISTERED),
-            stood: false,
-        });
-    }
+    let reason = match tracked.reason() {
+        Some(Reason::NodeNotRegistered) if tracked.claim.mode() == Some(Mode::Scriptless) => {
+            Reason::NoCseExtension
+        }
+        Some(Reason::CseFailureUnconfirmed | Reason::NodeNotRegistered) => {
+            Reason::CseStatusUnavailable
+        }
+        _ => return,
+    };
+    let message = match reason {
+        Reason::NoCseExtension => wording::NO_EXTENSION,
+        _ => wording::REGISTERED,
+    };
+    tracked.held = Some(Held { reason, message: Arc::from(message), stood: false });
 }
 
 impl Recorded {
     /// Whether it is a verdict about a NodeClaim as it is now.
     fn counts_for(&self, claim: &Claim) -> bool {
-        let unconfirmed = self.reason == Some(Reason::CseFailureUnconfirmed);
-        self.reason.is_some() && !(unconfirmed && claim.registered.is_some())
+        let refuted =
+            matches!(self.reason, Some(Reason::CseFailureUnconfirmed | Reason::NodeNotRegistered))
+                && claim.registered.is_some();
+        self.reason.is_some() && !refuted
     }
 
     fn held(&self) -> Option<Held> {

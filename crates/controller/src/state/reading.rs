@@ -10,6 +10,7 @@ use super::{Action, Read, State, Target};
 use crate::claim::Claim;
 use crate::condition::Reason;
 use crate::observation::{Cse, Observation};
+use crate::registration::VmState;
 use crate::schedule::Priority;
 use crate::share::KEPT_FOR_TRIGGERS;
 use crate::verdict::{Finding, judge};
@@ -101,6 +102,9 @@ impl State {
         looks.since_trigger = looks.since_trigger.map(|tried| tried.saturating_add(1));
         looks.refused = matches!(seen, Observation::Refused { .. });
         looks.wanted = false;
+        let unanswered =
+            matches!(seen, Observation::Throttled { .. } | Observation::Unreadable { .. });
+        looks.last = if unanswered { looks.last } else { Some(now) };
         looks.retry_after_seconds = match seen {
             Observation::Throttled { retry_after } => retry_after
                 .map_or(0, |pause| i64::try_from(pause.as_secs().min(600)).unwrap_or(600)),
@@ -109,6 +113,9 @@ impl State {
         let missing = *seen == Observation::Missing;
         looks.missing = if missing { looks.missing.saturating_add(1) } else { 0 };
         work.vm_missing |= missing;
+        if let Observation::Vm(vm) = seen {
+            work.vm = Some(VmState::of(vm));
+        }
         if settled {
             self.look_late(uid, seen, now, actions);
             return;
@@ -136,6 +143,9 @@ impl State {
         actions: &mut Vec<Action>,
     ) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
+        if tracked.reason() == Some(Reason::NodeNotRegistered) {
+            return self.tell_idle(uid, now, actions);
+        }
         let waiting = tracked.reason() == Some(Reason::CseSucceeded)
             && tracked.claim.registered.is_none()
             && tracked.gone.is_none();

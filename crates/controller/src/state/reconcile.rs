@@ -18,6 +18,15 @@ use crate::wording;
 pub(super) const ANSWERED_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 /// Pauses before a patch is tried again, in seconds; the last repeats.
 const REWRITE_PAUSES: [i64; 4] = [1, 5, 30, 300];
+/// Pauses between two writes of a condition that another writer drops, in seconds; the last repeats. Karpenter drops
+/// conditions for seconds, while it registers a Node; a writer that goes on must not be answered without an end.
+const REASSERT_PAUSES: [i64; 6] = [0, 1, 2, 5, 60, 300];
+/// A success is written when Karpenter has ended its work on the Node: so long after the registration, or after the
+/// verdict if the node does not register. Karpenter would drop it before, and turns each return into an event.
+const AFTER_REGISTRATION: SignedDuration = SignedDuration::from_secs(5);
+const WITHOUT_REGISTRATION: SignedDuration = SignedDuration::from_secs(30);
+/// A condition that was not dropped for so long stays.
+pub(super) const REASSERTED_FOR: SignedDuration = SignedDuration::from_mins(15);
 
 impl State {
     /// Compares a claim with what is held for it; asks for what is missing, and for the next look.
@@ -26,15 +35,21 @@ impl State {
             return;
         }
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        write(tracked, &self.settings.condition_type, now, actions);
+        if let Some(at) = write(tracked, &self.settings.condition_type, now, actions) {
+            self.rewrites.insert((at, Arc::clone(uid)));
+        }
         let patience = SignedDuration::try_from(self.settings.registration_patience)
             .unwrap_or(SignedDuration::MAX);
         if tracked.reading_since(now).is_some() {
             return;
         }
+        if self.inspect(uid, false, now, actions) {
+            return;
+        }
+        let Some(tracked) = self.claims.get_mut(uid) else { return };
         match next(&tracked.claim, tracked.looks(), tracked.reason(), patience, now) {
             Next::At(at, priority) => {
-                if tracked.is_settled()
+                if tracked.reason() == Some(Reason::CseSucceeded)
                     && self.recorded.get(&**uid).is_some_and(|recorded| recorded.unregistered)
                 {
                     self.queue.remove(uid);
@@ -52,6 +67,9 @@ impl State {
 
     /// There will be no further look: say what can be said, and keep only what is needed.
     fn conclude(&mut self, uid: &Arc<str>, why: Why, now: Timestamp, actions: &mut Vec<Action>) {
+        if why == Why::Exhausted && self.inspect(uid, true, now, actions) {
+            return;
+        }
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         // An event counts only where the API server agrees that the node was given up.
         let given_up = tracked.gone.is_some() || tracked.claim.deleted.is_some();
@@ -75,12 +93,7 @@ impl State {
         match verdict {
             Some(verdict) => self.settle(uid, verdict, now, actions),
             None if tracked.gone.is_some() => {}
-            None if ended
-                && tracked
-                    .work
-                    .as_ref()
-                    .is_some_and(|work| work.patching.is_none() && work.refusals == 0) =>
-            {
+            None if ended && tracked.work.as_ref().is_some_and(|work| !work.has_writes(now)) => {
                 tracked.work = None;
             }
             None => {}
@@ -114,8 +127,8 @@ impl State {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         if verdict.reason == Reason::CseSucceeded && !tracked.counted {
             tracked.counted = true;
-            if let Some(image) = tracked.claim.image_version() {
-                self.fleet.count(image, None);
+            if let Some(image) = tracked.claim.image_key() {
+                self.fleet.count(&image, None);
                 self.fleet_changed = true;
             }
         }
@@ -144,10 +157,12 @@ impl State {
         work.patching = None;
         match answer {
             Answer::Written => {
-                work.refusals = 0;
+                (work.refusals, work.success) = (0, None);
                 if let Some(held) = &mut tracked.held {
                     held.stood = true;
                 }
+                // What was written may have been dropped by now: the newest form of the object decides.
+                self.reconcile(uid, now, actions);
             }
             Answer::Gone => self.lose(uid, now, actions),
             Answer::Reread | Answer::Retry | Answer::Refused => {
@@ -166,14 +181,21 @@ impl State {
         }
     }
 
-    /// Patches whose pause is over: each begins with a fresh look at the object.
+    /// Patches whose pause is over: one that failed begins with a fresh look at the object.
     pub(super) fn rewrite(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         while let Some((at, uid)) = self.rewrites.first().cloned() {
             if at > now {
                 return;
             }
             self.rewrites.pop_first();
-            if let Some(tracked) = self.claims.get(&uid).filter(|tracked| tracked.gone.is_none()) {
+            let Some(tracked) = self.claims.get(&uid).filter(|tracked| tracked.gone.is_none())
+            else {
+                continue;
+            };
+            if tracked.work.as_ref().is_none_or(|work| work.refusals == 0) {
+                // No write has failed, so the object is known.
+                self.reconcile(&uid, now, actions);
+            } else {
                 actions.push(Action::Reread {
                     uid: Arc::clone(&uid),
                     name: tracked.claim.name.to_string(),
@@ -183,15 +205,46 @@ impl State {
     }
 }
 
-/// Asks for the condition to be written, unless it stands or a write is on its way.
-fn write(tracked: &mut Tracked, condition_type: &str, now: Timestamp, actions: &mut Vec<Action>) {
-    let Some(held) = tracked.held.clone().filter(|_| tracked.gone.is_none()) else { return };
+/// Asks for the condition to be written, unless it is there or a write is on its way. Returns when to try again if it
+/// is too early.
+fn write(
+    tracked: &mut Tracked,
+    condition_type: &str,
+    now: Timestamp,
+    actions: &mut Vec<Action>,
+) -> Option<Timestamp> {
+    let held = tracked.held.clone().filter(|_| tracked.gone.is_none())?;
     let waits = tracked.work.as_ref().and_then(|work| work.patching);
     if waits.is_some_and(|since| now.duration_since(since) < ANSWERED_WITHIN) {
-        return;
+        return None;
     }
     let wanted = Wanted { reason: held.reason, message: &held.message };
-    let Some(body) = patch::patch(&tracked.claim, condition_type, wanted, now) else { return };
+    let body = patch::patch(&tracked.claim, condition_type, wanted, now)?;
+    if held.reason == Reason::CseSucceeded && !held.stood {
+        let since = *tracked.work().success.get_or_insert(now);
+        let registered = tracked.claim.registered;
+        let at = registered.map_or(since.saturating_add(WITHOUT_REGISTRATION), |registered| {
+            registered.saturating_add(AFTER_REGISTRATION)
+        });
+        if let Ok(at) = at
+            && at > now
+        {
+            return Some(at);
+        }
+    }
+    if held.stood {
+        let before = tracked.work.as_ref().and_then(|work| work.reasserted);
+        let before = before.filter(|(at, _)| now.duration_since(*at) <= REASSERTED_FOR);
+        let times = before.map_or(0, |(_, times)| times);
+        let pause = REASSERT_PAUSES[(times as usize).min(REASSERT_PAUSES.len() - 1)];
+        let earliest = before.map(|(at, _)| at.saturating_add(SignedDuration::from_secs(pause)));
+        if let Some(Ok(earliest)) = earliest
+            && earliest > now
+        {
+            return Some(earliest);
+        }
+        tracked.work().reasserted = Some((now, times.saturating_add(1)));
+    }
     tracked.work().patching = Some(now);
     actions.push(Action::Patch {
         uid: Arc::clone(&tracked.claim.uid),
@@ -199,15 +252,19 @@ fn write(tracked: &mut Tracked, condition_type: &str, now: Timestamp, actions: &
         body,
         kind: if held.stood { Kind::Reassert } else { Kind::Verdict },
     });
+    None
 }
 
 /// How much a verdict says. One that says less never replaces one that says more.
 pub(super) fn rank(reason: Reason) -> u8 {
     match reason {
         Reason::CseStatusUnavailable => 0,
-        Reason::NoCseExtension => 1,
+        Reason::NoCseExtension | Reason::CseNotCreated => 1,
         Reason::CseRunning | Reason::CseFailureUnconfirmed => 2,
-        Reason::CseSucceeded | Reason::CseFailed | Reason::CseTimedOut => 3,
+        Reason::CseSucceeded
+        | Reason::CseFailed
+        | Reason::CseTimedOut
+        | Reason::NodeNotRegistered => 3,
     }
 }
 

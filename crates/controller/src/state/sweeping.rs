@@ -8,8 +8,9 @@ use serde::Deserialize;
 
 use super::{Action, State, Sweep, Swept};
 use crate::condition::Reason;
-use crate::mode::{Role, role};
+use crate::mode::{Mode, Role, role};
 use crate::observation::Progress;
+use crate::schedule::is_mark_due;
 use crate::share::KEPT_FOR_TRIGGERS;
 use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, seconds};
 use crate::wording;
@@ -118,6 +119,13 @@ impl State {
                 let verdict = Verdict::plain(Reason::CseRunning, wording::RUNNING);
                 self.settle(uid, verdict, now, actions);
                 return;
+            }
+            // Without an extension no list shows anything; such nodes have few looks of their own.
+            Some(Progress::Unknown) | None if tracked.claim.mode() == Some(Mode::Scriptless) => {
+                if !is_mark_due(&tracked.claim, tracked.looks(), tracked.reason(), now) {
+                    return;
+                }
+                tracked.work().looks.wanted = true;
             }
             Some(Progress::Unknown) | None if old && tracked.looks().count < BLIND_LOOKS => {
                 tracked.work().looks.wanted = true;

@@ -1,5 +1,7 @@
 //! What is told of a failure: the record's entry and the events that follow from it.
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
 use mooring_diagnosis::decode;
 
@@ -12,7 +14,7 @@ use crate::observation::{Cse, Observation};
 use crate::record::Entry;
 use crate::text::{safe, safe_tail};
 use crate::verdict::Verdict;
-use crate::wording;
+use crate::{advice, wording};
 
 /// The reason of the event about a node that does not register.
 pub(crate) const NOT_REGISTERED: &str = "NodeNotRegistered";
@@ -46,7 +48,7 @@ impl State {
         }
     }
 
-    fn regarding(&self, kind: Kind, name: &str) -> Regarding {
+    pub(super) fn regarding(&self, kind: Kind, name: &str) -> Regarding {
         let uid = self.objects.get(&(kind, name.to_owned())).cloned();
         Regarding { kind, name: name.to_owned(), uid }
     }
@@ -78,7 +80,13 @@ impl State {
         for finding in self.fleet.news() {
             let (node_class, pool) =
                 self.fleet_places.get(&finding.image).cloned().unwrap_or_default();
-            let note = safe(&capitalised(&finding.to_string()), wording::LONGEST_NOTE);
+            let mut note = format!("{}.", capitalised(&finding.to_string()));
+            if !pool.is_empty() {
+                let command = advice::hold_drift(&pool);
+                let _ = write!(note, " Keep running nodes on their image: {command}");
+            }
+            note.push_str(" See also: mooring fleet");
+            let note = safe(&note, wording::LONGEST_NOTE);
             for (kind, name) in [(Kind::AksNodeClass, node_class), (Kind::NodePool, pool)] {
                 if !name.is_empty() {
                     actions.push(Action::Event(Event {
@@ -185,7 +193,7 @@ fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
         evidence: None,
         source: String::new(),
         unconfirmed: false,
-        image: claim.image_version().map(|image| safe(image, 128)),
+        image: claim.image_key().map(|image| safe(&image, 128)),
         zone: text(&claim.zone),
         instance_type: text(&claim.instance_type),
         launched: claim.launched,

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::reconcile::ANSWERED_WITHIN;
+use super::reconcile::{ANSWERED_WITHIN, REASSERTED_FOR};
 use crate::claim::Claim;
 use crate::condition::Reason;
+use crate::failure::Source;
 use crate::karpenter::ProvisioningError;
 use crate::record::Entry;
+use crate::registration::VmState;
 use crate::schedule::{Looks, Priority};
+use crate::wording;
 
 /// A claim and where it stands.
 #[derive(Debug)]
@@ -45,6 +48,10 @@ pub(super) struct Work {
     pub(super) patching: Option<Timestamp>,
     /// Patches that failed in a row.
     pub(super) refusals: u32,
+    /// When the condition was last written again after another writer had dropped it, and how often in a row.
+    pub(super) reasserted: Option<(Timestamp, u32)>,
+    /// Since when a success waits to be written.
+    pub(super) success: Option<Timestamp>,
     /// An event that reports a failure. No read has contradicted it.
     pub(super) event: Option<ProvisioningError>,
     /// When an event last asked for reads, and how many were made since then.
@@ -55,6 +62,12 @@ pub(super) struct Work {
     pub(super) vm_missing: bool,
     /// Looks for a node that does not register.
     pub(super) late_looks: u32,
+    /// What was seen of the VM last.
+    pub(super) vm: Option<VmState>,
+    /// The cluster was asked about the node then, and has not answered.
+    pub(super) inspecting: Option<Timestamp>,
+    /// The cluster is not asked again before then.
+    pub(super) inspect_after: Option<Timestamp>,
 }
 
 /// A failure in the record, in short.
@@ -70,10 +83,25 @@ impl Recorded {
     pub(super) fn of(entry: &Entry) -> Self {
         Self {
             at: entry.at,
-            reason: Reason::parse(&entry.reason),
+            // A node that did not register although its bootstrap succeeded keeps the verdict on its bootstrap.
+            reason: Reason::parse(&entry.reason).filter(|reason| {
+                *reason != Reason::NodeNotRegistered
+                    || entry.source == Source::Registration.as_str()
+            }),
             message: entry.message.clone(),
             unregistered: entry.reason == super::telling::NOT_REGISTERED,
         }
+    }
+}
+
+impl Work {
+    /// Whether the condition is being written, waits to be, or was lately dropped by another writer.
+    pub(super) fn has_writes(&self, now: Timestamp) -> bool {
+        let dropped = self.reasserted;
+        self.patching.is_some()
+            || self.refusals > 0
+            || self.success.is_some()
+            || dropped.is_some_and(|(at, _)| now.duration_since(at) <= REASSERTED_FOR)
     }
 }
 
@@ -87,7 +115,10 @@ impl Tracked {
     }
 
     pub(super) fn looks(&self) -> Looks {
-        self.work.as_ref().map_or_else(Looks::default, |work| work.looks)
+        let looks = self.work.as_ref().map_or_else(Looks::default, |work| work.looks);
+        let told_idle =
+            self.held.as_ref().is_some_and(|held| held.message.ends_with(wording::IDLE));
+        Looks { told_idle, ..looks }
     }
 
     pub(super) fn reason(&self) -> Option<Reason> {

@@ -35,7 +35,8 @@ fn the_golden_sentences() {
             verdict(&linux(211, "oras: command not found")),
             Reason::CseFailed,
             "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): oras is missing on the image (232 ERR_ORAS_BINARY_NOT_FOUND). \
-             Roll the pool back to the last node image version that had oras, or forward to one that has it again. \
+             Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another `imageFamily`, \
+             or `spec.versions` where the AKSNodeClass has it. \
              See VM extension logs for details.",
         ),
         (

@@ -182,6 +182,11 @@ impl Cluster {
         }
     }
 
+    /// What was forbidden until now, by a test's own rule.
+    pub(crate) fn take_forbidden(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.forbidden.lock().unwrap())
+    }
+
     pub(crate) fn claim(&self, name: &str) {
         self.shell.with(|world, now| world.create_claim(name, now)).unwrap();
     }
@@ -244,11 +249,15 @@ impl Cluster {
 
     /// Status, reason and message of ours.
     pub(crate) fn told(&self, claim: &str) -> (String, String, String) {
-        let Some(condition) = self.condition(claim, "CSEProvisioned") else {
-            return Default::default();
-        };
-        let text = |name: &str| condition[name].as_str().unwrap_or_default().to_owned();
-        (text("status"), text("reason"), text("message"))
+        words(self.condition(claim, "CSEProvisioned"))
+    }
+
+    /// The same as it is now, where nobody samples.
+    pub(crate) fn tells(&self, claim: &str) -> (String, String, String) {
+        let object = self.shell.with(|world, _| {
+            world.kubernetes().get(CLAIMS, &Key::new(None, claim)).cloned().unwrap_or_default()
+        });
+        words(condition(&object, "CSEProvisioned"))
     }
 
     /// The forms that our condition had.
@@ -312,6 +321,12 @@ impl Cluster {
             .collect()
         })
     }
+}
+
+fn words(condition: Option<Value>) -> (String, String, String) {
+    let condition = condition.unwrap_or_default();
+    let text = |name: &str| condition[name].as_str().unwrap_or_default().to_owned();
+    (text("status"), text("reason"), text("message"))
 }
 
 fn condition(claim: &Value, kind: &str) -> Option<Value> {

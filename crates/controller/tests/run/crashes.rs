@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::Options;
+use mooring_simulator::karpenter::{Mode, Options};
 
 use crate::cluster::Cluster;
 
@@ -38,6 +38,7 @@ fn world(atomic: bool) -> Cluster {
     let cluster = Cluster::new(
         atomic,
         Options {
+            mode: Mode::Vm,
             bootstraps: [(image.clone(), Cse::oras_missing())].into(),
             image_version: image,
             ..Options::default()

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_controller::once::Table;
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::Options;
+use mooring_simulator::karpenter::{Mode, Options};
 use serde_json::json;
 
 use crate::cluster::{CLAIMS, Cluster};
@@ -35,7 +35,7 @@ fn uid(cluster: &Cluster, claim: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn forged_events_change_nothing_and_hide_no_failure() {
-    let cluster = Cluster::new(false, Options::default());
+    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
     let replica = cluster.start("a");
     cluster.pass(5).await;
     let names = |kind: &str| -> Vec<String> {
@@ -105,7 +105,7 @@ async fn forged_events_change_nothing_and_hide_no_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn forged_event_does_not_outlast_registration() {
-    let cluster = Cluster::new(false, Options::default());
+    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
     let replica = cluster.start("a");
     cluster.pass(5).await;
     cluster.claim("default-x1");

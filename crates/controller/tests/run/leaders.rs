@@ -1,13 +1,14 @@
 //! Several replicas: one writes, and another takes over.
 
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::Options;
+use mooring_simulator::karpenter::{Mode, Options};
 
 use crate::cluster::Cluster;
 
 fn failing() -> Options {
     let image = "202601.27.0".to_owned();
     Options {
+        mode: Mode::Vm,
         bootstraps: [(image.clone(), Cse::oras_missing())].into(),
         image_version: image,
         ..Options::default()

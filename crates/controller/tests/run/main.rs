@@ -11,12 +11,15 @@
 mod azure;
 mod cluster;
 mod crashes;
+mod events;
 mod forged;
 mod leaders;
 mod looks;
 mod outcomes;
 mod real;
+mod registering;
 mod rules;
 mod secrets;
 mod troubles;
 mod upgrade;
+mod writers;

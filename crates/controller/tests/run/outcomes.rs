@@ -49,6 +49,14 @@ async fn a_node_that_came_up_is_told_as_such() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_node_without_an_extension_that_came_up_is_left_alone() {
+    let (cluster, told) = told(false, going(Mode::Scriptless, Cse::default())).await;
+    assert_eq!(told, Default::default(), "there is nothing to say, and no write");
+    assert_eq!(cluster.condition("default-x1", "Ready").unwrap()["status"], "True");
+    assert!(cluster.writes().is_empty(), "{:?}", cluster.writes());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_missing_oras_is_told_with_the_reported_code_in_front_and_survives_the_claim() {
     for atomic in [false, true] {
         for mode in [Mode::Vm, Mode::Machine] {
@@ -80,7 +88,7 @@ async fn a_missing_oras_is_told_with_the_reported_code_in_front_and_survives_the
                 (entry.pool.as_str(), entry.cause.as_str()),
                 ("default", "OrasBinaryMissing")
             );
-            assert_eq!(entry.image.as_deref(), Some("202601.27.0"));
+            assert_eq!(entry.image.as_deref(), Some("AKSAzureLinux/V3gen2/202601.27.0"));
         }
     }
 }
@@ -107,11 +115,16 @@ async fn one_that_never_ends_is_running_until_karpenter_gives_it_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_vm_without_the_extension_is_told_as_such_and_not_as_healthy() {
-    for registers in [true, false] {
-        let cse = Cse { registers, ..Cse::default() };
-        let (_, (status, reason, _)) = told(false, going(Mode::Scriptless, cse)).await;
-        assert_eq!((&*status, &*reason), ("Unknown", "NoCSEExtension"));
-    }
+    // Between its looks at minute 5 and 12 and its end at 15, it is neither up nor given up.
+    let cluster =
+        Cluster::new(false, going(Mode::Scriptless, Cse { seconds: None, ..Cse::default() }));
+    let replica = cluster.start("a");
+    cluster.claim("default-x1");
+    cluster.pass(14 * 60).await;
+    let (status, reason, _) = cluster.told("default-x1");
+    assert_eq!((&*status, &*reason), ("Unknown", "NoCSEExtension"));
+    assert!(cluster.events().is_empty());
+    replica.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -154,7 +167,9 @@ async fn an_image_that_fails_alone_is_told_on_its_class_and_its_pool() {
         assert_eq!(told.len(), 1, "{events:?}");
         assert_eq!(told[0].1, name);
         assert!(
-            told[0].3.starts_with("Image 202602.10.0 fails with OrasBinaryMissing"),
+            told[0]
+                .3
+                .starts_with("Image AKSAzureLinux/V3gen2/202602.10.0 fails with OrasBinaryMissing"),
             "{}",
             told[0].3
         );

@@ -10,7 +10,7 @@ use mooring_controller::lease::Times;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Api, Controller, Health};
 use mooring_controller::{Settings, record};
-use mooring_simulator::azure::{Cse, NewVm};
+use mooring_simulator::azure::{Cse, Mode, NewVm};
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::world::{Options, Shell, World};
 use mooring_testbed::{RealCluster, Users};
@@ -157,11 +157,11 @@ impl Place {
     }
 
     /// A claim and its VM, whose bootstrap is over unless it never ends.
-    async fn launch(&self, name: &str, extension: Option<&'static str>, cse: Cse) {
+    async fn launch(&self, name: &str, mode: Mode, cse: Cse) {
         let created = Timestamp::now() - SignedDuration::from_mins(7);
         let grown = cse.seconds.is_some();
         let vm = NewVm::booting(&format!("aks-{name}"), "202601.27.0", cse, created);
-        let vm = NewVm { extension, grown, ..vm };
+        let vm = NewVm { mode, grown, ..vm };
         let id = self.azure.with(|world, _| world.azure_mut().create_vm(&vm));
         launch(&self.admin, name, &id).await;
     }
@@ -206,7 +206,8 @@ impl Place {
         .await
     }
 
-    /// The events with this reason: the kind and name of their object, in order.
+    /// The events with this reason: the kind and name of their object, in order. All have its uid, and the form that
+    /// the server asks for.
     async fn events(&self, reason: &str) -> Vec<String> {
         let path = "/apis/events.k8s.io/v1/namespaces/default/events";
         let events = send(&self.admin, "GET", path, &Value::Null).await.unwrap();
@@ -215,6 +216,9 @@ impl Place {
             .filter(|event| event["reason"] == reason)
             .map(|event| {
                 let of = |name: &str| event["regarding"][name].as_str().unwrap();
+                assert!(!of("uid").is_empty(), "{event}");
+                let namespace = event["regarding"]["namespace"].as_str();
+                assert_eq!(namespace, (self.real.minor() < 23).then_some("default"), "{event}");
                 format!("{} {}", of("kind"), of("name"))
             })
             .collect();
@@ -236,18 +240,16 @@ impl Place {
     }
 }
 
-const EXTENSION: Option<&str> = Some("cse-agent-karpenter");
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_real_api_server_takes_every_outcome_on_both_generations() {
     for claims in ["nodeclaims.yaml", "nodeclaims-atomic.yaml"] {
         let Some(place) = Place::furnished(claims).await else { return };
         let exits = |exit_code| Cse { exit_code, ..Cse::default() };
-        place.launch("default-bad1", EXTENSION, Cse::oras_missing()).await;
-        place.launch("default-good1", EXTENSION, Cse::default()).await;
-        place.launch("default-late1", EXTENSION, exits(124)).await;
-        place.launch("default-slow1", EXTENSION, Cse { seconds: None, ..Cse::default() }).await;
-        place.launch("default-bare1", None, exits(0)).await;
+        place.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
+        place.launch("default-good1", Mode::Vm, Cse::default()).await;
+        place.launch("default-late1", Mode::Vm, exits(124)).await;
+        place.launch("default-slow1", Mode::Vm, Cse { seconds: None, ..Cse::default() }).await;
+        place.launch("default-bare1", Mode::Scriptless, exits(0)).await;
         let replica = place.start("a", Times::default()).await;
 
         let failed = place.told("default-bad1", "CSEFailed").await;
@@ -305,11 +307,11 @@ async fn a_killed_leader_is_followed_by_another_on_a_real_api_server() {
     let first = place.start("a", times).await;
     eventually("leader", async || (place.holder().await == "a").then_some(())).await;
     let second = place.start("b", times).await;
-    place.launch("default-bad1", EXTENSION, Cse::oras_missing()).await;
+    place.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
     place.told("default-bad1", "CSEFailed").await;
     first.task.abort();
     eventually("second leader", async || (place.holder().await == "b").then_some(())).await;
-    place.launch("default-bad2", EXTENSION, Cse::oras_missing()).await;
+    place.launch("default-bad2", Mode::Vm, Cse::oras_missing()).await;
     place.told("default-bad2", "CSEFailed").await;
     eventually("record of both", async || (place.recorded().await == 2).then_some(())).await;
     assert_eq!(

@@ -46,8 +46,12 @@ fn nothing_is_deleted_no_secret_is_read_and_only_a_status_is_written() {
         if verbs.contains(&"create") && resources != ["events"] {
             assert_eq!(rule.get("resourceNames"), None, "{rule}");
         }
-        if resources.contains(&"nodeclaims") {
-            assert_eq!(verbs, ["get", "list", "watch"]);
+        for (resource, least) in [
+            ("nodeclaims", &["get", "list", "watch"][..]),
+            ("nodes", &["get", "list", "watch"]),
+            ("certificatesigningrequests", &["list"]),
+        ] {
+            assert!(!resources.contains(&resource) || verbs == least, "{rule}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mooring_controller::log;
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::Options;
+use mooring_simulator::karpenter::{Mode, Options};
 
 use crate::cluster::Cluster;
 
@@ -45,6 +45,7 @@ async fn no_secret_of_a_bootstraps_output_is_told_anywhere() {
     let cluster = Cluster::new(
         false,
         Options {
+            mode: Mode::Vm,
             bootstraps: [(image.clone(), failed)].into(),
             image_version: image,
             ..Options::default()

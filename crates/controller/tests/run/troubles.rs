@@ -29,7 +29,8 @@ fn azure(cluster: &Cluster, rule: Value) {
 #[tokio::test(start_paused = true)]
 async fn a_condition_that_karpenter_drops_is_written_again() {
     for atomic in [false, true] {
-        let options = Options { stale: 1.0, stale_seconds: 60, ..Options::default() };
+        let options =
+            Options { mode: Mode::Vm, stale: 1.0, stale_seconds: 60, ..Options::default() };
         let cluster = Cluster::new(atomic, options);
         let replica = cluster.start("a");
         cluster.pass(5).await;
@@ -142,7 +143,7 @@ async fn azure_that_throttles_or_fails_delays_the_verdict_and_never_changes_it()
 
 #[tokio::test(start_paused = true)]
 async fn azure_that_refuses_is_told_with_what_to_grant() {
-    let cluster = Cluster::new(false, Options::default());
+    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
     azure(
         &cluster,
         json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": {"status": {"status": 403}}}),

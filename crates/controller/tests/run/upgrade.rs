@@ -2,7 +2,7 @@
 
 use mooring_controller::record::{Document, Entry};
 use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::Options;
+use mooring_simulator::karpenter::{Mode, Options};
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn old_record() -> Document {
 
 #[tokio::test(start_paused = true)]
 async fn old_record_is_taken_over_once_and_not_written() {
-    let cluster = Cluster::new(false, Options::default());
+    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
     put_old(&cluster, old_record().config_map(OLD, None));
     let version = || {
         cluster.shell.with(|world, _| {
@@ -62,7 +62,7 @@ async fn old_record_is_taken_over_once_and_not_written() {
 
 #[tokio::test(start_paused = true)]
 async fn old_leader_is_respected_until_its_lease_expires() {
-    let cluster = Cluster::new(false, Options::default());
+    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
     let lease = |renewed: String| {
         json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",

@@ -44,7 +44,9 @@ impl Azure {
             return (200, json!({"properties": {"provisioningState": "Creating"}}));
         }
         let billing = json!({"name": "computeAksLinuxBilling", "properties": {"publisher": "Microsoft.AKS", "type": "Compute.AKS.Linux.Billing", "provisioningState": "Failed"}});
-        let mut body = json!({"properties": {"provisioningState": "Succeeded", "instanceView": {"extensions": []}}, "resources": [billing]});
+        let mut body = json!({"properties": {"provisioningState": "Succeeded", "instanceView": {"extensions": [],
+            "vmAgent": {"statuses": [{"code": "ProvisioningState/succeeded", "displayStatus": "Ready"}]},
+            "statuses": [{"code": "ProvisioningState/succeeded"}, {"code": "PowerState/running"}]}}, "resources": [billing]});
         if let Some((ends, text)) = &vm.ends {
             let word = match (now >= *ends, text.contains("Enable succeeded")) {
                 (false, _) => "transitioning",

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::event::Kind;
+use mooring_controller::event::{Form, Kind};
 use mooring_controller::intern::Interner;
 use mooring_controller::karpenter::ProvisioningError;
 use mooring_controller::patch::Answer;
 use mooring_controller::record::Document;
+use mooring_controller::registration::{ClusterState, NodeState, RequestState};
 use mooring_controller::state::{Read, Sweep, Swept, Target};
 use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
 use serde_json::{Value, json};
@@ -49,6 +50,7 @@ pub(crate) struct Writes {
     pub(crate) records: u32,
     pub(crate) reads: u32,
     pub(crate) sweeps: u32,
+    pub(crate) inspections: u32,
 }
 
 impl Writes {
@@ -65,6 +67,8 @@ pub(crate) struct World {
     pub(crate) record: Document,
     pub(crate) karpenter: Vec<ProvisioningError>,
     pub(crate) azure: Azure,
+    /// What the cluster shows of a node, by its name; nothing of the others.
+    pub(crate) cluster: BTreeMap<String, ClusterState>,
     pub(crate) writes: Writes,
     /// When a claim's last new verdict was written.
     pub(crate) patched_at: BTreeMap<String, i64>,
@@ -90,6 +94,7 @@ impl World {
             record: Document::default(),
             karpenter: Vec::new(),
             azure,
+            cluster: BTreeMap::new(),
             writes: Writes::default(),
             patched_at: BTreeMap::new(),
             version: 100,
@@ -219,6 +224,12 @@ impl World {
                 self.writes.sweeps += 1;
                 vec![Input::Swept(Swept::Machines { pool, machines: Vec::new() })]
             }
+            Action::Inspect { uid, node } => {
+                self.writes.inspections += 1;
+                let none = ClusterState { node: NodeState::Absent, request: RequestState::Absent };
+                let cluster = self.cluster.get(&node).copied().unwrap_or(none);
+                vec![Input::Inspected { uid, cluster }]
+            }
             Action::Record(entry) => {
                 if self.dies(false) {
                     return None;
@@ -233,8 +244,11 @@ impl World {
                 if self.dies(false) {
                     return None;
                 }
-                let exists = self.events.contains_key(&event.name());
-                self.events.entry(event.name()).or_insert_with(|| event.body("test"));
+                let about = &event.regarding;
+                let uid = about.uid.clone().unwrap_or_else(|| format!("{}-uid", about.name));
+                let exists = self.events.contains_key(&event.name(&uid));
+                let body = || event.body(&uid, "test", Form::Plain);
+                self.events.entry(event.name(&uid)).or_insert_with(body);
                 *(if exists { &mut self.writes.events_again } else { &mut self.writes.events }) +=
                     1;
                 if !exists && self.dies(true) {
@@ -250,18 +264,15 @@ impl World {
                 if answer == Answer::Written && self.dies(true) {
                     return None;
                 }
-                let mut inputs = vec![Input::Patched { uid, answer }];
-                if let Some(object) = self.claims.get(&name).cloned() {
-                    let claim = self.project(&object);
-                    inputs.push(Input::Claim(Box::new(claim)));
-                }
-                inputs
+                let object = self.claims.get(&name).cloned();
+                let claim = object.map(|object| Input::Claim(Box::new(self.project(&object))));
+                claim.into_iter().chain([Input::Patched { uid, answer }]).collect()
             }
             Action::Reread { uid, name } => match self.claims.get(&name).cloned() {
                 Some(object) => vec![Input::Claim(Box::new(self.project(&object)))],
                 None => vec![Input::ClaimGone(uid)],
             },
-            Action::Tell(_) | Action::ImageFails { .. } => Vec::new(),
+            Action::Tell(_) | Action::ImageFails { .. } | Action::NodeFinding(_) => Vec::new(),
         })
     }
 

@@ -83,6 +83,12 @@ pub(crate) fn uid(name: &str) -> String {
 
 pub(crate) fn claim(name: &str, image: &str, machine: bool, now: i64) -> Value {
     let time = at(now).to_string();
+    let image = match image.strip_prefix("community ") {
+        Some(version) => format!(
+            "/CommunityGalleries/AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b/images/V3gen2/versions/{version}"
+        ),
+        None => format!("/subscriptions/x/galleries/g/images/i/versions/{image}"),
+    };
     let mut object = json!({
         "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
         "metadata": {"name": name, "uid": uid(name), "generation": 1, "creationTimestamp": time,
@@ -90,7 +96,7 @@ pub(crate) fn claim(name: &str, image: &str, machine: bool, now: i64) -> Value {
         "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}},
         "status": {
             "providerID": format!("azure:///subscriptions/0/resourceGroups/mc_g/providers/Microsoft.Compute/virtualMachines/aks-{name}"),
-            "imageID": format!("/subscriptions/x/galleries/g/images/i/versions/{image}"),
+            "imageID": image,
             "conditions": [
                 {"type": "Initialized", "status": "Unknown", "lastTransitionTime": time},
                 {"type": "Registered", "status": "Unknown", "lastTransitionTime": time},
@@ -164,6 +170,24 @@ pub(crate) fn everything() -> (Azure, Vec<(i64, Change)>) {
     let mut hung = vec![(905, Change::Delete("default-hung".to_owned()))];
     hung.push((925, Change::Remove("default-hung".to_owned())));
     add("default-hung", Some((FOREVER, ok())), 915, false, hung);
+    // Nothing ever shows that they failed; Karpenter gives them up after 15 minutes.
+    for name in ["default-given-up", "default-promise"] {
+        let gives_up = |when, change: fn(String) -> Change| (when, change(name.to_owned()));
+        add(
+            name,
+            None,
+            920,
+            false,
+            vec![gives_up(900, Change::Delete), gives_up(925, Change::Remove)],
+        );
+    }
+    for (_, change) in &mut changes {
+        if let Change::Launch { name, image, .. } = change
+            && name == "default-given-up"
+        {
+            *image = format!("community {image}");
+        }
+    }
     let machine_errors = BTreeMap::from([(
         "default-machine".to_owned(),
         (70, "CSE failed with 'VMExtensionError_K8SAPIServerDNSLookupFail', which means agents are unable to resolve Kubernetes API server name".to_owned()),

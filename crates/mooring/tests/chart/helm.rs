@@ -7,10 +7,11 @@ use serde_json::Value;
 
 pub(crate) const NAMESPACE: &str = "mooring-system";
 /// Value files beside the chart's defaults, by the name of their golden file.
-pub(crate) const CASES: [(&str, Option<&str>); 3] = [
+pub(crate) const CASES: [(&str, Option<&str>); 4] = [
     ("default", None),
     ("production", Some("production-values.yaml")),
     ("bare", Some("bare-values.yaml")),
+    ("automatic", Some("automatic-values.yaml")),
 ];
 
 pub(crate) fn chart() -> PathBuf {

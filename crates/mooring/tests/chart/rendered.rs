@@ -101,6 +101,25 @@ fn the_rules_are_those_that_the_controller_is_tested_under() {
 }
 
 #[test]
+fn automatic_needs_no_system_node_and_nothing_in_kube_system() {
+    let Some(rendered) = template(Some("automatic-values.yaml"), &[]) else { return };
+    let rendered = rendered.unwrap();
+    assert!(!rendered.contains("kube-system"));
+    let objects = objects(&rendered);
+    let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
+    assert_eq!(pod.get("tolerations"), None);
+    assert_eq!(pod["affinity"].get("nodeAffinity"), None);
+    assert_eq!(pod["nodeSelector"], json!({"kubernetes.io/os": "linux"}));
+    for object in &objects {
+        let namespace = &object["metadata"]["namespace"];
+        assert!(
+            namespace.is_null() || namespace == NAMESPACE || namespace == "default",
+            "{namespace}"
+        );
+    }
+}
+
+#[test]
 fn the_binary_understands_what_the_chart_starts_it_with() {
     for (name, values) in CASES {
         let Some(rendered) = template(values, &[]) else { return };

@@ -1,0 +1,228 @@
+//! Whatever else a VM carries, in whatever order, the bootstrap is read the same.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Cse, Observation, VmSeen};
+use crate::claim::Claim;
+use crate::condition::Reason;
+use crate::verdict::{Finding, judge};
+
+const CUSTOM_SCRIPT: (&str, &str) = ("Microsoft.Azure.Extensions", "CustomScript");
+
+/// An extension as resource and as view.
+#[derive(Clone)]
+struct Both {
+    resource: Value,
+    view: Value,
+}
+
+fn extension(
+    name: &str,
+    (publisher, kind): (&str, &str),
+    state: &str,
+    code: &str,
+    message: &str,
+) -> Both {
+    Both {
+        resource: json!({"name": name, "type": "Microsoft.Compute/virtualMachines/extensions", "properties": {
+            "publisher": publisher, "type": kind, "typeHandlerVersion": "2.0", "provisioningState": state,
+            "suppressFailures": false, "settings": {}, "later": [1],
+        }}),
+        view: json!({"name": name, "type": format!("{publisher}.{kind}"), "typeHandlerVersion": "2.1.17", "later": {},
+            "statuses": [{"code": code, "level": "Info", "displayStatus": "x", "message": message, "later": null}]}),
+    }
+}
+
+fn foreign() -> Vec<Both> {
+    let billing = ("Microsoft.AKS", "Compute.AKS.Linux.Billing");
+    let defender = ("Microsoft.Azure.AzureDefenderForServers", "MDE.Linux");
+    vec![
+        extension(
+            "computeAksLinuxBilling",
+            billing,
+            "Succeeded",
+            "ProvisioningState/succeeded",
+            "",
+        ),
+        extension(
+            "MDE.Linux",
+            defender,
+            "Failed",
+            "ProvisioningState/failed/1",
+            "onboarding failed",
+        ),
+        extension(
+            "a-policy",
+            CUSTOM_SCRIPT,
+            "Failed",
+            "ProvisioningState/failed/0",
+            "command terminated with exit status=1",
+        ),
+    ]
+}
+
+/// All orders of a few things.
+fn orders<T: Clone>(of: &[T]) -> Vec<Vec<T>> {
+    if of.is_empty() {
+        return vec![Vec::new()];
+    }
+    let with = |at: usize| {
+        let mut rest = of.to_vec();
+        let first = rest.remove(at);
+        orders(&rest).into_iter().map(move |tail| [vec![first.clone()], tail].concat())
+    };
+    (0..of.len()).flat_map(with).collect()
+}
+
+fn vm(state: &str, resources: &[Both], views: &[Both], agent: &Value) -> Value {
+    let mut view = json!({
+        "computerName": "aks-x", "osName": "ubuntu", "osVersion": "22.04", "hyperVGeneration": "V2",
+        "isVMInStandbyPool": false, "later": [{}],
+        "disks": [{"name": "d", "statuses": [{"code": "ProvisioningState/failed", "level": "Error"}]}],
+        "statuses": [
+            {"code": format!("ProvisioningState/{}", state.to_lowercase()), "level": "Info"},
+            {"code": "PowerState/running", "level": "Info"},
+        ],
+        "extensions": views.iter().map(|one| one.view.clone()).collect::<Vec<_>>(),
+    });
+    if !agent.is_null() {
+        view["vmAgent"] = agent.clone();
+    }
+    let resources: Vec<_> = resources.iter().map(|one| one.resource.clone()).collect();
+    json!({"name": "aks-x", "resources": resources, "later": 1,
+        "properties": {"provisioningState": state, "instanceView": view, "later": "x"}})
+}
+
+fn cse(body: &Value) -> Cse {
+    VmSeen::parse(body.to_string().as_bytes()).unwrap().cse()
+}
+
+fn agents() -> [Value; 3] {
+    let status =
+        |code: &str, shown: &str| json!([{"code": code, "displayStatus": shown, "message": "m"}]);
+    [
+        Value::Null,
+        json!({"vmAgentVersion": "2.15.0.1", "statuses": status("ProvisioningState/succeeded", "Ready"), "later": 1}),
+        json!({"vmAgentVersion": "Unknown", "statuses": status("ProvisioningState/Unavailable", "Not Ready")}),
+    ]
+}
+
+#[test]
+fn bootstrap_is_read_the_same_in_every_order_and_company() {
+    let report = "Enable failed: failed to execute command: command terminated with exit status=211\n[stdout]\n{\"ExitCode\": \"211\"}\n[stderr]\n";
+    let cases = [
+        ("Failed", "ProvisioningState/failed/0", report, "failed"),
+        ("Succeeded", "ProvisioningState/succeeded", "Enable succeeded: ", "succeeded"),
+        ("Creating", "ProvisioningState/transitioning", "Plugin enabled", "running"),
+    ];
+    let mut seen = 0;
+    for (state, code, message, wanted) in cases {
+        let own = extension("cse-agent-karpenter", CUSTOM_SCRIPT, state, code, message);
+        let alone = cse(&vm(
+            "Succeeded",
+            std::slice::from_ref(&own),
+            std::slice::from_ref(&own),
+            &agents()[1],
+        ));
+        let word = match &alone {
+            Cse::Failed { .. } => "failed",
+            Cse::Succeeded { .. } => "succeeded",
+            Cse::Running => "running",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(word, wanted);
+        for count in 0..=foreign().len() {
+            let company = [vec![own.clone()], foreign()[..count].to_vec()].concat();
+            for resources in orders(&company) {
+                for views in orders(&company) {
+                    for agent in agents() {
+                        assert_eq!(cse(&vm("Succeeded", &resources, &views, &agent)), alone);
+                        seen += 1;
+                    }
+                }
+                // One of the two may lack it: before it reports, or after it was deleted.
+                let only_view = cse(&vm("Succeeded", &[], &resources, &agents()[1]));
+                assert_eq!(only_view, alone, "{state} in the view only");
+                let only_resource = cse(&vm("Failed", &resources, &[], &agents()[1]));
+                let same = std::mem::discriminant(&only_resource) == std::mem::discriminant(&alone);
+                assert!(same, "{state} in the resource only: {only_resource:?}");
+            }
+        }
+    }
+    assert!(seen > 3 * 24 * 24, "{seen}");
+}
+
+#[test]
+fn foreign_extensions_alone_are_no_bootstrap() {
+    for company in orders(&foreign()) {
+        for agent in agents() {
+            assert_eq!(cse(&vm("Succeeded", &company, &company, &agent)), Cse::Absent);
+        }
+    }
+}
+
+#[test]
+fn suppressed_failure_is_read_from_the_view() {
+    let mut own = extension(
+        "vmssCSE",
+        CUSTOM_SCRIPT,
+        "Succeeded",
+        "ProvisioningState/failed/0",
+        "exit status=50",
+    );
+    own.resource["properties"]["suppressFailures"] = json!(true);
+    let list = [own];
+    assert!(matches!(cse(&vm("Succeeded", &list, &list, &agents()[1])), Cse::Failed { .. }));
+}
+
+#[test]
+fn views_of_a_vm_that_is_being_deleted_say_what_they_still_show() {
+    let own = extension(
+        "cse-agent-karpenter",
+        CUSTOM_SCRIPT,
+        "Failed",
+        "ProvisioningState/failed/0",
+        "exit status=50",
+    );
+    let list = [own];
+    assert!(matches!(cse(&vm("Deleting", &list, &list, &agents()[1])), Cse::Failed { .. }));
+    let mut statuses_only = vm("Deleting", &[], &[], &Value::Null);
+    statuses_only["properties"]["instanceView"] =
+        json!({"statuses": [{"code": "ProvisioningState/deleting"}]});
+    assert_eq!(cse(&statuses_only), Cse::NotYet, "not called absent");
+}
+
+#[test]
+fn registered_node_whose_tags_change_is_not_called_running() {
+    let now: Timestamp = "2026-11-15T08:00:00Z".parse().unwrap();
+    let claim = |registered: bool| Claim {
+        registered: registered.then_some(now),
+        ..Claim::vanished(&std::sync::Arc::from("u"), "x", None, None, now)
+    };
+    let own = extension("cse-agent-karpenter", CUSTOM_SCRIPT, "Updating", "", "");
+    let body = vm("Updating", &[own], &[], &agents()[1]).to_string();
+    let seen = Observation::of_vm(200, None, body.as_bytes());
+    let reason = |registered: bool| match judge(&claim(registered), &seen, now) {
+        Finding::Final(verdict) | Finding::Passing(verdict) => verdict.reason,
+        Finding::Nothing => panic!("nothing"),
+    };
+    assert_eq!(reason(true), Reason::CseSucceeded);
+    assert_eq!(reason(false), Reason::CseRunning);
+}
+
+#[test]
+fn change_of_tags_is_no_running_bootstrap() {
+    let own = extension(
+        "cse-agent-karpenter",
+        CUSTOM_SCRIPT,
+        "Updating",
+        "ProvisioningState/succeeded",
+        "Enable succeeded: ",
+    );
+    let list = [own];
+    assert!(matches!(cse(&vm("Updating", &list, &list, &agents()[1])), Cse::Succeeded { .. }));
+    let unseen =
+        VmSeen::parse(vm("Updating", &list, &[], &agents()[1]).to_string().as_bytes()).unwrap();
+    assert!(unseen.cse() == Cse::Running && unseen.is_updating());
+}

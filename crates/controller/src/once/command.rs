@@ -1,0 +1,226 @@
+//! A bootstrap's report, read on the node itself by a command that Azure runs there.
+
+use jiff::SignedDuration;
+use mooring_arm::calls::{InstanceView, Script, ScriptOutput, VmStatus};
+use mooring_arm::{Error, ErrorKind, Outcome, ResourceId, Started};
+use serde_json::Value;
+
+use super::why::{Failed, Looker};
+
+/// How long a command on a VM is waited for.
+const COMMAND: SignedDuration = SignedDuration::from_mins(3);
+
+/// Prints the end of a bootstrap's report and then its exit code, or nothing if there is no report yet. Azure returns the
+/// last 4,096 bytes, and the report begins with the exit code: printed as a whole, it could lose just that.
+const READ_REPORT: [&str; 5] = [
+    "f=/var/log/azure/aks/provision.json",
+    "[ -r \"$f\" ] || exit 0",
+    "tail -c 3900 \"$f\"",
+    "echo",
+    "grep -o '\"ExitCode\": *\"[^\"]*\"' \"$f\" | head -n 1",
+];
+
+impl Looker {
+    /// Returns the report of a node; empty if it has none yet.
+    pub(super) async fn report_on(&self, vm: &ResourceId, node: &str) -> Result<String, Failed> {
+        self.check_agent(vm, node).await?;
+        (self.say)(&format!(
+            "reading the report on {node} by a command; this takes up to {} minutes",
+            COMMAND.as_mins()
+        ));
+        let until = self.now.saturating_add(COMMAND).unwrap_or(self.now);
+        let started = self.arm.run_script(vm, &Script { lines: &READ_REPORT }).await;
+        let outcome = match started.map_err(|error| refused(node, error))? {
+            Started::Done(outcome) => outcome,
+            Started::Running(mut operation) => {
+                let say = self.say;
+                let waited = self.arm.wait(&mut operation, until, |_, state| {
+                    say(&format!("the command on {node} is {state}"));
+                });
+                waited.await.map_err(|error| unfinished(node, error))?
+            }
+        };
+        let Outcome::Succeeded(Some(document)) = &outcome else {
+            return Err(Failed::Command {
+                node: node.to_owned(),
+                why: "it did not end well".to_owned(),
+                hint: "ask again; /var/log/azure/run-command/ on the node has its logs",
+            });
+        };
+        let printed = ScriptOutput::read(document).map_err(Error::from)?;
+        Ok(as_reported(&printed.stdout))
+    }
+
+    /// Sends nothing to a VM whose agent does not report: the command would hang until Azure ends it.
+    async fn check_agent(&self, vm: &ResourceId, node: &str) -> Result<(), Failed> {
+        let in_scale_set = vm.kind().ends_with("/virtualmachinescalesets/virtualmachines")
+            || vm.kind().contains("virtualmachinescalesets/");
+        let view = if in_scale_set {
+            let read = self.arm.scale_set_vm(vm).await?;
+            read.properties.instance_view.clone()
+        } else {
+            let read = self.arm.vm(vm).await?;
+            read.properties.instance_view.clone()
+        };
+        match silence(view.as_ref()) {
+            None => Ok(()),
+            Some(why) => Err(Failed::Command {
+                node: node.to_owned(),
+                why,
+                hint: "without its agent a command hangs for up to 90 minutes, so none was sent; check the node's way to 168.63.129.16, or its serial console",
+            }),
+        }
+    }
+}
+
+/// Why a VM takes no command: its agent does not report.
+fn silence(view: Option<&InstanceView>) -> Option<String> {
+    let Some(agent) = view.and_then(|view| view.vm_agent.as_ref()) else {
+        return Some("the VM shows no agent".to_owned());
+    };
+    let is_ready = |status: &VmStatus| {
+        let is = |text: &Option<String>, word: &str| {
+            text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case(word))
+        };
+        is(&status.code, "ProvisioningState/succeeded") || is(&status.display_status, "Ready")
+    };
+    if agent.statuses.iter().any(is_ready) {
+        return None;
+    }
+    let shown = agent.statuses.iter().find_map(|status| status.display_status.clone());
+    let shown = shown.unwrap_or_else(|| "no status".to_owned());
+    Some(format!("the VM's agent does not report ({})", mooring_contract::shown(&shown)))
+}
+
+/// Why Azure did not take the command.
+fn refused(node: &str, error: Error) -> Failed {
+    let node = node.to_owned();
+    match &error.kind {
+        ErrorKind::Conflict(_) => Failed::Command {
+            node,
+            why: "another run command is in progress on the VM".to_owned(),
+            hint: "one runs at a time, and none can be canceled; ask again when it has ended, which takes 90 minutes at most",
+        },
+        ErrorKind::Locked(_) => Failed::Command {
+            node,
+            why: error.to_string(),
+            hint: "a ReadOnly lock forbids commands, too",
+        },
+        _ => error.into(),
+    }
+}
+
+fn unfinished(node: &str, error: Error) -> Failed {
+    match &error.kind {
+        ErrorKind::Deadline(_) => Failed::Command {
+            node: node.to_owned(),
+            why: format!("it did not end within {} minutes", COMMAND.as_mins()),
+            hint: "it goes on in Azure for up to 90 minutes, and no other command runs on the VM until then; ask again later",
+        },
+        _ => error.into(),
+    }
+}
+
+/// The printed report in the form in which it can be diagnosed: whole, or, where its head is cut off, as an extension
+/// reports the end of it.
+fn as_reported(printed: &str) -> String {
+    let printed = printed.trim_end();
+    let (report, code) = match printed.rsplit_once('\n') {
+        Some((report, last)) => (report, exit_code(last)),
+        None => (printed, None),
+    };
+    let Some(code) = code else { return printed.to_owned() };
+    if serde_json::from_str::<Value>(report.trim()).is_ok_and(|value| value.is_object()) {
+        return report.trim().to_owned();
+    }
+    if code == 0 {
+        return "{\"ExitCode\": \"0\"}".to_owned();
+    }
+    format!(
+        "failed to execute command: command terminated with exit status={code}\n[stdout]\n{report}\n[stderr]\n"
+    )
+}
+
+/// `"ExitCode": "211"`.
+fn exit_code(line: &str) -> Option<i32> {
+    let value = line.trim().strip_prefix("\"ExitCode\":")?.trim();
+    value.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use mooring_diagnosis::{Hints, diagnose};
+
+    use super::*;
+
+    /// What Azure returns of the script on a node with this report: the last 4,096 bytes that a real shell prints.
+    fn returned(report: Option<&str>) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("provision.json");
+        if let Some(report) = report {
+            use std::io::Write as _;
+            std::fs::File::create_new(&path).unwrap().write_all(report.as_bytes()).unwrap();
+        }
+        let real = "/var/log/azure/aks/provision.json";
+        let script = READ_REPORT.join("\n").replace(real, path.to_str().unwrap());
+        let output = Command::new("sh").arg("-c").arg(script).output().unwrap();
+        assert!(output.status.success());
+        let from = output.stdout.len().saturating_sub(4096);
+        String::from_utf8_lossy(&output.stdout[from..]).into_owned()
+    }
+
+    fn report(code: &str, output: &str) -> String {
+        let report = serde_json::json!({"ExitCode": code, "Output": output, "Error": "", "ExecDuration": "75"});
+        // The scripts write the exit code first.
+        let text = serde_json::to_string_pretty(&report).unwrap();
+        let rest = text.replacen(&format!("\"ExitCode\": \"{code}\",\n"), "", 1);
+        format!("{{\n  \"ExitCode\": \"{code}\",\n{}", rest.trim_start_matches("{\n"))
+    }
+
+    #[test]
+    fn exit_code_of_a_report_survives_the_window() {
+        // 3,000 bytes that are all escaped: twice the size, and the head is cut off.
+        let noise = "\"\\".repeat(1500);
+        let long = report(
+            "211",
+            &format!("{noise}\ntimeout: failed to run command 'oras': No such file or directory\n"),
+        );
+        assert!(long.len() > 4096 + 1000);
+        let whole = &long[long.len() - 4096..];
+        assert!(!whole.contains("ExitCode"), "a plain cat loses it");
+        let text = as_reported(&returned(Some(&long)));
+        let found = diagnose(text.as_bytes(), Hints::default()).into_iter().next().unwrap();
+        assert_eq!(found.outcome, mooring_diagnosis::Outcome::Failed);
+        assert!(text.contains("exit status=211"), "{text}");
+
+        let short = report("50", "no route");
+        assert_eq!(as_reported(&returned(Some(&short))), short.trim());
+        let well = report("0", &noise);
+        let text = as_reported(&returned(Some(&well)));
+        let found = diagnose(text.as_bytes(), Hints::default()).into_iter().next().unwrap();
+        assert_eq!(found.outcome, mooring_diagnosis::Outcome::Succeeded);
+        assert_eq!(as_reported(&returned(None)), "");
+    }
+
+    #[test]
+    fn exit_code_is_that_of_the_report_and_not_one_in_its_output() {
+        let nested = report("50", "{\"ExitCode\": \"0\"}");
+        assert!(returned(Some(&nested)).trim_end().ends_with("\"ExitCode\": \"50\""));
+    }
+
+    #[test]
+    fn agents_that_do_not_report_take_no_command() {
+        let view = |text: &str| serde_json::from_str::<InstanceView>(text).unwrap();
+        let ready = r#"{"vmAgent": {"vmAgentVersion": "2.15.0.1", "statuses": [{"code": "ProvisioningState/succeeded", "displayStatus": "Ready"}]}}"#;
+        assert_eq!(silence(Some(&view(ready))), None);
+        let silent = r#"{"vmAgent": {"vmAgentVersion": "Unknown", "statuses": [{"code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready"}]}}"#;
+        assert!(silence(Some(&view(silent))).unwrap().contains("(Not Ready)"));
+        for absent in ["{}", r#"{"vmAgent": null}"#] {
+            assert!(silence(Some(&view(absent))).unwrap().contains("no agent"));
+        }
+        assert!(silence(Some(&view(r#"{"vmAgent": {"statuses": []}}"#))).is_some());
+        assert!(silence(None).is_some());
+    }
+}

@@ -1,0 +1,133 @@
+use super::*;
+use crate::intern::Interner;
+use serde_json::json;
+
+const VM: VmState = VmState {
+    power: Power::Running,
+    agent: Agent::Ready,
+    lacks_extension: true,
+    runs_extension: false,
+};
+
+#[test]
+fn the_finest_cause_that_is_proven_is_the_cause() {
+    use NodeState as Node;
+    use RequestState as Request;
+    let stopped = VmState { power: Power::Stopped, ..VM };
+    let silent = VmState { agent: Agent::Silent, ..VM };
+    let running = VmState { lacks_extension: false, runs_extension: true, ..VM };
+    let unseen = VmState { power: Power::Unknown, agent: Agent::Unknown, ..VM };
+    for (mode, vm, node, request, expected) in [
+        (Mode::Scriptless, Some(VM), Node::Absent, Request::Absent, "NoCSR"),
+        (Mode::Scriptless, Some(VM), Node::Absent, Request::Unknown, "NoNode"),
+        (Mode::Scriptless, Some(VM), Node::Unknown, Request::Unknown, "NoNode"),
+        (Mode::Scriptless, Some(VM), Node::Absent, Request::Pending, "CSRPending"),
+        (Mode::Scriptless, Some(VM), Node::Absent, Request::Denied, "CSRDenied"),
+        (Mode::Scriptless, Some(VM), Node::Absent, Request::Approved, "NoNodeAfterCSR"),
+        (
+            Mode::Scriptless,
+            Some(VM),
+            Node::NoProviderId,
+            Request::Approved,
+            "NodeWithoutProviderID",
+        ),
+        (Mode::Scriptless, Some(VM), Node::NotReady, Request::Approved, "NodeNeverReady"),
+        (Mode::Scriptless, Some(VM), Node::Ready, Request::Approved, "NodeNotMatched"),
+        (Mode::Scriptless, Some(stopped), Node::Absent, Request::Absent, "VMNotRunning"),
+        (Mode::Scriptless, Some(silent), Node::Absent, Request::Absent, "AgentSilent"),
+        (Mode::Scriptless, Some(unseen), Node::Absent, Request::Absent, "NoEvidence"),
+        (Mode::Scriptless, None, Node::Absent, Request::Absent, "NoEvidence"),
+        (Mode::Scriptless, None, Node::NoProviderId, Request::Unknown, "NodeWithoutProviderID"),
+        (Mode::Vm, Some(VM), Node::Absent, Request::Absent, "CSENotCreated"),
+        (Mode::Vm, Some(stopped), Node::Absent, Request::Absent, "VMNotRunning"),
+        (Mode::Vm, Some(running), Node::Absent, Request::Absent, "StillRunning"),
+        (Mode::Machine, Some(VM), Node::Absent, Request::Absent, "NoCSR"),
+    ] {
+        let cause =
+            Cause::of(Some(mode), AzureState::of(vm, false), ClusterState { node, request });
+        assert_eq!(cause.as_str(), expected, "{mode:?} {vm:?} {node:?} {request:?}");
+    }
+}
+
+#[test]
+fn a_vm_that_azure_does_not_show_is_named_as_that() {
+    let cause = |vm, refused| {
+        let azure = AzureState::of(vm, refused);
+        Cause::of(None, azure, ClusterState::default()).as_str()
+    };
+    assert_eq!((cause(None, true), cause(None, false)), ("ReadRefused", "NoEvidence"));
+    assert_eq!(cause(Some(VM), true), "NoNode", "what was seen before counts");
+}
+
+fn claim(registered: &str, since: &str, deleted: Option<&str>) -> Claim {
+    let mut object = json!({
+        "metadata": {"name": "c", "uid": "u", "creationTimestamp": "2026-11-15T08:00:00Z"},
+        "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "name": "default"}},
+        "status": {"conditions": [{"type": "Registered", "status": registered, "lastTransitionTime": since}]},
+    });
+    if let Some(deleted) = deleted {
+        object["metadata"]["deletionTimestamp"] = json!(deleted);
+    }
+    Claim::from_json(object.to_string().as_bytes(), "CSEProvisioned", &mut Interner::default())
+        .unwrap()
+}
+
+#[test]
+fn only_the_clock_decides_who_is_overdue() {
+    let created = "2026-11-15T08:00:00Z";
+    for (registered, since, deleted, now, expected) in [
+        // Deleted by a person, by the time limit, and by a Karpenter that is a little early.
+        ("Unknown", created, Some("2026-11-15T08:03:00Z"), "2026-11-15T08:03:01Z", None),
+        (
+            "Unknown",
+            created,
+            Some("2026-11-15T08:15:00Z"),
+            "2026-11-15T08:15:01Z",
+            Some((15, false, false)),
+        ),
+        (
+            "Unknown",
+            created,
+            Some("2026-11-15T08:14:30Z"),
+            "2026-11-15T08:15:01Z",
+            Some((15, false, false)),
+        ),
+        ("Unknown", created, Some("2026-11-15T08:14:29Z"), "2026-11-15T09:15:01Z", None),
+        // Alive.
+        ("Unknown", created, None, "2026-11-15T08:15:59Z", None),
+        ("Unknown", created, None, "2026-11-15T08:16:00Z", Some((16, true, false))),
+        ("Unknown", created, None, "2026-11-15T08:20:00Z", Some((20, true, true))),
+        // Registered, however late.
+        (
+            "True",
+            "2026-11-15T08:14:59Z",
+            Some("2026-11-15T09:00:00Z"),
+            "2026-11-15T09:00:00Z",
+            None,
+        ),
+        // More than one Node: the time counts from then.
+        (
+            "False",
+            "2026-11-15T08:14:00Z",
+            Some("2026-11-15T08:16:00Z"),
+            "2026-11-15T08:16:01Z",
+            None,
+        ),
+        ("False", "2026-11-15T08:14:00Z", None, "2026-11-15T08:29:00Z", None),
+        (
+            "False",
+            "2026-11-15T08:14:00Z",
+            Some("2026-11-15T08:29:00Z"),
+            "2026-11-15T08:29:01Z",
+            Some((15, false, false)),
+        ),
+    ] {
+        let claim = claim(registered, since, deleted);
+        let found = overdue(&claim, None, now.parse().unwrap());
+        let found = found.map(|found| (found.minutes, found.is_alive, found.is_idle));
+        assert_eq!(found, expected, "{registered} since {since}, deleted {deleted:?}, at {now}");
+    }
+    let vanished = "2026-11-15T08:15:03Z".parse().unwrap();
+    let found = overdue(&claim("Unknown", created, None), Some(vanished), vanished);
+    assert!(found.is_some_and(|found| !found.is_alive), "an object that was removed was given up");
+}

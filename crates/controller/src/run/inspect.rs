@@ -1,0 +1,274 @@
+//! What the cluster shows of a node that has not registered: its Node, and its kubelet's certificate signing request.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::api::Api;
+use crate::registration::{ClusterState, NodeState, RequestState};
+
+/// Requests are listed at most this often, however many nodes are asked about at once.
+const LIST_EVERY: Duration = Duration::from_secs(10);
+/// More requests than this are not read: kubelets of nodes that join have one each, for an hour.
+const MAX_REQUESTS: usize = 5_000;
+const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests\
+    ?fieldSelector=spec.signerName%3Dkubernetes.io%2Fkube-apiserver-client-kubelet&limit=500";
+
+/// Reads what the cluster shows of nodes.
+#[derive(Clone)]
+pub struct Inspector {
+    api: Api,
+    listed: Arc<Mutex<Option<(Instant, Requests)>>>,
+}
+
+/// The newest decision on the requests of each node; none if they cannot be listed.
+type Requests = Option<Arc<HashMap<String, RequestState>>>;
+
+impl Inspector {
+    /// Reads through this API.
+    #[must_use]
+    pub fn new(api: Api) -> Self {
+        Self { api, listed: Arc::default() }
+    }
+
+    /// What the cluster shows of the node of this name. What cannot be read is unknown.
+    pub async fn inspect(&self, node: &str) -> ClusterState {
+        let requests = self.requests().await;
+        let request = requests.map_or(RequestState::Unknown, |requests| {
+            requests.get(node).copied().unwrap_or(RequestState::Absent)
+        });
+        let found = match self.api.get(&format!("/api/v1/nodes/{node}")).await {
+            Ok(text) => node_state(&text),
+            Err(refusal) if refusal.status == Some(404) => NodeState::Absent,
+            Err(_) => NodeState::Unknown,
+        };
+        ClusterState { node: found, request }
+    }
+
+    async fn requests(&self) -> Requests {
+        let mut listed = self.listed.lock().await;
+        if let Some((at, requests)) = &*listed
+            && at.elapsed() < LIST_EVERY
+        {
+            return requests.clone();
+        }
+        let requests = self.list().await.map(Arc::new);
+        *listed = Some((Instant::now(), requests.clone()));
+        requests
+    }
+
+    async fn list(&self) -> Option<HashMap<String, RequestState>> {
+        let (mut found, mut page) = (Vec::new(), String::new());
+        loop {
+            let list = match self.api.get(&format!("{REQUESTS}{page}")).await {
+                Ok(text) => serde_json::from_str::<List>(&text).ok()?,
+                Err(refusal) => {
+                    tracing::debug!(%refusal, "certificate signing requests cannot be listed");
+                    return None;
+                }
+            };
+            found.extend(list.items);
+            match list.metadata.next.filter(|next| !next.is_empty()) {
+                Some(next) if is_plain(&next) && found.len() < MAX_REQUESTS => {
+                    page = format!("&continue={next}");
+                }
+                // A list that is not complete proves no absence.
+                Some(_) => return None,
+                None => break,
+            }
+        }
+        found.sort_by(|a, b| a.metadata.created.cmp(&b.metadata.created));
+        Some(found.iter().filter_map(|request| Some((request.node()?, request.state()))).collect())
+    }
+}
+
+/// A token that can be part of a query as it is, as those of the API server can.
+fn is_plain(token: &str) -> bool {
+    token.chars().all(|c| c.is_ascii_alphanumeric() || "-_.=".contains(c))
+}
+
+#[derive(Deserialize)]
+struct List {
+    #[serde(default)]
+    metadata: ListMetadata,
+    #[serde(default)]
+    items: Vec<Request>,
+}
+
+#[derive(Default, Deserialize)]
+struct ListMetadata {
+    #[serde(default, rename = "continue")]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    metadata: Metadata,
+    spec: Spec,
+    #[serde(default)]
+    status: Conditions,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    #[serde(default, rename = "creationTimestamp")]
+    created: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Spec {
+    #[serde(default)]
+    request: String,
+    #[serde(default)]
+    username: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Conditions {
+    #[serde(default)]
+    conditions: Option<Vec<Condition>>,
+}
+
+#[derive(Deserialize)]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: Option<String>,
+}
+
+impl Request {
+    /// The node that it is for. The API server sets the user name, so only who has a bootstrap token makes one that counts.
+    fn node(&self) -> Option<String> {
+        if !self.spec.username.starts_with("system:bootstrap:") {
+            return None;
+        }
+        let pem = STANDARD.decode(self.spec.request.as_bytes()).ok()?;
+        let pem = String::from_utf8(pem).ok()?;
+        let body: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
+        let name = common_name(&STANDARD.decode(body.as_bytes()).ok()?)?;
+        name.strip_prefix("system:node:").map(str::to_owned)
+    }
+
+    fn state(&self) -> RequestState {
+        let conditions = self.status.conditions.as_deref().unwrap_or_default();
+        let has = |kind: &str| {
+            conditions.iter().any(|one| one.kind == kind && one.status.as_deref() != Some("False"))
+        };
+        if has("Denied") {
+            RequestState::Denied
+        } else if has("Approved") {
+            RequestState::Approved
+        } else {
+            RequestState::Pending
+        }
+    }
+}
+
+/// The subject's common name in a certification request: the text behind its object identifier.
+fn common_name(der: &[u8]) -> Option<String> {
+    const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
+    let at = der.windows(COMMON_NAME.len()).position(|window| window == COMMON_NAME)?;
+    // A tag, a length of one byte, and so many bytes: a node's name has at most 63 characters.
+    let rest = der.get(at + COMMON_NAME.len()..)?;
+    let length = usize::from(*rest.get(1).filter(|length| **length < 0x80)?);
+    String::from_utf8(rest.get(2..2 + length)?.to_vec()).ok()
+}
+
+/// What a Node shows.
+fn node_state(json: &str) -> NodeState {
+    #[derive(Deserialize)]
+    struct Node {
+        #[serde(default)]
+        spec: NodeSpec,
+        #[serde(default)]
+        status: Conditions,
+    }
+    #[derive(Default, Deserialize)]
+    struct NodeSpec {
+        #[serde(default, rename = "providerID")]
+        provider_id: Option<String>,
+    }
+    let Ok(node) = serde_json::from_str::<Node>(json) else { return NodeState::Unknown };
+    let conditions = node.status.conditions.unwrap_or_default();
+    let ready =
+        conditions.iter().any(|one| one.kind == "Ready" && one.status.as_deref() == Some("True"));
+    match (node.spec.provider_id.is_none_or(|id| id.is_empty()), ready) {
+        (true, _) => NodeState::NoProviderId,
+        (false, true) => NodeState::Ready,
+        (false, false) => NodeState::NotReady,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The beginning of a kubelet's request, with the subject `O=system:nodes, CN=system:node:node-001`.
+    const REQUEST: &str = concat!(
+        "MIHxMIGYAgEAMDYxFTATBgNVBAoMDHN5c3RlbTpub2RlczEdMBsGA1UEAwwUc3lz",
+        "dGVtOm5vZGU6bm9kZS0wMDEw"
+    );
+
+    fn request(username: &str, conditions: &serde_json::Value) -> Request {
+        let pem = format!(
+            "-----BEGIN CERTIFICATE REQUEST-----\n{}\n{}\n-----END CERTIFICATE REQUEST-----\n",
+            &REQUEST[..64],
+            &REQUEST[64..]
+        );
+        serde_json::from_value(json!({
+            "metadata": {"name": "csr-1"},
+            "spec": {"username": username, "request": STANDARD.encode(pem)},
+            "status": {"conditions": conditions},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_request_names_its_node_and_what_was_decided() {
+        let pending = request("system:bootstrap:abcdef", &json!([]));
+        assert_eq!(pending.node().as_deref(), Some("node-001"));
+        assert_eq!(pending.state(), RequestState::Pending);
+        for (kind, expected) in
+            [("Denied", RequestState::Denied), ("Approved", RequestState::Approved)]
+        {
+            let decided =
+                request("system:bootstrap:abcdef", &json!([{"type": kind, "status": "True"}]));
+            assert_eq!(decided.state(), expected);
+        }
+        assert_eq!(
+            request("system:serviceaccount:team-a:x", &json!([])).node(),
+            None,
+            "not a kubelet's"
+        );
+        for broken in [
+            &b""[..],
+            &[6, 3, 0x55, 4, 3],
+            &[6, 3, 0x55, 4, 3, 12, 200],
+            &[6, 3, 0x55, 4, 3, 12, 9, 1],
+        ] {
+            assert_eq!(common_name(broken), None);
+        }
+    }
+
+    #[test]
+    fn a_node_shows_how_far_it_came() {
+        for (spec, ready, expected) in [
+            (json!({}), "True", NodeState::NoProviderId),
+            (json!({"providerID": ""}), "True", NodeState::NoProviderId),
+            (json!({"providerID": "azure:///x"}), "False", NodeState::NotReady),
+            (json!({"providerID": "azure:///x"}), "True", NodeState::Ready),
+        ] {
+            let node = json!({"spec": spec, "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+            assert_eq!(node_state(&node.to_string()), expected);
+        }
+        assert_eq!(node_state("{"), NodeState::Unknown);
+    }
+}
