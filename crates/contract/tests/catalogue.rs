@@ -150,7 +150,7 @@ fn a_missing_oras_is_the_images_fault_and_stays_until_the_image_changes() {
     let code = by_name(ORAS).first().unwrap();
     assert_eq!((code.status, code.owner), (Status::Agent, Owner::Image));
     assert_eq!(code.transient, Transient::No);
-    assert!(code.action.contains("roll the pool back") && code.action.contains("preflight"));
+    assert!(code.action.contains("az aks nodepool rollback") && code.action.contains("preflight"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! From a text to diagnoses: the first rule that fits, else the catalogue.
 
 use mooring_contract::catalogue::{
-    Date, ExitCode, Meanings, Os, Owner, Reach, Status, image_date, lookup_named,
+    Date, ExitCode, Meanings, Os, Owner, Reach, Status, image_date, known_image, lookup_named,
 };
 
 use crate::decode::read;
@@ -12,6 +12,10 @@ use crate::found_clues::FoundClues;
 use crate::rules::{self, Rule};
 use crate::text::Text;
 use crate::told::Told;
+
+/// What to do about an image that is at fault. Which of it can be done depends on who creates the nodes.
+pub const ANOTHER_IMAGE: &str = "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another \
+    `imageFamily`, or `spec.versions` where the AKSNodeClass has it.";
 
 /// No diagnosis quotes more lines.
 const MOST_EVIDENCE: usize = 4;
@@ -53,6 +57,12 @@ pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
             let mut diagnosis = from_catalogue(row, &meanings);
             diagnosis.reported.found_by = Some(FoundBy::Given);
             diagnosis.confidence = Confidence::Low;
+            if let Some(image) = known_image(code, hints.image_date).filter(|_| row.os == Os::Linux)
+            {
+                let known = format!("Known-bad image: {} {}", image.name, image.fault);
+                diagnosis.summary = format!("{known} {}", diagnosis.summary);
+                diagnosis.actions.insert(0, ANOTHER_IMAGE.to_owned());
+            }
             if !failed {
                 diagnosis.outcome = Outcome::Succeeded;
                 "Succeeded".clone_into(&mut diagnosis.reason);
@@ -100,6 +110,7 @@ impl<'a> Case<'a> {
         let found = FoundClues::of(&self.text.bytes, &self.text.hits, &self.told.span);
         let fitting = rules::all()
             .filter(|rule| rule.fits(self.decoded, self.os, self.day))
+            .filter(|rule| !found.has_any(rule.without))
             .find_map(|rule| Some((rule, found.places(rule.clues, rule.in_one_line)?)));
         let mut diagnosis = match (&fitting, self.meanings.first()) {
             (Some((rule, _)), _) => self.by_rule(rule),

@@ -28,6 +28,11 @@ impl<'a> FoundClues<'a> {
         Self { text, hits, first }
     }
 
+    /// Whether one of these clues is there.
+    pub(crate) fn has_any(&self, clues: &[Clue]) -> bool {
+        clues.iter().any(|clue| self.first[*clue as usize].is_some())
+    }
+
     /// A place for each group of clues, or nothing if one is missing.
     pub(crate) fn places(&self, groups: Groups, in_one_line: bool) -> Option<Vec<usize>> {
         let places = groups

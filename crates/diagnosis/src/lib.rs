@@ -59,7 +59,7 @@ mod wrappers;
 
 pub use decode::decode;
 pub use decoded::{Decoded, FoundBy, Outcome, Situation};
-pub use diagnose::{diagnose, diagnose_code};
+pub use diagnose::{ANOTHER_IMAGE, diagnose, diagnose_code};
 pub use diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 pub use evidence::{Evidence, LONGEST_LINE};
 pub use json::{SCHEMA, to_json};

@@ -13,6 +13,7 @@
 //! | `lookup` | number → [`Meanings`] |
 //! | `names` | name → [`Meanings`] |
 //! | `history` | who held a number, period by period |
+//! | `known_image` | images that are known to be broken |
 //! | `page` | the page that an operator reads |
 //! | `data` | the rows themselves |
 //!
@@ -24,6 +25,7 @@ mod date;
 mod history;
 mod image_date;
 mod index;
+mod known_image;
 mod lookup;
 mod names;
 mod page;
@@ -34,7 +36,8 @@ pub use date::Date;
 pub use history::{Period, history};
 pub use image_date::{ImageDateError, image_date};
 pub use index::all;
+pub use known_image::{KnownImage, known_image};
 pub use lookup::{Meanings, lookup, lookup_named};
 pub use names::by_name;
-pub use page::page;
+pub use page::{known_image_page, page};
 pub use words::{Category, Os, Owner, Reach, Status, Transient};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ExitCode, Os, Status, lookup};
+use super::{ExitCode, KnownImage, Os, Status, lookup};
 
 /// A terminal's classic width.
 const WIDTH: usize = 80;
@@ -30,6 +30,17 @@ pub fn page(code: &ExitCode) -> String {
     if let Some(url) = code.doc_url {
         section(&mut page, "Microsoft's page", url);
     }
+    page
+}
+
+/// What is known of a broken image, to stand in front of the page of a code that its nodes end with.
+#[must_use]
+pub fn known_image_page(image: &KnownImage, action: &str) -> String {
+    let title = format!("Known-bad image: {}", image.name);
+    let mut page = format!("{title}\n{}\n\n", "=".repeat(title.len()));
+    paragraph(&mut page, "", &format!("{} {}", image.name, image.fault));
+    section(&mut page, "First action", action);
+    page.push('\n');
     page
 }
 

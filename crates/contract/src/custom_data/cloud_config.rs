@@ -1,7 +1,7 @@
 //! The older form: a cloud-config that only writes the config's file.
 //!
-//! The image's unit waits for that file, so nothing is started here. The permissions are those of
-//! that form, although the file holds secrets.
+//! Nothing is started here: the image must have enabled its unit, which reads that file. The Go program's form makes the
+//! file readable by everyone (0755); it holds secrets, so only root may read it here.
 
 use super::frame::Frame;
 use super::paths::CONFIG_PATH;
@@ -13,7 +13,7 @@ pub(super) fn document() -> Frame {
 #cloud-config
 write_files:
 - path: {CONFIG_PATH}
-  permissions: \"0755\"
+  permissions: \"0600\"
   owner: root
   content: !!binary |
    "

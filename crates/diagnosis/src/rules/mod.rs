@@ -18,7 +18,7 @@ mod windows;
 
 use mooring_contract::catalogue::{Date, Os, Owner};
 
-use crate::clues::Groups;
+use crate::clues::{Clue, Groups};
 use crate::decoded::{Decoded, Outcome, Situation};
 use crate::diagnosis::Confidence;
 
@@ -43,6 +43,8 @@ pub(crate) struct Rule {
     pub(crate) error: bool,
     /// Of each group, one clue must be there.
     pub(crate) clues: Groups,
+    /// Clues that prove it wrong.
+    pub(crate) without: &'static [Clue],
     /// Whether the clues must stand in one line.
     pub(crate) in_one_line: bool,
     /// The code that the cause should have had, if another.
@@ -68,6 +70,7 @@ impl Rule {
         steps: &[],
         error: false,
         clues: &[],
+        without: &[],
         in_one_line: false,
         effective: None,
         confidence: Confidence::Medium,

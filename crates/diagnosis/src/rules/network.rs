@@ -5,6 +5,7 @@ use mooring_contract::catalogue::Owner;
 
 use super::Rule;
 use crate::clues::Clue;
+use crate::diagnose::ANOTHER_IMAGE;
 use crate::diagnosis::Confidence;
 
 /// Codes of steps that fetch something, and those that run out of time over it.
@@ -74,6 +75,35 @@ pub(super) static RULES: &[Rule] = &[
         ..BASE
     },
     Rule {
+        name: "certificate-expired",
+        reason: "CertificateExpired",
+        codes: NETWORK,
+        clues: &[&[Clue::CertificateExpired]],
+        summary: "A server's certificate has expired or is not valid yet, as seen by the node's \
+            clock.",
+        actions: &[
+            "Look at the dates of the certificate in the quoted line's host: \
+                `openssl s_client -connect <host>:443 </dev/null | openssl x509 -noout -dates`.",
+            "If they are right, the node's clock is wrong: recreate the node, and check its time \
+                source if that repeats.",
+        ],
+        ..BASE
+    },
+    Rule {
+        name: "foreign-answer",
+        reason: "RegistryAnswerForeign",
+        codes: &[205, 207, 208, 211, 212, 231, 233],
+        clues: &[&[Clue::ForeignAnswer]],
+        summary: "Something answers in the registry's place with a page: a captive portal, a proxy \
+            or a firewall.",
+        actions: &[
+            "From the node's subnet run `curl -v https://<registry>/v2/` and see who answers.",
+            "Let the registry's names through that device, or resolve them to the private \
+                endpoint.",
+        ],
+        ..BASE
+    },
+    Rule {
         name: "tls",
         reason: "TlsIntercepted",
         codes: NETWORK,
@@ -134,15 +164,19 @@ pub(super) static RULES: &[Rule] = &[
         codes: &[211],
         seconds: Some((0, 15)),
         clues: &[&[Clue::AcrResponse]],
+        // A refused connection, a bad certificate or a portal's page fails as fast, but with words of oras.
+        without: &[
+            Clue::OrasSpoke,
+            Clue::ForeignAnswer,
+            Clue::CertificateExpired,
+            Clue::Unreachable,
+        ],
         effective: Some((232, "ERR_ORAS_BINARY_NOT_FOUND")),
         confidence: Confidence::Medium,
         owner: Owner::Image,
         summary: "Ten tries failed within seconds, which no network time-out does: the oras binary \
             is most likely missing on the node image.",
-        actions: &[
-            "Check for oras on one node of this image, or roll the pool back to the last image that \
-                worked.",
-        ],
+        actions: &["Check for oras on one node of this image.", ANOTHER_IMAGE],
         ..BASE
     },
     Rule { name: "api-server", codes: &[51], clues: &[&[Clue::Unreachable]], ..API_SERVER },

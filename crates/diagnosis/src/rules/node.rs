@@ -37,8 +37,8 @@ const KUBELET: Rule = Rule {
 const CONTROLLER: Rule = Rule {
     reason: "NodeControllerError",
     codes: &[240],
-    summary: "The node agent failed before the image's scripts ran: the node config is missing or \
-        unreadable, or does not fit the image.",
+    summary: "The node agent failed before the image's scripts ran. Most often the node config is \
+        missing or unreadable, or does not fit the image.",
     actions: &[
         "Read Error in the report: it names the file or field.",
         "Check the custom data that the node was given, and \
@@ -136,6 +136,15 @@ pub(super) static RULES: &[Rule] = &[
         name: "imds-as-231-by-date",
         codes: &[231],
         images: Some((day(2026, 1, 23), day(2026, 2, 17))),
+        // A line that says what failed counts more than a date.
+        without: &[
+            Clue::OrasSpoke,
+            Clue::Dns,
+            Clue::DnsRefused,
+            Clue::Unreachable,
+            Clue::Tls,
+            Clue::RegistryDenied,
+        ],
         confidence: Confidence::Medium,
         ..IMDS
     },
@@ -214,6 +223,56 @@ pub(super) static RULES: &[Rule] = &[
         confidence: Confidence::High,
         summary: "The kernel refuses the GPU driver because it is not signed for Secure Boot.",
         actions: &["Turn Secure Boot off for the pool, or use an image whose driver is signed."],
+        ..Rule::ANY
+    },
+    Rule {
+        name: "agent-interrupted",
+        reason: "ScriptInterrupted",
+        clues: &[&[Clue::Interrupted]],
+        error: true,
+        confidence: Confidence::High,
+        owner: Owner::Platform,
+        summary: "The node agent was told to stop while it set the node up, by a shutdown or an \
+            operator, and stopped the scripts. The next boot starts over.",
+        actions: &[
+            "Start the VM again, or recreate the node.",
+            "If it repeats, look for whatever stops or evicts VMs: spot evictions, schedules, or a \
+                reboot that the image asks for at boot.",
+        ],
+        ..Rule::ANY
+    },
+    Rule {
+        name: "agent-gone",
+        reason: "NodeAgentKilled",
+        codes: &[240],
+        clues: &[&[Clue::AgentGone]],
+        error: true,
+        confidence: Confidence::High,
+        owner: Owner::Operator,
+        summary: "The node agent was killed before it could leave a result. Error in the report \
+            says whether the scripts had been started.",
+        actions: &[
+            "Read the journal and the serial console for what killed it: most often the kernel, \
+                out of memory.",
+            "Recreate the node.",
+        ],
+        ..Rule::ANY
+    },
+    Rule {
+        name: "wait-gave-up",
+        reason: "WaitTimedOut",
+        codes: &[124],
+        clues: &[&[Clue::WaitGaveUp]],
+        error: true,
+        confidence: Confidence::High,
+        owner: Owner::Operator,
+        summary: "`provision-wait` gave up after the time that its --timeout allows. The scripts \
+            may still be running, and may still succeed.",
+        actions: &[
+            "Read /var/log/azure/cluster-provision.log on the node for the step that is running.",
+            "Give --timeout more time than the scripts have, which is 15 minutes unless the node \
+                config sets cse_timeout.",
+        ],
         ..Rule::ANY
     },
     Rule { name: "controller-240-told", error: true, confidence: Confidence::High, ..CONTROLLER },

@@ -4,6 +4,7 @@ use mooring_contract::catalogue::Owner;
 
 use super::Rule;
 use crate::clues::Clue;
+use crate::diagnose::ANOTHER_IMAGE;
 use crate::diagnosis::Confidence;
 
 const ORAS: Rule = Rule {
@@ -15,8 +16,7 @@ const ORAS: Rule = Rule {
         which the scripts report as a network time-out of the bootstrap registry. Neither the \
         network nor the registry is at fault.",
     actions: &[
-        "Roll the pool back to the last node image version that had oras, or forward to one that \
-            has it again.",
+        ANOTHER_IMAGE,
         "Try one node of that version before rolling it out.",
         "Do not change firewalls or the registry: they were never reached.",
     ],
@@ -54,6 +54,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "oras-named-by-agent",
         codes: &[232],
         clues: &[&[Clue::OrasNamedMissing, Clue::OrasMissing]],
+        summary: "The node image has no usable oras binary. The node agent found that before any \
+            script ran; Error in the report says what it found.",
         ..ORAS
     },
     Rule {

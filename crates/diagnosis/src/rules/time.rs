@@ -31,11 +31,27 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::ANY
     },
     Rule {
+        name: "command-timed-out",
+        reason: "CommandTimedOut",
+        codes: &[124],
+        seconds: Some((0, 599)),
+        owner: Owner::Network,
+        summary: "A time limit ended the scripts long before their usual 15 minutes were over: that \
+            of one command in them, or a shorter one in the node config (cse_timeout).",
+        actions: &[
+            "Find the last command at the end of Output, and test what it waits for from the node's \
+                subnet.",
+            "Recreate the node once to rule out a passing fault.",
+        ],
+        ..Rule::ANY
+    },
+    Rule {
         name: "script-timed-out",
         reason: "ScriptTimedOut",
         codes: &[124],
         owner: Owner::Network,
-        summary: "The scripts were stopped when their 15 minutes were over. The step that was \
+        summary: "The scripts were stopped when their time was over (15 minutes, unless the node \
+            config sets another limit). The step that was \
             running is the one to look at; blocked egress is the most frequent reason.",
         actions: &[
             "Find the command in progress at the end of Output, and test what it waits for from the \
@@ -49,8 +65,8 @@ pub(super) static RULES: &[Rule] = &[
         reason: "ScriptKilled",
         codes: &[137],
         owner: Owner::Network,
-        summary: "The scripts were killed: their 15 minutes were over and they did not stop in \
-            time, or the node ran out of memory.",
+        summary: "The scripts were killed: their time was over and they did not stop, or the node \
+            ran out of memory.",
         actions: &[
             "If the run took about 900 seconds, treat it as a time-out: look at the step that was \
                 running.",

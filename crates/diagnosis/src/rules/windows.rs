@@ -169,8 +169,8 @@ pub(super) static RULES: &[Rule] = &[
         owner: Owner::Image,
         summary: "The node image has no usable oras in its cache.",
         actions: &[
-            "Roll the pool back to the last node image version that had oras, or forward to one \
-                that has it again.",
+            "Give new nodes another image: `az aks nodepool rollback`, or a newer version that has \
+                oras again.",
         ],
         ..BASE
     },

@@ -24,8 +24,9 @@ pub(in crate::catalogue) static AGENT: [ExitCode; 1] = [ExitCode {
             agent the same fault ends as 211 and looks like a network failure.",
     cause: "The node image was published without oras (known case: AzureLinux V3 202601.27.0). \
             Neither the network nor the registry is at fault.",
-    action: "Use an image version that has oras, or roll the pool back to the last one that \
-            had; verify with the agent's preflight on one node before rolling it out.",
+    action: "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with \
+            Karpenter another imageFamily, or spec.versions where the AKSNodeClass has it. Verify \
+            with the agent's preflight on one node before rolling it out.",
     origin: "aks-node-controller (Mooring's agent), preflight",
     ..ROW
 }];
