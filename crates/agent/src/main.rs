@@ -7,5 +7,5 @@ use mooring_agent::world::Host;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    ExitCode::from(mooring_agent::run(&words, &mut Host::default()))
+    ExitCode::from(mooring_agent::run(&words, &mut Host::of_own_process()))
 }

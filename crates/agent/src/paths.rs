@@ -14,6 +14,8 @@ pub(crate) const EVENTS_DIR: &str = "/var/log/azure/Microsoft.Azure.Extensions.C
 pub(crate) const REPORT: &str = "/var/log/azure/aks/provision.json";
 /// Where an older report is kept when a new attempt begins.
 pub(crate) const PREVIOUS_REPORT: &str = "/var/log/azure/aks/provision.json.previous";
+/// Where the scripts write what they do.
+pub(crate) const SCRIPTS_LOG: &str = "/var/log/azure/cluster-provision.log";
 /// The folder in which results appear.
 pub(crate) const CONTAINERS_DIR: &str = "/opt/azure/containers";
 /// Appears when the bootstrap is over, for better or worse.
@@ -28,7 +30,7 @@ pub(crate) const NODE_CONFIG: &str = custom_data::CONFIG_PATH;
 pub(crate) const NBC_COMMAND: &str = "/opt/azure/containers/aks-node-controller-nbc-cmd.sh";
 /// What a running `provision` writes about itself; gone with the boot.
 pub(crate) const RUN_DIR: &str = "/run/aks-node-controller";
-/// Who is provisioning: pid, start time, boot id.
+/// Who is provisioning (pid, start time, boot id of the agent and its scripts), and the report once that is over.
 pub(crate) const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
 /// Held by a running `provision`.
 pub(crate) const RUN_LOCK: &str = "/run/aks-node-controller/provision.lock";

@@ -14,6 +14,10 @@ use crate::paths::{COMPONENTS, Layout};
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Stream, World};
 
+/// Begins what is shown in the place of custom data.
+const MASKED_NOTICE: &str =
+    "*** This is not custom data: secrets are masked. Render it with --show-secrets. ***";
+
 /// Runs the command; the result is the process's exit code.
 pub(crate) fn render(world: &mut dyn World, layout: &Layout, flags: &RenderFlags) -> u8 {
     match rendered(world, layout, flags) {
@@ -107,10 +111,6 @@ fn custom_data(
     let mut json = config.to_json_with_secrets();
     if !show_secrets {
         json = secrets::of_config(config).redact(&json).into_owned();
-        world.print(
-            Stream::Err,
-            b"note: secrets are masked; --show-secrets renders the real thing\n",
-        );
     }
     let mut random = [0; 30];
     world.random(&mut random).map_err(|error| format!("no random numbers: {error}"))?;
@@ -127,5 +127,11 @@ fn custom_data(
         );
         world.print(Stream::Err, text.as_bytes());
     }
-    Ok(format!("{}\n", data.expose_base64()).into_bytes())
+    if show_secrets {
+        return Ok(format!("{}\n", data.expose_base64()).into_bytes());
+    }
+    // Neither in base64 nor with a first line that cloud-init or Ignition would accept: a node that gets this must not
+    // boot with masks in the place of its secrets.
+    let document = String::from_utf8_lossy(data.expose_raw());
+    Ok(format!("{MASKED_NOTICE}\n{json}\n\n{}\n", document.trim_end()).into_bytes())
 }

@@ -9,22 +9,44 @@ use std::path::Path;
 use mooring_contract::CseStatus;
 
 use crate::paths::{Layout, REPORT, SENTINEL};
+use crate::secrets::MAX_FILE_BYTES;
 use crate::world::{Replace, World};
 
 /// Leaves a result: the report and then the sentinel, each where there is none. What could not be
-/// written is returned, by its fixed path.
+/// written is returned, by its fixed path. Without its report there is no sentinel, which the next boot would take for a
+/// success, unless `is_awaited`: then someone waits for it who has no other word.
 pub(crate) fn leave(
     world: &mut dyn World,
     layout: &Layout,
     status: &CseStatus,
+    is_awaited: bool,
 ) -> Vec<(&'static str, io::Error)> {
-    [(REPORT, status.to_json()), (SENTINEL, String::new())]
-        .into_iter()
-        .filter_map(|(fixed, content)| {
-            let written = write_if_absent(world, &layout.at(fixed), content.as_bytes());
-            written.err().map(|error| (fixed, error))
-        })
-        .collect()
+    let mut failed = Vec::new();
+    let path = layout.at(REPORT);
+    let report = status.to_json();
+    // A report that the scripts could not write to its end is none.
+    let written = if is_torn(world, layout) {
+        replace(world, &path, report.as_bytes())
+    } else {
+        write_if_absent(world, &path, report.as_bytes()).map(drop)
+    };
+    failed.extend(written.err().map(|error| (REPORT, error)));
+    if failed.is_empty() || is_awaited {
+        let written = write_if_absent(world, &layout.at(SENTINEL), b"");
+        failed.extend(written.err().map(|error| (SENTINEL, error)));
+    }
+    failed
+}
+
+/// The node's report, if there is one that is whole.
+pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<CseStatus> {
+    let text = world.read(&layout.at(REPORT), MAX_FILE_BYTES).ok()?;
+    CseStatus::read(&text).ok().filter(|status| status.code().is_ok())
+}
+
+/// True if something stands in the report's place that is no report, as a full disk leaves it.
+pub(crate) fn is_torn(world: &mut dyn World, layout: &Layout) -> bool {
+    world.kind(&layout.at(REPORT)).is_ok() && read(world, layout).is_none()
 }
 
 /// What became of a file that was to be written only where none exists.

@@ -1,7 +1,7 @@
-//! Who is provisioning: a record that says whether the process behind it still lives.
+//! Who is provisioning, and how that ended: a record for those who wait.
 //!
-//! The record lies under `/run`, so it is gone with the boot. A process number alone proves nothing,
-//! since numbers are used again; together with the start time and the boot it does.
+//! The record lies under `/run`, so it is gone with the boot, and so is a verdict that is of this boot only. A process
+//! number alone proves nothing, since numbers are used again; together with the start time and the boot it does.
 
 use std::io;
 
@@ -13,22 +13,42 @@ use crate::paths::{Layout, RUN_DIR, RUN_LOCK, RUN_RECORD};
 use crate::report;
 use crate::world::World;
 
-/// Larger than any record that we write.
-const MAX_RECORD_BYTES: u64 = 4096;
+/// Larger than any record that we write: a report is some 100 KiB at most, every byte of it escaped twice.
+const MAX_RECORD_BYTES: u64 = 1 << 20;
 
-/// A process that provisions, or did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Running {
+/// A process, by what no other process has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
     pub(crate) pid: u32,
     start: u64,
+}
+
+impl Process {
+    fn of(world: &mut dyn World, pid: u32) -> Self {
+        Self { pid, start: world.process_start(pid).unwrap_or_default() }
+    }
+
+    fn is_alive(self, world: &mut dyn World) -> bool {
+        world.process_start(self.pid) == Some(self.start)
+    }
+}
+
+/// A run of `provision`, still going on or over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Running {
+    pub(crate) agent: Process,
     boot_id: String,
+    /// The scripts, once they are started.
+    pub(crate) scripts: Option<Process>,
+    /// The report, once the run is over.
+    pub(crate) report: Option<String>,
 }
 
 /// What came of the attempt to be the one that provisions.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// We are the one.
-    Ours,
+    Ours(Running),
     /// Another process is; its number, if it has told.
     TakenBy(Option<u32>),
 }
@@ -37,45 +57,94 @@ pub(crate) enum Claim {
 pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<Claim> {
     world.create_dir_all(&layout.at(RUN_DIR))?;
     if !world.lock(&layout.at(RUN_LOCK))? {
-        return Ok(Claim::TakenBy(read(world, layout).map(|running| running.pid)));
+        return Ok(Claim::TakenBy(read(world, layout).map(|running| running.agent.pid)));
     }
     let pid = world.pid();
     let running = Running {
-        pid,
-        start: world.process_start(pid).unwrap_or_default(),
+        agent: Process::of(world, pid),
         boot_id: world.boot_id().unwrap_or_default(),
+        scripts: None,
+        report: None,
     };
-    report::replace(world, &layout.at(RUN_RECORD), running.to_json().as_bytes())?;
-    Ok(Claim::Ours)
+    running.write(world, layout)?;
+    Ok(Claim::Ours(running))
 }
 
-/// The recorded process, dead or alive.
+/// The recorded run of this boot.
 pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<Running> {
     let text = world.read(&layout.at(RUN_RECORD), MAX_RECORD_BYTES).ok()?;
-    Running::from_json(&text)
+    let running = Running::from_json(&text)?;
+    // A run directory that outlived a reboot says nothing of this boot.
+    (running.boot_id == world.boot_id().unwrap_or_default()).then_some(running)
 }
 
 /// True if a process that provisions this node lives.
 pub(crate) fn is_live(world: &mut dyn World, layout: &Layout) -> bool {
-    read(world, layout).is_some_and(|running| running.is_alive(world))
+    read(world, layout).is_some_and(|running| running.is_agent_alive(world))
 }
 
 impl Running {
     /// True if the very process that wrote the record still lives.
-    pub(crate) fn is_alive(&self, world: &mut dyn World) -> bool {
-        world.boot_id().unwrap_or_default() == self.boot_id
-            && world.process_start(self.pid) == Some(self.start)
+    pub(crate) fn is_agent_alive(&self, world: &mut dyn World) -> bool {
+        self.agent.is_alive(world)
+    }
+
+    /// The process whose end has to be waited for; none when the run is over.
+    pub(crate) fn awaited(&self, world: &mut dyn World) -> Option<Process> {
+        if self.report.is_some() {
+            return None;
+        }
+        [Some(self.agent), self.scripts]
+            .into_iter()
+            .flatten()
+            .find(|process| process.is_alive(world))
+    }
+
+    /// Records that the scripts were started.
+    pub(crate) fn scripts_started(
+        &mut self,
+        world: &mut dyn World,
+        layout: &Layout,
+        pid: u32,
+    ) -> io::Result<()> {
+        self.scripts = Some(Process::of(world, pid));
+        self.write(world, layout)
+    }
+
+    /// Records how the run ended.
+    pub(crate) fn ended(
+        &mut self,
+        world: &mut dyn World,
+        layout: &Layout,
+        report: String,
+    ) -> io::Result<()> {
+        self.report = Some(report);
+        self.write(world, layout)
+    }
+
+    fn write(&self, world: &mut dyn World, layout: &Layout) -> io::Result<()> {
+        report::replace(world, &layout.at(RUN_RECORD), self.to_json().as_bytes())
     }
 
     fn to_json(&self) -> String {
         let mut record = Writer::new(JsonLayout::Compact, Escape::Minimal);
+        let process = |record: &mut Writer, [pid, start]: [&str; 2], process: Process| {
+            record.name(pid);
+            record.integer(i64::from(process.pid));
+            record.name(start);
+            record.string(&process.start.to_string());
+        };
         record.open_object();
-        record.name("pid");
-        record.integer(i64::from(self.pid));
-        record.name("startTime");
-        record.string(&self.start.to_string());
+        process(&mut record, ["pid", "startTime"], self.agent);
         record.name("bootId");
         record.string(&self.boot_id);
+        if let Some(scripts) = self.scripts {
+            process(&mut record, ["scriptsPid", "scriptsStartTime"], scripts);
+        }
+        if let Some(report) = &self.report {
+            record.name("report");
+            record.string(report);
+        }
         record.close_object();
         record.finish() + "\n"
     }
@@ -83,16 +152,27 @@ impl Running {
     fn from_json(text: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(text, Dialect::Go);
         let (mut pid, mut start, mut boot_id) = (None, None, None);
+        let (mut scripts_pid, mut scripts_start, mut report) = (None, None, None);
         let mut members = reader.object().ok()?;
         while let Some(name) = members.next(&mut reader).ok()? {
             match (&*name.text, reader.peek().ok()?) {
                 ("pid", Kind::Number) => pid = reader.number().ok()?.parse().ok(),
                 ("startTime", Kind::String) => start = reader.string().ok()?.parse().ok(),
                 ("bootId", Kind::String) => boot_id = Some(reader.string().ok()?.into_owned()),
+                ("scriptsPid", Kind::Number) => scripts_pid = reader.number().ok()?.parse().ok(),
+                ("scriptsStartTime", Kind::String) => {
+                    scripts_start = reader.string().ok()?.parse().ok();
+                }
+                ("report", Kind::String) => report = Some(reader.string().ok()?.into_owned()),
                 _ => reader.skip(MAX_DEPTH).ok()?,
             }
         }
-        Some(Self { pid: pid?, start: start?, boot_id: boot_id? })
+        Some(Self {
+            agent: Process { pid: pid?, start: start? },
+            boot_id: boot_id?,
+            scripts: scripts_pid.zip(scripts_start).map(|(pid, start)| Process { pid, start }),
+            report,
+        })
     }
 }
 
@@ -102,8 +182,17 @@ mod tests {
 
     #[test]
     fn a_record_reads_back() {
-        let running = Running { pid: 7, start: 99, boot_id: "b".into() };
-        assert_eq!(Running::from_json(running.to_json().as_bytes()), Some(running));
+        let claimed = Running {
+            agent: Process { pid: 7, start: 99 },
+            boot_id: "b".into(),
+            scripts: None,
+            report: None,
+        };
+        let started = Running { scripts: Some(Process { pid: 8, start: 100 }), ..claimed.clone() };
+        let ended = Running { report: Some("{\"a\": \"\\n\"}\n".into()), ..started.clone() };
+        for running in [claimed, started, ended] {
+            assert_eq!(Running::from_json(running.to_json().as_bytes()), Some(running));
+        }
         for torn in
             ["", "{", "{\"pid\":7}", "{\"pid\":-7,\"startTime\":\"1\",\"bootId\":\"b\"}", "[]"]
         {

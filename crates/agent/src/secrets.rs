@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mooring_contract::json::{Dialect, Reader};
 use mooring_contract::node_config::{self, MAX_BYTES};
-use mooring_contract::{NodeConfig, ProxyUrl};
+use mooring_contract::{MASK, NodeConfig, ProxyUrl};
 use mooring_diagnosis::likely_secrets;
 
 use crate::nbc;
@@ -24,6 +24,14 @@ pub(crate) fn none() -> Redactor {
 /// A redactor for a config's secrets.
 pub(crate) fn of_config(config: &NodeConfig) -> Redactor {
     Redactor::new(config.expose_secrets())
+}
+
+/// Why a config whose secrets are masked is refused.
+pub(crate) const MASKED_CONFIG: &str = "a secret in it is masked, as `render` prints it without --show-secrets; a node cannot join with that";
+
+/// True if a secret of a config is the mask that we print in its place.
+pub(crate) fn are_masked(config: &NodeConfig) -> bool {
+    config.expose_secrets().iter().any(|secret| secret.contains(MASK))
 }
 
 /// A redactor for everything that custom data may have left on this node: the config and the NBC

@@ -96,10 +96,14 @@ OPTIONS:
 RESULT:
    On failure the report /var/log/azure/aks/provision.json and then the sentinel
    /opt/azure/containers/provision.complete are written where the scripts left none.
+   SIGTERM and SIGINT stop the scripts with all their processes; that result is under /run
+   only, and the next boot provisions the node.
+   After a failed run nothing is run until provision.complete is removed.
 
 EXIT CODE:
    that of the scripts; 1 when they could not be started; 255 when a signal ended them;
-   232 when oras is missing and needed, 65 when the start script is missing (see preflight)
+   232 when oras is missing or broken and needed, 65 when the start script is missing (see
+   preflight); after a failed run, the code of its report, or 240 without a readable one
 ";
 
 const PROVISION_WAIT: &str = "\
@@ -115,7 +119,8 @@ OPTIONS:
 
 RESULT:
    Standard output gets the report, cut to the 4,096 bytes that the Custom Script Extension keeps.
-   A `provision` that died without a result is noticed and reported as 240.
+   A `provision` that died without a result is noticed and reported as 240, once its scripts
+   have ended, too.
 
 EXIT CODE:
    the report's ExitCode when it is 0 to 255, otherwise 1; 124 when the time is up
@@ -141,9 +146,11 @@ USAGE:
 OPTIONS:
    --provision-config FILE  the node config (AKSNodeConfig v1, JSON)
    --components FILE        the image's component list (default: /opt/azure/components.json)
-   --format FORMAT          boothook (default), cloud-config or ignition
+   --format FORMAT          boothook (default), cloud-config or ignition; the last two only write
+                            the config: the image must have enabled aks-node-controller.service
    --validate               refuse a config that lacks required fields
-   --show-secrets           do not mask secrets
+   --show-secrets           do not mask secrets; custom data is printed in base64, ready for
+                            Azure, with this flag only
    -0                       end each variable with NUL instead of a line end
    --help, -h               show help
 
@@ -173,7 +180,7 @@ OPTIONS:
 
 EXIT CODE:
    0 when nothing is fatal; node: the code of the first fatal finding (240 config, 232 oras,
-   65 start script, 240 components); image: 1
+   65 start script, 240 components, 240 provision.complete of a failed run); image: 1
 ";
 
 const HOTFIX: &str = "\

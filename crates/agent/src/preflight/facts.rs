@@ -9,7 +9,7 @@ use crate::cli::Stage;
 use crate::go_text::read_failure;
 use crate::nbc::{self, Assignments};
 use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
-use crate::secrets::MAX_FILE_BYTES;
+use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Url, World};
 
 /// What checks go by.
@@ -60,6 +60,9 @@ impl Config<'_> {
             Err(error) => Self::Unusable(format!("{}: {error}", shown.display())),
             Ok(parsed) if !parsed.config.has_supported_version() => {
                 Self::Unusable(format!("unsupported version: {}", parsed.config.version))
+            }
+            Ok(parsed) if secrets::are_masked(&parsed.config) => {
+                Self::Unusable(format!("{}: {}", shown.display(), secrets::MASKED_CONFIG))
             }
             Ok(parsed) => Self::Read { path: path.to_owned(), config: Cow::Owned(parsed.config) },
         }

@@ -9,12 +9,14 @@
 //! | `check` | what a check is, and what it can find |
 //! | `facts` | what is known of the node: stage, root, config |
 //! | `program` | finding a program as a shell would, and saying why not |
+//! | `elf` | whether a program is whole |
 //! | `inside` | following links without leaving the root |
 //! | `oras`, `image`, `node` | the checks |
 //! | `network` | the probes that wait, side by side |
 //! | `show` | the results as a table or JSON |
 
 mod check;
+mod elf;
 mod facts;
 mod image;
 mod inside;
@@ -38,6 +40,14 @@ pub(crate) use show::{code_name, report};
 
 /// Every check, in the order in which fatal findings count.
 pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        name: "left-over",
+        about: "no provision.complete of a failed run makes the scripts skip everything; in images, none at all",
+        needs: Need::Nothing,
+        code: Some(240),
+        audience: Owner::Operator,
+        find: node::left_over,
+    },
     Check {
         name: "config",
         about: "the node config can be read and is of a supported version",
@@ -117,14 +127,6 @@ pub(crate) const CHECKS: &[Check] = &[
         code: None,
         audience: Owner::Operator,
         find: node::config_mode,
-    },
-    Check {
-        name: "left-over",
-        about: "no provision.complete of an earlier run makes the scripts skip everything",
-        needs: Need::Nothing,
-        code: None,
-        audience: Owner::Operator,
-        find: node::left_over,
     },
     Check {
         name: "space",

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use mooring_contract::CseStatus;
-
 use super::{Config, Facts, Finding};
-use crate::paths::{REPORT, SENTINEL};
-use crate::secrets::MAX_FILE_BYTES;
+use crate::cli::Stage;
+use crate::paths::SENTINEL;
+use crate::report;
 use crate::world::World;
 
 /// The smallest room in which a bootstrap has a chance: packages, images and logs.
@@ -46,26 +45,29 @@ pub(super) fn config_mode(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     }
 }
 
-/// The re-run trap: with a sentinel in place the scripts do nothing and report success.
+/// The re-run trap: with a sentinel in place the scripts do nothing and report success. `provision` does not run them then,
+/// but in an image every node would have it.
 pub(super) fn left_over(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     if world.kind(&facts.layout.at(SENTINEL)).is_err() {
         return Finding::pass("no earlier run has left provision.complete");
     }
-    let report = world.read(&facts.layout.at(REPORT), MAX_FILE_BYTES).ok();
-    let code = report.and_then(|text| CseStatus::read(&text).ok()?.code().ok());
-    match code {
-        Some(0) => Finding::pass("this node has been bootstrapped"),
-        Some(code) => Finding::warning(
-            format!(
-                "{SENTINEL} is left from a run that failed with {code}; the scripts will skip everything and report success"
-            ),
+    let code = report::read(world, facts.layout).and_then(|status| status.code().ok());
+    let left = match code {
+        Some(0) if facts.stage == Stage::Node => {
+            return Finding::pass("this node has been bootstrapped");
+        }
+        Some(0) => "from a run that succeeded".to_owned(),
+        Some(code) => format!("from a run that failed with {code}"),
+        None => "without a readable report".to_owned(),
+    };
+    match facts.stage {
+        Stage::Node => Finding::fatal(
+            format!("{SENTINEL} is left {left}; the scripts would skip everything"),
             "recreate the node, or remove that file and run again",
         ),
-        None => Finding::warning(
-            format!(
-                "{SENTINEL} is there without a readable report; the scripts will skip everything and report success"
-            ),
-            "recreate the node, or remove that file and run again",
+        Stage::Image => Finding::fatal(
+            format!("{SENTINEL} is left {left}; every node of this image would skip its bootstrap"),
+            "remove that file and provision.json from the image; see how the image came to be booted before it was sealed",
         ),
     }
 }

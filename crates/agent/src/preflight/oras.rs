@@ -2,7 +2,9 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use mooring_contract::Secret;
 use mooring_contract::catalogue::image_date;
 
 use super::check::Verdict;
@@ -11,7 +13,8 @@ use super::{Config, Facts, Finding};
 use crate::VERSION;
 use crate::agent::Agent;
 use crate::cli::Stage;
-use crate::world::World;
+use crate::go_text::{child_error, os_error};
+use crate::world::{ChildStatus, Tool, ToolEnd, World};
 
 /// Where images put it.
 const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras"];
@@ -19,15 +22,45 @@ const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras
 /// More than any release file has.
 const MAX_OS_RELEASE_BYTES: u64 = 64 * 1024;
 
-/// The check.
+/// How long `oras version` may take: milliseconds, but for a cold disk of a machine that is booting.
+const START_LIMIT: Duration = Duration::from_secs(10);
+
+/// The check. A node that needs oras also starts it once: a file can be whole in length and still be broken.
 pub(super) fn oras(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
+    let is_needed = facts.config.bootstrap_registry().is_some();
     match locate(world, facts) {
+        Ok(path) if is_needed && facts.stage == Stage::Node => start(world, facts, path),
         Ok(path) => Finding::pass(format!("oras is {}", path.display())),
-        Err(found) => {
-            let is_needed = facts.config.bootstrap_registry().is_some();
-            missing(world, facts, found, is_needed || facts.stage == Stage::Image)
-        }
+        Err(found) => missing(world, facts, found, is_needed || facts.stage == Stage::Image),
     }
+}
+
+/// Runs `oras version`, with nothing of this process's environment but `PATH` and `HOME`.
+fn start(world: &mut dyn World, facts: &Facts<'_>, path: PathBuf) -> Finding {
+    let shown = path.display().to_string();
+    let ended = world.run_tool(&Tool {
+        program: &path,
+        arguments: vec!["version".into()],
+        variables: Vec::new(),
+        input: &Secret::from(""),
+        limit: START_LIMIT,
+    });
+    let why = match &ended {
+        Ok(ToolEnd { status: Some(ChildStatus::Exited(0)), .. }) => {
+            return Finding::pass(format!("oras is {shown}, and it starts"));
+        }
+        Ok(ToolEnd { status: None, .. }) => {
+            let seconds = START_LIMIT.as_secs();
+            return Finding::warning(
+                format!("`{shown} version` did not end within {seconds} s"),
+                "if the bootstrap fails, suspect the image or its disk first",
+            );
+        }
+        Ok(ToolEnd { status: Some(status), .. }) => child_error(*status).unwrap_or_default(),
+        Err(error) => os_error(error),
+    };
+    let place = Place { path, state: State::DoesNotStart { why } };
+    missing(world, facts, vec![place], true)
 }
 
 /// The oras that a shell would run, for a command that cannot do without it; the error says what was

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::Facts;
+use super::elf::{Elf, HEADER_BYTES};
 use super::inside::{Target, look};
 use crate::cli::Stage;
 use crate::world::{EntryKind, World};
@@ -11,18 +12,33 @@ use crate::world::{EntryKind, World};
 /// Where an image's programs are looked for: what a system service of it would see.
 const IMAGE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Enough for an ELF header, and for `#!`.
-const HEAD_BYTES: usize = 20;
-
 /// What stands at one place where a program could be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     Good,
     Missing,
-    NotExecutable { mode: u32 },
+    NotExecutable {
+        mode: u32,
+    },
     NotAFile,
     Dangling(PathBuf),
-    WrongArchitecture { found: &'static str, expected: &'static str },
+    /// Neither an ELF file nor a script, such as an empty file, or a page that answered in the place of a download.
+    NotAProgram {
+        length: u64,
+    },
+    /// An ELF file that ends before its own tables say.
+    Truncated {
+        length: u64,
+        needed: u64,
+    },
+    WrongArchitecture {
+        found: &'static str,
+        expected: &'static str,
+    },
+    /// It was started, and failed.
+    DoesNotStart {
+        why: String,
+    },
 }
 
 impl fmt::Display for State {
@@ -36,6 +52,16 @@ impl fmt::Display for State {
             Self::NotAFile => f.write_str("present, but not a file"),
             Self::Dangling(target) => {
                 write!(f, "a link that leads nowhere (to {})", target.display())
+            }
+            Self::NotAProgram { length: 0 } => f.write_str("present, but empty"),
+            Self::NotAProgram { length } => {
+                write!(f, "present, but neither a program nor a script ({length} bytes)")
+            }
+            Self::Truncated { length, needed } => {
+                write!(f, "present, but cut short ({length} of at least {needed} bytes)")
+            }
+            Self::DoesNotStart { why } => {
+                write!(f, "present, but `oras version` fails ({why})")
             }
             Self::WrongArchitecture { found, expected } => {
                 write!(f, "present, but made for {found}; this machine is {expected}")
@@ -92,17 +118,31 @@ fn place(world: &mut dyn World, facts: &Facts<'_>, root: Option<&Path>, path: &P
         Target::There { entry, .. } if entry.mode & 0o111 == 0 => {
             State::NotExecutable { mode: entry.mode }
         }
-        Target::There { path, .. } => architecture_state(world, facts, &path),
+        Target::There { path, entry } => content_state(world, facts, &path, entry.length),
     };
     Place { path: path.to_owned(), state }
 }
 
-fn architecture_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path) -> State {
-    match (architecture(world, real), expected_architecture(world, facts)) {
-        (Some(found), Some(expected)) if found != expected => {
-            State::WrongArchitecture { found, expected }
+fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: u64) -> State {
+    let Ok(head) = world.read_at(real, 0, HEADER_BYTES) else { return State::Good };
+    if head.starts_with(b"#!") {
+        return State::Good;
+    }
+    let Some(elf) = Elf::read(&head) else {
+        let is_cut = head.starts_with(b"\x7fELF");
+        return if is_cut {
+            State::Truncated { length, needed: HEADER_BYTES }
+        } else {
+            State::NotAProgram { length }
+        };
+    };
+    let needed =
+        elf.needed_length(|offset, count| world.read_at(real, offset, count).unwrap_or_default());
+    match expected_architecture(world, facts) {
+        _ if needed > length => State::Truncated { length, needed },
+        Some(expected) if expected != elf.architecture() => {
+            State::WrongArchitecture { found: elf.architecture(), expected }
         }
-        // A script, or nothing to compare with.
         _ => State::Good,
     }
 }
@@ -129,22 +169,5 @@ fn expected_architecture(world: &mut dyn World, facts: &Facts<'_>) -> Option<&'s
 
 /// What a program is made for; `None` if it is no ELF file.
 fn architecture(world: &mut dyn World, real: &Path) -> Option<&'static str> {
-    let head = world.head(real, HEAD_BYTES).ok()?;
-    if !head.starts_with(b"\x7fELF") {
-        return None;
-    }
-    // The machine's number stands at byte 18, in the order that byte 5 tells.
-    let number = match (head.get(5)?, head.get(18..20)?) {
-        (2, &[high, low]) => u16::from_be_bytes([high, low]),
-        (_, &[low, high]) => u16::from_le_bytes([low, high]),
-        _ => return None,
-    };
-    Some(match number {
-        0x03 => "x86",
-        0x28 => "arm",
-        0x3e => "x86-64",
-        0xb7 => "arm64",
-        0xf3 => "riscv",
-        _ => "another machine",
-    })
+    Elf::read(&world.read_at(real, 0, HEADER_BYTES).ok()?).map(|elf| elf.architecture())
 }

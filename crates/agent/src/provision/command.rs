@@ -76,6 +76,10 @@ fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, Failu
     let config = read_config(agent, typed).map_err(Failure::before_start)?;
     agent.redactor = secrets::of_config(&config);
     check_version(agent, &config).map_err(Failure::before_start)?;
+    if secrets::are_masked(&config) {
+        let error = format!("provision file {}: {}", typed.display(), secrets::MASKED_CONFIG);
+        return Err(Failure::before_start(error));
+    }
     let path = typed.to_owned();
     check(agent, preflight::Config::Read { path, config: Cow::Borrowed(&config) })?;
     prepare_child(agent, &config).map_err(Failure::before_start)

@@ -3,12 +3,14 @@
 mod checks;
 mod command;
 mod comparison;
+mod earlier;
 mod output;
 
 use std::path::Path;
 use std::time::SystemTime;
 
-use mooring_contract::CseStatus;
+use mooring_contract::json::lossy;
+use mooring_contract::{CseStatus, shown};
 
 use crate::agent::Agent;
 use crate::cause;
@@ -16,13 +18,16 @@ use crate::cli::ProvisionFlags;
 use crate::event::Task;
 use crate::go_text::{child_error, path_error};
 use crate::log::Value;
-use crate::paths::{Layout, PREVIOUS_REPORT, REPORT, SENTINEL};
+use crate::paths::{Layout, REPORT, RUN_RECORD, SCRIPTS_LOG};
 use crate::preflight::code_name;
 use crate::report;
-use crate::running::{self, Claim};
-use crate::world::{ChildEnd, ChildStatus, Replace, Signal, World};
-use command::Prepared;
+use crate::running::{self, Claim, Running};
+use crate::world::{ChildEnd, ChildStatus, Signal, Stopped, World};
+use command::{Prepared, prepare};
 use output::Output;
+
+/// What is kept of the scripts' own log: as much as they put into their reports themselves.
+const SCRIPTS_LOG_BYTES: u64 = 3000;
 
 /// The report's code for "the agent failed before it ran anything".
 pub(crate) const NOT_STARTED: i32 = 240;
@@ -31,13 +36,18 @@ pub(crate) const NOT_STARTED: i32 = 240;
 #[derive(Debug)]
 struct Failure {
     status: Box<CseStatus>,
+    /// What the log says, if something else than the report.
+    logged: Option<String>,
     exit_code: u8,
+    /// True if the verdict is gone with the boot: a signal ended the run, or it is that of an earlier run.
+    is_of_this_boot: bool,
 }
 
 impl Failure {
     /// Nothing was run.
     fn before_start(error: String) -> Self {
-        Self { status: Box::new(status(NOT_STARTED, error, String::new())), exit_code: 1 }
+        let status = Box::new(status(NOT_STARTED, error, String::new()));
+        Self { status, logged: None, exit_code: 1, is_of_this_boot: false }
     }
 
     /// Nothing was run, because of what preflight found. The report begins with the code's name,
@@ -45,26 +55,49 @@ impl Failure {
     fn preflight(code: i32, summary: &str, output: String) -> Self {
         let name = code_name(code).unwrap_or("preflight");
         let status = Box::new(status(code, format!("{name}: {summary}"), output));
-        Self { status, exit_code: exit_code(code) }
+        Self { status, logged: None, exit_code: exit_code(code), is_of_this_boot: false }
     }
 }
 
 /// Runs the command; the result is the process's exit code.
 pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
     let start = agent.started(Task::Provision);
-    if !flags.dry_run {
-        catch_signals(agent);
-        match claim(agent) {
-            Ok(()) => move_stale_report_aside(agent),
-            Err(taken) => return finish(agent, start, Err((&taken, 1))),
+    if flags.dry_run {
+        return dry_run(agent, flags, start);
+    }
+    catch_signals(agent);
+    let mut record = match claim(agent) {
+        Ok(record) => record,
+        Err(taken) => return finish(agent, start, Err((&taken, 1))),
+    };
+    let result = earlier::check(agent).and_then(|()| {
+        let prepared = prepare(agent, flags)?;
+        run(agent, &prepared, flags, &mut record)
+    });
+    match result {
+        Ok(()) => {
+            leave_success(agent, record.as_mut());
+            finish(agent, start, Ok(()))
+        }
+        Err(failure) => {
+            leave_failure(agent, &failure, record.as_mut());
+            let error = failure.logged.as_ref().unwrap_or(&failure.status.error);
+            finish(agent, start, Err((error, failure.exit_code)))
         }
     }
-    match attempt(agent, flags) {
-        Ok(()) => finish(agent, start, Ok(())),
+}
+
+fn dry_run(agent: &mut Agent<'_>, flags: &ProvisionFlags, start: SystemTime) -> u8 {
+    match prepare(agent, flags) {
+        Ok(prepared) => {
+            agent.info("dry-run", &[("cmd", Value::Text(&prepared.shown))]);
+            log_finished(agent, -1, ("", ""), None);
+            finish(agent, start, Ok(()))
+        }
         Err(failure) => {
             // A dry run may go wrong beside a `provision` that does not.
-            if !flags.dry_run || !running::is_live(agent.world, &agent.layout) {
-                leave_result(agent, &failure.status);
+            if !running::is_live(agent.world, &agent.layout) {
+                leave_failure(agent, &failure, None);
             }
             finish(agent, start, Err((&failure.status.error, failure.exit_code)))
         }
@@ -86,9 +119,9 @@ fn catch_signals(agent: &mut Agent<'_>) {
 
 /// Makes this the only process that provisions. A machine on which that cannot be recorded is
 /// provisioned all the same: the record serves those who wait, not the scripts.
-fn claim(agent: &mut Agent<'_>) -> Result<(), String> {
+fn claim(agent: &mut Agent<'_>) -> Result<Option<Running>, String> {
     match running::claim(agent.world, &agent.layout) {
-        Ok(Claim::Ours) => Ok(()),
+        Ok(Claim::Ours(running)) => Ok(Some(running)),
         Ok(Claim::TakenBy(pid)) => {
             let by = pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
             Err(format!("another provision is already running{by}"))
@@ -96,41 +129,27 @@ fn claim(agent: &mut Agent<'_>) -> Result<(), String> {
         Err(error) => {
             let error = error.to_string();
             agent.warn("failed to record this provision", &[("error", Value::Text(&error))]);
-            Ok(())
+            Ok(None)
         }
     }
 }
 
-/// A report without a sentinel is of an attempt that did not come to its end. It would be taken for
-/// ours, so it makes room; with a sentinel, the node's bootstrap is over and nothing is touched.
-fn move_stale_report_aside(agent: &mut Agent<'_>) {
-    let (report, previous) = (agent.layout.at(REPORT), agent.layout.at(PREVIOUS_REPORT));
-    if agent.world.kind(&agent.layout.at(SENTINEL)).is_ok() || agent.world.kind(&report).is_err() {
-        return;
-    }
-    if let Err(error) = agent.world.rename(&report, &previous, Replace::Yes) {
-        let error = path_error("rename", REPORT.as_ref(), &error);
-        agent
-            .warn("failed to move a stale provision.json aside", &[("error", Value::Text(&error))]);
-    }
-}
-
-fn attempt(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> Result<(), Failure> {
-    let prepared = command::prepare(agent, flags)?;
-    if flags.dry_run {
-        agent.info("dry-run", &[("cmd", Value::Text(&prepared.shown))]);
-        log_finished(agent, -1, ("", ""), None);
-        return Ok(());
-    }
-    run(agent, &prepared, flags)
-}
-
-fn run(agent: &mut Agent<'_>, prepared: &Prepared, flags: &ProvisionFlags) -> Result<(), Failure> {
+fn run(
+    agent: &mut Agent<'_>,
+    prepared: &Prepared,
+    flags: &ProvisionFlags,
+    record: &mut Option<Running>,
+) -> Result<(), Failure> {
     if let Some(signal) = agent.world.caught_signal() {
         let error = format!("interrupted by {} before the scripts were started", signal.name());
-        return Err(Failure::before_start(error));
+        return Err(Failure { is_of_this_boot: true, ..Failure::before_start(error) });
     }
+    let had_sentinel = earlier::has_sentinel(agent);
+    let logged_before = scripts_log_length(agent);
     let mut output = Output::new(&agent.redactor);
+    if let Some(record) = record {
+        output.record_start(agent.world.apart(), agent.layout.clone(), record);
+    }
     let ended = match &prepared.child {
         Ok(child) => agent
             .world
@@ -154,30 +173,84 @@ fn run(agent: &mut Agent<'_>, prepared: &Prepared, flags: &ProvisionFlags) -> Re
         );
     }
     let Some(error) = error else { return Ok(()) };
+    let is_stopped = ended.as_ref().is_ok_and(|end| is_stopped(agent, end));
+    if is_stopped && !had_sentinel {
+        if report::read(agent.world, &agent.layout).is_some_and(|status| status.code() == Ok(0))
+            && earlier::has_sentinel(agent)
+        {
+            agent.info("the scripts had ended with success before the stop reached them", &[]);
+            return Ok(());
+        }
+        earlier::withdraw_sentinel(agent);
+    }
     let exit_code = match ended {
         Ok(_) => exit_code(code),
         Err(_) => 1,
     };
-    let status = Box::new(status(code, error, format!("{out}\n{err}")));
-    Err(Failure { status, exit_code })
+    let log = scripts_log(agent, logged_before);
+    let status = Box::new(status(code, error, format!("{out}\n{err}{log}")));
+    Err(Failure { status, logged: None, exit_code, is_of_this_boot: is_stopped })
+}
+
+/// The end of what the scripts wrote to their own log in this run; real scripts print nothing else.
+fn scripts_log(agent: &mut Agent<'_>, logged_before: u64) -> String {
+    let begin = logged_before.max(scripts_log_length(agent).saturating_sub(SCRIPTS_LOG_BYTES));
+    let log = agent.world.read_at(&agent.layout.at(SCRIPTS_LOG), begin, SCRIPTS_LOG_BYTES);
+    agent.redactor.redact_foreign(&lossy(&log.unwrap_or_default()))
+}
+
+fn scripts_log_length(agent: &mut Agent<'_>) -> u64 {
+    agent.world.entry(&agent.layout.at(SCRIPTS_LOG)).map_or(0, |log| log.length)
+}
+
+/// True if the scripts did not come to their end because the machine, or someone, stopped them. At a shutdown each
+/// process gets its signal by itself, the scripts perhaps before the agent.
+fn is_stopped(agent: &mut Agent<'_>, end: &ChildEnd) -> bool {
+    let by_signal =
+        |number: i32| [Signal::Terminate, Signal::Interrupt].iter().any(|s| s.number() == number);
+    let is_signaled =
+        matches!(end.status, ChildStatus::Signaled { number, .. } if by_signal(number));
+    end.stopped.is_some() || is_signaled || agent.world.caught_signal().is_some()
 }
 
 /// The number in the report: the child's own; a signal counts as -1, as in the Go program. A
 /// bootstrap that ended well although it was told to stop did not come to its end.
 fn code_of(end: &ChildEnd) -> i32 {
-    match (end.status, end.forwarded) {
-        (ChildStatus::Exited(0), Some(signal)) => 128 + signal.number(),
+    match (end.status, &end.stopped) {
+        (ChildStatus::Exited(0), Some(stopped)) => 128 + stopped.signal.number(),
         (ChildStatus::Exited(code), _) => code,
         (ChildStatus::Signaled { .. }, _) => -1,
     }
 }
 
 fn error_of(end: &ChildEnd) -> Option<String> {
-    let interrupted = |signal: Signal| format!("interrupted by {}", signal.name());
-    match (child_error(end.status), end.forwarded) {
+    match (child_error(end.status), &end.stopped) {
         (error, None) => error,
-        (None, Some(signal)) => Some(interrupted(signal)),
-        (Some(error), Some(signal)) => Some(format!("{error} ({})", interrupted(signal))),
+        (None, Some(stopped)) => Some(interrupted(stopped)),
+        (Some(error), Some(stopped)) => Some(format!("{error} ({})", interrupted(stopped))),
+    }
+}
+
+/// What was stopped, and what was not.
+fn interrupted(stopped: &Stopped) -> String {
+    let Stopped { signal, processes, killed, left } = stopped;
+    let killed = match killed {
+        0 => String::new(),
+        killed => format!(", {killed} of them by SIGKILL"),
+    };
+    let names: Vec<String> =
+        left.iter().take(5).map(|(pid, name)| format!("{} (pid {pid})", shown(name))).collect();
+    let left = match left.len() {
+        0 => String::new(),
+        left => format!("; {} still run: {}", count(left), names.join(", ")),
+    };
+    format!("interrupted by {}; stopped {}{killed}{left}", signal.name(), count(*processes))
+}
+
+fn count(processes: usize) -> String {
+    match processes {
+        1 => "1 process".to_owned(),
+        _ => format!("{processes} processes"),
     }
 }
 
@@ -202,8 +275,9 @@ fn status(code: i32, error: String, output: String) -> CseStatus {
     CseStatus { exit_code: code.to_string(), error, output, ..CseStatus::default() }
 }
 
-/// Leaves the report and then the sentinel, each where there is none.
-fn leave_result(agent: &mut Agent<'_>, status: &CseStatus) {
+/// Leaves the result of a run that failed: in the record of this boot, and for later boots the report and the sentinel.
+fn leave_failure(agent: &mut Agent<'_>, failure: &Failure, record: Option<&mut Running>) {
+    let Failure { status, is_of_this_boot, .. } = failure;
     let redact = |text: &str| agent.redactor.redact(text).into_owned();
     let status = CseStatus {
         exit_code: status.exit_code.clone(),
@@ -212,12 +286,37 @@ fn leave_result(agent: &mut Agent<'_>, status: &CseStatus) {
         diagnosis: redact(&cause::sentence(status)),
         timings: status.timings.clone(),
     };
-    for (fixed, error) in report::leave(agent.world, &agent.layout, &status) {
+    let is_recorded = leave_record(agent, record, &status);
+    // Who waits must get a word even where nothing can be recorded.
+    if *is_of_this_boot && is_recorded {
+        return;
+    }
+    for (fixed, error) in report::leave(agent.world, &agent.layout, &status, !is_recorded) {
         let name = fixed.rsplit('/').next().unwrap_or(fixed);
         let error = path_error("open", fixed.as_ref(), &error);
         let attributes = [("path", Value::Text(fixed)), ("error", Value::Text(&error))];
         agent.error(&format!("failed to write {name} file"), &attributes);
     }
+}
+
+/// Leaves the result of a run that succeeded. The scripts have left theirs; a full disk may have kept them from it.
+fn leave_success(agent: &mut Agent<'_>, record: Option<&mut Running>) {
+    let status = status(0, String::new(), String::new());
+    leave_record(agent, record, &status);
+    if report::is_torn(agent.world, &agent.layout) {
+        let _ = report::replace(agent.world, &agent.layout.at(REPORT), status.to_json().as_bytes());
+    }
+}
+
+/// Records the result for those who wait in this boot; true if that worked.
+fn leave_record(agent: &mut Agent<'_>, record: Option<&mut Running>, status: &CseStatus) -> bool {
+    let Some(record) = record else { return false };
+    let written = record.ended(agent.world, &agent.layout, status.to_json());
+    if let Err(error) = &written {
+        let error = path_error("open", RUN_RECORD.as_ref(), error);
+        agent.warn("failed to record the result", &[("error", Value::Text(&error))]);
+    }
+    written.is_ok()
 }
 
 /// Leaves the result of a `provision` that never got as far as a log. Someone waits for it, unless a
@@ -226,12 +325,13 @@ pub(crate) fn leave_early_result(world: &mut dyn World, layout: &Layout, error: 
     if !running::is_live(world, layout) {
         let mut status = status(NOT_STARTED, error.to_owned(), String::new());
         status.diagnosis = cause::sentence(&status);
-        let _ = report::leave(world, layout, &status);
+        let _ = report::leave(world, layout, &status, true);
     }
 }
 
 /// Leaves the result of a `provision` that cannot say any more. Nobody is left to tell of a failure
 /// to do so.
 pub(crate) fn leave_last_result(world: &mut dyn World, layout: &Layout, error: &str) {
-    let _ = report::leave(world, layout, &status(NOT_STARTED, error.to_owned(), String::new()));
+    let status = status(NOT_STARTED, error.to_owned(), String::new());
+    let _ = report::leave(world, layout, &status, true);
 }

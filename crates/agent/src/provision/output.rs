@@ -3,9 +3,11 @@
 
 use mooring_contract::json::lossy;
 
+use crate::paths::Layout;
 use crate::redact;
 use crate::redact::Redactor;
-use crate::world::{OutputFilter, Stream};
+use crate::running::Running;
+use crate::world::{OutputFilter, Stream, World};
 
 /// What is kept of each stream: twice what the extension's window can show, so that the report
 /// decides what to drop, and memory stays the same whatever the bootstrap prints.
@@ -15,11 +17,29 @@ const KEPT: usize = 8 * 1024;
 pub(super) struct Output<'r> {
     out: Kept<'r>,
     err: Kept<'r>,
+    start: Option<Start<'r>>,
+}
+
+/// Where the start of the bootstrap is recorded; by a world of its own, since the agent's is busy with the bootstrap.
+struct Start<'r> {
+    world: Box<dyn World + Send>,
+    layout: Layout,
+    record: &'r mut Running,
 }
 
 impl<'r> Output<'r> {
     pub(super) fn new(redactor: &'r Redactor) -> Self {
-        Self { out: Kept::new(redactor), err: Kept::new(redactor) }
+        Self { out: Kept::new(redactor), err: Kept::new(redactor), start: None }
+    }
+
+    /// Records the start of the bootstrap when it comes.
+    pub(super) fn record_start(
+        &mut self,
+        world: Box<dyn World + Send>,
+        layout: Layout,
+        record: &'r mut Running,
+    ) {
+        self.start = Some(Start { world, layout, record });
     }
 
     /// The ends of standard output and standard error.
@@ -36,6 +56,13 @@ impl<'r> Output<'r> {
 }
 
 impl OutputFilter for Output<'_> {
+    fn started(&mut self, pid: u32) {
+        if let Some(Start { mut world, layout, record }) = self.start.take() {
+            // Without it, those who wait know less, and the scripts run all the same.
+            let _ = record.scripts_started(&mut *world, &layout, pid);
+        }
+    }
+
     fn push(&mut self, stream: Stream, piece: &[u8], printed: &mut Vec<u8>) {
         let kept = self.stream(stream);
         if let Some(redacted) = &mut kept.redacted {

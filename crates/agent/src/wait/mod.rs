@@ -14,13 +14,14 @@ use crate::cause;
 use crate::event::Task;
 use crate::go_text::{os_error, path_error, read_failure};
 use crate::log::Value;
+use crate::nbc;
 use crate::paths::{
     BASE_PREP_SENTINEL, CONTAINERS_DIR, NBC_COMMAND, NODE_CONFIG, REPORT, RUN_DIR, SENTINEL,
 };
 use crate::provision::NOT_STARTED;
+use crate::running::{self, Running};
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Stream, Watch, WatchFailure, Woken};
-use crate::{nbc, running};
 use evaluate::{Verdict, evaluate};
 
 /// The report's code for "the time is up", as the scripts use it.
@@ -33,8 +34,8 @@ enum Outcome {
     Complete,
     /// An image was baked; there will be no node.
     BasePrepComplete,
-    /// The process that provisioned is gone and has left no result.
-    ProcessGone(u32),
+    /// The run is over, but the node is not complete.
+    Ended(Box<Running>),
     /// The time is up.
     TimedOut(Duration),
 }
@@ -67,6 +68,31 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     verdict.exit_code
 }
 
+/// How long the record of a run that was over before this wait began is left alone. The next run may be starting, perhaps
+/// together with this wait, and its verdict is the one that counts.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// What a wait has seen so far.
+#[derive(Default)]
+struct Seen {
+    /// Whether a run went on while this wait looked.
+    live_run: bool,
+    /// When a run that is over was first seen, and which.
+    over: Option<(Running, Duration)>,
+    /// Whether it was logged that the scripts go on without their agent.
+    logged_orphans: bool,
+}
+
+/// What one look at the node has shown.
+enum Look {
+    Over(Outcome),
+    /// Nothing yet: the process whose end is worth a look, and when to look again in any case.
+    Pending {
+        pid: Option<u32>,
+        again: Option<Duration>,
+    },
+}
+
 /// Sleeps until there is an outcome. The watch exists before the first look, so nothing is missed.
 fn wait(
     agent: &mut Agent<'_>,
@@ -75,10 +101,12 @@ fn wait(
 ) -> std::result::Result<Outcome, String> {
     let mut watch = watch(agent)?;
     let baked_before = is_baked(agent) && !bakes_an_image(agent);
+    let mut seen = Seen::default();
     loop {
-        if let Some(outcome) = look(agent, baked_before) {
-            return Ok(outcome);
-        }
+        let (pid, again) = match look(agent, baked_before, &mut seen) {
+            Look::Over(outcome) => return Ok(outcome),
+            Look::Pending { pid, again } => (pid, again),
+        };
         let left = match timeout {
             None => None,
             Some(timeout) => {
@@ -89,8 +117,7 @@ fn wait(
                 }
             }
         };
-        let pid = running::read(agent.world, &agent.layout).map(|running| running.pid);
-        match watch.wait(pid, left) {
+        match watch.wait(pid, [left, again].into_iter().flatten().min()) {
             Ok(Woken::Changed | Woken::ProcessEnded | Woken::TimedOut) => {}
             Err(error) => return Err(format!("error watching file: {}", os_error(&error))),
         }
@@ -116,17 +143,43 @@ fn watch(agent: &mut Agent<'_>) -> std::result::Result<Box<dyn Watch>, String> {
 }
 
 /// Looks at the node once. On a node whose image was baked before, the mark of that says nothing.
-fn look(agent: &mut Agent<'_>, baked_before: bool) -> Option<Outcome> {
+fn look(agent: &mut Agent<'_>, baked_before: bool, seen: &mut Seen) -> Look {
     // The process first, then the sentinel: a result that it left in its last moment is seen.
     let running = running::read(agent.world, &agent.layout);
-    let gone = running.filter(|running| !running.is_alive(agent.world)).map(|gone| gone.pid);
+    let awaited = running.as_ref().and_then(|running| running.awaited(agent.world));
     if agent.world.kind(&agent.layout.at(SENTINEL)).is_ok() {
-        return Some(Outcome::Complete);
+        return Look::Over(Outcome::Complete);
     }
     if !baked_before && is_baked(agent) {
-        return Some(Outcome::BasePrepComplete);
+        return Look::Over(Outcome::BasePrepComplete);
     }
-    gone.map(Outcome::ProcessGone)
+    let Some(running) = running else { return Look::Pending { pid: None, again: None } };
+    if let Some(process) = awaited {
+        seen.live_run = true;
+        if process.pid != running.agent.pid && !seen.logged_orphans {
+            seen.logged_orphans = true;
+            let text = format!(
+                "provision (pid {}) ended without leaving a result, but its scripts still run (pid {}); waiting for them",
+                running.agent.pid, process.pid
+            );
+            agent.warn(&text, &[]);
+        }
+        return Look::Pending { pid: Some(process.pid), again: None };
+    }
+    if seen.live_run {
+        return Look::Over(Outcome::Ended(Box::new(running)));
+    }
+    let now = agent.world.monotonic();
+    match &seen.over {
+        Some((known, since)) if *known == running => match (*since + SETTLE).checked_sub(now) {
+            None | Some(Duration::ZERO) => Look::Over(Outcome::Ended(Box::new(running))),
+            again => Look::Pending { pid: None, again },
+        },
+        _ => {
+            seen.over = Some((running, now));
+            Look::Pending { pid: None, again: Some(SETTLE) }
+        }
+    }
 }
 
 fn is_baked(agent: &mut Agent<'_>) -> bool {
@@ -147,20 +200,7 @@ fn bakes_an_image(agent: &mut Agent<'_>) -> bool {
 
 fn result(agent: &mut Agent<'_>, outcome: &Outcome) -> Result {
     match outcome {
-        Outcome::Complete => match agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES) {
-            Ok(report) => {
-                let redact = |text: &str| agent.redactor.redact_foreign(text);
-                Result { verdict: evaluate(&report, redact), printed: report }
-            }
-            Err(failure) => Result {
-                printed: Vec::new(),
-                verdict: Verdict::failed(format!(
-                    "failed to read provision.json: {}. One reason could be that AKSNodeConfig is \
-                     not properly set",
-                    read_failure(REPORT.as_ref(), &failure)
-                )),
-            },
-        },
+        Outcome::Complete => complete(agent),
         Outcome::BasePrepComplete => {
             let note = "base_prep.complete is there: an image was baked, no node is provisioned";
             agent.info(note, &[("path", Value::Text(BASE_PREP_SENTINEL))]);
@@ -168,18 +208,69 @@ fn result(agent: &mut Agent<'_>, outcome: &Outcome) -> Result {
             let verdict = Verdict { error: None, exit_code: 0 };
             Result { printed: report.unwrap_or_default(), verdict }
         }
-        Outcome::ProcessGone(pid) => own_report(
-            NOT_STARTED,
-            &format!(
-                "provision (pid {pid}) ended without leaving a result; see \
-                 /var/log/azure/aks-node-controller.log and the journal for why it was killed"
-            ),
-        ),
+        Outcome::Ended(running) => ended(agent, running),
         Outcome::TimedOut(timeout) => {
             let seconds = timeout.as_secs_f64();
             own_report(TIMED_OUT, &format!("deadline exceeded: no result after {seconds} s"))
         }
     }
+}
+
+/// The node is complete: its report tells, or what this boot's run recorded where the report is missing or torn.
+fn complete(agent: &mut Agent<'_>) -> Result {
+    let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
+    let is_whole = report.as_ref().is_ok_and(|report| CseStatus::read(report).is_ok());
+    if !is_whole
+        && let Some(recorded) = running::read(agent.world, &agent.layout).and_then(|r| r.report)
+    {
+        agent.warn(
+            "provision.json cannot be read; the result is that of the run directory",
+            &[("path", Value::Text(REPORT))],
+        );
+        return evaluated(agent, recorded.into_bytes());
+    }
+    match report {
+        Ok(report) => evaluated(agent, report),
+        Err(failure) => Result {
+            printed: Vec::new(),
+            verdict: Verdict::failed(format!(
+                "failed to read provision.json: {}. One reason could be that AKSNodeConfig is \
+                 not properly set",
+                read_failure(REPORT.as_ref(), &failure)
+            )),
+        },
+    }
+}
+
+fn evaluated(agent: &Agent<'_>, report: Vec<u8>) -> Result {
+    let redact = |text: &str| agent.redactor.redact_foreign(text);
+    Result { verdict: evaluate(&report, redact), printed: report }
+}
+
+/// The run is over without a sentinel: its recorded report tells, or what is known of its processes.
+fn ended(agent: &Agent<'_>, running: &Running) -> Result {
+    let pid = running.agent.pid;
+    if let Some(report) = &running.report {
+        let result = evaluated(agent, report.clone().into_bytes());
+        if result.verdict.error.is_some() {
+            return result;
+        }
+        let error = "the scripts ended with exit code 0 but left no provision.complete; see \
+            /var/log/azure/cluster-provision.log";
+        return own_report(NOT_STARTED, error);
+    }
+    let scripts = match running.scripts {
+        None => "no start of the scripts is recorded".to_owned(),
+        Some(scripts) => {
+            let pid = scripts.pid;
+            format!("the scripts that it had started (pid {pid}) have ended without one, too")
+        }
+    };
+    let error = format!(
+        "provision (pid {pid}) ended without leaving a result; {scripts}; see \
+         /var/log/azure/aks-node-controller.log and the journal for why it was killed"
+    );
+    own_report(NOT_STARTED, &error)
 }
 
 /// A result that is ours alone; no file is written, since the bootstrap may still come to its end.

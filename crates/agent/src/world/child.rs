@@ -4,13 +4,13 @@ use std::io::{self, Read as _};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, kill_process_group};
 
+use super::tree::{self, Scope, Stop};
 use super::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Signal, Stream};
 
 /// How long a process that the bootstrap left behind may hold its output open after the bootstrap
@@ -65,48 +65,72 @@ fn arrived(socket: &mut UnixStream) -> bool {
     any
 }
 
-/// Runs a program to its end, forwarding signals to it and its output through `filter`.
+/// Runs a program to its end, its output through `filter`. A signal stops it with everything that it has started. With
+/// `adopts`, this process is there for nothing else and takes in what loses its parent.
 pub(super) fn run(
     spec: &ChildSpec,
     signals: &mut Signals,
+    adopts: bool,
     filter: &mut dyn OutputFilter,
     print: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<ChildEnd> {
+    if adopts {
+        tree::adopt();
+    }
     let mut child = Command::new(spec.program)
         .args(&spec.arguments)
         .envs(spec.variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A group of its own, so that a signal reaches what the shell has started, too.
+        // A group of its own, so that a terminal's signals reach only this process, which passes them on.
         .process_group(0)
         .spawn()?;
+    filter.started(child.id());
     let mut out = Pipe { source: child.stdout.take(), stream: Stream::Out };
     let mut err = Pipe { source: child.stderr.take(), stream: Stream::Err };
     let mut ended: Option<(ExitStatus, Instant)> = None;
-    let mut forwarded = None;
+    let mut stop: Option<Stop> = None;
+    let scope = if adopts && cfg!(target_os = "linux") {
+        Scope::Children(std::process::id())
+    } else {
+        Scope::Process(child.id())
+    };
     let mut last_looks = 0;
     loop {
         if let Some(signal) = signals.take() {
-            forward(&child, signal);
-            forwarded = Some(signal);
+            match &mut stop {
+                None => stop = Some(Stop::begin(signal, scope, now())),
+                // Whoever asks twice is in a hurry.
+                Some(stop) => stop.hurry(now()),
+            }
         }
-        arrived(&mut signals.child_ended);
+        if arrived(&mut signals.child_ended) && adopts {
+            tree::reap_orphans(child.id());
+        }
         if ended.is_none() {
             ended = child.try_wait()?.map(|status| (status, now() + GRACE));
         }
         let all_read = out.source.is_none() && err.source.is_none();
         let patience = ended.map(|(_, until)| until.saturating_duration_since(now()));
+        let is_stopped = stop.as_mut().is_none_or(|stop| stop.proceed(now()));
         if let Some((status, _)) = ended
+            && is_stopped
             && (all_read || last_looks == LAST_LOOKS)
         {
             out.close(filter, print);
             err.close(filter, print);
             let status = child_status(status);
-            return Ok(ChildEnd { status, forwarded, output_left_open: !all_read });
+            let stopped = stop.map(Stop::end);
+            return Ok(ChildEnd { status, stopped, output_left_open: !all_read });
         }
         last_looks += u32::from(patience.is_some_and(|left| left.is_zero()));
-        let (out_ready, err_ready) = wait(&out, &err, signals, patience)?;
+        let pause = match (&stop, patience) {
+            (Some(_), Some(patience)) => Some(patience.min(tree::PERIOD)),
+            (Some(_), None) => Some(tree::PERIOD),
+            (None, patience) => patience,
+        };
+        let (out_ready, err_ready) = wait(&out, &err, signals, pause)?;
         if out_ready {
             out.read(filter, print);
         }
@@ -173,17 +197,6 @@ impl<S: io::Read> Pipe<S> {
             filter.finish(self.stream, &mut printed);
             print(self.stream, &printed);
         }
-    }
-}
-
-fn forward(child: &Child, signal: Signal) {
-    let signal = match signal {
-        Signal::Terminate => rustix::process::Signal::TERM,
-        Signal::Interrupt => rustix::process::Signal::INT,
-    };
-    // The group has the child's number. It may have ended in the meantime, which is no failure.
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, signal);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The real file system.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -22,10 +22,11 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     Ok(bytes)
 }
 
-pub(super) fn head(path: &Path, count: usize) -> io::Result<Vec<u8>> {
+pub(super) fn read_at(path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
-    let count = u64::try_from(count).unwrap_or(u64::MAX);
-    File::open(path)?.take(count).read_to_end(&mut bytes)?;
+    file.take(count).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -52,7 +53,8 @@ pub(super) fn entry(path: &Path) -> io::Result<Entry> {
     } else {
         EntryKind::Other
     };
-    Ok(Entry { kind, mode: metadata.permissions().mode() & 0o7777 })
+    let mode = metadata.permissions().mode() & 0o7777;
+    Ok(Entry { kind, mode, length: metadata.len() })
 }
 
 pub(super) fn space(path: &Path) -> io::Result<Space> {

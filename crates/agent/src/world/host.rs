@@ -15,10 +15,21 @@ use super::{
 /// The machine that this process runs on.
 #[derive(Debug, Default)]
 pub struct Host {
+    /// True if the process is there for the agent alone.
+    is_own_process: bool,
     signals: Option<child::Signals>,
     locks: Vec<File>,
     /// The fixed instant, set when it is first asked for.
     beginning: Option<Instant>,
+}
+
+impl Host {
+    /// The machine, seen by a process that is there for the agent alone: it adopts what its scripts leave without a parent,
+    /// and a stop reaches that, too. A process with children of its own uses [`Host::default`].
+    #[must_use]
+    pub fn of_own_process() -> Self {
+        Self { is_own_process: true, ..Self::default() }
+    }
 }
 
 impl World for Host {
@@ -47,8 +58,8 @@ impl World for Host {
         files::read(path, limit)
     }
 
-    fn head(&mut self, path: &Path, count: usize) -> io::Result<Vec<u8>> {
-        files::head(path, count)
+    fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
+        files::read_at(path, offset, count)
     }
 
     fn kind(&mut self, path: &Path) -> io::Result<FileKind> {
@@ -137,7 +148,7 @@ impl World for Host {
             Some(signals) => signals,
             none => none.insert(child::Signals::catch()?),
         };
-        child::run(spec, signals, filter, &mut print)
+        child::run(spec, signals, self.is_own_process, filter, &mut print)
     }
 
     fn watch(&mut self, folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure> {

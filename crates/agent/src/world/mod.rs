@@ -9,6 +9,11 @@ mod host;
 mod http;
 mod process;
 mod tool;
+#[cfg(target_os = "linux")]
+mod tree;
+#[cfg(not(target_os = "linux"))]
+#[path = "tree_elsewhere.rs"]
+mod tree;
 mod watch;
 
 use std::ffi::{OsStr, OsString};
@@ -42,8 +47,8 @@ pub trait World {
 
     /// Reads a file of at most `limit` bytes.
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
-    /// The first bytes of a file, at most `count`.
-    fn head(&mut self, path: &Path, count: usize) -> io::Result<Vec<u8>>;
+    /// Bytes of a file from `offset` on: `count`, or fewer where it ends.
+    fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>>;
     /// What a path leads to, links followed.
     fn kind(&mut self, path: &Path) -> io::Result<FileKind>;
     /// What stands at a path itself, a link included.
@@ -80,7 +85,7 @@ pub trait World {
     /// From now on a panic calls `last_words` with the place where it happened, and prints nothing
     /// else: a panic's own text may quote a secret.
     fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>);
-    /// From now on SIGTERM and SIGINT do not end this process; [`Self::run`] forwards them.
+    /// From now on SIGTERM and SIGINT do not end this process; [`Self::run`] stops the program when one arrives.
     fn catch_signals(&mut self) -> io::Result<()>;
     /// A signal that was caught and not yet asked for.
     fn caught_signal(&mut self) -> Option<Signal>;
@@ -131,6 +136,8 @@ pub struct Entry {
     pub kind: EntryKind,
     /// The permission bits.
     pub mode: u32,
+    /// The size in bytes.
+    pub length: u64,
 }
 
 /// What stands at a path, links not followed.
@@ -178,7 +185,7 @@ pub enum ReadFailure {
     },
 }
 
-/// A signal that the agent forwards.
+/// A signal that stops the agent and the scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// SIGTERM.
@@ -219,14 +226,27 @@ pub struct ChildSpec {
 }
 
 /// How a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildEnd {
     /// By itself, or by a signal.
     pub status: ChildStatus,
-    /// A signal that was forwarded to it.
-    pub forwarded: Option<Signal>,
+    /// What a signal made of it, if one arrived.
+    pub stopped: Option<Stopped>,
     /// True if a process that it left behind kept its output open, and was not waited for.
     pub output_left_open: bool,
+}
+
+/// A program that was stopped, with all processes that it had started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// The signal that this process received.
+    pub signal: Signal,
+    /// How many processes have ended since.
+    pub processes: usize,
+    /// How many of them had to be killed.
+    pub killed: usize,
+    /// Processes that could not be stopped: number and name.
+    pub left: Vec<(u32, String)>,
 }
 
 /// How a program ended.
@@ -269,6 +289,8 @@ pub struct ToolEnd {
 
 /// Sees a program's output as it comes, and decides what is printed.
 pub trait OutputFilter {
+    /// The program has been started, as this process.
+    fn started(&mut self, _pid: u32) {}
     /// Takes a piece of output; appends to `printed` what may be printed now.
     fn push(&mut self, stream: Stream, piece: &[u8], printed: &mut Vec<u8>);
     /// The stream is over; appends what was held back.

@@ -2,10 +2,25 @@
 
 use std::fs;
 
+/// What `/proc` states of a process that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) pid: u32,
+    pub(super) parent: u32,
+    /// When it started, in ticks since the boot.
+    pub(super) start: u64,
+    /// The program's name, cut to 15 bytes by the kernel.
+    pub(super) name: String,
+}
+
+pub(super) fn stat(pid: u32) -> Option<Stat> {
+    read_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
 /// When a process started, in ticks since the boot.
 #[cfg(target_os = "linux")]
 pub(super) fn start(pid: u32) -> Option<u64> {
-    start_from_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    Some(stat(pid)?.start)
 }
 
 /// Without `/proc` a process is only known to be there or not.
@@ -15,16 +30,22 @@ pub(super) fn start(pid: u32) -> Option<u64> {
     rustix::process::test_kill_process(pid).is_ok().then_some(0)
 }
 
-/// Field 22 of `/proc/PID/stat`, and nothing for a process that has ended and is not yet reaped. The
-/// second field is the program's name in brackets, which may hold blanks and brackets itself.
-#[cfg(any(target_os = "linux", test))]
-fn start_from_stat(stat: &str) -> Option<u64> {
-    let mut behind_name = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    let state = behind_name.next()?;
-    if matches!(state, "Z" | "X") {
+/// Reads `/proc/PID/stat`; nothing for a process that has ended and is not yet reaped. The second field is the program's
+/// name in brackets, which may hold blanks, brackets and any byte itself.
+fn read_stat(stat: &[u8]) -> Option<Stat> {
+    let stat = String::from_utf8_lossy(stat);
+    let (head, tail) = stat.rsplit_once(')')?;
+    let (pid, name) = head.split_once(" (")?;
+    let mut fields = tail.split_ascii_whitespace();
+    if matches!(fields.next()?, "Z" | "X") {
         return None;
     }
-    behind_name.nth(18)?.parse().ok()
+    Some(Stat {
+        pid: pid.parse().ok()?,
+        parent: fields.next()?.parse().ok()?,
+        start: fields.nth(17)?.parse().ok()?,
+        name: name.to_owned(),
+    })
 }
 
 pub(super) fn boot_id() -> Option<String> {
@@ -39,10 +60,12 @@ mod tests {
     #[test]
     fn a_hostile_program_name_does_not_shift_the_fields() {
         let tail = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20";
-        assert_eq!(start_from_stat(&format!("7 (a) b 9 (c) {tail}")), Some(4242));
-        assert_eq!(start_from_stat(&format!("7 (sh) {}", tail.replace('S', "Z"))), None);
-        assert_eq!(start_from_stat("7 (sh) S 1"), None);
-        assert_eq!(start_from_stat(""), None);
+        let read = |text: &str| read_stat(text.as_bytes());
+        let expected = Stat { pid: 7, parent: 1, start: 4242, name: "a) b 9 (c".to_owned() };
+        assert_eq!(read(&format!("7 (a) b 9 (c) {tail}")), Some(expected));
+        assert_eq!(read(&format!("7 (sh) {}", tail.replace('S', "Z"))), None);
+        assert_eq!(read("7 (sh) S 1"), None);
+        assert_eq!(read(""), None);
     }
 
     #[test]

@@ -298,7 +298,9 @@ fn a_signal_before_the_start_ends_in_a_result() {
         matches!(operation, "on_panic" | "caught_signal").then_some(EIO)
     });
     assert_eq!(world.run(&["provision", "--provision-config", &config]), 1);
-    assert_eq!(report(&node)["Error"], "interrupted by SIGTERM before the scripts were started");
+    assert!(!node.exists(REPORT) && !node.exists(SENTINEL), "gone with the boot");
+    let record = node.read("/run/aks-node-controller/provision.json").unwrap();
+    assert!(record.contains("interrupted by SIGTERM before the scripts were started"), "{record}");
 }
 
 #[test]
@@ -325,16 +327,44 @@ fn a_wait_that_cannot_watch_says_why() {
 #[test]
 fn a_stale_report_makes_room_only_while_nothing_is_complete() {
     let node = Node::with_script("exit 50");
-    node.write(REPORT, "old");
+    let old = r#"{"ExitCode":"9"}"#;
+    node.write(REPORT, old);
     node.write(SENTINEL, "");
     // Each in a process of its own: two runs in this one could meet each other's lock in a child
     // that another test is just about to start.
     let config = node.write_typed("config.json", CONFIG);
     let provision = || node.run(&["provision", "--provision-config", &config]).status.code();
-    assert_eq!(provision(), Some(50));
-    assert_eq!(node.read(REPORT).unwrap(), "old", "a node that is complete is not touched");
+    assert_eq!(provision(), Some(9));
+    assert_eq!(node.read(REPORT).unwrap(), old, "a node that is complete is not touched");
     std::fs::remove_file(node.at(SENTINEL)).unwrap();
     assert_eq!(provision(), Some(50));
     assert_eq!(report(&node)["ExitCode"], "50");
-    assert_eq!(node.read("/var/log/azure/aks/provision.json.previous").unwrap(), "old");
+    assert_eq!(node.read("/var/log/azure/aks/provision.json.previous").unwrap(), old);
+}
+
+/// A disk that takes no more, but for the run directory, which is in memory.
+fn full_disk(operation: &str, path: &Path) -> Option<i32> {
+    let is_ours = ["provision.json", "provision.complete"]
+        .iter()
+        .any(|name| path.to_string_lossy().contains(name));
+    let is_in_memory = path.to_string_lossy().contains("/run/aks-node-controller");
+    (operation == "write" && is_ours && !is_in_memory).then_some(ENOSPC)
+}
+
+#[test]
+fn report_survives_a_full_disk_in_the_run_directory() {
+    // Scripts that leave nothing, and scripts whose own report was cut short.
+    let torn = "cd \"$(dirname \"$0\")\"; mkdir -p ../../../var/log/azure/aks; \
+                : > ../../../var/log/azure/aks/provision.json; touch provision.complete";
+    for leave in ["true", torn] {
+        let node = Node::with_script(&format!("echo gone wrong; {leave}; exit 50"));
+        assert_eq!(provision(&node, full_disk).0, 50);
+        let output = node.run(&["provision-wait"]);
+        assert_eq!(output.status.code(), Some(50), "{}", text(&output.stderr));
+        let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(printed["Error"], "exit status 50", "{leave}");
+        assert!(printed["Output"].as_str().unwrap().starts_with("gone wrong\n"), "{printed}");
+        // Without its report a sentinel would be taken for a success by the next boot.
+        assert_eq!(node.exists(SENTINEL), leave == torn);
+    }
 }

@@ -152,9 +152,9 @@ impl World for Faulty {
         self.host.read(path, limit)
     }
 
-    fn head(&mut self, path: &Path, count: usize) -> io::Result<Vec<u8>> {
-        self.check("head", path)?;
-        self.host.head(path, count)
+    fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
+        self.check("read_at", path)?;
+        self.host.read_at(path, offset, count)
     }
 
     fn kind(&mut self, path: &Path) -> io::Result<FileKind> {

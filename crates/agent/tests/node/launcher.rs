@@ -111,6 +111,10 @@ fn the_agents_exit_code_is_the_launchers() {
     let output = end_of(machine.command().env("AGENT_CODE", "50").spawn().unwrap());
     assert_eq!(output.status.code(), Some(50));
     assert!(printed(&output).contains("Spawned aks-node-controller (pid "));
+    // Upstream's last lines, which its tests and log collectors search for.
+    assert!(printed(&output).ends_with("aks-node-controller exited with code 50\n"));
+    let output = machine.run();
+    assert!(printed(&output).ends_with("aks-node-controller completed successfully\n"));
 }
 
 #[test]

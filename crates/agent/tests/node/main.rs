@@ -16,4 +16,5 @@ mod faults;
 mod launcher;
 mod preflight;
 mod processes;
+mod reboots;
 mod registry;

@@ -158,27 +158,25 @@ fn every_subset_of_broken_prerequisites_is_told_by_the_documented_priority() {
         }
         fs::create_dir_all(node.at("/var/log/azure")).unwrap();
         let config = node.write_typed("config.json", if bad_config { "{" } else { WITH_REGISTRY });
-        let (code, exit) = match (bad_config, no_oras, no_start, no_components) {
-            (true, ..) => ("240", 1),
-            (_, true, ..) => ("232", 232),
-            (_, _, true, _) => ("65", 65),
+        let (code, exit) = match (left_over, bad_config, no_oras, no_start, no_components) {
+            (true, ..) => ("240", 240),
+            (_, true, ..) => ("240", 1),
+            (_, _, true, ..) => ("232", 232),
+            (_, _, _, true, _) => ("65", 65),
             (.., true) => ("240", 1),
             _ => ("", 0),
         };
-        let output = run(&node, &["provision", "--provision-config", &config]);
-        assert_eq!(output.status.code(), Some(exit), "{broken:05b}");
-        if !code.is_empty() {
-            assert_eq!(report(&node)["ExitCode"], code, "{broken:05b}");
-        }
-        assert_eq!(node.exists("/opt/azure/containers/ran"), code.is_empty(), "{broken:05b}");
-        // The command says the same, and shows every finding, not only the first.
+        // The command shows every finding, not only the first.
         let shown = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
         let expected = if code.is_empty() { 0 } else { code.parse().unwrap() };
         assert_eq!(shown.status.code(), Some(expected), "{broken:05b}");
         let found = findings(&shown);
-        for (check, is_broken) in
-            [("config", bad_config), ("start-script", no_start), ("components", no_components)]
-        {
+        for (check, is_broken) in [
+            ("left-over", left_over),
+            ("config", bad_config),
+            ("start-script", no_start),
+            ("components", no_components),
+        ] {
             assert_eq!(
                 finding(&found, check)["verdict"] == "fatal",
                 is_broken,
@@ -195,6 +193,14 @@ fn every_subset_of_broken_prerequisites_is_told_by_the_documented_priority() {
         };
         assert_eq!(finding(&found, "oras")["verdict"], oras, "{broken:05b}");
         assert_eq!(found["exitCode"], expected);
+        let output = run(&node, &["provision", "--provision-config", &config]);
+        assert_eq!(output.status.code(), Some(exit), "{broken:05b}");
+        if left_over {
+            assert!(!node.exists(REPORT), "{broken:05b}: what an earlier run left is not touched");
+        } else if !code.is_empty() {
+            assert_eq!(report(&node)["ExitCode"], code, "{broken:05b}");
+        }
+        assert_eq!(node.exists("/opt/azure/containers/ran"), code.is_empty(), "{broken:05b}");
     }
 }
 
@@ -202,7 +208,7 @@ fn every_subset_of_broken_prerequisites_is_told_by_the_documented_priority() {
 fn different_reasons_for_a_missing_oras_are_different_answers() {
     type SetUp = fn(&Node, &Path);
     let other = if this_machine() == ARM64 { "x86-64" } else { "arm64" };
-    let cases: [(&str, SetUp); 6] = [
+    let cases: [(&str, SetUp); 10] = [
         ("oras is missing on this image", |_, _| {}),
         ("oras is at /opt/bin/oras, which is not in PATH", |node, _| {
             write_program(&node.at("/opt/bin/oras"), elf(this_machine()), 0o755);
@@ -220,6 +226,19 @@ fn different_reasons_for_a_missing_oras_are_different_answers() {
             let machine = if this_machine() == ARM64 { X86_64 } else { ARM64 };
             write_program(&programs.join("oras"), elf(machine), 0o755);
         }),
+        ("is present, but empty", |_, programs| {
+            write_program(&programs.join("oras"), b"", 0o755);
+        }),
+        ("is present, but neither a program nor a script (7 bytes)", |_, programs| {
+            write_program(&programs.join("oras"), b"<html>\n", 0o755);
+        }),
+        ("is present, but cut short (20000 of at least ", |_, programs| {
+            let program = fs::read("/bin/bash").unwrap();
+            write_program(&programs.join("oras"), &program[..20_000], 0o755);
+        }),
+        ("is present, but `oras version` fails (exit status 3)", |_, programs| {
+            write_program(&programs.join("oras"), b"#!/bin/sh\nexit 3\n", 0o755);
+        }),
     ];
     for (told, set_up) in cases {
         let node = Node::with_script(TRACE);
@@ -232,6 +251,41 @@ fn different_reasons_for_a_missing_oras_are_different_answers() {
         assert!(summary.contains(&told.replace("OTHER", other)), "{summary}");
         assert!(summary.ends_with("and this node fetches everything from mine.azurecr.io with it"));
     }
+}
+
+#[test]
+fn oras_that_is_cut_short_does_not_ship() {
+    let whole = fs::read("/bin/bash").unwrap();
+    for (content, told) in [
+        (&whole[..], None),
+        (b"", Some("is present, but empty")),
+        (&whole[..whole.len() * 9 / 10], Some("cut short")),
+        (&whole[..30], Some("cut short (30 of at least 64 bytes)")),
+    ] {
+        let image = Node::with_script("");
+        for name in ["bash", "oras"] {
+            let content = if name == "bash" { &whole[..] } else { content };
+            write_program(&image.at("/usr/bin").join(name), content, 0o755);
+        }
+        let found = findings(&run(&image, &["preflight", "--stage", "image", "-o", "json"]));
+        let oras = finding(&found, "oras");
+        assert_eq!(oras["verdict"], if told.is_some() { "fatal" } else { "pass" }, "{told:?}");
+        assert!(oras["summary"].as_str().unwrap().contains(told.unwrap_or_default()), "{oras}");
+    }
+}
+
+#[test]
+fn oras_is_started_with_nothing_of_the_agents_environment() {
+    let node = Node::with_script(TRACE);
+    let seen = node.typed("seen");
+    let program = format!("#!/bin/sh\nenv > '{}'\n", seen.display());
+    write_program(&programs(&node).join("oras"), program, 0o755);
+    let config = node.write_typed("config.json", WITH_REGISTRY);
+    let mut command = node.command(&["preflight", "--provision-config", &config, "-o", "json"]);
+    command.env("PATH", path_with(&programs(&node))).env("TLS_BOOTSTRAP_TOKEN", "canary");
+    let output = end_of(command.spawn().unwrap());
+    assert_eq!(finding(&findings(&output), "oras")["verdict"], "pass");
+    assert!(!fs::read_to_string(seen).unwrap().contains("canary"));
 }
 
 #[test]
@@ -307,8 +361,6 @@ fn everything_else_only_warns() {
     let node = Node::with_script("");
     let config = node.write_typed("config.json", WITHOUT_REGISTRY);
     fs::set_permissions(&config, fs::Permissions::from_mode(0o644)).unwrap();
-    node.write(SENTINEL, "");
-    node.write(REPORT, r#"{"ExitCode":"50"}"#);
     let output = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
     assert_eq!(output.status.code(), Some(0));
     let found = findings(&output);
@@ -316,16 +368,33 @@ fn everything_else_only_warns() {
     assert!(
         mode["verdict"] == "warning" && mode["summary"].as_str().unwrap().contains("mode 0644")
     );
-    let left_over = finding(&found, "left-over");
-    assert!(
-        left_over["verdict"] == "warning"
-            && left_over["summary"].as_str().unwrap().contains("failed with 50")
-    );
     fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
-    node.write(REPORT, r#"{"ExitCode":"0"}"#);
     let found = findings(&run(&node, &["preflight", "--provision-config", &config, "-o", "json"]));
     assert_eq!(finding(&found, "config-mode")["verdict"], "pass");
-    assert_eq!(finding(&found, "left-over")["verdict"], "pass");
+}
+
+#[test]
+fn sentinel_of_an_earlier_run_is_fatal_unless_the_node_was_bootstrapped() {
+    for (stage, report, verdict, told) in [
+        ("node", Some(r#"{"ExitCode":"0"}"#), "pass", "has been bootstrapped"),
+        ("node", Some(r#"{"ExitCode":"50"}"#), "fatal", "failed with 50"),
+        ("node", None, "fatal", "without a readable report"),
+        ("image", Some(r#"{"ExitCode":"0"}"#), "fatal", "a run that succeeded"),
+        ("image", Some(r#"{"ExitCode":"50"}"#), "fatal", "failed with 50"),
+        ("image", None, "fatal", "without a readable report"),
+    ] {
+        let node = Node::with_script("");
+        node.write(SENTINEL, "");
+        if let Some(report) = report {
+            node.write(REPORT, report);
+        }
+        let output = run(&node, &["preflight", "--stage", stage, "-o", "json"]);
+        let found = findings(&output);
+        let left_over = finding(&found, "left-over");
+        assert_eq!(left_over["verdict"], verdict, "{stage} {report:?}");
+        assert!(left_over["summary"].as_str().unwrap().contains(told), "{left_over}");
+        assert_eq!(output.status.success(), verdict == "pass", "{stage} {report:?}");
+    }
 }
 
 #[test]
@@ -387,4 +456,41 @@ fn an_api_server_that_is_there_is_found() {
     let found = findings(&run(&node, &words));
     assert_eq!(finding(&found, "api-server")["verdict"], "pass");
     assert_eq!(finding(&found, "registry")["verdict"], "skipped");
+}
+
+#[test]
+fn config_whose_secrets_are_masked_is_refused() {
+    let masked =
+        r#"{"version": "v1", "bootstrapping_config": {"tls_bootstrapping_token": "[secret]"}}"#;
+    let node = Node::with_script(TRACE);
+    let config = node.write_typed("config.json", masked);
+    let shown = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
+    assert_eq!(shown.status.code(), Some(240));
+    let found = findings(&shown);
+    let summary = finding(&found, "config")["summary"].as_str().unwrap();
+    assert!(summary.contains("masked"), "{summary}");
+    let output = run(&node, &["provision", "--provision-config", &config]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(report(&node)["ExitCode"], "240");
+    assert!(!node.exists("/opt/azure/containers/ran"));
+}
+
+#[test]
+fn names_resolve_as_the_nodes_own_tools_resolve_them() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let node = Node::with_script("");
+    // The agent's own resolver knows no such name; the node's does, with an answer for IPv4 only.
+    let getent = "#!/bin/sh\n[ \"$*\" = 'ahosts api.mooring.invalid' ] || exit 2\n\
+        printf '127.0.0.1  STREAM api.mooring.invalid\\n127.0.0.1  DGRAM  \\n'\n";
+    write_program(&programs(&node).join("getent"), getent, 0o755);
+    let config = format!(
+        r#"{{"version": "v1", "api_server_config": {{"api_server_name": "api.mooring.invalid:{port}"}}}}"#
+    );
+    let config = node.write_typed("config.json", config);
+    let words = ["preflight", "--provision-config", &config, "--network", "-o", "json"];
+    let words = [&words[..], &["--imds-endpoint", "http://127.0.0.1:1"]].concat();
+    let found = findings(&run(&node, &words));
+    let api_server = finding(&found, "api-server");
+    assert_eq!(api_server["verdict"], "pass", "{api_server}");
 }

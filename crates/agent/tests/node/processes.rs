@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command};
 
-use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, text};
+use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, signal, text};
 
 const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
 
@@ -11,13 +11,15 @@ fn provision(node: &Node, script: &str) -> Child {
     node.start(&["provision", "--nbc-cmd", &script])
 }
 
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-}
-
 fn report(node: &Node) -> serde_json::Value {
     serde_json::from_str(&node.read(REPORT).expect("a report")).expect("whole JSON")
+}
+
+/// The report that the run directory has until the next boot.
+fn recorded(node: &Node) -> serde_json::Value {
+    let record: serde_json::Value =
+        serde_json::from_str(&node.read(RUN_RECORD).expect("a record")).expect("whole JSON");
+    serde_json::from_str(record["report"].as_str().expect("a report")).expect("whole JSON")
 }
 
 #[test]
@@ -32,10 +34,13 @@ fn a_signal_reaches_the_scripts_and_ends_in_a_report() {
         signal(&provision, name);
         let output = end_of(provision);
         assert_eq!(output.status.code(), Some(9), "{told}");
-        assert_eq!(report(&node)["ExitCode"], "9");
-        assert_eq!(report(&node)["Error"], format!("exit status 9 (interrupted by {told})"));
-        assert!(report(&node)["Output"].as_str().unwrap().starts_with("stopping\n"));
-        assert!(node.exists(SENTINEL));
+        let report = recorded(&node);
+        assert_eq!(report["ExitCode"], "9");
+        let error = report["Error"].as_str().unwrap();
+        let expected = format!("exit status 9 (interrupted by {told}; stopped ");
+        assert!(error.starts_with(&expected), "{error}");
+        assert!(report["Output"].as_str().unwrap().starts_with("stopping\n"));
+        assert!(!node.exists(REPORT) && !node.exists(SENTINEL), "gone with the boot");
     }
 }
 
@@ -47,7 +52,8 @@ fn scripts_that_end_well_when_told_to_stop_have_not_bootstrapped_the_node() {
     eventually("the script's start", || node.typed("nbc.sh.ready").exists());
     signal(&provision, "-TERM");
     assert_eq!(end_of(provision).status.code(), Some(143));
-    assert_eq!(report(&node)["Error"], "interrupted by SIGTERM");
+    let report = recorded(&node);
+    assert!(report["Error"].as_str().unwrap().starts_with("interrupted by SIGTERM; stopped "));
 }
 
 #[test]
@@ -128,31 +134,37 @@ fn a_provision_that_is_killed_does_not_leave_others_waiting() {
     eventually("the wait's start", || {
         node.read(LOG).is_some_and(|log| log.contains("ProvisionWait"))
     });
-    let mut provision = provision(&node, "touch \"$0.ready\"; sleep 60");
-    eventually("the script's start", || node.typed("nbc.sh.ready").exists());
+    // The scripts end with their agent.
+    let record = format!("$AKS_NODE_ROOT{RUN_RECORD}");
+    let script = format!("until grep -q scriptsPid \"{record}\"; do :; done; kill -KILL $PPID $$");
+    let mut provision = provision(&node, &script);
     let pid = provision.id();
-    provision.kill().unwrap();
     provision.wait().unwrap();
     let output = end_of(wait);
     assert_eq!(output.status.code(), Some(240));
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed["ExitCode"], "240");
-    let told = format!("provision (pid {pid}) ended without leaving a result");
+    let told = format!(
+        "provision (pid {pid}) ended without leaving a result; the scripts that it had started (pid "
+    );
     assert!(printed["Error"].as_str().unwrap().starts_with(&told), "{printed}");
+    assert!(printed["Diagnosis"].as_str().unwrap().starts_with("NodeAgentKilled "), "{printed}");
     assert!(!node.exists(SENTINEL), "nothing is decided for a later attempt");
 }
 
 #[test]
-fn a_record_of_another_boot_or_of_a_number_used_again_is_of_a_dead_process() {
-    for record in [
-        format!(r#"{{"pid":{},"startTime":"1","bootId":"{}"}}"#, std::process::id(), boot_id()),
-        r#"{"pid":1,"startTime":"1","bootId":"another"}"#.to_owned(),
-    ] {
-        let node = Node::with_script("");
-        node.write(RUN_RECORD, record);
-        let output = node.run(&["provision-wait"]);
-        assert_eq!(output.status.code(), Some(240), "{}", text(&output.stderr));
-    }
+fn a_record_of_a_number_used_again_is_of_a_dead_process() {
+    let node = Node::with_script("");
+    let record =
+        format!(r#"{{"pid":{},"startTime":"1","bootId":"{}"}}"#, std::process::id(), boot_id());
+    node.write(RUN_RECORD, record);
+    let output = node.run(&["provision-wait"]);
+    assert_eq!(output.status.code(), Some(240), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).contains("no start of the scripts is recorded"),
+        "{}",
+        text(&output.stdout)
+    );
 }
 
 fn boot_id() -> String {
@@ -166,6 +178,8 @@ fn a_wait_with_a_deadline_ends() {
     assert_eq!(output.status.code(), Some(124));
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed["Error"], "deadline exceeded: no result after 0.1 s");
+    let diagnosis = printed["Diagnosis"].as_str().unwrap();
+    assert!(diagnosis.starts_with("WaitTimedOut "), "{diagnosis}");
     assert!(!node.exists(SENTINEL) && !node.exists(REPORT));
 }
 

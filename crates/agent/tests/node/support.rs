@@ -128,6 +128,12 @@ impl Node {
     }
 }
 
+/// Sends a signal.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
 /// Waits for a process and takes what it printed. A process that does not end, or that leaves its
 /// output open, fails the test instead of holding it up.
 pub(crate) fn end_of(mut child: Child) -> Output {

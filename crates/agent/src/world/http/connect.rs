@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mooring_contract::ProxyUrl;
 
+use super::super::tool;
 use super::deadline::{Duplex, Limited, Limits};
 use super::url::split_authority;
 use super::{HttpFailure, HttpFailureKind, Phase, Roots, Url, message, tls};
@@ -49,6 +50,23 @@ pub(super) fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Dup
     })
 }
 
+/// Looks a name up as the node's own tools do, with its C library. The agent is a static program with another one, which
+/// gives a name up when the answer for either IPv4 or IPv6 is that it does not exist; the node's takes the other answer.
+fn ask_node(name: &str, port: u16) -> Vec<SocketAddr> {
+    let printed = tool::probe("getent", &["ahosts".as_ref(), name.as_ref()], tool::PROBE_TIMEOUT);
+    let printed = printed.unwrap_or_default();
+    let mut addresses = Vec::new();
+    for line in String::from_utf8_lossy(&printed).lines() {
+        let address = line.split_ascii_whitespace().next().and_then(|word| word.parse().ok());
+        let Some(address) = address.map(|address| SocketAddr::new(address, port)) else { continue };
+        // There is a line for each kind of socket.
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    addresses
+}
+
 /// The system's resolver knows no deadline, so a thread waits for it, and we for the thread.
 fn look_up(host: &str, port: u16, limits: &Limits) -> Result<Vec<SocketAddr>, HttpFailure> {
     if let Ok(address) = host.parse() {
@@ -65,6 +83,13 @@ fn look_up(host: &str, port: u16, limits: &Limits) -> Result<Vec<SocketAddr>, Ht
         .name("resolver".to_owned())
         .spawn(move || {
             let found = (name.as_str(), port).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
+            let found = match found {
+                Ok(addresses) if !addresses.is_empty() => Ok(addresses),
+                failed => match ask_node(&name, port) {
+                    addresses if addresses.is_empty() => failed,
+                    addresses => Ok(addresses),
+                },
+            };
             let _ = sender.send(found);
         })
         .map_err(|error| failed(error.to_string()))?;

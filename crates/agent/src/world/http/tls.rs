@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use super::deadline::{Duplex, Limits};
 use super::{HttpFailure, HttpFailureKind, Phase};
@@ -83,8 +83,9 @@ pub(super) fn handshake(
 pub(super) fn failure(phase: Phase, error: &io::Error) -> HttpFailure {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match (of_tls, error.kind()) {
-        (Some(error @ rustls::Error::InvalidCertificate(_)), _) => {
-            HttpFailure::new(HttpFailureKind::Certificate, format!("TLS: {error}"))
+        (Some(rustls::Error::InvalidCertificate(problem)), _) => {
+            let text = format!("TLS: invalid peer certificate: {}", describe(problem));
+            HttpFailure::new(HttpFailureKind::Certificate, text)
         }
         (Some(error), _) => HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {error}")),
         (None, io::ErrorKind::TimedOut) => HttpFailure::timed_out(phase),
@@ -95,6 +96,63 @@ pub(super) fn failure(phase: Phase, error: &io::Error) -> HttpFailure {
         (None, _) => {
             let text = format!("the connection was cut {} ({error})", phase.doing());
             HttpFailure::new(HttpFailureKind::Cut, text)
+        }
+    }
+}
+
+/// A certificate's problem in words. The library's own are the names of its variants, nested.
+fn describe(problem: &CertificateError) -> String {
+    let known = match problem {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "it is not valid yet; is this machine's clock right?"
+        }
+        CertificateError::Revoked => "it is revoked",
+        CertificateError::UnknownIssuer => "its issuer is not trusted (UnknownIssuer)",
+        CertificateError::BadSignature => "its signature is wrong",
+        CertificateError::BadEncoding => "it cannot be read",
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "it is for another name"
+        }
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            "it is a CA's own certificate, which no server may use"
+        }
+        other => {
+            // Without the names of the wrappers around it.
+            let text = other.to_string();
+            return text.trim_start_matches("Other(OtherError(").trim_end_matches("))").to_owned();
+        }
+    };
+    known.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Named(&'static str);
+
+    impl fmt::Display for Named {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl std::error::Error for Named {}
+
+    #[test]
+    fn certificate_problems_are_sentences() {
+        let other = |name| CertificateError::Other(rustls::OtherError(Arc::new(Named(name))));
+        for (problem, told) in [
+            (CertificateError::Expired, "expired"),
+            (CertificateError::UnknownIssuer, "issuer is not trusted"),
+            (CertificateError::NotValidForName, "another name"),
+            (other("CaUsedAsEndEntity"), "a CA's own certificate"),
+            (other("MaximumPathDepthExceeded"), "MaximumPathDepthExceeded"),
+        ] {
+            let text = describe(&problem);
+            assert!(text.contains(told) && !text.contains("Other"), "{text}");
         }
     }
 }

@@ -41,7 +41,7 @@ fn run(
 
 fn run_in(network: Network, variables: &[(&str, String)], words: &[&str]) -> (u8, String, Network) {
     let node = Node::new();
-    let oras = node.write_typed("oras", "");
+    let oras = node.write_typed("oras", "#!/bin/sh\n");
     std::fs::set_permissions(oras, Permissions::from_mode(0o755)).unwrap();
     // This is not the process whose panics count.
     let rule = |operation: &str, _: &_| (operation == "on_panic").then_some(EIO);
