@@ -103,4 +103,9 @@ while kill -0 "$agent" 2>/dev/null; do
     wait "$agent"
     code=$?
 done
+if [ "$code" -eq 0 ]; then
+    log "aks-node-controller completed successfully"
+else
+    log "aks-node-controller exited with code $code"
+fi
 exit "$code"

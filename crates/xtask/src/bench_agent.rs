@@ -122,6 +122,7 @@ impl Node {
 
     /// The same for the same binary and input, whatever else the machine does.
     fn instructions(&self, words: &[&str]) -> Result<String, Failed> {
+        self.forget_result();
         let output = self
             .command(Path::new("valgrind"))
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -138,11 +139,17 @@ impl Node {
         }
     }
 
+    /// A run that failed would keep the next one from doing anything.
+    fn forget_result(&self) {
+        let _ = fs::remove_file(self.root.join(SENTINEL));
+    }
+
     /// User and system time of one run, the mean of many.
     fn cpu_milliseconds(&self, words: &[&str]) -> Result<f64, Failed> {
         const RUNS: u32 = 100;
         let before = children_ticks()?;
         for _ in 0..RUNS {
+            self.forget_result();
             self.command(&self.agent).args(words).status()?;
         }
         // The kernel counts in hundredths of a second.

@@ -6,27 +6,35 @@ use std::process::Command;
 
 use crate::step::{Failed, output, place, root, write};
 
-/// Files of the project, their places on a node and their modes. The agent itself comes first.
-const FILES: [(&str, &str, u32); 4] = [
-    (
-        "packaging/aks-node-controller-launcher.sh",
-        "opt/azure/containers/aks-node-controller-launcher.sh",
-        0o755,
-    ),
-    (
-        "packaging/aks-node-controller.service",
-        "usr/lib/systemd/system/aks-node-controller.service",
-        0o644,
-    ),
-    ("docs/DIFFERENCES.md", "usr/share/doc/aks-node-controller/DIFFERENCES.md", 0o644),
-    ("LICENSE", "usr/share/doc/aks-node-controller/copyright", 0o644),
-];
+/// The package. Not the name of Microsoft's, whose upgrades would replace it.
+const NAME: &str = "mooring-node-agent";
 
 const AGENT: &str = "opt/azure/containers/aks-node-controller";
+const LAUNCHER: &str = "opt/azure/containers/aks-node-controller-launcher.sh";
+const UNIT: &str = "usr/lib/systemd/system/aks-node-controller.service";
+
+/// The places in which the image or Microsoft's package has files of its own.
+const DIVERTED: [&str; 3] = [AGENT, LAUNCHER, UNIT];
+
+/// Files of the project, their places on a node and their modes, besides the agent.
+const FILES: [(&str, &str, u32); 4] = [
+    ("packaging/aks-node-controller-launcher.sh", LAUNCHER, 0o755),
+    ("packaging/aks-node-controller.service", UNIT, 0o644),
+    ("docs/DIFFERENCES.md", "usr/share/doc/mooring-node-agent/DIFFERENCES.md", 0o644),
+    ("LICENSE", "usr/share/doc/mooring-node-agent/copyright", 0o644),
+];
 
 /// Builds the package of an agent into a folder.
 pub(crate) fn build(agent: &Path, architecture: &str, into: &Path) -> Result<PathBuf, Failed> {
-    let version = env!("CARGO_PKG_VERSION");
+    build_version(env!("CARGO_PKG_VERSION"), agent, architecture, into)
+}
+
+fn build_version(
+    version: &str,
+    agent: &Path,
+    architecture: &str,
+    into: &Path,
+) -> Result<PathBuf, Failed> {
     let stage = into.join(format!("deb-{architecture}"));
     place(agent, &stage.join(AGENT), 0o755)?;
     let mut bytes = fs::metadata(agent)?.len();
@@ -34,22 +42,30 @@ pub(crate) fn build(agent: &Path, architecture: &str, into: &Path) -> Result<Pat
         place(&root().join(from), &stage.join(to), mode)?;
         bytes += fs::metadata(root().join(from))?.len();
     }
+    let diverted = DIVERTED.map(|path| format!("/{path}")).join(" ");
     for script in ["preinst", "postrm"] {
         let from = root().join("packaging/debian").join(script);
-        place(&from, &stage.join("DEBIAN").join(script), 0o755)?;
+        let to = stage.join("DEBIAN").join(script);
+        place(&from, &to, 0o755)?;
+        let text = fs::read_to_string(&from)?.replace("@DIVERTED@", &diverted);
+        write(&to, &text)?;
     }
     let control = fs::read_to_string(root().join("packaging/debian/control"))?
         .replace("@VERSION@", version)
         .replace("@ARCHITECTURE@", architecture)
         .replace("@INSTALLED-SIZE@", &bytes.div_ceil(1024).to_string());
     write(&stage.join("DEBIAN/control"), &control)?;
-    let package = into.join(format!("aks-node-controller_{version}_{architecture}.deb"));
+    pack(&stage, &into.join(format!("{NAME}_{version}_{architecture}.deb")))
+}
+
+/// Makes a package of a staged folder, which ends with it.
+fn pack(stage: &Path, package: &Path) -> Result<PathBuf, Failed> {
     let mut dpkg = Command::new("dpkg-deb");
     // The same files give the same bytes.
     dpkg.env("SOURCE_DATE_EPOCH", "0").args(["--root-owner-group", "--build"]);
-    output(dpkg.arg(&stage).arg(&package))?;
-    fs::remove_dir_all(&stage)?;
-    Ok(package)
+    output(dpkg.arg(stage).arg(package))?;
+    fs::remove_dir_all(stage)?;
+    Ok(package.to_owned())
 }
 
 #[cfg(test)]
@@ -60,10 +76,33 @@ mod tests {
     struct Folder(PathBuf);
 
     impl Folder {
-        fn new() -> Self {
-            let path = std::env::temp_dir().join(format!("mooring-deb-{}", std::process::id()));
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("mooring-{name}-{}", std::process::id()));
             fs::create_dir_all(&path).unwrap();
             Self(path)
+        }
+
+        /// Our package, with an agent that is its own version.
+        fn ours(&self, version: &str) -> PathBuf {
+            let agent = self.0.join("agent");
+            write(&agent, &format!("ours {version}")).unwrap();
+            build_version(version, &agent, "amd64", &self.0).unwrap()
+        }
+
+        /// A package such as Microsoft's.
+        fn theirs(&self, version: &str) -> PathBuf {
+            let stage = self.0.join("theirs");
+            for path in DIVERTED.iter().chain(&["usr/bin/aks-node-controller"]) {
+                fs::create_dir_all(stage.join(path).parent().unwrap()).unwrap();
+                write(&stage.join(path), &format!("theirs {version}")).unwrap();
+            }
+            fs::create_dir_all(stage.join("DEBIAN")).unwrap();
+            let control = format!(
+                "Package: aks-node-controller\nVersion: {version}\nArchitecture: amd64\n\
+                 Maintainer: them <them@localhost>\nDescription: theirs\n"
+            );
+            write(&stage.join("DEBIAN/control"), &control).unwrap();
+            pack(&stage, &self.0.join(format!("theirs_{version}.deb"))).unwrap()
         }
     }
 
@@ -73,16 +112,50 @@ mod tests {
         }
     }
 
+    /// An image with dpkg's files and nothing else.
+    struct Image(PathBuf);
+
+    impl Image {
+        fn new(path: PathBuf) -> Self {
+            for state in ["info", "updates"] {
+                fs::create_dir_all(path.join("var/lib/dpkg").join(state)).unwrap();
+            }
+            write(&path.join("var/lib/dpkg/status"), "").unwrap();
+            fs::create_dir_all(path.join("opt/azure/containers")).unwrap();
+            Self(path)
+        }
+
+        fn dpkg(&self, words: &[&str]) -> Result<String, Failed> {
+            let force = "--force-script-chrootless,not-root,depends,architecture,bad-path";
+            let mut command = Command::new("dpkg");
+            command.arg(force).arg(format!("--root={}", self.0.display()));
+            output(command.args(words))
+        }
+
+        fn install(&self, package: &Path) {
+            self.dpkg(&["--install", package.to_str().unwrap()]).unwrap();
+        }
+
+        fn text(&self, place: &str) -> Option<String> {
+            fs::read_to_string(self.0.join(place)).ok()
+        }
+    }
+
+    fn has_dpkg() -> bool {
+        let has = Command::new("dpkg-divert").arg("--version").output().is_ok();
+        if !has {
+            println!("SKIPPED: there is no dpkg");
+        }
+        has
+    }
+
     #[test]
-    fn a_package_brings_the_agent_and_gives_the_old_one_back() {
-        if Command::new("dpkg-deb").arg("--version").output().is_err() {
-            println!("SKIPPED: there is no dpkg-deb");
+    fn package_has_its_files_and_is_the_same_when_built_again() {
+        if !has_dpkg() {
             return;
         }
-        let folder = Folder::new();
-        let agent = folder.0.join("agent");
-        write(&agent, "ours").unwrap();
-        let package = build(&agent, "amd64", &folder.0).unwrap();
+        let folder = Folder::new("deb");
+        let package = folder.ours("0.2.0");
         let inside = output(Command::new("dpkg-deb").arg("--contents").arg(&package)).unwrap();
         for (_, place, mode) in FILES {
             let line = inside.lines().find(|line| line.ends_with(&format!("./{place}")));
@@ -90,28 +163,81 @@ mod tests {
             let shown = if mode == 0o755 { "-rwxr-xr-x root/root" } else { "-rw-r--r-- root/root" };
             assert!(line.starts_with(shown), "{line}");
         }
-        let again = fs::read(&package).unwrap();
-        build(&agent, "amd64", &folder.0).unwrap();
-        assert!(again == fs::read(&package).unwrap(), "two builds differ");
+        let before = fs::read(&package).unwrap();
+        folder.ours("0.2.0");
+        assert!(before == fs::read(&package).unwrap(), "two builds differ");
+    }
 
-        // Into an image that has the Go program, and out again.
-        let image = folder.0.join("image");
-        for state in ["info", "updates"] {
-            fs::create_dir_all(image.join("var/lib/dpkg").join(state)).unwrap();
+    #[test]
+    fn agent_survives_the_other_package_in_any_order() {
+        const OURS: &str = NAME;
+        const THEIRS: &str = "aks-node-controller";
+        if !has_dpkg() {
+            return;
         }
-        write(&image.join("var/lib/dpkg/status"), "").unwrap();
-        fs::create_dir_all(image.join("opt/azure/containers")).unwrap();
-        write(&image.join(AGENT), "Go").unwrap();
-        let dpkg = |words: &[&str]| {
-            let force = "--force-script-chrootless,not-root,depends,architecture,bad-path";
-            let mut command = Command::new("dpkg");
-            command.arg(force).arg(format!("--root={}", image.display())).args(words);
-            output(&mut command).unwrap()
-        };
-        let text = |name: &str| fs::read_to_string(image.join(name)).unwrap();
-        dpkg(&["--install", package.to_str().unwrap()]);
-        assert_eq!((text(AGENT), text(&format!("{AGENT}.go"))), ("ours".into(), "Go".into()));
-        dpkg(&["--remove", "aks-node-controller"]);
-        assert_eq!(text(AGENT), "Go");
+        let folder = Folder::new("deb-orders");
+        let ours = ["0.2.0", "0.3.0"].map(|version| folder.ours(version));
+        let theirs = ["202604.01.0", "202604.01.1"].map(|version| folder.theirs(version));
+        // Each step and whose agent is in its place after it.
+        let install = |package: &PathBuf| ["--install".to_owned(), package.display().to_string()];
+        let remove = |name: &str| ["--remove".to_owned(), name.to_owned()];
+        let (ours_1, ours_2) = (Some("ours 0.2.0"), Some("ours 0.3.0"));
+        let (theirs_1, theirs_2) = (Some("theirs 202604.01.0"), Some("theirs 202604.01.1"));
+        let orders = [
+            vec![
+                (install(&ours[0]), ours_1),
+                (install(&theirs[0]), ours_1),
+                (install(&theirs[1]), ours_1),
+                (install(&ours[1]), ours_2),
+                (remove(THEIRS), ours_2),
+                (remove(OURS), None),
+            ],
+            vec![
+                (install(&theirs[0]), theirs_1),
+                (install(&ours[0]), ours_1),
+                (install(&theirs[1]), ours_1),
+                (remove(OURS), theirs_2),
+                (install(&ours[1]), ours_2),
+                (remove(OURS), theirs_2),
+                (remove(THEIRS), None),
+            ],
+            vec![
+                (install(&theirs[0]), theirs_1),
+                (install(&ours[0]), ours_1),
+                (remove(THEIRS), ours_1),
+                (install(&theirs[1]), ours_1),
+                (remove(OURS), theirs_2),
+            ],
+        ];
+        for (number, order) in orders.into_iter().enumerate() {
+            let image = Image::new(folder.0.join(format!("image-{number}")));
+            for (step, agent) in order {
+                image.dpkg(&step.each_ref().map(String::as_str)).unwrap();
+                assert_eq!(image.text(AGENT).as_deref(), agent, "{number}: after {step:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn program_that_the_image_came_with_is_given_back() {
+        if !has_dpkg() {
+            return;
+        }
+        let folder = Folder::new("deb-baked");
+        for kept_by_hand in [false, true] {
+            let image = Image::new(folder.0.join(format!("image-{kept_by_hand}")));
+            write(&image.0.join(AGENT), "Go").unwrap();
+            if kept_by_hand {
+                write(&image.0.join(format!("{AGENT}.go")), "Go").unwrap();
+            }
+            for version in ["0.2.0", "0.3.0"] {
+                image.install(&folder.ours(version));
+                assert_eq!(image.text(AGENT), Some(format!("ours {version}")));
+                assert_eq!(image.text(&format!("{AGENT}.go")).as_deref(), Some("Go"));
+            }
+            image.dpkg(&["--remove", NAME]).unwrap();
+            assert_eq!(image.text(AGENT).as_deref(), Some("Go"));
+            assert_eq!(image.text(&format!("{AGENT}.go")), None);
+        }
     }
 }
