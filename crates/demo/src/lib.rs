@@ -19,7 +19,7 @@
 //! | `room`, `node` | machines that boot in folders |
 //! | `image`, `cloud_init` | what an image holds, and what cloud-init does; no I/O |
 //! | `observer` | what stood on NodeClaims that are gone |
-//! | `commands` | this program, asked, started and followed |
+//! | `commands`, `kubectl` | this program and kubectl, asked, started and followed |
 //! | `story`, `report` | what has happened, as data and as a page |
 //! | [`Voice`], `wrap` | how it is told |
 //! | `place`, `processes`, `files` | where things lie, and what must not be left behind |
@@ -29,6 +29,7 @@ mod cloud_init;
 mod commands;
 mod files;
 mod image;
+mod kubectl;
 mod node;
 mod observer;
 mod place;

@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::commands::{Mooring, exported};
+use crate::kubectl::Kubectl;
 use crate::observer::Observer;
 use crate::room::{News, Room};
 use crate::scenario::Scenario;
@@ -34,6 +35,10 @@ pub(crate) struct Stage<'v> {
     pub(crate) simulation: Simulation,
     pub(crate) mooring: Mooring,
     pub(crate) kube: kube::Client,
+    /// The real kubectl, where it is installed.
+    pub(crate) kubectl: Option<Kubectl>,
+    /// Its descriptions of failed NodeClaims, begun while these existed: the name and what was printed.
+    pub(crate) descriptions: JoinSet<(String, Result<String, String>)>,
     pub(crate) observer: Observer,
     pub(crate) news: UnboundedReceiver<News>,
     pub(crate) random: Random,
@@ -105,6 +110,12 @@ impl<'v> Stage<'v> {
             simulation,
             mooring,
             kube,
+            kubectl: Kubectl::find(
+                &std::env::var_os("PATH").unwrap_or_default(),
+                &state.join("kubeconfig"),
+                &state,
+            ),
+            descriptions: JoinSet::new(),
             news,
             random: Random::new(setting.seed).fork("demo"),
             struck: None,
@@ -148,6 +159,8 @@ fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
         (version.clone(), cse)
     });
     karpenter::Options {
+        // The story is about an extension that fails, which the default mode does not have.
+        mode: karpenter::Mode::Vm,
         bootstraps: bootstraps.collect(),
         linger_seconds: 4,
         ..karpenter::Options::default()

@@ -58,14 +58,14 @@ pub(crate) fn heading(style: Style, number: usize, title: &str) -> String {
     format!("\n{}\n", style.paint("1", &format!("{number}  {title}")))
 }
 
-/// What a command printed, set off from the story.
+/// What a command printed, set off from the story. Lines may be wrapped, cut or left out; none is made up.
 pub(crate) fn quote(style: Style, text: &str) -> String {
     let bar = style.paint("2", "│");
     let lines = text.trim_end().lines().map(|line| format!("   {bar} {line}\n"));
     lines.collect::<Vec<_>>().concat()
 }
 
-/// A command as a person would type it.
+/// A command as a person would type it. Only what it printed follows, as a [`quote`].
 pub(crate) fn command(style: Style, text: &str) -> String {
     format!("   {}\n", style.paint("36", &format!("$ {text}")))
 }

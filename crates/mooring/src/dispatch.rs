@@ -30,7 +30,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
         }
         Command::Agent { words } => {
             // The node agent, inside this binary: simulated nodes run it.
-            let mut host = mooring_agent::world::Host::default();
+            let mut host = mooring_agent::world::Host::of_own_process();
             return ExitCode::from(mooring_agent::run(&words, &mut host));
         }
     };

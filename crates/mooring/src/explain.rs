@@ -4,10 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use mooring_contract::catalogue::{ExitCode, Meanings, by_name, page};
+use mooring_contract::catalogue::{
+    ExitCode, Meanings, Os, by_name, known_image, known_image_page, page,
+};
 use mooring_contract::shown;
 use mooring_diagnosis::{
-    Diagnosis, DiagnosisStream, Hints, StreamDiagnoses, diagnose, diagnose_code, to_json,
+    ANOTHER_IMAGE, Diagnosis, DiagnosisStream, Hints, StreamDiagnoses, diagnose, diagnose_code,
+    to_json,
 };
 
 use crate::cli::{ExplainArguments, Format};
@@ -31,7 +34,12 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     if let Some(code) = parse_code(what) {
         let found = likely_meanings(code, hints.os, hints.image_date);
         return match arguments.output {
-            Format::Table => show::print(pages(what, &found).as_bytes()),
+            Format::Table => {
+                let known =
+                    known_image(code, hints.image_date).filter(|_| hints.os != Some(Os::Windows));
+                let known = known.map(|image| known_image_page(image, ANOTHER_IMAGE));
+                show::print((known.unwrap_or_default() + &pages(what, &found)).as_bytes())
+            }
             format => answer(format, &diagnose_code(code, hints)),
         };
     }

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use mooring_contract::printable::{markdown as escape, printable};
+use mooring_controller::advice;
+use mooring_controller::node::Node;
 use mooring_controller::once::{Row, Table};
 use serde_json::{Value, json};
 
@@ -13,14 +15,42 @@ use crate::show;
 const NOTHING: &str = "No failures are on record.\n\
     hint: `mooring controller` keeps the record; `--namespace` says where\n";
 
+/// What the cluster shows beside the record.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    /// Whether an AKSNodeClass can pin an image version.
+    pub(crate) has_versions: Option<bool>,
+    /// Nodes without a providerID.
+    pub(crate) nodes: Vec<Node>,
+}
+
 /// The table in a format.
-pub(crate) fn show(format: ReportFormat, table: &Table) -> Result<String, Failure> {
-    Ok(match format {
-        ReportFormat::Json => return show::json(&json(table)),
-        _ if table.rows.is_empty() => NOTHING.to_owned() + &unconfirmed(table),
-        ReportFormat::Table => columns(table),
-        ReportFormat::Markdown => markdown(table),
-    })
+pub(crate) fn show(
+    format: ReportFormat,
+    table: &Table,
+    around: &Surroundings,
+) -> Result<String, Failure> {
+    // A Node that stops Karpenter matters more than any image.
+    let mut text = String::new();
+    for node in &around.nodes {
+        let _ = match format {
+            ReportFormat::Json => Ok(()),
+            ReportFormat::Table => writeln!(text, "{}\n", printable(&node.finding())),
+            ReportFormat::Markdown => writeln!(text, "**{}**\n", escape(&node.finding())),
+        };
+    }
+    Ok(text
+        + &match format {
+            ReportFormat::Json => return show::json(&json(table, around)),
+            _ if table.rows.is_empty() => NOTHING.to_owned() + &unconfirmed(table),
+            ReportFormat::Table => columns(table, around),
+            ReportFormat::Markdown => markdown(table, around),
+        })
+}
+
+/// What can be done about an image.
+fn steps(table: &Table, image: &str, around: &Surroundings) -> Vec<String> {
+    advice::steps(&table.place(image, around.has_versions))
 }
 
 fn cells(row: &Row) -> [String; 5] {
@@ -30,7 +60,7 @@ fn cells(row: &Row) -> [String; 5] {
 
 const HEAD: [&str; 5] = ["IMAGE", "CAUSE", "FAILED", "POOLS", "LAST"];
 
-fn columns(table: &Table) -> String {
+fn columns(table: &Table, around: &Surroundings) -> String {
     let rows: Vec<[String; 5]> =
         table.rows.iter().map(|row| cells(row).map(|cell| printable(&cell))).collect();
     let width = |column: usize| {
@@ -49,8 +79,11 @@ fn columns(table: &Table) -> String {
     for row in &rows {
         line([&row[0], &row[1], &row[2], &row[3], &row[4]]);
     }
-    for (_, sentence) in &table.findings {
+    for (image, sentence) in &table.findings {
         let _ = writeln!(text, "\n{}", printable(sentence));
+        for step in steps(table, image, around) {
+            let _ = writeln!(text, "- {}", printable(&step));
+        }
     }
     text + &unconfirmed(table)
 }
@@ -65,18 +98,21 @@ fn unconfirmed(table: &Table) -> String {
     }
 }
 
-fn markdown(table: &Table) -> String {
+fn markdown(table: &Table, around: &Surroundings) -> String {
     let mut text = format!("| {} |\n|---|---|---|---|---|\n", HEAD.join(" | "));
     for row in &table.rows {
         let _ = writeln!(text, "| {} |", cells(row).map(|cell| escape(&cell)).join(" | "));
     }
-    for (_, sentence) in &table.findings {
-        let _ = writeln!(text, "\n**{}**", escape(sentence));
+    for (image, sentence) in &table.findings {
+        let _ = writeln!(text, "\n**{}**\n", escape(sentence));
+        for step in steps(table, image, around) {
+            let _ = writeln!(text, "- {}", escape(&step));
+        }
     }
     text + &unconfirmed(table)
 }
 
-fn json(table: &Table) -> Value {
+fn json(table: &Table, around: &Surroundings) -> Value {
     let rows: Vec<_> = table
         .rows
         .iter()
@@ -88,8 +124,66 @@ fn json(table: &Table) -> Value {
     let findings: Vec<_> = table
         .findings
         .iter()
-        .map(|(image, sentence)| json!({"image": image, "sentence": sentence}))
+        .map(|(image, sentence)| {
+            let actions = steps(table, image, around);
+            json!({"image": image, "sentence": sentence, "actions": actions})
+        })
+        .collect();
+    let nodes: Vec<_> = around
+        .nodes
+        .iter()
+        .map(|node| json!({"node": node.name, "pool": node.pool, "sentence": node.finding()}))
         .collect();
     json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped,
-        "unconfirmed": table.unconfirmed})
+        "unconfirmed": table.unconfirmed, "nodesWithoutProviderID": nodes})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let row = Row {
+            image: "202601.27.0".to_owned(),
+            cause: "OrasBinaryMissing".to_owned(),
+            failed: 5,
+            nodes: 5,
+            pools: vec!["default".to_owned()],
+            classes: vec!["linux".to_owned()],
+            last: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let findings = vec![("202601.27.0".to_owned(), "image 202601.27.0 fails".to_owned())];
+        Table { rows: vec![row], findings, ..Table::default() }
+    }
+
+    #[test]
+    fn a_failing_image_comes_with_the_exact_patches() {
+        for (format, budget) in [
+            (ReportFormat::Table, r#"{"nodes":"0","reasons":["Drifted"]}"#),
+            (ReportFormat::Json, r#"{\"nodes\":\"0\",\"reasons\":[\"Drifted\"]}"#),
+        ] {
+            let text = show(format, &table(), &Surroundings::default()).unwrap();
+            assert!(text.contains(budget), "{text}");
+            assert!(text.contains("kubectl patch aksnodeclass linux"), "{text}");
+        }
+        let around = Surroundings { has_versions: Some(false), nodes: Vec::new() };
+        let text = show(ReportFormat::Table, &table(), &around).unwrap();
+        assert!(text.contains("no image version can be pinned"), "{text}");
+    }
+
+    #[test]
+    fn a_node_that_stops_karpenter_comes_first() {
+        let node = Node {
+            name: "aks-default-lost".to_owned(),
+            uid: "u".to_owned(),
+            pool: "default".to_owned(),
+            created: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let around = Surroundings { has_versions: None, nodes: vec![node] };
+        for table in [table(), Table::default()] {
+            let text = show(ReportFormat::Table, &table, &around).unwrap();
+            assert!(text.starts_with("Node aks-default-lost of NodePool default"), "{text}");
+            assert!(text.contains("kubectl delete node aks-default-lost"), "{text}");
+        }
+    }
 }

@@ -35,7 +35,11 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), Failure> {
         let looker = looker(&arguments.cluster, false, false).await?;
         let table = looker.fleet().await.map_err(|failed| of(&failed))?;
         report_old_record(&looker).await;
-        print(show_fleet::show(arguments.output, &table)?.as_bytes())
+        let around = show_fleet::Surroundings {
+            has_versions: looker.has_versions().await,
+            nodes: looker.nodes_without_provider_id().await,
+        };
+        print(show_fleet::show(arguments.output, &table, &around)?.as_bytes())
     })
 }
 
@@ -69,7 +73,14 @@ pub(crate) async fn looker(
         condition_type: Settings::default().condition_type,
         now: Timestamp::now(),
         run_command,
+        say: progress,
     })
+}
+
+/// Prints what is waited for, beside the result.
+#[expect(clippy::print_stderr, reason = "progress for the one who waits")]
+fn progress(text: &str) {
+    eprintln!("{}", mooring_contract::printable(text));
 }
 
 pub(crate) fn of(failed: &Failed) -> Failure {

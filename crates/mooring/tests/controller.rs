@@ -159,7 +159,7 @@ fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
     });
     assert_eq!(
         (&table["rows"][0]["image"], &table["rows"][0]["cause"]),
-        (&"202601.27.0".into(), &"OrasBinaryMissing".into())
+        (&"AKSAzureLinux/V3gen2/202601.27.0".into(), &"OrasBinaryMissing".into())
     );
     assert_eq!(table["rows"][0]["nodes"], 5, "{table}");
     assert!(
@@ -168,7 +168,7 @@ fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
             .unwrap()
             .contains("fails with OrasBinaryMissing on 5 of 5 nodes")
     );
-    let failures = "mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"202601.27.0\"} 5";
+    let failures = "mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"AKSAzureLinux/V3gen2/202601.27.0\"} 5";
     eventually("five failures in the leader's metrics", || {
         let shown = page(metrics, "/metrics");
         (shown.contains(failures) && shown.contains("mooring_leader 1")).then_some(())

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use common::{ended, text};
 use mooring_testbed::browser::{Scheme, look, open};
+use mooring_testbed::find_kubectl;
 use tempfile::TempDir;
 
 /// No story takes longer, however busy the machine is.
@@ -34,7 +35,12 @@ impl Stranger {
     }
 
     fn start(&self, words: &[&str]) -> Child {
+        self.start_with_path(words, std::env::var_os("PATH").unwrap_or_default().as_os_str())
+    }
+
+    fn start_with_path(&self, words: &[&str], path: &std::ffi::OsStr) -> Child {
         common::mooring()
+            .env("PATH", path)
             .arg("demo")
             .args(words)
             .current_dir(self.here.path())
@@ -142,6 +148,31 @@ fn stories_about_nodes_come_true() {
         assert!(told.contains(words), "{name}: {told}");
         stranger.assert_clean();
     }
+}
+
+#[test]
+fn only_the_real_kubectl_is_shown_as_kubectl() {
+    let words = ["--scenario", "blocked-outbound"];
+    let note = "CSE exited with code 50 on node";
+    let stranger = Stranger::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().as_os_str();
+    let told = assert_came_true(&ended(stranger.start_with_path(&words, path), PATIENCE));
+    assert!(!told.contains("$ kubectl"), "{told}");
+    assert!(told.contains("kubectl is not installed; NodeClaim default-"), "{told}");
+    assert!(told.contains("event CSEFailed from mooring: ") && told.contains(note), "{told}");
+
+    let Some(kubectl) = find_kubectl() else {
+        eprintln!("SKIPPED: there is no kubectl; `cargo xtask test` installs one");
+        return;
+    };
+    std::os::unix::fs::symlink(kubectl, folder.path().join("kubectl")).unwrap();
+    let told = assert_came_true(&ended(stranger.start_with_path(&words, path), PATIENCE));
+    let (_, shown) = told.split_once("   $ kubectl describe nodeclaim default-").unwrap();
+    let quoted = shown.lines().skip(1).take_while(|line| line.starts_with("   │ "));
+    let quoted: Vec<&str> = quoted.collect();
+    assert!(quoted[0].starts_with("   │ Name:         default-"), "{quoted:?}");
+    assert!(quoted.iter().any(|line| line.contains("mooring") && line.contains(note)), "{told}");
 }
 
 #[test]

@@ -57,6 +57,18 @@ fn a_code_that_means_one_thing_today_is_not_called_ambiguous() {
 }
 
 #[test]
+fn an_image_that_is_known_to_be_broken_is_named_first() {
+    let page = text(&["explain", "211", "--image", "202601.27.0"]);
+    assert!(page.starts_with("Known-bad image: AzureLinux V3 202601.27.0\n"), "{page}");
+    assert!(page.contains("\n211 ERR_ORAS_PULL_NETWORK_TIMEOUT\n"), "{page}");
+    let other = text(&["explain", "211", "--image", "202601.13.0"]);
+    assert!(other.starts_with("211 ERR_ORAS_PULL_NETWORK_TIMEOUT\n"), "{other}");
+    let known = json(&["explain", "211", "--image", "202601.27.0", "-o", "json"]);
+    let summary = known.pointer("/diagnoses/0/summary").unwrap().as_str().unwrap();
+    assert!(summary.starts_with("Known-bad image: AzureLinux V3 202601.27.0 "), "{summary}");
+}
+
+#[test]
 fn an_ambiguous_code_is_told_as_such_and_a_date_decides() {
     let both = text(&["explain", "232", "--os", "linux"]);
     assert!(
@@ -75,7 +87,7 @@ fn an_ambiguous_code_is_told_as_such_and_a_date_decides() {
     let old = text(&["explain", "232", "--os", "linux", "--image", "202601.27.0"]);
     assert!(
         old.contains("# 232 ERR_ORAS_BINARY_NOT_FOUND")
-            || old.starts_with("232 ERR_ORAS_BINARY_NOT_FOUND"),
+            || old.contains("\n232 ERR_ORAS_BINARY_NOT_FOUND\n"),
         "{old}"
     );
     assert!(!old.starts_with("232 has"));

@@ -280,13 +280,20 @@ fn a_young_operation_is_told_at_once_and_nobody_is_asked_for_anything() {
 #[test]
 fn what_would_be_refused_is_refused_before_a_name_is_asked_for() {
     let sim = Sim::wedged();
-    let (code, _, err) = sim.run(&["apply", "--fail-threshold", "1000000"]);
+    // Signatures of another defect: neither the failed writes nor the interfaces count.
+    let file = sim.folder.path().join("other.yaml");
+    let list =
+        "schema: mooring.signatures/v1\nsignatures:\n- {name: other, errors: [{code: Other}]}\n";
+    std::fs::write(&file, list).unwrap();
+    let (code, _, err) = sim.run(&["apply", "--signatures", file.to_str().unwrap()]);
     assert_eq!(code, 4, "{err}");
     assert!(err.contains("refused by failing-writes"), "{err}");
     assert!(!err.contains("Type "), "{err}");
     for (words, told) in [
         (&["detect", "--pool", "Bad/Name"][..], "begins with a letter"),
         (&["detect", "--fail-window", "1000000000000"], "--fail-window"),
+        (&["detect", "--signatures", "/nosuch/file.yaml"], "/nosuch/file.yaml"),
+        (&["detect", "--signatures", "/dev/null"], "read signatures from /dev/null"),
         (&["apply", "-o", "mermaid"], "draws a plan"),
     ] {
         let (code, _, err) = sim.run(words);

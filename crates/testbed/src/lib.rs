@@ -1,4 +1,4 @@
-//! What the tests of several crates need: real programs (a kube-apiserver with its etcd, a browser), the way from the
+//! What the tests of several crates need: real programs (a kube-apiserver with its etcd, kubectl, a browser), the way from the
 //! client of Azure to its model, and all cores.
 //!
 //! The etcd is the one that a crate carries; the kube-apiserver comes from `KUBEBUILDER_ASSETS`, or from the cache
@@ -10,9 +10,11 @@ mod azure;
 pub mod browser;
 mod certificates;
 mod cores;
+mod kubectl;
 mod process;
 mod real;
 
 pub use azure::InProcessAzure;
 pub use cores::on_all_cores;
+pub use kubectl::find_kubectl;
 pub use real::{RealCluster, StartError, Users};

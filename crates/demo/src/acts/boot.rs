@@ -38,6 +38,7 @@ impl Stage<'_> {
         while nodes.values().any(|node| node.end.is_none()) {
             self.hear(&mut nodes)?;
             for (name, node) in &mut nodes {
+                self.describe_failed(name);
                 if node.end.is_none()
                     && let Some(claim) = self.observer.claim(name)
                 {
@@ -75,6 +76,21 @@ impl Stage<'_> {
             }
             Ok(names.clone())
         })
+    }
+
+    /// Begins to describe the first NodeClaim that shows a failure, while it exists.
+    fn describe_failed(&mut self, name: &str) {
+        let Some(kubectl) = self.kubectl.clone().filter(|_| self.descriptions.is_empty()) else {
+            return;
+        };
+        let failed = |claim: &Claim| claim.told.is_some() && claim.gone.is_none();
+        if self.observer.claim(name).is_some_and(|claim| failed(&claim)) {
+            let name = name.to_owned();
+            self.descriptions.spawn(async move {
+                let shown = kubectl.describe("nodeclaim", &name).await;
+                (name, shown)
+            });
+        }
     }
 
     /// Hears what happened in the machine room.

@@ -3,7 +3,8 @@
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use serde_json::Value;
 
-use crate::observer::{CONDITION, condition, conditions};
+use crate::kubectl::excerpt;
+use crate::observer::{CONDITION, Condition, condition, conditions};
 use crate::scenario::{Describe, Fleet, Of, Why};
 use crate::stage::{LOOK, Stage};
 use crate::story::NodeEnd;
@@ -15,16 +16,46 @@ use crate::wrap::{cut, wrapped};
 const SHOWN: usize = 150;
 
 impl Stage<'_> {
-    /// A failed claim, as it stood before Karpenter deleted it.
+    /// Shows a failed NodeClaim as it was before Karpenter deleted it: by kubectl, or else as the API returned it.
     pub(super) async fn describe(&mut self, describe: &Describe) -> Result<(), Trouble> {
-        let name = self.last(NodeEnd::Failed)?;
+        let described = match self.descriptions.join_next().await {
+            Some(Ok((name, Ok(shown)))) => Some((name, shown)),
+            Some(Ok((name, Err(why)))) => {
+                self.keep("describe.log", &format!("kubectl describe nodeclaim {name}: {why}\n"));
+                None
+            }
+            _ => None,
+        };
+        let name = match &described {
+            Some((name, _)) => name.clone(),
+            None => self.last(NodeEnd::Failed)?,
+        };
         let told = self.observer.claim(&name).and_then(|claim| claim.told);
         let Some((object, _)) = told else {
             return Err(Trouble::Unmet(format!("NodeClaim {name} never showed the failure")));
         };
-        let events = self.events(&name, "NodeClaim").await?;
-        self.voice.command(&format!("kubectl describe nodeclaim {name}     (while it was there)"));
-        self.voice.quote(&described(&name, &object, &events));
+        let events = self.events(&object, "NodeClaim").await?;
+        if let Some((_, shown)) = described {
+            let command = format!("kubectl describe nodeclaim {name}");
+            self.keep("describe.log", &format!("$ {command}\n{shown}"));
+            self.voice.command(&format!("{command}     (run before Karpenter deleted it)"));
+            self.voice.quote(&excerpt(&shown));
+            let note = events.iter().find(|event| event["reason"] == "CSEFailed");
+            let note = note.map_or("", |event| text(event, "message"));
+            expect_words("kubectl describe", &shown, &[note.to_owned()])?;
+        } else {
+            let why = match self.kubectl {
+                Some(_) => "kubectl failed",
+                None => "kubectl is not installed",
+            };
+            self.voice.say(
+                Mark::Note,
+                &format!("{why}; NodeClaim {name} as the Kubernetes API returned it:"),
+            );
+            for line in api_lines(&object, &events) {
+                self.voice.say(Mark::Note, &line);
+            }
+        }
         let message = condition(&object, CONDITION).map_or("", |told| told.message);
         expect_words("the condition", message, &describe.says)?;
         let told = events.iter().any(|event| event["reason"] == "CSEFailed");
@@ -51,17 +82,17 @@ impl Stage<'_> {
 
     /// The fleet verdict: it comes when the controller has told of every node.
     pub(super) async fn fleet(&mut self, fleet: &Fleet) -> Result<(), Trouble> {
+        let pool = self.pool().await?;
         let (table, event) = loop {
             let answer = self.mooring.ask(&["fleet", "-o", "json"]).await?;
             let table: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
-            let named = table["rows"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .any(|row| row["image"] == *fleet.image && row["cause"] == *fleet.cause);
+            let named =
+                table["rows"].as_array().into_iter().flatten().any(|row| {
+                    is_version(&row["image"], &fleet.image) && row["cause"] == *fleet.cause
+                });
             let found = table["findings"].as_array().into_iter().flatten();
-            let found = found.filter(|finding| finding["image"] == *fleet.image).count() > 0;
-            let events = self.events("default", "NodePool").await?;
+            let found = found.filter(|one| is_version(&one["image"], &fleet.image)).count() > 0;
+            let events = self.events(&pool, "NodePool").await?;
             let event = events.into_iter().find(|event| event["reason"] == "ImageFailsBootstrap");
             match (named && found, event) {
                 (true, Some(event)) => break (table, event),
@@ -85,19 +116,29 @@ impl Stage<'_> {
         node.ok_or_else(|| Trouble::Unmet("no node has ended so".to_owned()))
     }
 
-    /// The events of an object, as any client reads them, the oldest first.
-    async fn events(&self, name: &str, kind: &str) -> Result<Vec<Value>, Trouble> {
+    /// Returns the events that `kubectl describe` lists for an object without a namespace, the oldest first.
+    async fn events(&self, object: &Value, kind: &str) -> Result<Vec<Value>, Trouble> {
         let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Event"));
-        let api: Api<DynamicObject> = Api::namespaced_with(self.kube.clone(), "default", &resource);
-        let list = api.list(&ListParams::default()).await;
+        let api: Api<DynamicObject> = Api::all_with(self.kube.clone(), &resource);
+        let (name, uid) = (text(object, "metadata/name"), text(object, "metadata/uid"));
+        let selector = format!(
+            "involvedObject.kind={kind},involvedObject.name={name},involvedObject.namespace=,involvedObject.uid={uid}"
+        );
+        let list = api.list(&ListParams::default().fields(&selector)).await;
         let list = list.map_err(|error| Trouble::broken("the events", error))?;
-        let about = |event: &Value| {
-            event["involvedObject"]["name"] == name && event["involvedObject"]["kind"] == kind
-        };
-        let events = list.items.into_iter().filter_map(|one| serde_json::to_value(one).ok());
-        let mut events: Vec<Value> = events.filter(about).collect();
+        let mut events: Vec<Value> =
+            list.items.into_iter().filter_map(|one| serde_json::to_value(one).ok()).collect();
         events.sort_by_key(|event| text(event, "metadata/creationTimestamp").to_owned());
         Ok(events)
+    }
+
+    /// Reads the NodePool of every story.
+    async fn pool(&self) -> Result<Value, Trouble> {
+        let resource = GroupVersionKind::gvk("karpenter.sh", "v1", "NodePool");
+        let resource = ApiResource::from_gvk(&resource);
+        let api: Api<DynamicObject> = Api::all_with(self.kube.clone(), &resource);
+        let pool = api.get("default").await.ok().and_then(|pool| serde_json::to_value(pool).ok());
+        pool.ok_or_else(|| Trouble::Broken("there is no NodePool default".to_owned()))
     }
 }
 
@@ -105,35 +146,31 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(&format!("/{path}")).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A claim and its events, as `kubectl describe` lays them out.
-fn described(name: &str, object: &Value, events: &[Value]) -> String {
-    let image = text(object, "status/imageID").rsplit('/').next().unwrap_or_default();
-    let mut lines = vec![
-        format!("Name:       {name}"),
-        format!("Image:      {image}"),
-        "Conditions:".to_owned(),
-    ];
-    for one in conditions(object) {
+/// The conditions and events of an object, as the API returned them.
+fn api_lines(object: &Value, events: &[Value]) -> Vec<String> {
+    let condition = |one: Condition<'_>| {
         let message =
-            if one.message.is_empty() { String::new() } else { format!("  {}", one.message) };
-        let line = format!("  {:<15} {:<8} {}{message}", one.kind, one.status, one.reason);
-        lines.extend(wrapped(&line, 110, 27));
-    }
-    lines.push("Events:".to_owned());
-    for event in events {
+            if one.message.is_empty() { String::new() } else { format!(": {}", one.message) };
+        format!("condition {} {} {}{message}", one.kind, one.status, one.reason)
+    };
+    let event = |event: &Value| {
         let from = text(event, "source/component");
         let from = if from.is_empty() { text(event, "reportingComponent") } else { from };
-        // Rules of dashes tell nothing.
+        // Rules of dashes add nothing.
         let message = text(event, "message").replace("--", "");
-        let line = format!("  {:<22} {from:<9} {}", text(event, "reason"), cut(&message, SHOWN));
-        lines.extend(wrapped(&line, 110, 35));
-    }
-    lines.join("\n")
+        format!("event {} from {from}: {}", text(event, "reason"), cut(&message, SHOWN))
+    };
+    conditions(object).map(condition).chain(events.iter().map(event)).collect()
 }
 
 fn cut_lines(text: &str) -> String {
     let lines = text.lines().flat_map(|line| wrapped(line, 110, 14));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether an image is of this version: `AKSAzureLinux/V3gen2/202601.27.0` is of `202601.27.0`.
+fn is_version(image: &Value, version: &str) -> bool {
+    image.as_str().and_then(|image| image.rsplit('/').next()) == Some(version)
 }
 
 #[cfg(test)]
@@ -143,23 +180,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_claim_is_described_with_its_conditions_and_events() {
+    fn what_the_api_returned_is_listed_without_the_form_of_a_command() {
         let object = json!({"status": {"imageID": "/images/202601.27.0", "conditions": [
             {"type": "Launched", "status": "True", "reason": "Launched"},
             {"type": CONDITION, "status": "False", "reason": "CSEFailed", "message": "CSE exited with code 232"},
         ]}});
         let event = json!({"reason": "CSEFailed", "reportingComponent": "mooring", "message": "it\nfailed"});
-        let shown = described("default-x", &object, &[event]);
         assert_eq!(
-            shown.lines().collect::<Vec<_>>(),
+            api_lines(&object, &[event]),
             [
-                "Name:       default-x",
-                "Image:      202601.27.0",
-                "Conditions:",
-                "  Launched        True     Launched",
-                "  CSEProvisioned  False    CSEFailed  CSE exited with code 232",
-                "Events:",
-                "  CSEFailed              mooring   it failed",
+                "condition Launched True Launched",
+                "condition CSEProvisioned False CSEFailed: CSE exited with code 232",
+                "event CSEFailed from mooring: it failed",
             ]
         );
     }

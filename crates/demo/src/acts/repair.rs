@@ -30,7 +30,7 @@ impl Stage<'_> {
         let report: Value = serde_json::from_str(&answer.stdout)
             .map_err(|error| Trouble::broken("mooring repair detect", error))?;
         let verdict = report["verdict"].as_str().unwrap_or("none").to_owned();
-        self.voice.command("mooring repair detect");
+        self.voice.say(Mark::Note, "mooring repair detect, its guards in short:");
         for guard in report["guards"].as_array().into_iter().flatten() {
             let word = |name: &str| guard[name].as_str().unwrap_or_default();
             let evidence = shortened(guard["evidence"][0].as_str().unwrap_or_default());
@@ -70,14 +70,9 @@ impl Stage<'_> {
 
     pub(super) async fn plan(&mut self) -> Result<(), Trouble> {
         let hash = self.hash(&[]).await?;
-        self.voice.command("mooring repair plan");
         let short = short(&hash);
         let names: Vec<&str> = Step::ALL.iter().map(|step| step.name()).collect();
-        for (number, row) in names.chunks(6).enumerate() {
-            let lead = if number == 0 { format!("plan {short}: ") } else { " ".repeat(32) };
-            let arrow = if number * 6 + row.len() < names.len() { " →" } else { "" };
-            self.voice.quote(&format!("{lead}{}{arrow}", row.join(" → ")));
-        }
+        self.voice.say(Mark::Note, &format!("mooring repair plan: {short}, {}", names.join(" → ")));
         self.remember("plan", &format!("{} steps, hash {short}", names.len()), MomentKind::Step);
         self.story.plan = Some(hash);
         Ok(())
@@ -124,7 +119,7 @@ impl Stage<'_> {
         kill_at: Option<Step>,
         exit: i32,
     ) -> Result<Answer, Trouble> {
-        self.voice.command(shown);
+        self.voice.say(Mark::Note, &format!("{shown}, step by step:"));
         self.keep(LOG, &format!("$ {shown}\n"));
         let speed = self.speed();
         if kill_at.is_some() {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::Request;
+use mooring_simulator::azure::Correlation;
 use mooring_simulator::scenario;
 use tokio::time::Instant;
 
@@ -18,7 +19,7 @@ impl Stage<'_> {
             pool: wedge.pool.clone(),
             failed_writes: wedge.failed_writes,
             unregistered_nodes: wedge.unregistered_nodes,
-            quiet: false,
+            correlation: Correlation::default(),
         };
         let is_there = self.simulation.shell().world().with(|world, now| {
             let is_there = world.azure_mut().strike(&struck, now);

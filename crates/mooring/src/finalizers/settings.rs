@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 use mooring_repair::finalizers::plan::OPERATOR_GONE;
 use mooring_repair::finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_repair::finalizers::settings::Settings;
+use mooring_repair::settings::JournalPlace;
 
 use super::arguments::{PolicyArguments, TargetArguments};
 use crate::failure::Failure;
@@ -19,7 +20,14 @@ pub(crate) fn settings(
     policy: Option<&PolicyArguments>,
 ) -> Result<Settings, Failure> {
     let mut settings = Settings::new(profile(target)?);
-    settings.journal = target.journal.place(&settings.profile.config_map())?;
+    settings.journal = target.journal.place(&settings.profile.config_map(), None)?;
+    if let JournalPlace::ConfigMap(namespace) = &settings.journal
+        && settings.profile.namespace.as_ref() == Some(namespace)
+    {
+        return Err(Failure::usage(format!(
+            "the journal cannot be in namespace {namespace}, which is removed\nhint: `--journal configmap/NAMESPACE` or a file"
+        )));
+    }
     if let Some(policy) = policy {
         settings.scale_down = policy.scale_down;
         settings.best_effort = policy.best_effort;

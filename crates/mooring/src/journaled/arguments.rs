@@ -24,27 +24,36 @@ pub(crate) struct Approval {
 
 #[derive(Debug, Args)]
 pub(crate) struct JournalArgument {
-    /// Where the journal is: a ConfigMap in the namespace mooring-system, or a file
-    #[arg(long, value_name = "configmap|FILE", default_value = "configmap")]
+    /// Where the journal is: a ConfigMap in the namespace mooring-system or another one, or a file
+    #[arg(long, value_name = "configmap[/NAMESPACE]|FILE", default_value = "configmap")]
     journal: String,
 }
 
 impl JournalArgument {
     /// A file by its whole path, since the journal is found again by it from other folders; `config_map` is the name of the
-    /// other kind.
-    pub(crate) fn place(&self, config_map: &str) -> Result<JournalPlace, Failure> {
-        // As a temporary pool's tag says it, too, for whoever copies it from there.
-        match self.journal.strip_prefix("configmap/") {
-            Some(named) if named == format!("{NAMESPACE}/{config_map}") => {
-                return Ok(JournalPlace::ConfigMap);
-            }
-            Some(named) => {
+    /// other kind, `namespace` where it is unless the flag names one.
+    pub(crate) fn place(
+        &self,
+        config_map: &str,
+        namespace: Option<&str>,
+    ) -> Result<JournalPlace, Failure> {
+        if self.journal == "configmap" {
+            return Ok(JournalPlace::ConfigMap(namespace.unwrap_or(NAMESPACE).to_owned()));
+        }
+        if let Some(named) = self.journal.strip_prefix("configmap/") {
+            // With a name it is the value of a temporary pool's tag.
+            let (own, name) = named.split_once('/').unwrap_or((named, config_map));
+            if name != config_map {
                 return Err(Failure::usage(format!(
                     "--journal configmap/{named} is not of this pool or profile\nhint: --pool or --profile names it; its journal is {config_map}"
                 )));
             }
-            None if self.journal == "configmap" => return Ok(JournalPlace::ConfigMap),
-            None => {}
+            if namespace.is_some_and(|namespace| namespace != own) {
+                return Err(Failure::usage(format!(
+                    "--journal configmap/{named} is not in the namespace of --namespace\nhint: use one of the two flags"
+                )));
+            }
+            return Ok(JournalPlace::ConfigMap(own.to_owned()));
         }
         let pointer = self.journal.strip_prefix("file/").filter(|path| path.starts_with('/'));
         let path = std::path::absolute(Path::new(pointer.unwrap_or(&self.journal)))

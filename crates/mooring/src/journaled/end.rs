@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use mooring_contract::printable::{printable, shell_word};
 use mooring_repair::journal::{Liveness, Lock, SILENCE};
+use mooring_repair::names::NAMESPACE;
 use mooring_repair::settings::JournalPlace;
 use mooring_repair::shell::{JournalEnding as Ending, liveness, this_process};
 
@@ -32,7 +33,7 @@ pub(crate) fn code<R, B>(
         }
         Ending::Failed(why) => Err(Failure::unreadable(why)),
         Ending::NoJournal(why) => Err(Failure::unreadable(format!(
-            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs permissions on ConfigMaps in namespace mooring-system"
+            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs permissions on ConfigMaps in its namespace ({NAMESPACE} by default)"
         ))),
     }
 }
@@ -40,7 +41,10 @@ pub(crate) fn code<R, B>(
 /// The flag that leads back to a journal; none for the usual place.
 pub(crate) fn flag(place: &JournalPlace) -> String {
     match place {
-        JournalPlace::ConfigMap => String::new(),
+        JournalPlace::ConfigMap(namespace) if namespace == NAMESPACE => String::new(),
+        JournalPlace::ConfigMap(namespace) => {
+            format!(" --journal {}", shell_word(&format!("configmap/{namespace}")))
+        }
         JournalPlace::File(path) => format!(" --journal {}", shell_word(path)),
     }
 }

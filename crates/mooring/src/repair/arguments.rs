@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use mooring_repair::approval::ApprovalToken;
+use mooring_repair::settings::VersionPolicy;
 
 use crate::cluster_cli::ClusterName;
 use crate::journaled::{Approval, JournalArgument};
@@ -19,6 +20,12 @@ pub(crate) struct RepairArguments {
     /// With --pipeline: plan only; DRY_RUN=true does the same
     #[arg(long, requires = "pipeline")]
     pub(crate) dry_run: bool,
+    /// With --pipeline: the Kubernetes version of the new nodes, the one they have or the control plane's
+    #[arg(long, value_enum, requires = "pipeline", default_value_t = KubernetesVersion::ControlPlane)]
+    pub(crate) kubernetes_version: KubernetesVersion,
+    /// With --pipeline: the namespace of the journal [default: mooring-system]
+    #[arg(long, value_name = "NAME", requires = "pipeline")]
+    pub(crate) namespace: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Option<RepairCommand>,
 }
@@ -39,16 +46,18 @@ Unattended:
   CLUSTER_NAME=… RESOURCE_GROUP=… SUBSCRIPTION_ID=… mooring repair --pipeline
 
 A kill at any instant loses nothing: every intent is in the journal before its effect. Variables
-of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (10),
-NRP_FAIL_WINDOW_MIN (15), DRY_RUN. A cluster that does not exist is exit 3; --pipeline alone takes
-it for a greenfield rollout and exits with 0.
+of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (5),
+NRP_FAIL_WINDOW_MIN (360), MOORING_SIGNATURES, DRY_RUN. It pins the new nodes to the control plane's
+Kubernetes version; the other commands keep the pool's (--kubernetes-version). A cluster that does
+not exist is exit 3; --pipeline alone takes it for a greenfield rollout and exits with 0.
 
 DRY_RUN counts for apply, resume, abort and --pipeline: true, 1, yes, on, y or t is a dry run;
 false, 0, no, off, n, f or empty is none; any other value is exit 2.
 
 What --override may name, each with a reason that is recorded: the guards missing-nodes,
 failing-writes, cluster-state, other-pools, pool-state; the checks of a plan quota, size, subnet,
-pool-limit, recreations; on the way addresses, budgets, placement, other-operation.
+pool-limit, recreations, tolerations, permissions, locks, deny-assignments; on the way addresses,
+budgets, placement, other-operation.
 
 Exit codes: 0 done, healthy or nothing to do; 1 suspect or confirmed (detect); 2 usage; 3
 something could not be read; 4 a guard refused; 5 interrupted but resumable; 6 Azure
@@ -164,6 +173,9 @@ pub(crate) struct TargetArguments {
     /// whatever cluster was worked on last)
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
+    /// The namespace of the journal [default: mooring-system]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
     #[command(flatten)]
     pub(crate) journal: JournalArgument,
 }
@@ -181,13 +193,18 @@ fn pool_name(text: &str) -> Result<String, String> {
 /// What counts as wedged.
 #[derive(Debug, Args)]
 pub(crate) struct JudgingArguments {
-    /// How many failed writes prove it [env: NRP_FAIL_THRESHOLD] [default: 10]
+    /// How many operations must have failed, with none that succeeded since [env: NRP_FAIL_THRESHOLD]
+    /// [default: 5]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) fail_threshold: Option<String>,
-    /// Within how many minutes; a quiet wedge retries every three, so 360 finds it
-    /// [env: NRP_FAIL_WINDOW_MIN] [default: 15]
+    /// Within how many minutes; AKS retries about every three, and the activity log is up to 20 late
+    /// [env: NRP_FAIL_WINDOW_MIN] [default: 360]
     #[arg(long, value_name = "MINUTES")]
     pub(crate) fail_window: Option<String>,
+    /// YAML file with the errors and direct checks that define a wedge; replaces the built-in list
+    /// [env: MOORING_SIGNATURES]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) signatures: Option<String>,
     /// States beside Failed in which the pool counts as wedged: Canceled, Updating, Upgrading
     #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
     pub(crate) wedge_states: Vec<String>,
@@ -218,6 +235,15 @@ pub(crate) struct PolicyArguments {
 pub(crate) enum KubernetesVersion {
     Keep,
     ControlPlane,
+}
+
+impl From<KubernetesVersion> for VersionPolicy {
+    fn from(version: KubernetesVersion) -> Self {
+        match version {
+            KubernetesVersion::Keep => Self::Keep,
+            KubernetesVersion::ControlPlane => Self::ControlPlane,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -37,7 +37,7 @@ use crate::journaled::{
 /// Runs the command.
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
     let done = match &arguments.command {
-        None => pipeline::pipeline(arguments.dry_run),
+        None => pipeline::pipeline(arguments),
         Some(command) => run(command),
     };
     done.map_or_else(|failure| failure.report(), ExitCode::from)
@@ -164,6 +164,7 @@ async fn apply(
     let guards = &report.detection.guards;
     may_begin(&plan, guards, operator.settings())
         .map_err(|error| end::refusal(&error, operator.settings()))?;
+    show::warnings(&plan);
     if let Some(young) = report.operation.as_ref().filter(|operation| operation.left_alone) {
         write(&format!("{young}; nothing to do\n"));
         return untouched(report, output);
@@ -244,7 +245,10 @@ fn no_plan(error: &PlanError) -> Failure {
     match error {
         PlanError::Unread(..) => Failure::unreadable(error.to_string()),
         PlanError::Throttled(..) => Failure::unreadable(error.to_string()).with_code(6),
-        PlanError::NoPool(_) | PlanError::Pool(_) => Failure::refused(error.to_string()),
+        PlanError::NoPool(_)
+        | PlanError::NotRebuildable(_)
+        | PlanError::NoSubnet(..)
+        | PlanError::Pool(_) => Failure::refused(error.to_string()),
     }
 }
 

@@ -12,14 +12,15 @@ use mooring_repair::machine::{Reason, State};
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::resume::{Consent, Footing, Fresh};
 use mooring_repair::run::Rest;
-use mooring_repair::settings::Settings;
+use mooring_repair::settings::{JournalPlace, Settings};
 use mooring_repair::shell::{Ending, Operator, PATIENCE};
 use mooring_repair::stand_in::StandIn;
 
-use super::arguments::{Drawn, Written};
+use super::arguments::{Drawn, RepairArguments, Written};
 use super::left::{absence, nobody_stands_in, unfinished, warn_of_0_1};
 use super::outside::operator;
 use super::progress::tell;
+use super::settings::{SIGNATURES, read_signatures};
 use super::{show, show_target};
 use crate::failure::Failure;
 use crate::journaled::{
@@ -39,13 +40,19 @@ fn left_after(elapsed: SignedDuration) -> SignedDuration {
 }
 
 /// Exit 0 for done or nothing to do, 2 for an invalid `DRY_RUN`, 1 for everything else.
-pub(crate) fn pipeline(dry_run: bool) -> Result<u8, Failure> {
-    let dry_run = dry_run::from_environment()? || dry_run;
+pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
+    let dry_run = dry_run::from_environment()? || arguments.dry_run;
     dry_run::announce(dry_run);
-    let settings = Settings::from_env(environment).map_err(|error| {
+    let mut settings = Settings::from_env(environment).map_err(|error| {
         Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
             .with_code(1)
     })?;
+    settings.version = arguments.kubernetes_version.into();
+    if let Some(namespace) = &arguments.namespace {
+        settings.journal = JournalPlace::ConfigMap(namespace.clone());
+    }
+    read_signatures(&mut settings, environment(SIGNATURES).as_deref())
+        .map_err(|failure| failure.with_code(1))?;
     let done = runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
         operator.await_rights(GRACE, Box::new(once()));
@@ -137,6 +144,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 write(&format!("{young}; nothing to do\n"));
                 return Ok(0);
             }
+            show::warnings(plan);
             if let Some((state, _)) = resumes {
                 let run = printable(&state.run);
                 write(&format!("run {run} is unfinished and continues with a new plan\n"));

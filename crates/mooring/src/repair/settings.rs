@@ -2,11 +2,10 @@
 
 use jiff::SignedDuration;
 use mooring_repair::names::config_map;
-use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError, VersionPolicy};
+use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError};
+use mooring_repair::signatures::Signatures;
 
-use super::arguments::{
-    Budgets, JudgingArguments, KubernetesVersion, PolicyArguments, TargetArguments,
-};
+use super::arguments::{Budgets, JudgingArguments, PolicyArguments, TargetArguments};
 use crate::failure::Failure;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -35,17 +34,17 @@ pub(crate) fn settings(
     let mut settings = Settings::from_env(|name| flag(name).or_else(|| variable(name)))
         .map_err(|error| usage(&error))?;
     settings.target.pool.clone_from(&target.pool);
-    settings.journal = target.journal.place(&config_map(&target.pool))?;
+    settings.journal =
+        target.journal.place(&config_map(&target.pool), target.namespace.as_deref())?;
     if let Some(judging) = judging {
+        let file = judging.signatures.clone().or_else(|| environment(SIGNATURES));
+        read_signatures(&mut settings, file.as_deref())?;
         for state in &judging.wedge_states {
             settings.add_wedge_state(state.trim()).map_err(|error| usage(&error))?;
         }
     }
     if let Some(policies) = policies {
-        settings.version = match policies.kubernetes_version {
-            KubernetesVersion::Keep => VersionPolicy::Keep,
-            KubernetesVersion::ControlPlane => VersionPolicy::ControlPlane,
-        };
+        settings.version = policies.kubernetes_version.into();
         settings.budgets = match policies.budgets {
             Budgets::Wait => BudgetPolicy::Wait,
             Budgets::Stop => BudgetPolicy::Stop,
@@ -59,6 +58,24 @@ pub(crate) fn settings(
         judging.map(|judging| judging.overrides.as_slice()).unwrap_or_default(),
     )?;
     Ok(settings)
+}
+
+/// The variable that names the file of `--signatures`.
+pub(crate) const SIGNATURES: &str = "MOORING_SIGNATURES";
+
+/// Takes in the file of signatures, if one is named.
+pub(crate) fn read_signatures(settings: &mut Settings, file: Option<&str>) -> Result<(), Failure> {
+    let Some(file) = file.map(str::trim).filter(|file| !file.is_empty()) else { return Ok(()) };
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let file = mooring_contract::shown(file);
+        Failure::usage(format!(
+            "read signatures from {file}: {error}\nhint: --signatures and {SIGNATURES} name a YAML file (docs/RUNBOOK.md)"
+        ))
+    })?;
+    settings.signatures = Signatures::parse(file, &text).map_err(|error| {
+        Failure::usage(format!("{error}\nhint: docs/RUNBOOK.md describes the file"))
+    })?;
+    Ok(())
 }
 
 /// Takes in what `--override` said.

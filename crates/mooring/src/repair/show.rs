@@ -9,7 +9,7 @@ use mooring_repair::shell::Standing;
 
 use super::arguments::{Drawn, Plain, Written};
 use crate::failure::Failure;
-use crate::journaled::held;
+use crate::journaled::{held, write};
 use crate::show::{json, print};
 
 pub(crate) fn detection(report: &DetectionReport, output: Plain) -> Result<(), Failure> {
@@ -37,6 +37,13 @@ pub(crate) fn plan(plan: &Plan, output: Drawn) -> Result<(), Failure> {
         Drawn::Mermaid => plan::mermaid(plan),
     };
     print(text.as_bytes())
+}
+
+/// Prints what could not be read about rights, for those who begin a run without its plan before them.
+pub(crate) fn warnings(plan: &Plan) {
+    for check in plan.prechecks.iter().filter(|check| check.warns()) {
+        write(&format!("warning: {}: {}\n", check.name, printable(&check.detail)));
+    }
 }
 
 pub(crate) fn report(report: &RunReport, output: Written) -> Result<(), Failure> {

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and sees the real disk"
 )]
 
+mod figures;
 mod links;
 mod page;
 mod pipelines;

@@ -1,0 +1,151 @@
+//! The real kubectl, where it is installed. What it prints is shown as its output, and nothing else is.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use crate::observer::CONDITION;
+use crate::processes;
+use crate::wrap::{cut, wrapped};
+
+/// No call takes longer.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// So much of a line is shown; Karpenter's events hold pages.
+const SHOWN: usize = 220;
+
+/// kubectl with the way to the simulated cluster.
+#[derive(Debug, Clone)]
+pub(crate) struct Kubectl {
+    program: PathBuf,
+    kubeconfig: PathBuf,
+    /// Where it keeps its cache, which must not outlive the cluster.
+    home: PathBuf,
+}
+
+impl Kubectl {
+    /// Finds kubectl in the folders of `path`, which is what `PATH` holds.
+    pub(crate) fn find(path: &std::ffi::OsStr, kubeconfig: &Path, home: &Path) -> Option<Self> {
+        let programs = std::env::split_paths(path).map(|folder| folder.join("kubectl"));
+        let program = programs.into_iter().find(|program| program.is_file())?;
+        Some(Self { program, kubeconfig: kubeconfig.to_owned(), home: home.to_owned() })
+    }
+
+    /// Runs `kubectl describe`. Returns what it printed, or why it did not.
+    pub(crate) async fn describe(&self, kind: &str, name: &str) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(["describe", kind, name])
+            .env_clear()
+            .env("KUBECONFIG", &self.kubeconfig)
+            .env("HOME", &self.home)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .process_group(0);
+        let child = processes::spawn(&mut command).map_err(|error| error.to_string())?;
+        let output = tokio::time::timeout(TIMEOUT, child.wait_with_output())
+            .await
+            .map_err(|_| "kubectl did not end in time".to_owned())?
+            .map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(cut(&String::from_utf8_lossy(&output.stderr), SHOWN));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// Returns the lines of `kubectl describe nodeclaim` that are about the bootstrap: the name, the condition and all
+/// events. `...` takes the place of others.
+pub(crate) fn excerpt(output: &str) -> String {
+    let lines: Vec<&str> = output.lines().collect();
+    let events = lines.iter().position(|line| line.starts_with("Events:")).unwrap_or(lines.len());
+    let kind =
+        |line: &str| line.trim_start().strip_prefix("Type:").map(str::trim) == Some(CONDITION);
+    // Members of a condition are sorted, so `Type` is the last and `Last Transition Time` the first.
+    let last = lines[..events].iter().position(|line| kind(line));
+    let first = last.and_then(|last| {
+        let first = |line: &&str| line.trim_start().starts_with("Last Transition Time:");
+        lines[..last].iter().rposition(first)
+    });
+    let condition = first.zip(last).map(|(first, last)| first..=last);
+    let mut shown: Vec<String> = Vec::new();
+    let mut skipped = false;
+    for (number, line) in lines.iter().enumerate() {
+        let kept = number == 0
+            || number >= events
+            || condition.as_ref().is_some_and(|condition| condition.contains(&number));
+        if kept {
+            let indent = line.len() - line.trim_start().len() + 4;
+            shown.extend(wrapped(&cut_end(line), 110, indent));
+        } else if !skipped {
+            shown.push("...".to_owned());
+        }
+        skipped = !kept;
+    }
+    shown.join("\n")
+}
+
+/// Cuts a line without changing what is before the cut.
+fn cut_end(line: &str) -> String {
+    match line.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_holds_lines_of_the_output_and_marks_what_it_leaves_out() {
+        let output = "\
+Name:         default-x
+Kind:         NodeClaim
+Status:
+  Conditions:
+    Last Transition Time:  2026-11-15T05:00:02Z
+    Reason:                Launched
+    Status:                True
+    Type:                  Launched
+    Last Transition Time:  2026-11-15T05:00:40Z
+    Message:               CSE exited with code 232
+    Reason:                CSEFailed
+    Status:                False
+    Type:                  CSEProvisioned
+  Image ID:                x
+Events:
+  Type     Reason     Age   From     Message
+  Warning  CSEFailed  3s    mooring  it failed
+";
+        assert_eq!(
+            excerpt(output).lines().collect::<Vec<_>>(),
+            [
+                "Name:         default-x",
+                "...",
+                "    Last Transition Time:  2026-11-15T05:00:40Z",
+                "    Message:               CSE exited with code 232",
+                "    Reason:                CSEFailed",
+                "    Status:                False",
+                "    Type:                  CSEProvisioned",
+                "...",
+                "Events:",
+                "  Type     Reason     Age   From     Message",
+                "  Warning  CSEFailed  3s    mooring  it failed",
+            ]
+        );
+    }
+
+    #[test]
+    fn kubectl_is_found_only_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().as_os_str();
+        let (config, home) = (Path::new("/c"), Path::new("/h"));
+        assert!(Kubectl::find(path, config, home).is_none());
+        std::fs::File::create_new(folder.path().join("kubectl")).unwrap();
+        assert!(Kubectl::find(path, config, home).is_some());
+    }
+}
