@@ -160,6 +160,71 @@ async fn one_missing_look_is_not_believed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn only_missing_answers_in_a_row_are_believed() {
+    let missing = || answer(404, &[], NOT_FOUND);
+    let world = World::new([
+        answer(202, &[STATUS], ""),
+        missing(),
+        missing(),
+        status("InProgress"),
+        missing(),
+        missing(),
+        status("InProgress"),
+        status("Succeeded"),
+    ]);
+    let client = world.client();
+    assert!(follow(&client, &mut delete(&client).await).await.is_success());
+    assert_eq!(world.left(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn record_of_a_wrong_clock_delays_a_poll_by_five_minutes_at_most() {
+    let world = World::new([answer(202, &[STATUS], ""), status("InProgress")]);
+    let client = world.client();
+    let mut record = serde_json::to_value(delete(&client).await).unwrap();
+    record["next"] = "2027-11-15T05:00:00Z".into();
+    let mut operation: Operation = serde_json::from_value(record).unwrap();
+    let progress = client.poll(&mut operation).await.unwrap();
+    assert!(matches!(progress, Progress::Running { .. }));
+    assert_eq!(world.times(), [0, 300]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn forgotten_abort_is_judged_by_the_state_of_the_cluster() {
+    let missing = || answer(404, &[], NOT_FOUND);
+    let state = |word: &str| {
+        answer(200, &[], &format!(r#"{{"properties":{{"provisioningState":"{word}"}}}}"#))
+    };
+    for (word, expected) in [
+        ("Canceled", "Succeeded"),
+        ("Failed", "Succeeded"),
+        ("Succeeded", "Succeeded"),
+        // Another operation runs, so the abort is over, or never was.
+        ("Upgrading", "Lost"),
+    ] {
+        let world = World::new([
+            answer(202, &[STATUS], ""),
+            missing(),
+            missing(),
+            missing(),
+            state("Canceling"),
+            state(word),
+        ]);
+        let client = world.client();
+        let Started::Running(mut operation) = client.abort_cluster(&cluster()).await.unwrap()
+        else {
+            panic!("over")
+        };
+        let outcome = match follow(&client, &mut operation).await {
+            Outcome::Succeeded(None) => "Succeeded",
+            Outcome::Lost { state: Some(state) } if state == word => "Lost",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((outcome, world.left()), (expected, 0), "{word}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_record_is_followed_by_another_process_after_a_drop_at_any_time() {
     for cut in [0, 5, 29, 31, 59, 61] {
         let world = World::new([

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use common::{CANARY, Reply, World, answer, cluster, pool};
 use mooring_arm::calls::DeletePool;
-use mooring_arm::{Document, ErrorKind, Fate, Outcome, Priority, Started};
+use mooring_arm::{Document, ErrorKind, Fate, Outcome, Priority, ResourceId, Started};
 
 const OK: &str = r#"{"name":"demo","properties":{"provisioningState":"Succeeded"}}"#;
 const CONFLICT: &str = r#"{"code":"OperationNotAllowed","details":null,"message":"Another operation is in progress","subcode":""}"#;
@@ -222,6 +222,37 @@ async fn a_list_follows_its_own_links_only_and_does_not_run_in_circles() {
     let world = World::new([page(own), page(own)]);
     let error = world.client().agent_pools(&cluster()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Malformed(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn throttling_pauses_the_limit_that_was_exceeded() {
+    let by_code = r#"{"error":{"code":"SubscriptionRequestsThrottled","message":"m"}}"#;
+    let by_service = r#"{"error":{"code":"TooManyRequests","message":"m"}}"#;
+    let retry = ("Retry-After", "17");
+    let gateway = ("x-ms-failure-cause", "gateway");
+    let service = ("x-ms-failure-cause", "service");
+    for (refusal, pauses_all) in [
+        (answer(429, &[retry], by_code), true),
+        (answer(429, &[retry, gateway], by_service), true),
+        (answer(429, &[retry, service], by_service), false),
+        (answer(429, &[retry], by_service), false),
+    ] {
+        let world = World::new([refusal].into_iter().chain((0..3).map(|_| answer(200, &[], OK))));
+        let client = world.client();
+        let vm = ResourceId::of("s", "rg", "Microsoft.Compute", "virtualMachines/vm1").unwrap();
+        let (cluster, other) = (cluster(), ResourceId::cluster("s", "rg", "other").unwrap());
+        let later = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let (other, _) = tokio::join!(client.cluster(&other), client.vm(&vm));
+            other
+        };
+        let (first, other) = tokio::join!(client.cluster(&cluster), later);
+        assert!(first.is_ok() && other.is_ok());
+        let seen = world.seen.lock().unwrap().clone();
+        let at = |part: &str| seen.iter().rfind(|seen| seen.target.contains(part)).unwrap().at;
+        assert!(at("/demo") >= 17 && at("/other") >= 17, "{seen:?}");
+        assert_eq!(at("/vm1") >= 17, pauses_all, "{seen:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

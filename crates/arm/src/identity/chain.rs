@@ -172,3 +172,64 @@ fn make(
         .map_err(failed)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use azure_core::credentials::{AccessToken, TokenRequestOptions};
+    use azure_core::time::OffsetDateTime;
+
+    use super::*;
+
+    /// A credential that fails or not, and counts its requests.
+    #[derive(Debug)]
+    struct Fake {
+        fails: bool,
+        requests: AtomicUsize,
+    }
+
+    impl TokenCredential for Fake {
+        fn get_token<'a, 'b, 'c, 'd, 'e>(
+            &'a self,
+            _: &'b [&'c str],
+            _: Option<TokenRequestOptions<'d>>,
+        ) -> Pin<Box<dyn Future<Output = azure_core::Result<AccessToken>> + Send + 'e>>
+        where
+            'a: 'e,
+            'b: 'e,
+            'c: 'e,
+            'd: 'e,
+        {
+            self.requests.fetch_add(1, Ordering::Relaxed);
+            let result = if self.fails {
+                let kind = azure_core::error::ErrorKind::Credential;
+                Err(azure_core::Error::with_message(kind, "not signed in"))
+            } else {
+                Ok(AccessToken::new("token", OffsetDateTime::UNIX_EPOCH))
+            };
+            Box::pin(async { result })
+        }
+    }
+
+    #[tokio::test]
+    async fn credential_that_worked_is_asked_first() {
+        let [failing, working] =
+            [true, false].map(|fails| Arc::new(Fake { fails, requests: AtomicUsize::new(0) }));
+        let chain = Chain {
+            links: vec![
+                (Credential::WorkloadIdentity, Arc::<Fake>::clone(&failing)),
+                (Credential::AzureCli, Arc::<Fake>::clone(&working)),
+            ],
+            good: AtomicUsize::new(0),
+            secrets: Vec::new(),
+        };
+        for requests in 1..=3 {
+            chain.token("scope").await.unwrap();
+            let counted = [&failing, &working].map(|fake| fake.requests.load(Ordering::Relaxed));
+            assert_eq!(counted, [1, requests]);
+        }
+    }
+}
