@@ -3,7 +3,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "tests"
 )]
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use common::{ended, text};
 use mooring_testbed::browser::{Scheme, look, open};
-use mooring_testbed::find_kubectl;
+use mooring_testbed::{find_kubectl, require};
 use tempfile::TempDir;
 
 /// No story takes longer, however busy the machine is.
@@ -125,10 +124,8 @@ fn the_whole_story_comes_true_and_leaves_a_report_and_nothing_else() {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("http:") && !page.contains("https:"), "nothing to load");
-    let Some(seen) = open(&here[0].path(), Scheme::Light).unwrap() else {
-        eprintln!("SKIPPED: there is no Chromium on this machine; `cargo xtask test` installs it");
-        return;
-    };
+    let opened = open(&here[0].path(), Scheme::Light).unwrap();
+    let Some(seen) = require(opened, "Chromium") else { return };
     assert!(seen.requests.is_empty(), "{:?}", seen.requests);
     assert!(seen.dom.contains("The story came true"));
     let look = look(&seen.screenshot).unwrap();
@@ -162,10 +159,7 @@ fn only_the_real_kubectl_is_shown_as_kubectl() {
     assert!(told.contains("kubectl is not installed; NodeClaim default-"), "{told}");
     assert!(told.contains("event CSEFailed from mooring: ") && told.contains(note), "{told}");
 
-    let Some(kubectl) = find_kubectl() else {
-        eprintln!("SKIPPED: there is no kubectl; `cargo xtask test` installs one");
-        return;
-    };
+    let Some(kubectl) = require(find_kubectl(), "kubectl") else { return };
     std::os::unix::fs::symlink(kubectl, folder.path().join("kubectl")).unwrap();
     let told = assert_came_true(&ended(stranger.start_with_path(&words, path), PATIENCE));
     let (_, shown) = told.split_once("   $ kubectl describe nodeclaim default-").unwrap();

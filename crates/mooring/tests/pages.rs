@@ -1,7 +1,6 @@
 //! Pages open in a real browser, show what they should, and ask nobody for anything.
 #![allow(
     clippy::unwrap_used,
-    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a test fails by panicking, and says loudly what it skips"
 )]
@@ -10,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use mooring_testbed::browser::{Scheme, look, open};
+use mooring_testbed::require;
 
 #[test]
 fn a_waterfall_opens_in_a_browser_in_both_schemes_without_a_network() {
@@ -42,12 +42,7 @@ fn a_waterfall_opens_in_a_browser_in_both_schemes_without_a_network() {
         for load in ["http:", "https:", "src=", "<script", "<link", "@import"] {
             assert!(!html.contains(load), "{load}");
         }
-        let Some(light) = open(&page, Scheme::Light).unwrap() else {
-            eprintln!(
-                "SKIPPED: {node}: there is no Chromium on this machine; `cargo xtask test` installs it"
-            );
-            continue;
-        };
+        let Some(light) = require(open(&page, Scheme::Light).unwrap(), "Chromium") else { return };
         for word in words {
             assert!(light.dom.contains(word), "{word}");
         }

@@ -3,7 +3,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stdout,
     reason = "a test that cannot go on has failed"
 )]
 
@@ -13,6 +12,7 @@ use std::time::Duration;
 
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::sim::{self, Settings};
+use mooring_testbed::require;
 
 /// An operation of three minutes takes less than a second.
 const SPEED: f64 = 240.0;
@@ -31,12 +31,7 @@ fn python() -> Option<PathBuf> {
 }
 
 async fn judge(script: &str) {
-    let Some(python) = python() else {
-        println!(
-            "SKIPPED {script}: Microsoft's Python clients are not installed; `cargo xtask test` installs them"
-        );
-        return;
-    };
+    let Some(python) = require(python(), "Microsoft's Python clients") else { return };
     let state = tempfile::tempdir().unwrap();
     let settings = Settings {
         scenario: Scenario::named("healthy").unwrap(),

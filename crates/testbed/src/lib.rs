@@ -2,8 +2,8 @@
 //! client of Azure to its model, and all cores.
 //!
 //! The etcd is the one that a crate carries; the kube-apiserver comes from `KUBEBUILDER_ASSETS`, or from the cache
-//! that `scripts/kube-assets` fills. Where there is none, [`RealCluster::start`] says so, and a test may go on
-//! without; the same with [`mod@browser`]. Nothing of this is ever shipped.
+//! that `scripts/kube-assets` fills. A test that needs a program fails without it, or
+//! is skipped on request: see [`require`]. Nothing of this is ever shipped.
 
 mod assets;
 mod azure;
@@ -13,8 +13,10 @@ mod cores;
 mod kubectl;
 mod process;
 mod real;
+mod tool;
 
 pub use azure::InProcessAzure;
 pub use cores::on_all_cores;
 pub use kubectl::find_kubectl;
 pub use real::{RealCluster, StartError, Users};
+pub use tool::require;

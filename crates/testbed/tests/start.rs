@@ -1,14 +1,12 @@
 //! The harness itself.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
-use mooring_testbed::{RealCluster, Users};
+use mooring_testbed::{RealCluster, Users, require};
 
 #[tokio::test]
 async fn a_real_server_starts_answers_and_leaves_nothing_behind() {
-    let Some(cluster) = RealCluster::start().await.unwrap() else {
-        eprintln!("SKIPPED: there is no kube-apiserver; scripts/kube-assets builds one");
-        return;
-    };
+    let started = RealCluster::start().await.unwrap();
+    let Some(cluster) = require(started, "kube-apiserver") else { return };
     assert!(cluster.version().starts_with("v1."), "{}", cluster.version());
     assert!(cluster.minor() >= 20);
     let nobody = cluster.client(Users::OTHERS[0]).await.unwrap();

@@ -27,9 +27,10 @@ const HELP: &str = "\
 cargo xtask <chore>
 
 Chores:
-  test [--quick] [--list]
-               build once, then run every test in two lanes; installs missing tools
-               --quick skips slow suites and installs nothing; --list prints suites, lanes and seconds
+  test [--quick] [--allow-skips] [--list]
+               build once, then run every test in two lanes; installs missing tools and fails without one
+               --quick skips slow suites and installs nothing; --allow-skips runs without tools that cannot be installed and lists
+               skipped tests; --list prints suites, lanes and seconds
   oracles      install what judges the simulator: Microsoft's Python clients
   audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue

@@ -15,7 +15,7 @@ use mooring_simulator::karpenter::{Mode, Options};
 use mooring_simulator::serve::{self, Authority};
 use mooring_simulator::world::Shell;
 use mooring_simulator::{kubernetes, world};
-use mooring_testbed::find_kubectl;
+use mooring_testbed::{find_kubectl, require};
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
@@ -139,10 +139,7 @@ async fn kubectl(program: &Path, folder: &Path, words: &[&str]) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn kubectl_describe_shows_the_events_of_a_nodeclaim_and_its_nodepool() {
-    let Some(program) = find_kubectl() else {
-        println!("SKIPPED: there is no kubectl; `cargo xtask test` installs one");
-        return;
-    };
+    let Some(program) = require(find_kubectl(), "kubectl") else { return };
     let cluster = Cluster::of(failing());
     failed(&cluster, 1).await;
     // From here on time is real: another process asks.

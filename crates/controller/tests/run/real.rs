@@ -13,7 +13,7 @@ use mooring_controller::{Settings, record};
 use mooring_simulator::azure::{Cse, Mode, NewVm};
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::world::{Options, Shell, World};
-use mooring_testbed::{RealCluster, Users};
+use mooring_testbed::{RealCluster, Users, require};
 use serde_json::{Value, json};
 
 use crate::cluster::NAMESPACE;
@@ -141,13 +141,8 @@ impl Replica {
 }
 
 impl Place {
-    /// None, loudly, where there is no kube-apiserver.
-    #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
     async fn furnished(claims: &str) -> Option<Self> {
-        let Some(real) = RealCluster::start().await.unwrap() else {
-            println!("SKIPPED: there is no kube-apiserver; `scripts/kube-assets` fetches one");
-            return None;
-        };
+        let real = require(RealCluster::start().await.unwrap(), "kube-apiserver")?;
         let admin = real.client(Users::ADMIN).await.unwrap();
         furnish(&admin, claims).await;
         let options = Options { workloads: false, ..Options::default() };

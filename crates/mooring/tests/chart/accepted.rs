@@ -2,7 +2,7 @@
 
 use kube::api::{Api, DynamicObject, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
-use mooring_testbed::{RealCluster, Users};
+use mooring_testbed::{RealCluster, Users, require};
 use serde_json::Value;
 
 use crate::helm::{CASES, NAMESPACE, objects, template};
@@ -13,10 +13,7 @@ const NOT_BUILT_IN: [&str; 2] = ["ServiceMonitor", "PrometheusRule"];
 #[tokio::test]
 async fn a_real_api_server_takes_every_object_whole() {
     let Some(_) = template(None, &[]) else { return };
-    let Some(real) = RealCluster::start().await.unwrap() else {
-        println!("SKIPPED: there is no kube-apiserver; `scripts/kube-assets` builds one");
-        return;
-    };
+    let Some(real) = require(RealCluster::start().await.unwrap(), "kube-apiserver") else { return };
     let admin = real.client(Users::ADMIN).await.unwrap();
     // `helm install --create-namespace` does this.
     let kind = GroupVersionKind::gvk("", "v1", "Namespace");

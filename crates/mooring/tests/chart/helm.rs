@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mooring_testbed::require;
 use serde_json::Value;
 
 pub(crate) const NAMESPACE: &str = "mooring-system";
@@ -20,10 +21,7 @@ pub(crate) fn chart() -> PathBuf {
 
 /// Helm with these words: what it printed, or what it complained about. Nothing if there is no Helm.
 pub(crate) fn helm(words: &[&str]) -> Option<Result<String, String>> {
-    let Some(environment) = std::env::var_os("MOORING_HELM_ENVIRONMENT") else {
-        println!("SKIPPED: there is no Helm; `cargo xtask test` installs one");
-        return None;
-    };
+    let environment = require(std::env::var_os("MOORING_HELM_ENVIRONMENT"), "Helm")?;
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(Path::new(&environment).join("bin/helm"))
         .args(words)

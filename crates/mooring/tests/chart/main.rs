@@ -4,7 +4,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stdout,
     clippy::disallowed_methods,
     reason = "a test fails by panicking, says what it skips, and sees the real disk"
 )]

@@ -22,7 +22,7 @@ mod players;
 mod promises;
 
 use bench::Bench;
-use mooring_testbed::RealCluster;
+use mooring_testbed::{RealCluster, require};
 
 /// Names each case once, for both servers.
 macro_rules! on_both {
@@ -39,10 +39,8 @@ macro_rules! on_both {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
             let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
-                let Some(real) = RealCluster::start().await.unwrap() else {
-                    eprintln!("SKIPPED: there is no kube-apiserver; the cases ran on the model only");
-                    return;
-                };
+                let started = RealCluster::start().await.unwrap();
+                let Some(real) = require(started, "kube-apiserver") else { return };
                 $(
                     eprintln!("{} on {}", stringify!($case), real.version());
                     cases::$case(Bench::real(&real, stringify!($case)).await).await;

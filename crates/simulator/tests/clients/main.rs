@@ -5,7 +5,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a test"
 )]
@@ -15,7 +14,7 @@ mod server;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mooring_testbed::{RealCluster, Users};
+use mooring_testbed::{RealCluster, Users, require};
 use server::ModelServer;
 
 /// Names the Python environment that has the clients; `cargo xtask test` sets it.
@@ -30,12 +29,8 @@ fn folder() -> PathBuf {
 
 /// Runs a script with the clients on its path and one server to talk to; its words are shown if it fails.
 async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
-    let Some(environment) = std::env::var_os(ENVIRONMENT) else {
-        eprintln!(
-            "SKIPPED: {script} against the {cluster}: {ENVIRONMENT} is not set; `cargo xtask test` sets it"
-        );
-        return;
-    };
+    let environment = std::env::var_os(ENVIRONMENT);
+    let Some(environment) = require(environment, "Kubernetes' Python client") else { return };
     let bin = PathBuf::from(environment).join("bin");
     let path = std::env::join_paths(
         std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
@@ -68,11 +63,8 @@ async fn on_the_model(program: &str, script: &str) {
 }
 
 async fn on_a_real_server(program: &str, script: &str) {
-    match RealCluster::start().await.unwrap() {
-        Some(real) => run(program, script, &real.kubeconfig(Users::ADMIN), "apiserver").await,
-        None => eprintln!(
-            "SKIPPED: {script}: there is no kube-apiserver; scripts/kube-assets builds one"
-        ),
+    if let Some(real) = require(RealCluster::start().await.unwrap(), "kube-apiserver") {
+        run(program, script, &real.kubeconfig(Users::ADMIN), "apiserver").await;
     }
 }
 

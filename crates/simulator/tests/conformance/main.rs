@@ -22,7 +22,7 @@ mod watch;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
-use mooring_testbed::RealCluster;
+use mooring_testbed::{RealCluster, require};
 use tokio::runtime::{Handle, Runtime};
 
 use case::Case;
@@ -38,7 +38,11 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(THREADS);
     let runtime = Runtime::new().expect("a runtime");
     // Owned here, so that it ends with this function, however that ends.
-    let real = if arguments.list { None } else { runtime.block_on(RealCluster::start()).unwrap() };
+    let real = if arguments.list {
+        None
+    } else {
+        require(runtime.block_on(RealCluster::start()).unwrap(), "kube-apiserver")
+    };
 
     let (model, _running) = runtime.block_on(async { Target::model() });
     let mut targets: Vec<&'static Target> = vec![Box::leak(Box::new(model))];

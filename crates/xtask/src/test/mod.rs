@@ -18,6 +18,8 @@ use report::Report;
 
 /// Set for every test binary while `--quick` is given. Suites with many cases run fewer of them.
 const QUICK_VARIABLE: &str = "MOORING_TEST_QUICK";
+/// Set for every test binary while a test may be skipped for a missing tool.
+const ALLOW_SKIPS_VARIABLE: &str = "MOORING_ALLOW_SKIPS";
 /// Fault schedules of a suite under `--quick`; all of them are 20,000.
 const QUICK_SCHEDULES: &str = "1000";
 /// Names the file to which suites append lines for the summary.
@@ -27,6 +29,7 @@ const SUMMARY_FILE: &str = "target/test-summary.txt";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Options {
     quick: bool,
+    allow_skips: bool,
     list: bool,
 }
 
@@ -39,7 +42,11 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
         return Ok(());
     }
     let mut report = Report::default();
-    let mut variables = if options.quick { quick() } else { tools::install(&mut report)? };
+    let mut variables =
+        if options.quick { quick() } else { tools::install(options.allow_skips, &mut report)? };
+    if options.quick || options.allow_skips {
+        variables.push((ALLOW_SKIPS_VARIABLE.to_owned(), "1".into()));
+    }
     if packaging::has_verifier() {
         report.check("packaging/systemd", packaging::verify_unit);
     } else {
@@ -72,10 +79,11 @@ fn parse(arguments: &[&str]) -> Result<Options, Failed> {
     for argument in arguments {
         match *argument {
             "--quick" => options.quick = true,
+            "--allow-skips" => options.allow_skips = true,
             "--list" => options.list = true,
             other => {
                 return Err(Failed(format!(
-                    "unknown argument `{other}`\nhint: cargo xtask test [--quick] [--list]"
+                    "unknown argument `{other}`\nhint: cargo xtask test [--quick] [--allow-skips] [--list]"
                 )));
             }
         }
@@ -103,8 +111,10 @@ mod tests {
     #[test]
     fn unknown_arguments_are_rejected() {
         assert_eq!(parse(&[]).unwrap(), Options::default());
-        let both = Options { quick: true, list: true };
+        let both = Options { quick: true, list: true, ..Options::default() };
         assert_eq!(parse(&["--quick", "--list"]).unwrap(), both);
+        let allowing = Options { allow_skips: true, ..Options::default() };
+        assert_eq!(parse(&["--allow-skips"]).unwrap(), allowing);
         for wrong in ["--fast", "quick", ""] {
             assert!(parse(&[wrong]).unwrap_err().0.contains("hint:"), "{wrong}");
         }

@@ -1,0 +1,52 @@
+//! What a test does without a tool that it needs.
+
+use std::env;
+
+/// Set by `cargo xtask test --allow-skips` and by `--quick`.
+const ALLOW_SKIPS: &str = "MOORING_ALLOW_SKIPS";
+
+/// Returns a tool that a test needs. Without it the test fails with the tool's name, unless skips are allowed: then it prints a
+/// line that begins with `SKIPPED`, which the runner counts, and the test ends.
+///
+/// # Panics
+///
+/// If the tool is missing and skips are not allowed.
+#[expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and the runner reads its output"
+)]
+pub fn require<T>(found: Option<T>, tool: &str) -> Option<T> {
+    match check(found.is_some(), tool, env::var_os(ALLOW_SKIPS).is_some()) {
+        Ok(None) => {}
+        Ok(Some(line)) => println!("{line}"),
+        Err(message) => panic!("{message}"),
+    }
+    found
+}
+
+/// Returns the line that reports a skipped test, if it is one.
+fn check(is_found: bool, tool: &str, allows_skips: bool) -> Result<Option<String>, String> {
+    match (is_found, allows_skips) {
+        (true, _) => Ok(None),
+        (false, true) => Ok(Some(format!("SKIPPED: {tool} is not installed"))),
+        (false, false) => Err(format!(
+            "{tool} is not installed\nhint: `cargo xtask test` installs it; `cargo xtask test --allow-skips` runs without it"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn missing_tool_fails_unless_skips_are_allowed() {
+        for allows_skips in [true, false] {
+            assert_eq!(check(true, "Helm", allows_skips), Ok(None));
+        }
+        assert!(check(false, "Helm", false).unwrap_err().starts_with("Helm is not installed"));
+        let line = check(false, "Helm", true).unwrap().unwrap();
+        assert_eq!(line, "SKIPPED: Helm is not installed");
+    }
+}
