@@ -1,4 +1,4 @@
-//! Nodes of a NodePool that have no providerID.
+//! Nodes of NodePools that Karpenter has not registered.
 //!
 //! Karpenter finds a Node by its providerID. One without it never registers; and after a restart Karpenter waits until
 //! it knows every Node that carries the label of a NodePool, so that a single one stops all provisioning in the cluster
@@ -9,8 +9,11 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
+use crate::registration::NodeState;
+
 const POOL: &str = "karpenter.sh/nodepool";
-/// Nodes of NodePools that Karpenter has not registered: no others can lack a providerID, which never changes.
+/// Nodes of NodePools that Karpenter has not registered: no others can lack a providerID, which never changes, and no
+/// others belong to a NodeClaim that waits for one.
 pub const SELECTOR: &str = "karpenter.sh/nodepool,karpenter.sh/registered!=true";
 /// The reason of the event.
 pub(crate) const REASON: &str = "NodeWithoutProviderID";
@@ -23,6 +26,8 @@ pub struct Object {
     pub(crate) metadata: Metadata,
     #[serde(default)]
     spec: Spec,
+    #[serde(default)]
+    status: Status,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -43,7 +48,35 @@ struct Spec {
     provider_id: String,
 }
 
-/// A Node of a NodePool without a providerID.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Status {
+    #[serde(default)]
+    conditions: Option<Vec<Condition>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: String,
+}
+
+impl Object {
+    /// Returns how far the Node came.
+    pub(crate) fn state(&self) -> NodeState {
+        let conditions = self.status.conditions.as_deref().unwrap_or_default();
+        if self.spec.provider_id.is_empty() {
+            NodeState::NoProviderId
+        } else if conditions.iter().any(|one| one.kind == "Ready" && one.status == "True") {
+            NodeState::Ready
+        } else {
+            NodeState::NotReady
+        }
+    }
+}
+
+/// A Node of a NodePool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Its name.
@@ -54,17 +87,24 @@ pub struct Node {
     pub pool: String,
     /// When it was created.
     pub created: Timestamp,
+    /// How far it came.
+    pub state: NodeState,
 }
 
 impl Node {
-    /// Reads a Node. None if it has a providerID, has no NodePool, or is being deleted.
+    /// Reads a Node. None if it has no NodePool or is being deleted.
     #[must_use]
     pub fn of(object: Object) -> Option<Self> {
+        let state = object.state();
         let Metadata { name, uid, creation_timestamp, deletion_timestamp, mut labels, .. } =
             object.metadata;
-        let pool = labels.remove(POOL)?;
-        let lacks = object.spec.provider_id.is_empty() && deletion_timestamp.is_none();
-        lacks.then(|| Self { name, uid, pool, created: creation_timestamp.unwrap_or_default() })
+        let (pool, created) = (labels.remove(POOL)?, creation_timestamp.unwrap_or_default());
+        deletion_timestamp.is_none().then_some(Self { name, uid, pool, created, state })
+    }
+
+    /// Returns whether it has no providerID.
+    pub(crate) fn lacks_provider_id(&self) -> bool {
+        self.state == NodeState::NoProviderId
     }
 
     /// Returns when the missing providerID is a finding.
@@ -103,14 +143,24 @@ mod tests {
     }
 
     #[test]
-    fn only_a_node_of_a_pool_without_a_provider_id_counts() {
+    fn only_a_node_of_a_pool_counts_and_its_state_is_how_far_it_came() {
         let found = node(|_| ()).unwrap();
         assert_eq!((&*found.name, &*found.pool), ("aks-default-x1", "default"));
         assert!(found.finding().ends_with("kubectl delete node aks-default-x1"));
-        assert_eq!(node(|object| object["spec"]["providerID"] = json!("azure:///x")), None);
         assert_eq!(node(|object| object["metadata"]["labels"] = json!({})), None);
         let at = json!("2026-11-15T05:00:00Z");
         assert_eq!(node(|object| object["metadata"]["deletionTimestamp"] = at), None);
-        assert!(node(|object| object["spec"]["providerID"] = json!("")).is_some());
+        for (id, ready, expected) in [
+            (json!(""), "True", NodeState::NoProviderId),
+            (json!("azure:///x"), "False", NodeState::NotReady),
+            (json!("azure:///x"), "True", NodeState::Ready),
+        ] {
+            let found = node(|object| {
+                object["spec"]["providerID"] = id;
+                object["status"]["conditions"] = json!([{"type": "Ready", "status": ready}]);
+            });
+            assert_eq!(found.unwrap().state, expected);
+        }
+        assert_eq!(found.state, NodeState::NoProviderId);
     }
 }

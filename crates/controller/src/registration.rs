@@ -108,7 +108,7 @@ pub struct ClusterState {
 /// The Node of the VM's name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NodeState {
-    /// It could not be read.
+    /// Nodes could not be listed.
     #[default]
     Unknown,
     /// There is none.
@@ -150,7 +150,7 @@ pub enum Cause {
     ExtensionRunning,
     /// The VM runs, its agent reports, and the kubelet has not requested a certificate.
     NoRequest,
-    /// The same, where requests cannot be listed.
+    /// The same, where requests or Nodes cannot be listed.
     NoNode,
     /// The kubelet's request is not decided on.
     RequestPending,
@@ -193,7 +193,9 @@ impl Cause {
             _ if vm.lacks_extension && mode == Some(Mode::Vm) => Self::ExtensionNotCreated,
             (Power::Running, Agent::Silent) => Self::AgentSilent,
             _ if vm.runs_extension => Self::ExtensionRunning,
-            (Power::Running, Agent::Ready) if cluster.request == RequestState::Absent => {
+            (Power::Running, Agent::Ready)
+                if cluster.node == NodeState::Absent && cluster.request == RequestState::Absent =>
+            {
                 Self::NoRequest
             }
             (Power::Running, Agent::Ready) => Self::NoNode,
@@ -244,8 +246,8 @@ impl Cause {
                  reach the API server"
             }
             Self::NoNode => {
-                "the VM is running and its agent is ready, but there is no Node; whether its kubelet requested a certificate \
-                 is unknown"
+                "the VM is running and its agent is ready, but no Node was seen, and whether its kubelet requested a \
+                 certificate is unknown"
             }
             Self::RequestPending => "the CertificateSigningRequest of its kubelet is pending",
             Self::RequestDenied => "the CertificateSigningRequest of its kubelet was denied",
@@ -256,9 +258,9 @@ impl Cause {
             Self::NodeNeverReady => "its Node has not become Ready",
             Self::NodeNotMatched => "its Node is Ready, but Karpenter has not matched it",
             Self::ReadRefused => {
-                "there is no Node, and Azure does not let the controller read the VM"
+                "no Node was seen, and Azure does not let the controller read the VM"
             }
-            Self::NothingSeen => "there is no Node, and nothing was seen of its VM",
+            Self::NothingSeen => "no Node was seen, and nothing was seen of its VM",
         }
     }
 

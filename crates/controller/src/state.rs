@@ -21,7 +21,7 @@ use crate::node::Node;
 use crate::observation::{MachineSeen, Observation, Progress};
 use crate::patch;
 use crate::record::{Document, Entry};
-use crate::registration::ClusterState;
+use crate::registration::RequestState;
 use crate::schedule::{Priority, Queue};
 use crate::settings::Settings;
 use crate::share::Share;
@@ -60,11 +60,16 @@ pub enum Input {
         /// Its uid.
         uid: String,
     },
-    /// A Node without a providerID was seen.
+    /// A Node that is not registered was seen.
     Node(Node),
-    /// A Node was deleted, or has a providerID now.
-    NodeGone(String),
-    /// All Nodes without a providerID.
+    /// A Node was deleted or registered.
+    NodeGone {
+        /// Its name.
+        name: String,
+        /// Its uid.
+        uid: String,
+    },
+    /// All Nodes that are not registered.
     Nodes(Vec<Node>),
     /// An event says that Karpenter gives a node up.
     GivenUp(ProvisioningError),
@@ -79,12 +84,12 @@ pub enum Input {
     },
     /// A sweep was answered.
     Swept(Swept),
-    /// The cluster was asked about a node.
+    /// The certificate signing requests of a node were read, or were not.
     Inspected {
         /// Whose.
         uid: Arc<str>,
-        /// What it showed.
-        cluster: ClusterState,
+        /// What was decided on them.
+        request: RequestState,
     },
     /// The patch of a claim was answered.
     Patched {
@@ -106,7 +111,7 @@ pub enum Action {
     Read(Read),
     /// Read a list from Azure, then give [`Input::Swept`].
     Sweep(Sweep),
-    /// Read a Node and the certificate signing requests, then give [`Input::Inspected`].
+    /// Read the certificate signing requests of a node, then give [`Input::Inspected`].
     Inspect {
         /// For which claim.
         uid: Arc<str>,
@@ -301,7 +306,7 @@ impl State {
                 self.objects.insert((kind, name), uid);
             }
             Input::Node(node) => self.nodes.add(node),
-            Input::NodeGone(uid) => self.nodes.remove(&uid),
+            Input::NodeGone { name, uid } => self.nodes.remove(&name, &uid),
             Input::Nodes(nodes) => self.nodes.replace(nodes),
             Input::GivenUp(event) => self.given_up(event, now, &mut actions),
             Input::Record(document) => self.recall(&document),
@@ -309,7 +314,7 @@ impl State {
                 self.observe(&uid, &observation, now, &mut actions);
             }
             Input::Swept(swept) => self.sweep(&swept, now, &mut actions),
-            Input::Inspected { uid, cluster } => self.inspected(&uid, cluster, now, &mut actions),
+            Input::Inspected { uid, request } => self.inspected(&uid, request, now, &mut actions),
             Input::Patched { uid, answer } => self.patched(&uid, answer, now, &mut actions),
             Input::Leads(leads) => self.lead(leads, now, &mut actions),
             Input::Tick => {}

@@ -141,6 +141,7 @@ fn json(table: &Table, around: &Surroundings) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mooring_controller::registration::NodeState;
 
     fn table() -> Table {
         let row = Row {
@@ -178,6 +179,7 @@ mod tests {
             uid: "u".to_owned(),
             pool: "default".to_owned(),
             created: jiff::Timestamp::UNIX_EPOCH,
+            state: NodeState::NoProviderId,
         };
         let around = Surroundings { has_versions: None, nodes: vec![node] };
         for table in [table(), Table::default()] {

@@ -11,9 +11,10 @@ use crate::condition::Reason;
 use crate::failure::Source;
 use crate::intern::Interner;
 use crate::legacy;
+use crate::node;
 use crate::observation::Observation;
 use crate::record::{self, Document, Unreadable};
-use crate::registration::{AzureState, NodeState, VmState, overdue};
+use crate::registration::{AzureState, ClusterState, NodeState, VmState, overdue};
 use crate::run::{Api, Inspector, Refusal, observe};
 use crate::schedule::Priority;
 use crate::scope::Scope;
@@ -281,7 +282,14 @@ impl Looker {
         if claim.uid.is_empty() || !silent {
             return None;
         }
-        let cluster = Inspector::new(api).inspect(&claim.node_name()).await;
+        let name = claim.node_name();
+        let node = match self.get(&format!("/api/v1/nodes/{name}")).await {
+            Ok(Some(text)) => serde_json::from_str(&text)
+                .map_or(NodeState::Unknown, |node: node::Object| node.state()),
+            Ok(None) => NodeState::Absent,
+            Err(_) => NodeState::Unknown,
+        };
+        let cluster = ClusterState { node, request: Inspector::new(api).inspect(&name).await };
         let joined = overdue.is_alive && cluster.node == NodeState::Ready;
         let azure = AzureState::Vm(VmState::of(vm));
         (!joined).then(|| Verdict::not_registered(claim, azure, cluster, overdue))

@@ -21,6 +21,7 @@ fn the_finest_cause_that_is_proven_is_the_cause() {
         (Mode::Scriptless, Some(VM), Node::Absent, Request::Absent, "NoCSR"),
         (Mode::Scriptless, Some(VM), Node::Absent, Request::Unknown, "NoNode"),
         (Mode::Scriptless, Some(VM), Node::Unknown, Request::Unknown, "NoNode"),
+        (Mode::Scriptless, Some(VM), Node::Unknown, Request::Absent, "NoNode"),
         (Mode::Scriptless, Some(VM), Node::Absent, Request::Pending, "CSRPending"),
         (Mode::Scriptless, Some(VM), Node::Absent, Request::Denied, "CSRDenied"),
         (Mode::Scriptless, Some(VM), Node::Absent, Request::Approved, "NoNodeAfterCSR"),

@@ -1,4 +1,4 @@
-//! What the cluster shows of a node that has not registered: its Node, and its kubelet's certificate signing request.
+//! Certificate signing requests of the kubelets of nodes that have not registered.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::api::Api;
-use crate::registration::{ClusterState, NodeState, RequestState};
+use crate::registration::RequestState;
 
 /// Requests are listed at most this often, however many nodes are asked about at once.
 const LIST_EVERY: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ const MAX_REQUESTS: usize = 5_000;
 const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests\
     ?fieldSelector=spec.signerName%3Dkubernetes.io%2Fkube-apiserver-client-kubelet&limit=500";
 
-/// Reads what the cluster shows of nodes.
+/// Reads the certificate signing requests of nodes.
 #[derive(Clone)]
 pub struct Inspector {
     api: Api,
@@ -37,18 +37,11 @@ impl Inspector {
         Self { api, listed: Arc::default() }
     }
 
-    /// What the cluster shows of the node of this name. What cannot be read is unknown.
-    pub async fn inspect(&self, node: &str) -> ClusterState {
-        let requests = self.requests().await;
-        let request = requests.map_or(RequestState::Unknown, |requests| {
+    /// The newest decision on the requests of the node of this name. What cannot be read is unknown.
+    pub async fn inspect(&self, node: &str) -> RequestState {
+        self.requests().await.map_or(RequestState::Unknown, |requests| {
             requests.get(node).copied().unwrap_or(RequestState::Absent)
-        });
-        let found = match self.api.get(&format!("/api/v1/nodes/{node}")).await {
-            Ok(text) => node_state(&text),
-            Err(refusal) if refusal.status == Some(404) => NodeState::Absent,
-            Err(_) => NodeState::Unknown,
-        };
-        ClusterState { node: found, request }
+        })
     }
 
     async fn requests(&self) -> Requests {
@@ -181,31 +174,6 @@ fn common_name(der: &[u8]) -> Option<String> {
     String::from_utf8(rest.get(2..2 + length)?.to_vec()).ok()
 }
 
-/// What a Node shows.
-fn node_state(json: &str) -> NodeState {
-    #[derive(Deserialize)]
-    struct Node {
-        #[serde(default)]
-        spec: NodeSpec,
-        #[serde(default)]
-        status: Conditions,
-    }
-    #[derive(Default, Deserialize)]
-    struct NodeSpec {
-        #[serde(default, rename = "providerID")]
-        provider_id: Option<String>,
-    }
-    let Ok(node) = serde_json::from_str::<Node>(json) else { return NodeState::Unknown };
-    let conditions = node.status.conditions.unwrap_or_default();
-    let ready =
-        conditions.iter().any(|one| one.kind == "Ready" && one.status.as_deref() == Some("True"));
-    match (node.spec.provider_id.is_none_or(|id| id.is_empty()), ready) {
-        (true, _) => NodeState::NoProviderId,
-        (false, true) => NodeState::Ready,
-        (false, false) => NodeState::NotReady,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,19 +224,5 @@ mod tests {
         ] {
             assert_eq!(common_name(broken), None);
         }
-    }
-
-    #[test]
-    fn a_node_shows_how_far_it_came() {
-        for (spec, ready, expected) in [
-            (json!({}), "True", NodeState::NoProviderId),
-            (json!({"providerID": ""}), "True", NodeState::NoProviderId),
-            (json!({"providerID": "azure:///x"}), "False", NodeState::NotReady),
-            (json!({"providerID": "azure:///x"}), "True", NodeState::Ready),
-        ] {
-            let node = json!({"spec": spec, "status": {"conditions": [{"type": "Ready", "status": ready}]}});
-            assert_eq!(node_state(&node.to_string()), expected);
-        }
-        assert_eq!(node_state("{"), NodeState::Unknown);
     }
 }

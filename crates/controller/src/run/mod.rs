@@ -257,8 +257,8 @@ impl Loop<'_> {
                 Action::Inspect { uid, node } => {
                     let (inspector, to_loop) = (self.inspector.clone(), self.inbox.clone());
                     self.tasks.spawn(async move {
-                        let cluster = inspector.inspect(&node).await;
-                        let input = Input::Inspected { uid, cluster };
+                        let request = inspector.inspect(&node).await;
+                        let input = Input::Inspected { uid, request };
                         let _ = to_loop.send(Message::Input(input)).await;
                     });
                 }

@@ -7,6 +7,7 @@ use kube::core::{ClusterResourceScope, NamespaceResourceScope};
 use serde::Deserialize;
 
 use crate::claim::object::Object;
+use crate::state::Input;
 use crate::{karpenter, node};
 
 /// A NodeClaim's members that a claim is made of.
@@ -56,7 +57,7 @@ impl From<karpenter::Event> for SeenEvent {
     }
 }
 
-/// A Node's members that a finding is made of.
+/// A Node's members that its state is made of.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "node::Object")]
 pub(crate) struct SeenNode {
@@ -65,8 +66,9 @@ pub(crate) struct SeenNode {
 }
 
 impl SeenNode {
-    pub(crate) fn uid(&self) -> &str {
-        &self.object.metadata.uid
+    pub(crate) fn gone(&self) -> Input {
+        let node::Metadata { name, uid, .. } = &self.object.metadata;
+        Input::NodeGone { name: name.clone(), uid: uid.clone() }
     }
 
     pub(crate) fn into_object(self) -> node::Object {

@@ -128,12 +128,12 @@ impl Told {
                 None
             }
             Event::InitDone => Some(Input::Nodes(std::mem::take(&mut listed))),
-            // One that has got its providerID is no longer of interest.
             Event::Apply(seen) => Some(match Node::of(seen.clone().into_object()) {
                 Some(node) => Input::Node(node),
-                None => Input::NodeGone(seen.uid().to_owned()),
+                None => seen.gone(),
             }),
-            Event::Delete(seen) => Some(Input::NodeGone(seen.uid().to_owned())),
+            // Karpenter's label of a registered Node takes it out of the selector, too.
+            Event::Delete(seen) => Some(seen.gone()),
         })
         .await;
     }

@@ -1,4 +1,5 @@
-//! Nodes without a providerID: each is reported once it has lacked one for too long.
+//! Nodes that Karpenter has not registered: what NodeClaims without a registered node are compared with. Each that
+//! lacks a providerID for too long is reported.
 
 use std::collections::BTreeMap;
 
@@ -7,49 +8,75 @@ use jiff::Timestamp;
 use super::{Action, State};
 use crate::event::{Event, Kind};
 use crate::node::{Node, REASON};
+use crate::registration::NodeState;
 
-/// The Nodes that lack a providerID now.
+/// The Nodes that are not registered now.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
-    /// By uid, with whether the finding was reported.
-    found: BTreeMap<String, (Node, bool)>,
+    /// By name, with whether its missing providerID was reported.
+    known: BTreeMap<String, (Node, bool)>,
+    /// Whether a complete list has come. Before that, a Node that is not known may still exist.
+    is_complete: bool,
 }
 
 impl Nodes {
     /// Takes a complete list.
     pub(super) fn replace(&mut self, nodes: Vec<Node>) {
-        let before = std::mem::take(&mut self.found);
+        let mut before = std::mem::take(&mut self.known);
+        self.is_complete = true;
         for node in nodes {
-            let reported = before.get(&node.uid).is_some_and(|(_, reported)| *reported);
-            self.found.insert(node.uid.clone(), (node, reported));
+            if let Some(same) = before.remove(&node.name) {
+                self.known.insert(node.name.clone(), same);
+            }
+            self.add(node);
         }
     }
 
     pub(super) fn add(&mut self, node: Node) {
-        self.found.entry(node.uid.clone()).or_insert((node, false));
+        let before = self.known.get(&node.name);
+        let reported = before.is_some_and(|(before, reported)| {
+            *reported && before.uid == node.uid && node.lacks_provider_id()
+        });
+        self.known.insert(node.name.clone(), (node, reported));
     }
 
-    pub(super) fn remove(&mut self, uid: &str) {
-        self.found.remove(uid);
+    /// Removes a Node, unless another of the same name has taken its place.
+    pub(super) fn remove(&mut self, name: &str, uid: &str) {
+        if self.known.get(name).is_some_and(|(node, _)| node.uid == uid) {
+            self.known.remove(name);
+        }
+    }
+
+    /// Returns what is known of the Node of this name.
+    pub(super) fn state_of(&self, name: &str) -> NodeState {
+        match self.known.get(name) {
+            Some((node, _)) => node.state,
+            None if self.is_complete => NodeState::Absent,
+            None => NodeState::Unknown,
+        }
     }
 
     /// Forgets what was reported: another replica may not have been able to.
     pub(super) fn forget_reports(&mut self) {
-        self.found.values_mut().for_each(|(_, reported)| *reported = false);
+        self.known.values_mut().for_each(|(_, reported)| *reported = false);
     }
 
-    /// Returns how many were reported and still lack one.
+    /// Returns how many were reported and still lack a providerID.
     pub(super) fn reported(&self) -> usize {
-        self.found.values().filter(|(_, reported)| *reported).count()
+        self.known.values().filter(|(_, reported)| *reported).count()
     }
 
     /// Returns when the next is a finding.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
-        self.found.values().filter(|(_, reported)| !reported).map(|(node, _)| node.due()).min()
+        let lacking = self.known.values().filter(|(node, done)| !done && node.lacks_provider_id());
+        lacking.map(|(node, _)| node.due()).min()
     }
 
     fn take_due(&mut self, now: Timestamp) -> Vec<Node> {
-        let due = self.found.values_mut().filter(|(node, reported)| !reported && node.due() <= now);
+        let due = self
+            .known
+            .values_mut()
+            .filter(|(node, reported)| !reported && node.lacks_provider_id() && node.due() <= now);
         due.map(|(node, reported)| {
             *reported = true;
             node.clone()

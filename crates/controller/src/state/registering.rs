@@ -8,7 +8,7 @@ use super::reconcile::ANSWERED_WITHIN;
 use super::tracked::{Held, Tracked};
 use super::{Action, State};
 use crate::condition::Reason;
-use crate::registration::{AzureState, ClusterState, NodeState, Overdue, overdue};
+use crate::registration::{AzureState, ClusterState, NodeState, Overdue, RequestState, overdue};
 use crate::verdict::Verdict;
 use crate::wording;
 
@@ -16,7 +16,7 @@ use crate::wording;
 const INSPECT_AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
 impl State {
-    /// Asks the cluster about a node that is overdue, once enough is known of its VM. Says whether it did, or has.
+    /// Asks for the certificate signing requests of a node that is overdue, once enough is known of its VM. Says whether it did, or has.
     pub(super) fn inspect(
         &mut self,
         uid: &Arc<str>,
@@ -50,15 +50,17 @@ impl State {
         true
     }
 
-    /// The cluster has answered.
+    /// The certificate signing requests have come; the Node is known from its watch.
     pub(super) fn inspected(
         &mut self,
         uid: &Arc<str>,
-        cluster: ClusterState,
+        request: RequestState,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
+        let node = self.nodes.state_of(&tracked.claim.node_name());
+        let cluster = ClusterState { node, request };
         let overdue = overdue_of(tracked, now);
         let work = tracked.work();
         work.inspecting = None;

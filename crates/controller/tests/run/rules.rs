@@ -48,7 +48,7 @@ fn nothing_is_deleted_no_secret_is_read_and_only_a_status_is_written() {
         }
         for (resource, least) in [
             ("nodeclaims", &["get", "list", "watch"][..]),
-            ("nodes", &["get", "list", "watch"]),
+            ("nodes", &["list", "watch"]),
             ("certificatesigningrequests", &["list"]),
         ] {
             assert!(!resources.contains(&resource) || verbs == least, "{rule}");

@@ -10,7 +10,7 @@ use mooring_controller::intern::Interner;
 use mooring_controller::karpenter::ProvisioningError;
 use mooring_controller::patch::Answer;
 use mooring_controller::record::Document;
-use mooring_controller::registration::{ClusterState, NodeState, RequestState};
+use mooring_controller::registration::RequestState;
 use mooring_controller::state::{Read, Sweep, Swept, Target};
 use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
 use serde_json::{Value, json};
@@ -67,8 +67,6 @@ pub(crate) struct World {
     pub(crate) record: Document,
     pub(crate) karpenter: Vec<ProvisioningError>,
     pub(crate) azure: Azure,
-    /// What the cluster shows of a node, by its name; nothing of the others.
-    pub(crate) cluster: BTreeMap<String, ClusterState>,
     pub(crate) writes: Writes,
     /// When a claim's last new verdict was written.
     pub(crate) patched_at: BTreeMap<String, i64>,
@@ -94,7 +92,6 @@ impl World {
             record: Document::default(),
             karpenter: Vec::new(),
             azure,
-            cluster: BTreeMap::new(),
             writes: Writes::default(),
             patched_at: BTreeMap::new(),
             version: 100,
@@ -143,6 +140,7 @@ impl World {
             inputs.push(Input::Claim(Box::new(claim)));
         }
         inputs.push(Input::Listed(uids));
+        inputs.push(Input::Nodes(Vec::new()));
         inputs
     }
 
@@ -224,11 +222,9 @@ impl World {
                 self.writes.sweeps += 1;
                 vec![Input::Swept(Swept::Machines { pool, machines: Vec::new() })]
             }
-            Action::Inspect { uid, node } => {
+            Action::Inspect { uid, .. } => {
                 self.writes.inspections += 1;
-                let none = ClusterState { node: NodeState::Absent, request: RequestState::Absent };
-                let cluster = self.cluster.get(&node).copied().unwrap_or(none);
-                vec![Input::Inspected { uid, cluster }]
+                vec![Input::Inspected { uid, request: RequestState::Absent }]
             }
             Action::Record(entry) => {
                 if self.dies(false) {
