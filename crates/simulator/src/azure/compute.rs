@@ -55,6 +55,7 @@ impl World {
         let extensions: Vec<Value> = self
             .store
             .list(&format!("{id}/extensions"))
+            .filter(|extension| extension["hidden"] != true)
             .map(|extension| plain(extension, false))
             .collect();
         if view {

@@ -75,6 +75,13 @@ impl Azure {
         }
     }
 
+    /// Hides the resource of an extension; its view is still shown, as after a deletion.
+    pub fn hide_extension(&mut self, machine: &str, name: &str) {
+        if let Some(body) = self.world.store.get_mut(&format!("{machine}/extensions/{name}")) {
+            body["hidden"] = json!(true);
+        }
+    }
+
     /// The agent of a machine dies; its last status is shown for a while.
     pub fn stop_agent(&mut self, machine: &str) {
         self.world.dead_agents.insert(machine.to_lowercase());

@@ -8,7 +8,7 @@ use crate::kubernetes::objects::{list, text, time};
 /// Conditions of one claim, in the order in which it goes through them.
 const STAGES: [&str; 3] = ["Launched", "Registered", "Initialized"];
 const ROOT: &str = "Ready";
-const ENDING: &str = "InstanceTerminating";
+pub(super) const ENDING: &str = "InstanceTerminating";
 
 /// The conditions that are Karpenter's own.
 #[derive(Debug, Clone)]
@@ -47,6 +47,12 @@ impl Conditions {
     pub(crate) fn launched(&mut self, now: Timestamp) {
         self.set("Launched", "True", "Launched", "", now);
         self.set("Registered", "Unknown", "NodeNotFound", "Node not registered with cluster", now);
+        self.settle(now);
+    }
+
+    /// No machine could be created, for a reason that may pass.
+    pub(crate) fn launch_failed(&mut self, reason: &str, message: &str, now: Timestamp) {
+        self.set("Launched", "Unknown", reason, message, now);
         self.settle(now);
     }
 

@@ -1,11 +1,13 @@
-//! What Karpenter says of a bootstrap that failed: much, and not the exit code.
+//! Karpenter's events: of a bootstrap that failed it says much, and not the exit code.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::azure;
-use crate::kubernetes::objects::{name, time, uid};
+use crate::kubernetes::objects::{name, text, time, uid};
 
+/// Where they are written: their objects have no namespace.
+pub(super) const EVENTS: &str = "/api/v1/namespaces/default/events";
 /// So many bytes of an error are in an event; a longer one ends with three dots.
 const SAID: usize = 500;
 
@@ -39,7 +41,8 @@ pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
         short if short.len() < SAID => error.to_owned(),
         long => format!("{}...", String::from_utf8_lossy(&long[..SAID])),
     };
-    warning(claim, "AsyncProvisioningError", &format!("Failed to register: {said}"), now)
+    let message = format!("Failed to register: {said}");
+    about("NodeClaim", claim, "Warning", "AsyncProvisioningError", &message, now)
 }
 
 /// The event about a claim for which Azure has no capacity.
@@ -48,17 +51,43 @@ pub(super) fn no_capacity(claim: &Value, now: Timestamp) -> Value {
         "NodeClaim {} event: creating instance failed, all requested instance types were unavailable during launch",
         name(claim)
     );
-    warning(claim, "InsufficientCapacityError", &said, now)
+    about("NodeClaim", claim, "Warning", "InsufficientCapacityError", &said, now)
 }
 
-fn warning(claim: &Value, reason: &str, message: &str, now: Timestamp) -> Value {
+/// The event about a change of a condition. One without a status before was unknown.
+pub(super) fn transition(
+    kind: &str,
+    object: &Value,
+    condition: &Value,
+    was: &str,
+    now: Timestamp,
+) -> Value {
+    let [change, status, reason, message] =
+        ["type", "status", "reason", "message"].map(|member| text(condition, &[member]));
+    let message = if message.is_empty() { String::new() } else { format!(", Message: {message}") };
+    let said = format!(
+        "Status condition transitioned, Type: {change}, Status: {was} -> {status}, Reason: {reason}{message}"
+    );
+    about(kind, object, "Normal", change, &said, now)
+}
+
+/// An event about an object without a namespace, as Karpenter's recorder writes it.
+pub(super) fn about(
+    kind: &str,
+    object: &Value,
+    severity: &str,
+    reason: &str,
+    message: &str,
+    now: Timestamp,
+) -> Value {
+    let unique = format!("{}.{reason}.{:x}", name(object), now.as_nanosecond()).to_lowercase();
     json!({
         "apiVersion": "v1", "kind": "Event",
-        "metadata": {"name": format!("{}.{:x}", name(claim), now.as_nanosecond()), "namespace": "default"},
+        "metadata": {"name": unique, "namespace": "default"},
         "involvedObject": {
-            "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": name(claim), "uid": uid(claim),
+            "apiVersion": "karpenter.sh/v1", "kind": kind, "name": name(object), "uid": uid(object),
         },
-        "type": "Warning",
+        "type": severity,
         "reason": reason,
         "message": message,
         "source": {"component": "karpenter"},

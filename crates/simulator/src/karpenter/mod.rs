@@ -11,10 +11,13 @@
 mod cache;
 mod client;
 mod conditions;
+mod disruption;
 mod event;
+mod launching;
 mod machine;
 mod objects;
 mod options;
+mod pools;
 mod steps;
 mod transitions;
 
@@ -29,13 +32,16 @@ pub(crate) use conditions::Conditions;
 pub(crate) use objects::{claim, status};
 
 use self::cache::Cache;
+use self::disruption::Blocked;
+use self::pools::Pools;
 use self::transitions::Transitions;
 use crate::azure::{Azure, Change, Cse};
 use crate::kubernetes::Kubernetes;
 use crate::random::Random;
 
-/// How long a claim may take to register, and how often machines are asked how they are.
+/// How long a claim may take to register and to launch, and how often machines are asked how they are.
 const REGISTRATION: u64 = 15 * 60;
+const LAUNCH: u64 = 5 * 60;
 const POLL: u64 = 3;
 /// How often a claim that is being deleted is asked for, and one with more than one Node.
 const FINALIZE_POLL: u64 = 5;
@@ -48,6 +54,8 @@ pub struct Karpenter {
     random: Random,
     cache: Cache,
     transitions: Transitions,
+    blocked: Blocked,
+    pools: Pools,
     /// Whether it knows every Node of its NodePools. It provisions nothing before.
     synced: bool,
     claims: BTreeMap<String, Claim>,
@@ -98,8 +106,12 @@ enum Step {
     Register,
     /// Its node is ready.
     Initialize,
+    /// Delete it if it has not launched.
+    CheckLaunch,
     /// Delete it if it has not registered.
     CheckLiveness,
+    /// Say that it cannot be disrupted while it has no node.
+    CheckDisruption,
     /// It is being deleted: let it go as soon as there is no machine.
     Finalize,
     /// Another one takes its place.
@@ -117,6 +129,8 @@ impl Karpenter {
             random: Random::new(seed).fork("karpenter"),
             cache: Cache::default(),
             transitions: Transitions::default(),
+            blocked: Blocked::default(),
+            pools: Pools::default(),
             synced: true,
             claims: BTreeMap::new(),
             agenda: BTreeMap::new(),
@@ -162,6 +176,8 @@ impl Karpenter {
         self.claims.clear();
         self.cache = Cache::default();
         self.transitions = Transitions::default();
+        self.blocked = Blocked::default();
+        self.pools = Pools::default();
         self.synced = false;
     }
 
@@ -177,7 +193,7 @@ impl Karpenter {
         }
         let mut acted = self.look(azure, kubernetes, now);
         for event in self.transitions.take_events() {
-            client::create(kubernetes, "/api/v1/namespaces/default/events", &event, now);
+            client::create(kubernetes, event::EVENTS, &event, now);
         }
         while let Some(first) = self.agenda.first_entry().filter(|entry| entry.key().0 <= now) {
             let (name, step) = first.remove();
@@ -278,6 +294,7 @@ impl Karpenter {
                 None => {
                     self.claims.remove(&name);
                     self.transitions.forget(&name);
+                    self.blocked.forget(&name);
                     self.forget_steps(&name);
                 }
             }

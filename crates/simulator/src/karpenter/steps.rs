@@ -8,15 +8,16 @@ use serde_json::{Value, json};
 use super::client::{self, went_well};
 use super::objects::{self, FINALIZER};
 use super::{
-    Claim, Conditions, FINALIZE_POLL, Karpenter, LaunchFailure, POLL, REGISTRATION, Step, event,
+    Claim, Conditions, FINALIZE_POLL, Karpenter, LAUNCH, POLL, REGISTRATION, Step, disruption,
+    event,
 };
-use crate::azure::{Azure, lower_group};
+use crate::azure::Azure;
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::objects::{finalizers, is_being_deleted, text, time_at, uid};
 
 /// Seconds until a new claim is launched, until a failed write is tried again, and until a failed claim has a successor.
-const LAUNCH: u64 = 2;
-const AGAIN: u64 = 1;
+const SOON: u64 = 2;
+pub(super) const AGAIN: u64 = 1;
 const SUCCESSOR: u64 = 10;
 
 impl Karpenter {
@@ -44,7 +45,10 @@ impl Karpenter {
                 },
             );
             if !is_launched {
-                self.plan(name, Step::Launch, LAUNCH, now);
+                self.plan(name, Step::Launch, SOON, now);
+                self.plan(name, Step::CheckLaunch, LAUNCH, created);
+            } else if !is_there {
+                self.plan(name, Step::CheckDisruption, disruption::FIRST, now);
             }
             // A Node that came while nobody acted is found before the time limit is.
             if is_there && !is_registered {
@@ -115,6 +119,9 @@ impl Karpenter {
                         return self.plan(name, step, FINALIZE_POLL, now);
                     }
                 }
+                if !claim.conditions.is("Registered") {
+                    self.pools.remember(&object, true, kubernetes, now);
+                }
                 self.advance(name, &step, Conditions::registered, kubernetes, now);
             }
             Step::Initialize if !claim.ending => {
@@ -126,8 +133,7 @@ impl Karpenter {
                     None => message.clone(),
                 };
                 let said = event::object(&object, &error, now);
-                let events = "/api/v1/namespaces/default/events";
-                if !went_well(client::create(kubernetes, events, &said, now)) {
+                if !went_well(client::create(kubernetes, event::EVENTS, &said, now)) {
                     return self.plan(name, step, AGAIN, now);
                 }
                 self.change(name, |claim| (claim.failed, claim.awaited) = (true, false));
@@ -159,7 +165,16 @@ impl Karpenter {
                 match ends.filter(|ends| *ends > now && since > Some(self.started)) {
                     // The condition has changed since, and the time counts from then.
                     Some(ends) => self.plan_at(name, step, ends),
-                    None => self.plan(name, Step::DeleteClaim, 0, now),
+                    None => self.give_up(name, &object, kubernetes, now),
+                }
+            }
+            Step::CheckLaunch if !claim.ending && !claim.conditions.is("Launched") => {
+                self.give_up(name, &object, kubernetes, now);
+            }
+            Step::CheckDisruption if !claim.ending => {
+                if nodes_of(kubernetes, claim.machine.as_deref().unwrap_or_default()) == 0 {
+                    self.blocked.say(&object, kubernetes, now);
+                    self.plan(name, step, disruption::AGAIN, now);
                 }
             }
             Step::Finalize => self.finalize(name, &claim, &object, azure, kubernetes, now),
@@ -167,44 +182,10 @@ impl Karpenter {
         }
     }
 
-    fn launch(
-        &mut self,
-        name: &str,
-        object: &Value,
-        azure: &mut Azure,
-        kubernetes: &mut Kubernetes,
-        now: Timestamp,
-    ) {
-        let path = client::path_of(name);
-        if let Some(failure) = self.options.launch_failure {
-            if failure == LaunchFailure::NoCapacity {
-                let said = event::no_capacity(object, now);
-                client::create(kubernetes, "/api/v1/namespaces/default/events", &said, now);
-            }
-            return self.plan(name, Step::DeleteClaim, 0, now);
-        }
-        let launched = self.launch_machine(object, azure, now);
-        let provider_id = lower_group(&format!("azure://{}", launched.id));
-        let status = objects::status(&provider_id, &json!(launched.image), &self.options.size);
-        self.change(name, |claim| {
-            claim.machine = Some(launched.id.clone());
-            claim.awaited |= launched.is_new;
-            claim.conditions.launched(now);
-        });
-        let mut metadata = json!({});
-        if let Some(annotations) = launched.annotations {
-            metadata["annotations"] = annotations;
-        }
-        if !finalizers(object).any(|one| one == FINALIZER) {
-            let mut all: Vec<&str> = finalizers(object).collect();
-            all.push(FINALIZER);
-            metadata["finalizers"] = json!(all);
-        }
-        let labelled = metadata == json!({})
-            || went_well(client::patch(kubernetes, &path, &json!({"metadata": metadata}), now));
-        if !labelled || !self.write_status(name, status, kubernetes, now) {
-            self.plan(name, Step::Launch, AGAIN, now);
-        }
+    /// Its time is over: it is deleted without an event, and counts against its NodePool.
+    fn give_up(&mut self, name: &str, object: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
+        self.pools.remember(object, false, kubernetes, now);
+        self.plan(name, Step::DeleteClaim, 0, now);
     }
 
     /// A claim has come further, and its conditions say so.
@@ -233,7 +214,7 @@ impl Karpenter {
     }
 
     /// Writes a claim's status: the whole list of conditions, without a lock, from a copy that may be old.
-    fn write_status(
+    pub(super) fn write_status(
         &mut self,
         name: &str,
         mut status: Value,
@@ -339,7 +320,7 @@ impl Karpenter {
         }
     }
 
-    fn change(&mut self, name: &str, how: impl FnOnce(&mut Claim)) {
+    pub(super) fn change(&mut self, name: &str, how: impl FnOnce(&mut Claim)) {
         if let Some(claim) = self.claims.get_mut(name) {
             how(claim);
         }

@@ -1,13 +1,14 @@
-//! What Karpenter makes of conditions of others: whenever one changes its status, a Normal event repeats its whole
-//! message, under the condition's type as reason. A condition that is absent counts as unknown.
+//! What Karpenter makes of conditions, its own and those of others: whenever one changes its status, a Normal event
+//! repeats its whole message, under the condition's type as reason. A condition that is absent counts as unknown.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::conditions::is_own;
-use crate::kubernetes::objects::{list, name, text, time, uid};
+use super::conditions::{ENDING, is_own};
+use super::event;
+use crate::kubernetes::objects::{list, name, text};
 
 const UNKNOWN: &str = "Unknown";
 
@@ -25,12 +26,14 @@ impl Transitions {
         let before = self.seen.get(name(claim));
         for condition in list(claim, &["status", "conditions"]) {
             let (kind, status) = (text(condition, &["type"]), text(condition, &["status"]));
-            if is_own(kind) {
+            // Nothing is said of the end, nor of how far a NodeClaim came that Karpenter finds when it starts.
+            if kind == ENDING || (is_own(kind) && before.is_none()) {
+                statuses.insert(kind.to_owned(), status.to_owned());
                 continue;
             }
             let was = before.and_then(|before| before.get(kind)).map_or(UNKNOWN, String::as_str);
             if was != status {
-                self.events.push(event(claim, condition, was, now));
+                self.events.push(event::transition("NodeClaim", claim, condition, was, now));
             }
             statuses.insert(kind.to_owned(), status.to_owned());
         }
@@ -46,39 +49,13 @@ impl Transitions {
     }
 }
 
-fn event(claim: &Value, condition: &Value, was: &str, now: Timestamp) -> Value {
-    let [kind, status, reason, message] =
-        ["type", "status", "reason", "message"].map(|member| text(condition, &[member]));
-    let message = if message.is_empty() { String::new() } else { format!(", Message: {message}") };
-    json!({
-        "apiVersion": "v1", "kind": "Event",
-        "metadata": {
-            "name": format!("{}.{kind}.{:x}", name(claim), now.as_nanosecond()).to_lowercase(),
-            "namespace": "default",
-        },
-        "involvedObject": {
-            "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": name(claim), "uid": uid(claim),
-        },
-        "type": "Normal",
-        "reason": kind,
-        "message": format!(
-            "Status condition transitioned, Type: {kind}, Status: {was} -> {status}, Reason: {reason}{message}"
-        ),
-        "source": {"component": "karpenter"},
-        "reportingComponent": "karpenter",
-        "reportingInstance": "",
-        "count": 1,
-        "firstTimestamp": time(now),
-        "lastTimestamp": time(now),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
-    fn every_change_of_a_foreign_status_is_an_event_with_the_whole_message() {
+    fn every_change_of_a_status_is_an_event_with_the_whole_message() {
         let claim = |conditions: Value| json!({"metadata": {"name": "c", "uid": "u"}, "status": {"conditions": conditions}});
         let ours = |status: &str| json!({"type": "CSEProvisioned", "status": status, "reason": "R", "message": "m"});
         let mut transitions = Transitions::default();
@@ -86,7 +63,13 @@ mod tests {
             transitions.see(&claim(conditions), Timestamp::UNIX_EPOCH);
             transitions.take_events()
         };
-        assert!(count(json!([{"type": "Launched", "status": "True"}])).is_empty());
+        let launched =
+            |status: &str| json!({"type": "Launched", "status": status, "reason": "Launched"});
+        assert!(count(json!([launched("Unknown")])).is_empty());
+        assert_eq!(
+            count(json!([launched("True")]))[0]["message"],
+            "Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched"
+        );
         assert!(count(json!([ours("Unknown")])).is_empty());
         let events = count(json!([ours("False")]));
         assert_eq!(

@@ -8,6 +8,7 @@
 
 mod doors;
 mod karpenter;
+mod patience;
 mod scenarios;
 mod shell;
 mod support;

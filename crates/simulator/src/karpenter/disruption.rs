@@ -1,0 +1,39 @@
+//! What Karpenter's disruption says of NodeClaims that have no Node yet. It says it of all, also of those that come up.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{client, event};
+use crate::kubernetes::Kubernetes;
+use crate::kubernetes::objects::{name, text, time};
+
+/// Seconds until disruption considers a launched NodeClaim, and for which the same event is suppressed.
+pub(super) const FIRST: u64 = 10;
+pub(super) const AGAIN: u64 = 120;
+
+/// The events that were written, by NodeClaim: their names, and how often each was repeated.
+#[derive(Debug, Default)]
+pub(super) struct Blocked(BTreeMap<String, (String, u32)>);
+
+impl Blocked {
+    /// Writes the event, or counts it once more.
+    pub(super) fn say(&mut self, claim: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
+        if let Some((event, count)) = self.0.get_mut(name(claim)) {
+            *count += 1;
+            let body = json!({"count": count, "lastTimestamp": time(now)});
+            client::patch(kubernetes, &format!("{}/{event}", event::EVENTS), &body, now);
+            return;
+        }
+        let message = "Nodeclaim does not have an associated node";
+        let said = event::about("NodeClaim", claim, "Normal", "DisruptionBlocked", message, now);
+        client::create(kubernetes, event::EVENTS, &said, now);
+        let event = text(&said, &["metadata", "name"]).to_owned();
+        self.0.insert(name(claim).to_owned(), (event, 1));
+    }
+
+    pub(super) fn forget(&mut self, claim: &str) {
+        self.0.remove(claim);
+    }
+}

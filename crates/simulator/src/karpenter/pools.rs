@@ -1,0 +1,79 @@
+//! What Karpenter says of a NodePool: whether its last nodes registered.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{client, event};
+use crate::kubernetes::objects::{list, text, time};
+use crate::kubernetes::{Key, Kubernetes};
+
+const NODE_POOLS: &str = "nodepools.karpenter.sh";
+const HEALTHY: &str = "NodeRegistrationHealthy";
+/// So many outcomes are remembered, and so many failures among them are too many.
+const REMEMBERED: usize = 4;
+const TOO_MANY: usize = 2;
+
+/// The last outcomes by NodePool: whether a node registered in time.
+#[derive(Debug, Default)]
+pub(super) struct Pools(BTreeMap<String, VecDeque<bool>>);
+
+impl Pools {
+    /// Remembers an outcome of the NodePool of a NodeClaim. A change of the condition is an event.
+    pub(super) fn remember(
+        &mut self,
+        claim: &Value,
+        registered: bool,
+        kubernetes: &mut Kubernetes,
+        now: Timestamp,
+    ) {
+        let name = text(claim, &["metadata", "labels", "karpenter.sh/nodepool"]);
+        let Some(pool) = kubernetes.get(NODE_POOLS, &Key::new(None, name)).cloned() else { return };
+        let conditions = list(&pool, &["status", "conditions"]);
+        let before = conditions.iter().find(|one| text(one, &["type"]) == HEALTHY);
+        let was = before.map_or("Unknown", |one| text(one, &["status"]));
+        // After a restart only the condition is left of what was remembered.
+        let outcomes = self.0.entry(name.to_owned()).or_insert_with(|| match was {
+            "True" => [true].into(),
+            "False" => [false, false].into(),
+            _ => VecDeque::new(),
+        });
+        outcomes.push_back(registered);
+        if outcomes.len() > REMEMBERED {
+            outcomes.pop_front();
+        }
+        let is_healthy = outcomes.iter().filter(|registered| !**registered).count() < TOO_MANY;
+        // A failure alone does not make a NodePool healthy, nor a success an unhealthy one worse.
+        let status = if is_healthy { "True" } else { "False" };
+        if is_healthy != registered || was == status {
+            return;
+        }
+        let (reason, message) =
+            if is_healthy { (HEALTHY.to_owned(), String::new()) } else { why_failed(claim) };
+        let condition = json!({
+            "type": HEALTHY, "status": status, "reason": reason, "message": message,
+            "lastTransitionTime": time(now), "observedGeneration": 1,
+        });
+        let others = conditions.iter().filter(|one| text(one, &["type"]) != HEALTHY).cloned();
+        let all: Vec<Value> = others.chain([condition.clone()]).collect();
+        let body = json!({
+            "metadata": {"resourceVersion": pool["metadata"]["resourceVersion"]},
+            "status": {"conditions": all},
+        });
+        let path = format!("/apis/karpenter.sh/v1/nodepools/{name}/status");
+        client::patch(kubernetes, &path, &body, now);
+        let said = event::transition("NodePool", &pool, &condition, was, now);
+        client::create(kubernetes, event::EVENTS, &said, now);
+    }
+}
+
+/// Reason and message of a NodeClaim that failed: those of its launch if there was none.
+fn why_failed(claim: &Value) -> (String, String) {
+    let conditions = list(claim, &["status", "conditions"]);
+    let launched = conditions.iter().find(|one| text(one, &["type"]) == "Launched");
+    match launched.filter(|one| text(one, &["status"]) != "True") {
+        Some(one) => (text(one, &["reason"]).to_owned(), text(one, &["message"]).to_owned()),
+        None => ("RegistrationFailed".to_owned(), "Failed to register node".to_owned()),
+    }
+}
