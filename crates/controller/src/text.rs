@@ -29,14 +29,27 @@ pub fn safe_tail(text: &str, lines: usize, most: usize) -> String {
 
 const ELLIPSIS: &str = "…";
 
-/// At most `most` bytes; a cut shows.
+/// At most `most` bytes; a cut shows. It is made between two words and outside of code in backticks, unless that would
+/// cost more than three quarters of the text.
 #[must_use]
 pub fn bounded(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
     let end = text.floor_char_boundary(most.saturating_sub(ELLIPSIS.len()));
-    format!("{}{ELLIPSIS}", &text[..end])
+    let mut kept = &text[..end];
+    let least = end / 4;
+    if !text[end..].starts_with(' ')
+        && let Some(space) = kept.rfind(' ').filter(|at| *at > least)
+    {
+        kept = &kept[..space];
+    }
+    if kept.matches('`').count() % 2 == 1
+        && let Some(open) = kept.rfind('`').filter(|at| *at > least)
+    {
+        kept = &kept[..open];
+    }
+    format!("{}{ELLIPSIS}", kept.trim_end())
 }
 
 /// One line without control characters, marks that turn the direction of writing, and runs of blanks.
@@ -59,6 +72,15 @@ mod tests {
     fn a_cut_never_splits_a_character_and_shows() {
         assert_eq!(bounded("ééééé", 7), "éé…");
         assert_eq!(bounded("short", 5), "short");
+        assert_eq!(bounded("one two three", 11), "one two…", "not inside a word");
+        assert_eq!(bounded("one two three", 10), "one two…", "a whole word stays");
+        assert_eq!(bounded("Set `imageFamily` of it now", 20), "Set `imageFamily`…");
+        assert_eq!(bounded("Change the field `image family: x`", 28), "Change the field…");
+        assert_eq!(
+            bounded("`kubectl get nodes -o wide`", 20),
+            "`kubectl get…",
+            "nothing else is left"
+        );
         for most in 3..40 {
             assert!(safe_tail("ééééééééé\nüüüüüüüüü\n", 2, most).len() <= most);
         }
