@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use mooring_simulator::azure::Cse;
 use mooring_simulator::exchange::{Outcome, Request};
 use mooring_simulator::faults::Service;
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::Options;
 use mooring_simulator::serve::{self, Authority};
 use mooring_simulator::world::Shell;
 use mooring_simulator::{kubernetes, world};
@@ -19,19 +18,13 @@ use mooring_testbed::{find_kubectl, require};
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
+use crate::modes::Provisioning;
 
 const NOTE: &str = "CSE exited with code 211";
 
 /// A failing image, whose NodeClaims stay for an hour.
 fn failing() -> world::Options {
-    let image = "202601.27.0".to_owned();
-    let karpenter = Options {
-        mode: Mode::Vm,
-        bootstraps: [(image.clone(), Cse::oras_missing())].into(),
-        image_version: image,
-        linger_seconds: 3600,
-        ..Options::default()
-    };
+    let karpenter = Options { linger_seconds: 3600, ..Provisioning::Extension.failing() };
     world::Options { karpenter: Some(karpenter), workloads: false, ..world::Options::default() }
 }
 
@@ -63,16 +56,23 @@ fn uid(cluster: &Cluster, resource: &str, name: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn every_event_has_the_uid_of_its_object_and_no_namespace() {
-    let cluster = Cluster::of(failing());
-    failed(&cluster, 1).await;
-    let pool = uid(&cluster, "nodepools.karpenter.sh", "default");
-    let claim = uid(&cluster, "nodeclaims.karpenter.sh", "default-x1");
-    let events = stored(&cluster);
-    assert_eq!(events.len(), 2, "{events:?}");
-    for event in events {
-        let about = &event["involvedObject"];
-        assert_eq!(about.get("namespace"), None, "{about}");
-        assert_eq!(about["uid"], if about["kind"] == "NodePool" { &pool } else { &claim }.clone());
+    for how in Provisioning::ALL {
+        let cluster = Cluster::new(false, how.failing());
+        let replica = cluster.start("a");
+        cluster.pass(5).await;
+        cluster.provision(how, "default-x1").await;
+        let pool = uid(&cluster, "nodepools.karpenter.sh", "default");
+        let claim = uid(&cluster, "nodeclaims.karpenter.sh", "default-x1");
+        cluster.pass(how.patience()).await;
+        let events = stored(&cluster);
+        assert_eq!(events.len(), 2, "{how:?}: {events:?}");
+        for event in events {
+            let about = &event["involvedObject"];
+            assert_eq!(about.get("namespace"), None, "{about}");
+            let expected = if about["kind"] == "NodePool" { &pool } else { &claim };
+            assert_eq!(&about["uid"], expected, "{how:?}: {about}");
+        }
+        replica.stop().await;
     }
 }
 

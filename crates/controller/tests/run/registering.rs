@@ -21,7 +21,7 @@ fn scriptless(cse: Cse) -> Options {
     }
 }
 
-async fn started(options: Options) -> (Cluster, Replica) {
+pub(crate) async fn started(options: Options) -> (Cluster, Replica) {
     let cluster = Cluster::new(false, options);
     let replica = cluster.start("a");
     cluster.pass(5).await;
@@ -52,7 +52,7 @@ fn looker(cluster: &Cluster) -> Looker {
     }
 }
 
-async fn why(cluster: &Cluster, what: &str) -> NodeTold {
+pub(crate) async fn why(cluster: &Cluster, what: &str) -> NodeTold {
     looker(cluster).why(what).await.unwrap().remove(0)
 }
 
@@ -347,7 +347,9 @@ async fn a_node_that_joined_while_karpenter_was_stopped_did_not_fail() {
 #[tokio::test(start_paused = true)]
 async fn a_nodeclaim_that_was_never_launched_is_not_reported() {
     use mooring_simulator::karpenter::LaunchFailure;
-    for failure in [LaunchFailure::NoCapacity, LaunchFailure::NodeClassNotReady] {
+    for failure in
+        [LaunchFailure::NoCapacity, LaunchFailure::NodeClassNotReady, LaunchFailure::Refused]
+    {
         let options = Options { launch_failure: Some(failure), ..Options::default() };
         let (cluster, replica) = started(options).await;
         cluster.claim("default-x1");

@@ -1,19 +1,13 @@
 //! What goes wrong around the controller: other writers, watches, the API server, Azure.
 
-use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter::{Mode, Options};
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
+use crate::modes::Provisioning;
 
 fn failing() -> Options {
-    let image = "202601.27.0".to_owned();
-    Options {
-        mode: Mode::Vm,
-        bootstraps: [(image.clone(), Cse::oras_missing())].into(),
-        image_version: image,
-        ..Options::default()
-    }
+    Provisioning::Extension.failing()
 }
 
 fn kubernetes(cluster: &Cluster, rule: Value) {
@@ -73,19 +67,21 @@ async fn watches_that_break_repeat_and_reorder_change_nothing() {
             json!({"when": {"writes": true, "path": "*/nodeclaims/*"}, "then": "timeoutAfter", "probability": 0.5, "times": 3}),
         ),
     ] {
-        let cluster = Cluster::new(false, failing());
-        kubernetes(&cluster, fault);
-        let replica = cluster.start("a");
-        cluster.pass(20).await;
-        cluster.claim("default-x1");
-        // A list from before: what the watch saw is too old to be told from.
-        cluster.pass(60).await;
-        cluster.shell.with(|world, _| world.kubernetes_mut().forget_history());
-        cluster.pass(600).await;
-        assert_eq!(cluster.record().entries().count(), 1, "{name}");
-        let events = cluster.events();
-        assert_eq!(events.len(), 2, "{name}: {events:?}");
-        replica.kill().await;
+        for how in Provisioning::ALL {
+            let cluster = Cluster::new(false, how.failing());
+            kubernetes(&cluster, fault.clone());
+            let replica = cluster.start("a");
+            cluster.pass(20).await;
+            cluster.provision(how, "default-x1").await;
+            // A list from before: what the watch saw is too old to be told from.
+            cluster.pass(30).await;
+            cluster.shell.with(|world, _| world.kubernetes_mut().forget_history());
+            cluster.pass(how.patience() + 300).await;
+            assert_eq!(cluster.record().entries().count(), 1, "{how:?}: {name}");
+            let events = cluster.events();
+            assert_eq!(events.len(), 2, "{how:?}: {name}: {events:?}");
+            replica.kill().await;
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! What version 0.1.0 left in kube-system: its Lease is respected, its record is taken over once.
 
 use mooring_controller::record::{Document, Entry};
-use mooring_simulator::azure::Cse;
-use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::karpenter::Options;
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
+use crate::modes::Provisioning;
 
 const OLD: &str = "kube-system";
 
@@ -30,39 +30,38 @@ fn old_record() -> Document {
 
 #[tokio::test(start_paused = true)]
 async fn old_record_is_taken_over_once_and_not_written() {
-    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
-    put_old(&cluster, old_record().config_map(OLD, None));
-    let version = || {
-        cluster.shell.with(|world, _| {
-            let key = Key::new(Some(OLD), "mooring-failures");
-            world.kubernetes().get("configmaps", &key).unwrap()["metadata"].clone()
-        })
-    };
-    let before = version();
-    let replica = cluster.start("a");
-    cluster.pass(10).await;
-    let taken = cluster.record();
-    assert_eq!(taken.taken_from.as_deref(), Some(OLD));
-    let entries: Vec<_> = taken.entries().map(|e| (&*e.node_claim, e.unconfirmed)).collect();
-    assert_eq!(entries, [("default-old1", false), ("default-old2", true)]);
-    replica.stop().await;
-    // Another term, and a failure: what was taken over is not taken over again.
-    cluster.shell.with(|world, _| {
-        world.karpenter_mut().unwrap().set_fate("default-x1", Cse::oras_missing());
-    });
-    let replica = cluster.start("b");
-    cluster.pass(5).await;
-    cluster.claim("default-x1");
-    cluster.pass(300).await;
-    assert_eq!(cluster.record().entries().count(), 3);
-    assert_eq!(cluster.record().taken_from.as_deref(), Some(OLD));
-    assert_eq!(version(), before);
-    replica.stop().await;
+    for how in Provisioning::ALL {
+        let cluster = Cluster::new(false, how.failing());
+        put_old(&cluster, old_record().config_map(OLD, None));
+        let version = || {
+            cluster.shell.with(|world, _| {
+                let key = Key::new(Some(OLD), "mooring-failures");
+                world.kubernetes().get("configmaps", &key).unwrap()["metadata"].clone()
+            })
+        };
+        let before = version();
+        let replica = cluster.start("a");
+        cluster.pass(10).await;
+        let taken = cluster.record();
+        assert_eq!(taken.taken_from.as_deref(), Some(OLD));
+        let entries: Vec<_> = taken.entries().map(|e| (&*e.node_claim, e.unconfirmed)).collect();
+        assert_eq!(entries, [("default-old1", false), ("default-old2", true)]);
+        replica.stop().await;
+        // Another term, and a failure: what was taken over is not taken over again.
+        let replica = cluster.start("b");
+        cluster.pass(5).await;
+        cluster.provision(how, "default-x1").await;
+        cluster.pass(how.patience()).await;
+        assert_eq!(cluster.record().entries().count(), 3, "{how:?}");
+        assert_eq!(cluster.record().taken_from.as_deref(), Some(OLD));
+        assert_eq!(version(), before);
+        replica.stop().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn old_leader_is_respected_until_its_lease_expires() {
-    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
+    let cluster = Cluster::new(false, Options::default());
     let lease = |renewed: String| {
         json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
