@@ -30,22 +30,34 @@ pub(crate) fn show(
     table: &Table,
     around: &Surroundings,
 ) -> Result<String, Failure> {
-    // A Node that stops Karpenter matters more than any image.
-    let mut text = String::new();
-    for node in &around.nodes {
-        let _ = match format {
-            ReportFormat::Json => Ok(()),
-            ReportFormat::Table => writeln!(text, "{}\n", printable(&node.finding())),
-            ReportFormat::Markdown => writeln!(text, "**{}**\n", escape(&node.finding())),
-        };
-    }
-    Ok(text
+    Ok(show_nodes(format, &around.nodes)
         + &match format {
             ReportFormat::Json => return show::json(&json(table, around)),
             _ if table.rows.is_empty() => NOTHING.to_owned() + &unconfirmed(table),
             ReportFormat::Table => columns(table, around),
             ReportFormat::Markdown => markdown(table, around),
         })
+}
+
+/// Describes Nodes without a providerID, for people: one that stops Karpenter matters more than anything else.
+pub(crate) fn show_nodes(format: ReportFormat, nodes: &[Node]) -> String {
+    let mut text = String::new();
+    for node in nodes {
+        let _ = match format {
+            ReportFormat::Json => Ok(()),
+            ReportFormat::Table => writeln!(text, "{}\n", printable(&node.finding())),
+            ReportFormat::Markdown => writeln!(text, "**{}**\n", escape(&node.finding())),
+        };
+    }
+    text
+}
+
+/// Describes Nodes without a providerID, for programs.
+pub(crate) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
+    nodes
+        .iter()
+        .map(|node| json!({"node": node.name, "pool": node.pool, "sentence": node.finding()}))
+        .collect()
 }
 
 /// What can be done about an image.
@@ -129,13 +141,8 @@ fn json(table: &Table, around: &Surroundings) -> Value {
             json!({"image": image, "sentence": sentence, "actions": actions})
         })
         .collect();
-    let nodes: Vec<_> = around
-        .nodes
-        .iter()
-        .map(|node| json!({"node": node.name, "pool": node.pool, "sentence": node.finding()}))
-        .collect();
     json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped,
-        "unconfirmed": table.unconfirmed, "nodesWithoutProviderID": nodes})
+        "unconfirmed": table.unconfirmed, "nodesWithoutProviderID": nodes_json(&around.nodes)})
 }
 
 #[cfg(test)]

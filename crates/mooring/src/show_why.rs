@@ -3,25 +3,33 @@
 use std::fmt::Write as _;
 
 use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
+use mooring_controller::node::Node;
 use mooring_controller::once::{NodeTold, Table};
 use serde_json::{Value, json};
 
 use crate::cluster_cli::ReportFormat;
 use crate::failure::Failure;
 use crate::show;
+use crate::show_fleet::{nodes_json, show_nodes};
 
-/// The answer in a format.
+/// The answer in a format, after Nodes that have no providerID.
 pub(crate) fn show(
     format: ReportFormat,
     what: &str,
     told: &[NodeTold],
     fleet: &Table,
+    lost: &[Node],
 ) -> Result<String, Failure> {
-    Ok(match format {
-        ReportFormat::Table => table(what, told, fleet),
-        ReportFormat::Json => return show::json(&json(what, told, fleet)),
-        ReportFormat::Markdown => markdown(what, told, fleet),
-    })
+    Ok(show_nodes(format, lost)
+        + &match format {
+            ReportFormat::Table => table(what, told, fleet),
+            ReportFormat::Json => {
+                let mut value = json(what, told, fleet);
+                value["nodesWithoutProviderID"] = nodes_json(lost).into();
+                return show::json(&value);
+            }
+            ReportFormat::Markdown => markdown(what, told, fleet),
+        })
 }
 
 fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
@@ -109,4 +117,28 @@ fn markdown(what: &str, told: &[NodeTold], fleet: &Table) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mooring_controller::registration::NodeState;
+
+    #[test]
+    fn a_node_that_stops_karpenter_is_in_every_format() {
+        let node = Node {
+            name: "aks-default-lost".to_owned(),
+            uid: "u".to_owned(),
+            pool: "default".to_owned(),
+            created: jiff::Timestamp::UNIX_EPOCH,
+            state: NodeState::NoProviderId,
+        };
+        for format in [ReportFormat::Table, ReportFormat::Json, ReportFormat::Markdown] {
+            let text =
+                show(format, "x", &[], &Table::default(), std::slice::from_ref(&node)).unwrap();
+            assert!(text.contains("kubectl delete node aks"), "{text}");
+            let without = show(format, "x", &[], &Table::default(), &[]).unwrap();
+            assert!(!without.contains("kubectl delete node"), "{without}");
+        }
+    }
 }

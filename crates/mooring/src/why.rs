@@ -22,7 +22,8 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
         report_old_record(&looker).await;
         // Without the record there is no context, which is no reason to tell nothing.
         let fleet = looker.fleet().await.unwrap_or_default();
-        let text = show_why::show(arguments.output, &arguments.what, &told, &fleet)?;
+        let lost = looker.nodes_without_provider_id().await;
+        let text = show_why::show(arguments.output, &arguments.what, &told, &fleet, &lost)?;
         print(text.as_bytes())?;
         let failed = told.iter().any(mooring_controller::once::NodeTold::is_failed);
         Ok(ExitCode::from(u8::from(failed)))

@@ -162,6 +162,12 @@ async fn requests_that_cannot_be_listed_are_unknown_and_nothing_fails() {
 async fn an_extension_that_was_never_created_is_not_the_images_fault() {
     let good = Options { mode: Mode::Vm, ..Options::default() };
     let (cluster, replica) = started(good).await;
+    // Nodes of another image came up, so that an image that fails alone would be blamed.
+    for number in 0..8 {
+        cluster.claim(&format!("default-good{number}"));
+    }
+    cluster.pass(300).await;
+    cluster.shell.with(|world, _| world.karpenter_mut().unwrap().roll_image("202602.10.0"));
     for number in 0..6 {
         cluster.claim(&format!("default-x{number}"));
     }
@@ -358,6 +364,13 @@ async fn a_nodeclaim_that_was_never_launched_is_not_reported() {
         assert_eq!(replica.requests(), 0, "{failure:?}");
         replica.stop().await;
     }
+    // One that waits for a Karpenter that is stopped has no VM either.
+    let (cluster, replica) = started(Options::default()).await;
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.claim("default-x1");
+    cluster.pass(1800).await;
+    assert_eq!((cluster.record().entries().count(), cluster.events().len()), (0, 0));
+    replica.stop().await;
 }
 
 /// What the default mode costs: nothing for nodes that come up, and few reads for those that do not.

@@ -14,7 +14,8 @@ pub(crate) fn collect(name: &str, cluster: &ClusterArguments) -> Result<Contents
         let looker = why::looker(cluster, false, true).await?;
         let told = looker.why(name).await.map_err(|failed| why::of(&failed))?;
         let fleet = looker.fleet().await.unwrap_or_default();
-        let answer = show_why::show(ReportFormat::Json, name, &told, &fleet)?;
+        let lost = looker.nodes_without_provider_id().await;
+        let answer = show_why::show(ReportFormat::Json, name, &told, &fleet, &lost)?;
         Ok::<_, Failure>((told, answer))
     })?;
     let mut contents = Contents::default();
