@@ -55,9 +55,14 @@ pub(super) fn no_cluster(error: &Error) -> bool {
     error.is_not_found() && CODES.iter().any(says)
 }
 
-/// Returns true if an endpoint does not exist: 404, or 400 if its api-version was retired or is not known.
+/// Returns true if an endpoint does not exist: 404, or 400 with a code for an api-version that was retired or is not known.
+/// Any other 400 is an error in the request, and shows nothing about the endpoint.
 pub(super) fn is_unavailable(error: &Error) -> bool {
-    error.is_not_found() || error.refusal().is_some_and(|refusal| refusal.status == 400)
+    const CODES: [&str; 2] = ["NoRegisteredProviderFound", "InvalidApiVersionParameter"];
+    let is_retired = |refusal: &mooring_arm::Refusal| {
+        refusal.status == 400 && CODES.iter().any(|code| refusal.has_code(code))
+    };
+    error.is_not_found() || error.refusal().is_some_and(is_retired)
 }
 
 pub(super) fn read<V, T>(
@@ -168,10 +173,16 @@ mod tests {
             (404, "NotFound", true),
             (400, "NoRegisteredProviderFound", true),
             (400, "InvalidApiVersionParameter", true),
+            (400, "noregisteredproviderfound", true),
+            (400, "BadRequest", false),
+            (400, "MissingApiVersionParameter", false),
+            (400, "", false),
+            (409, "NoRegisteredProviderFound", false),
             (403, "AuthorizationFailed", false),
             (429, "TooManyRequests", false),
         ] {
-            let refusal = Refusal { status, code: Some(code.to_owned()), ..Refusal::default() };
+            let code_sent = (!code.is_empty()).then(|| code.to_owned());
+            let refusal = Refusal { status, code: code_sent, ..Refusal::default() };
             let kind = match status {
                 404 => ErrorKind::NotFound(refusal),
                 403 => ErrorKind::Forbidden(refusal),
@@ -179,7 +190,7 @@ mod tests {
                 _ => ErrorKind::Refused(refusal),
             };
             let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
-            assert_eq!(is_unavailable(&error), unavailable, "{code}");
+            assert_eq!(is_unavailable(&error), unavailable, "{status} {code:?}");
         }
     }
 
