@@ -1,7 +1,5 @@
 //! Reads and writes of the compute provider: scale sets, instances, single machines, NICs, extensions.
 
-use std::fmt::Write as _;
-
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -9,6 +7,7 @@ use super::call::{Answer, Call};
 use super::cse::Cse;
 use super::error::ArmError;
 use super::machines::unattended;
+use super::node_shell::{self, Printed};
 use super::operations::{COMPUTE, Operation, Work};
 use super::options::DeletingView;
 use super::reply::Reply;
@@ -23,8 +22,6 @@ const WRITE: u64 = 60;
 const COMMAND: u64 = 30;
 /// Simulated seconds after which Azure ends a command that nothing has answered.
 const COMMAND_LIMIT: u64 = 90 * 60;
-/// How much of what a command printed comes back: the end.
-const COMMAND_OUTPUT: usize = 4096;
 /// The file with a bootstrap's report.
 const REPORT: &str = "/var/log/azure/aks/provision.json";
 
@@ -205,7 +202,7 @@ impl World {
         self.followed(Reply::new(202), call, &operation)
     }
 
-    /// Runs a command: the model knows what reading a bootstrap's report prints, and nothing else.
+    /// Runs a command: the script runs in a real shell, on a node whose only file is the report of its bootstrap.
     pub(crate) fn run_command(&mut self, call: &Call, machine: &str) -> Answer {
         let sent = call.object()?;
         let lines: Vec<&str> = sent
@@ -230,13 +227,20 @@ impl World {
                 "Run command extension execution is in progress. Please wait for completion before invoking a run command.",
             ));
         }
-        let printed = self.printed_by(&lines, machine, call.now);
-        let end = printed.ceil_char_boundary(printed.len().saturating_sub(COMMAND_OUTPUT));
+        // Without its agent nothing runs the script.
+        let printed = if works {
+            let report = self.report_of(machine, call.now);
+            let files = [(REPORT, report.as_str())];
+            node_shell::run(&lines, if report.is_empty() { &[] } else { &files })
+        } else {
+            Printed::default()
+        };
+        // The service reports success whatever the exit status of the script is.
         let body = json!({"value": [{
             "code": "ProvisioningState/succeeded",
             "level": "Info",
             "displayStatus": "Provisioning succeeded",
-            "message": format!("Enable succeeded: \n[stdout]\n{}\n[stderr]\n", &printed[end..]),
+            "message": format!("Enable succeeded: \n[stdout]\n{}\n[stderr]\n{}", printed.stdout, printed.stderr),
         }]});
         // Without its agent nothing takes the command up, and it ends when its time is over.
         let mut call = call.clone();
@@ -248,35 +252,6 @@ impl World {
         };
         let operation = self.begin(&call, COMPUTE, machine, Work::Answer { body }, seconds);
         Ok(self.followed(Reply::new(202), &call, &operation))
-    }
-
-    /// What the lines of a script print that read a bootstrap's report: `cat`, `tail -c`, `echo`, and `grep -o` of the
-    /// exit code. A file that is not there prints nothing.
-    fn printed_by(&self, lines: &[&str], machine: &str, now: Timestamp) -> String {
-        let report = self.report_of(machine, now);
-        if report.is_empty() || !lines.iter().any(|line| line.contains(REPORT)) {
-            return String::new();
-        }
-        lines.iter().fold(String::new(), |mut printed, line| {
-            let mut words = line.split_whitespace();
-            match (words.next(), words.next(), words.next()) {
-                (Some("cat"), ..) => printed.push_str(&report),
-                (Some("echo"), ..) => printed.push('\n'),
-                (Some("tail"), Some("-c"), Some(bytes)) => {
-                    let bytes = bytes.parse().unwrap_or(report.len());
-                    let from = report.len().saturating_sub(bytes);
-                    printed.push_str(&report[report.ceil_char_boundary(from)..]);
-                }
-                (Some("grep"), Some("-o"), Some(pattern)) if pattern.contains("ExitCode") => {
-                    let value: Value = serde_json::from_str(&report).unwrap_or_default();
-                    if let Some(code) = value["ExitCode"].as_str() {
-                        let _ = writeln!(printed, "\"ExitCode\": \"{code}\"");
-                    }
-                }
-                _ => {}
-            }
-            printed
-        })
     }
 
     /// What stands in a machine's `provision.json`; nothing before its bootstrap has ended.

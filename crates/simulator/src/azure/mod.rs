@@ -19,6 +19,7 @@
 //! | `agenda`, `operations`, `progress` | what will happen, long-running operations, and time passing |
 //! | `clusters`, `pools`, `pool_rules`, `scale_sets` | AKS |
 //! | `compute`, `machines`, `provision`, `extensions`, `cse`, `nodes` | machines, their bootstrap, and the nodes that they become |
+//! | `node_shell` | the script of a run command, in a real and restricted shell |
 //! | `bootstraps` | the door for bootstraps that run outside the model |
 //! | `wedge` | the fault for which the repair exists |
 //! | `activity`, `graph`, `tags` | the log, the query, the tags |
@@ -47,6 +48,7 @@ mod linked;
 mod locks;
 mod machines;
 mod neighbours;
+mod node_shell;
 mod nodes;
 mod operations;
 mod options;
