@@ -6,9 +6,13 @@ use mooring_arm::{Error, ErrorKind, Outcome, ResourceId, Started};
 use serde_json::Value;
 
 use super::why::{Failed, Looker};
+use crate::text::safe_tail;
 
 /// How long a command on a VM is waited for.
 const COMMAND: SignedDuration = SignedDuration::from_mins(3);
+
+/// How much of a script's error is shown.
+const ERROR_BYTES: usize = 300;
 
 /// Prints the end of a bootstrap's report and then its exit code, or nothing if there is no report yet. Azure returns the
 /// last 4,096 bytes, and the report begins with the exit code: printed as a whole, it could lose just that.
@@ -48,7 +52,14 @@ impl Looker {
             });
         };
         let printed = ScriptOutput::read(document).map_err(Error::from)?;
-        Ok(as_reported(&printed.stdout))
+        match error_of(&printed) {
+            None => Ok(as_reported(&printed.stdout)),
+            Some(error) => Err(Failed::Command {
+                node: node.to_owned(),
+                why: format!("it printed an error and no report: {error}"),
+                hint: "/var/log/azure/aks/provision.json on the node is the report; /var/log/azure/run-command/ has the logs of the command",
+            }),
+        }
     }
 
     /// Sends nothing to a VM whose agent does not report: the command would hang until Azure ends it.
@@ -119,6 +130,12 @@ fn unfinished(node: &str, error: Error) -> Failed {
         },
         _ => error.into(),
     }
+}
+
+/// The error of a script that printed nothing else. Azure reports success whatever the exit status is.
+fn error_of(printed: &ScriptOutput) -> Option<String> {
+    let error = safe_tail(&printed.stderr, 1, ERROR_BYTES);
+    (printed.stdout.trim().is_empty() && !error.is_empty()).then_some(error)
 }
 
 /// The printed report in the form in which it can be diagnosed: whole, or, where its head is cut off, as an extension
@@ -208,6 +225,19 @@ mod tests {
     fn exit_code_is_that_of_the_report_and_not_one_in_its_output() {
         let nested = report("50", "{\"ExitCode\": \"0\"}");
         assert!(returned(Some(&nested)).trim_end().ends_with("\"ExitCode\": \"50\""));
+    }
+
+    #[test]
+    fn errors_of_the_script_are_no_missing_report() {
+        let error = |stdout: &str, stderr: &str| {
+            error_of(&ScriptOutput { stdout: stdout.into(), stderr: stderr.into() })
+        };
+        let denied = "tail: cannot open '/var/log/azure/aks/provision.json': Permission denied\n";
+        assert!(error("", denied).unwrap().ends_with("Permission denied"));
+        assert!(error("\n", "a\nscript.sh: line 3: grep: not found\n\n").unwrap().contains("grep"));
+        assert_eq!(error("", ""), None, "there is no report yet");
+        assert_eq!(error("{\"ExitCode\": \"0\"}", denied), None);
+        assert!(!error("", "curl: token=eyJhbGciOi.eyJzdWIi.c2ln").unwrap().contains("eyJzdWIi"));
     }
 
     #[test]
