@@ -153,6 +153,23 @@ fn a_missing_oras_is_the_images_fault_and_stays_until_the_image_changes() {
     assert!(code.action.contains("az aks nodepool rollback") && code.action.contains("preflight"));
 }
 
+/// A pool has no image to go back to by itself; each lever is a command or a field that exists.
+#[test]
+fn actions_about_images_name_levers_that_exist() {
+    for name in
+        ["ERR_MISSING_CUDA_PACKAGE", "ERR_CONTAINERD_VERSION_INVALID", "ERR_CNI_VERSION_INVALID"]
+    {
+        let action = by_name(name).first().unwrap().action;
+        for lever in ["az aks nodepool rollback", "imageFamily", "spec.versions"] {
+            assert!(action.contains(lever), "{name}: {lever}: {action}");
+        }
+    }
+    for code in all() {
+        let action = code.action.to_lowercase();
+        assert!(!action.contains("roll the pool") && !action.contains("imageversion"), "{action}");
+    }
+}
+
 #[test]
 fn the_page_of_211_says_that_a_missing_oras_looks_the_same() {
     let code = lookup(Os::Linux, 211, None).first().unwrap();

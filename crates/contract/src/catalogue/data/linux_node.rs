@@ -91,9 +91,10 @@ pub(in crate::catalogue) static LINUX_NODE: [ExitCode; 65] = [
             running kernel or the VM size.",
         cause: "The image's kernel is newer than the published driver package. Less often: the \
             repository's metadata is unreachable, or the VM size could not be read from IMDS.",
-        action: "Roll the pool back to the previous node image and report the gap between kernel \
-            and driver. If other images fail too, test egress to the Azure Linux NVIDIA \
-            repository.",
+        action: "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with \
+            Karpenter another imageFamily, or spec.versions where the AKSNodeClass has it. Report \
+            the gap between kernel and driver. If other images fail too, test egress to the Azure \
+            Linux NVIDIA repository.",
         origin: "downloadGPUDrivers, downloadGridDrivers, installGPUDriverSysext",
         introduced: Since::On(date(2025, 10, 28)),
         ..ROW
@@ -184,7 +185,9 @@ pub(in crate::catalogue) static LINUX_NODE: [ExitCode; 65] = [
             versions for containerd or the reference CNI plug-ins.",
         cause: "/opt/azure/components.json is damaged, or does not fit the bootstrap scripts in \
             use.",
-        action: "Roll the pool back to the previous node image version and report the image.",
+        action: "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with \
+            Karpenter another imageFamily, or spec.versions where the AKSNodeClass has it. Report \
+            the image.",
         origin: "installContainerdWithComponentsJson; installCNILegacy",
         introduced: Since::On(date(2024, 7, 12)),
         ..ROW
@@ -689,7 +692,9 @@ pub(in crate::catalogue) static LINUX_NODE: [ExitCode; 65] = [
         meaning: "The reference CNI plug-ins that should be on the image are missing, or their \
             version entry cannot be used.",
         cause: "A defective image, or an image that does not match the scripts.",
-        action: "Roll the pool back to another image version and report the image.",
+        action: "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with \
+            Karpenter another imageFamily, or spec.versions where the AKSNodeClass has it. Report \
+            the image.",
         origin: "installCNILegacy",
         introduced: Since::On(date(2024, 7, 25)),
         ..ROW
