@@ -141,19 +141,20 @@ mod tests {
         }
     }
 
-    fn has_dpkg() -> bool {
-        let has = Command::new("dpkg-divert").arg("--version").output().is_ok();
-        if !has {
-            println!("SKIPPED: there is no dpkg");
+    /// Fails with the name of the program that these tests need and this machine lacks.
+    fn require_dpkg() {
+        for program in ["dpkg", "dpkg-deb", "dpkg-divert"] {
+            let found = Command::new(program).arg("--version").output();
+            assert!(
+                found.is_ok_and(|output| output.status.success()),
+                "{program} is missing: install the package dpkg (`apt-get install dpkg`, `dnf install dpkg`, `brew install dpkg`)"
+            );
         }
-        has
     }
 
     #[test]
     fn package_has_its_files_and_is_the_same_when_built_again() {
-        if !has_dpkg() {
-            return;
-        }
+        require_dpkg();
         let folder = Folder::new("deb");
         let package = folder.ours("0.2.0");
         let inside = output(Command::new("dpkg-deb").arg("--contents").arg(&package)).unwrap();
@@ -172,9 +173,7 @@ mod tests {
     fn agent_survives_the_other_package_in_any_order() {
         const OURS: &str = NAME;
         const THEIRS: &str = "aks-node-controller";
-        if !has_dpkg() {
-            return;
-        }
+        require_dpkg();
         let folder = Folder::new("deb-orders");
         let ours = ["0.2.0", "0.3.0"].map(|version| folder.ours(version));
         let theirs = ["202604.01.0", "202604.01.1"].map(|version| folder.theirs(version));
@@ -220,9 +219,7 @@ mod tests {
 
     #[test]
     fn program_that_the_image_came_with_is_given_back() {
-        if !has_dpkg() {
-            return;
-        }
+        require_dpkg();
         let folder = Folder::new("deb-baked");
         for kept_by_hand in [false, true] {
             let image = Image::new(folder.0.join(format!("image-{kept_by_hand}")));
