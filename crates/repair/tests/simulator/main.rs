@@ -8,6 +8,7 @@
     reason = "a test may fail loudly"
 )]
 
+mod aborts;
 mod bench;
 mod forbidden;
 mod pools;
@@ -22,7 +23,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use bench::{Bench, MEDDLED, in_virtual_time};
+use bench::{Bench, in_virtual_time};
 use mooring_repair::approval::Approval;
 use mooring_repair::effects::EffectResult;
 use mooring_repair::guards::{Outcome as Checked, Verdict};
@@ -81,54 +82,6 @@ async fn a_wedge_is_confirmed_however_its_retries_are_correlated() {
         let report = bench.operator().detect().await;
         assert_eq!(report.detection.verdict, Verdict::Suspect, "{}", report.table());
     }
-}
-
-/// The run dies right after its abort, and a clock jumps: nothing fails anew, and what failed is all that there is.
-#[test]
-fn a_run_is_resumed_after_its_own_abort_however_late() {
-    for minutes in [0, 7, 45, 300, 900] {
-        in_virtual_time(async {
-            let (mut bench, _running) = Bench::new("wedged-system-pool");
-            bench.flags = Arc::new(|settings| {
-                settings.signatures.signatures[0].checks.clear();
-            });
-            let aborts = |bench: &Bench| {
-                let sent = bench.sent.lock().unwrap();
-                sent.iter().filter(|sent| sent.ends_with("/abort")).count()
-            };
-            let mut kill = 0;
-            while aborts(&bench) == 0 {
-                assert!(bench.process(Some(kill)).go().await.is_none(), "never aborted");
-                kill += 1;
-            }
-            tokio::time::sleep(Duration::from_mins(minutes)).await;
-            let ending = bench.process(None).go().await.unwrap();
-            assert!(
-                matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))),
-                "{minutes}: {ending:?}"
-            );
-            assert_eq!(aborts(&bench), 1);
-        });
-    }
-}
-
-/// The abort of Azure names no operation. Whenever another one begins before the last look, it is left alone.
-#[test]
-fn an_operation_that_replaced_the_old_one_is_never_aborted() {
-    let mut meddled = 0;
-    for look in 0..8 {
-        let sent = in_virtual_time(async {
-            let (mut bench, _running) = Bench::new("wedged-system-pool");
-            bench.meddle = Some(look);
-            bench.go().await;
-            let sent = bench.sent.lock().unwrap();
-            sent.clone()
-        });
-        let Some(at) = sent.iter().position(|sent| sent == MEDDLED) else { continue };
-        meddled += 1;
-        assert!(!sent[at..].iter().any(|sent| sent.ends_with("/abort")), "look {look}: {sent:?}");
-    }
-    assert!(meddled >= 2, "there is a look before the intent, and one right before the call");
 }
 
 #[tokio::test(start_paused = true)]
