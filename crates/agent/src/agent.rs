@@ -20,14 +20,21 @@ pub(crate) struct Agent<'w> {
     pub(crate) layout: Layout,
     /// Whatever leaves the agent goes through this.
     pub(crate) redactor: Redactor,
+    /// The version that this agent goes by.
+    pub(crate) version: &'static str,
     log: Log,
     /// Read when the first stamp is needed.
     clock: Option<Clock>,
 }
 
 impl<'w> Agent<'w> {
-    pub(crate) fn new(world: &'w mut dyn World, layout: Layout, log: Log) -> Self {
-        Self { world, layout, redactor: secrets::none(), log, clock: None }
+    pub(crate) fn new(
+        world: &'w mut dyn World,
+        layout: Layout,
+        log: Log,
+        version: &'static str,
+    ) -> Self {
+        Self { world, layout, redactor: secrets::none(), version, log, clock: None }
     }
 
     pub(crate) fn info(&mut self, message: &str, attributes: &[(&str, Value<'_>)]) {

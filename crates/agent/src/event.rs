@@ -13,6 +13,9 @@ pub(crate) enum Task {
     ProvisionWait,
     CompareEnvs,
     RegistryLogin,
+    CheckHotfix,
+    DownloadHotfix,
+    Hotfix,
 }
 
 impl Task {
@@ -22,6 +25,9 @@ impl Task {
             Self::ProvisionWait => "ProvisionWait",
             Self::CompareEnvs => "CompareEnvs",
             Self::RegistryLogin => "RegistryLogin",
+            Self::CheckHotfix => "CheckHotfix",
+            Self::DownloadHotfix => "DownloadHotfix",
+            Self::Hotfix => "Hotfix",
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | `wait` | sleeping until that is over |
 //! | [`preflight`] | what must be there before a script runs |
 //! | `render` | showing what would be handed over |
+//! | `hotfix` | repaired scripts and agents for an image that was published with broken ones |
 //! | `registry` | logging in to the bootstrap registry |
 //! | [`environment`] | the variables for the scripts, without I/O |
 //! | [`redact`], [`secrets`] | what never leaves the node |
@@ -27,6 +28,7 @@ pub mod compare;
 pub mod environment;
 mod event;
 mod go_text;
+mod hotfix;
 mod log;
 mod machine;
 pub mod nbc;
@@ -65,6 +67,12 @@ const ROOT_VARIABLE: &str = "AKS_NODE_ROOT";
 
 /// Runs the agent with the words behind the program's name; the result is the exit code.
 pub fn run(words: &[OsString], world: &mut dyn World) -> u8 {
+    run_as(VERSION, words, world)
+}
+
+/// Runs the agent as if the build were stamped with `version`.
+#[doc(hidden)] // For tests of what depends on the version.
+pub fn run_as(version: &'static str, words: &[OsString], world: &mut dyn World) -> u8 {
     let Invocation { root, command } = cli::read(words, world.variable(ROOT_VARIABLE));
     let layout = Layout::new(root.map(absolute));
     // Commands of ours that only look: they leave nothing behind, not even a log.
@@ -85,7 +93,7 @@ pub fn run(words: &[OsString], world: &mut dyn World) -> u8 {
     };
     match command {
         Err(error) => refuse(world, &layout, &error),
-        Ok(command) => obey(&mut Agent::new(world, layout, log), &command),
+        Ok(command) => obey(&mut Agent::new(world, layout, log, version), &command),
     }
 }
 
@@ -104,6 +112,7 @@ fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
         Command::Version => print(agent, &format!("{VERSION}\n")),
         Command::VersionFlag => print(agent, &format!("aks-node-controller version {VERSION}\n")),
         Command::Help(topic) => print(agent, &cli::help_text(*topic)),
+        Command::CheckHotfix { has_extra_words } => hotfix::check_hotfix(agent, *has_extra_words),
         Command::Hotfix(name) => {
             agent.info(&format!("{name} is not supported"), &[]);
             0
@@ -117,12 +126,13 @@ fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
 /// report is written before that, by a world of its own.
 fn leave_result_on_panic(agent: &mut Agent<'_>) {
     let layout = agent.layout.clone();
-    agent.world.on_panic(Box::new(move |place| {
+    let last_words = move |place: &str| {
         let mut world = Host::default();
         let error = format!("panic during provisioning at {place}");
         world.print(Stream::Err, format!("{error}\n").as_bytes());
         provision::leave_last_result(&mut world, &layout, &error);
-    }));
+    };
+    agent.world.on_panic(None, Box::new(last_words));
 }
 
 /// Says what is wrong with a command line. Someone may be waiting for the result of a `provision`

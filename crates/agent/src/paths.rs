@@ -28,6 +28,14 @@ pub(crate) const COMPONENTS: &str = "/opt/azure/components.json";
 pub(crate) const NODE_CONFIG: &str = custom_data::CONFIG_PATH;
 /// Where custom data leaves the NBC command.
 pub(crate) const NBC_COMMAND: &str = "/opt/azure/containers/aks-node-controller-nbc-cmd.sh";
+/// The agent that the image has.
+pub(crate) const AGENT: &str = "/opt/azure/containers/aks-node-controller";
+/// The agent that the launcher prefers where it exists.
+pub(crate) const HOTFIX_AGENT: &str = "/opt/azure/containers/aks-node-controller-hotfix";
+/// Which hotfix is requested; written by custom data and `check-hotfix`.
+pub(crate) const HOTFIX_POINTER: &str = "/opt/azure/containers/aks-node-controller-hotfix.json";
+/// Which hotfixes the image takes: `off`, `scripts` or `full`.
+pub(crate) const HOTFIX_POLICY: &str = "/opt/azure/containers/aks-node-controller-hotfix-policy";
 /// What a running `provision` writes about itself; gone with the boot.
 pub(crate) const RUN_DIR: &str = "/run/aks-node-controller";
 /// Who is provisioning (pid, start time, boot id of the agent and its scripts), and the report once that is over.

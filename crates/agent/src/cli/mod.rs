@@ -29,6 +29,9 @@ pub(crate) enum Command {
     /// `--version`: with the program's name.
     VersionFlag,
     Help(Topic),
+    CheckHotfix {
+        has_extra_words: bool,
+    },
     /// A command of the Go program that is not supported, but must not break the launcher.
     Hotfix(&'static str),
     Render(RenderFlags),
@@ -196,9 +199,9 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
         "registry-login" => {
             with_flags(words, Topic::RegistryLogin, registry_login::FLAGS, registry_login::read)
         }
-        "check-hotfix" => {
-            with_flags(words, Topic::CheckHotfix, &[], |_| Ok(Command::Hotfix("check-hotfix")))
-        }
+        "check-hotfix" => with_flags(words, Topic::CheckHotfix, &[], |words| {
+            Ok(Command::CheckHotfix { has_extra_words: !words.others.is_empty() })
+        }),
         "download-hotfix" => {
             with_flags(words, Topic::DownloadHotfix, &[], |words| match words.others.first() {
                 None => Ok(Command::Hotfix("download-hotfix")),

@@ -51,10 +51,11 @@ pub(crate) type FindOras = dyn Fn(&mut Agent<'_>) -> Result<PathBuf, String>;
 
 /// Runs the command; the result is the process's exit code.
 pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindOras) -> u8 {
-    agent.world.on_panic(Box::new(|place| {
+    let last_words = |place: &str| {
         let text = format!("panic during registry-login at {place}\n");
         Host::default().print(Stream::Err, text.as_bytes());
-    }));
+    };
+    agent.world.on_panic(None, Box::new(last_words));
     let start = agent.started(Task::RegistryLogin);
     let mut session = Session::new(agent, flags, find_oras);
     let ended = walk(&mut session);

@@ -110,6 +110,7 @@ pub(super) fn rename(from: &Path, to: &Path, replace: Replace) -> io::Result<()>
     match replace {
         Replace::Yes => fs::rename(from, to),
         Replace::No => rename_new(from, to),
+        Replace::Exchange => exchange(from, to),
     }
 }
 
@@ -125,6 +126,21 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
         }
         result => Ok(result?),
     }
+}
+
+/// Lets two names change places in one instant.
+fn exchange(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    match renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        result => Ok(result?),
+    }
+}
+
+pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
 pub(super) fn sync(path: &Path) -> io::Result<()> {

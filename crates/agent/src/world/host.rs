@@ -90,6 +90,10 @@ impl World for Host {
         files::write_new(path, bytes, mode)
     }
 
+    fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
+        files::set_mode(path, mode)
+    }
+
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
         files::rename(from, to, replace)
     }
@@ -125,10 +129,18 @@ impl World for Host {
         tool::probe(program, arguments, tool::PROBE_TIMEOUT)
     }
 
-    fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>) {
+    #[expect(
+        clippy::exit,
+        clippy::disallowed_methods,
+        reason = "a panic has no way back to `main`"
+    )]
+    fn on_panic(&mut self, exit_code: Option<u8>, last_words: Box<dyn Fn(&str) + Send + Sync>) {
         std::panic::set_hook(Box::new(move |panic| {
             let place = panic.location().map_or_else(String::new, ToString::to_string);
             last_words(&place);
+            if let Some(exit_code) = exit_code {
+                std::process::exit(exit_code.into());
+            }
         }));
     }
 

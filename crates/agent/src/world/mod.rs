@@ -64,6 +64,8 @@ pub trait World {
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Creates a file that was not there. A crash or an error may leave a part of it.
     fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()>;
+    /// Gives a file these permissions, whatever the process's own mask is.
+    fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     /// Renames in one instant, never following a link at `to`.
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()>;
     /// Puts a file's content, or a folder's names, on the disk.
@@ -83,8 +85,8 @@ pub trait World {
     /// but `PATH` and `HOME`, and is killed after a few seconds ([`io::ErrorKind::TimedOut`]).
     fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Vec<u8>>;
     /// From now on a panic calls `last_words` with the place where it happened, and prints nothing
-    /// else: a panic's own text may quote a secret.
-    fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>);
+    /// else: a panic's own text may quote a secret. With an exit code, the process then ends with that.
+    fn on_panic(&mut self, exit_code: Option<u8>, last_words: Box<dyn Fn(&str) + Send + Sync>);
     /// From now on SIGTERM and SIGINT do not end this process; [`Self::run`] stops the program when one arrives.
     fn catch_signals(&mut self) -> io::Result<()>;
     /// A signal that was caught and not yet asked for.
@@ -169,6 +171,8 @@ pub enum Replace {
     Yes,
     /// It fails with [`io::ErrorKind::AlreadyExists`].
     No,
+    /// Both change places; a file system that cannot do so fails with [`io::ErrorKind::Unsupported`].
+    Exchange,
 }
 
 /// Why a file could not be read; Go tells the two apart, and so do its messages.

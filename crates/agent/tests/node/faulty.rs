@@ -196,6 +196,11 @@ impl World for Faulty {
         self.host.write_new(path, bytes, mode)
     }
 
+    fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
+        self.check("chmod", path)?;
+        self.host.set_mode(path, mode)
+    }
+
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()> {
         self.check("rename", to)?;
         self.host.rename(from, to, replace)
@@ -233,9 +238,9 @@ impl World for Faulty {
         self.host.probe(program, arguments)
     }
 
-    fn on_panic(&mut self, last_words: Box<dyn Fn(&str) + Send + Sync>) {
+    fn on_panic(&mut self, exit_code: Option<u8>, last_words: Box<dyn Fn(&str) + Send + Sync>) {
         if self.check("on_panic", Path::new("")).is_ok() {
-            self.host.on_panic(last_words);
+            self.host.on_panic(exit_code, last_words);
         }
     }
 

@@ -1,0 +1,100 @@
+//! Asking the live-patching service: the attested document of IMDS first, then one call.
+
+use std::time::Duration;
+
+use mooring_contract::Secret;
+use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
+
+use super::target::{self, Target};
+use crate::agent::Agent;
+use crate::log::Value;
+use crate::world::{HttpRequest, Roots, Url};
+
+/// The metadata service's address for the document whose signature is the credential.
+const ATTESTED_DOCUMENT: &str =
+    "http://169.254.169.254/metadata/attested/document?api-version=2025-04-07";
+const IMDS_ATTEMPTS: u32 = 2;
+/// Per attempt; IMDS is on the machine's own host.
+const IMDS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Why there is no pointer of the service's.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The service has nothing for this node.
+    NothingPublished(String),
+    /// The service refuses the request.
+    Refused(String),
+    /// The service could not be reached, or could not respond.
+    Unreachable(String),
+}
+
+/// Returns the component's JSON as the service has it.
+pub(super) fn fetch(agent: &mut Agent<'_>) -> Result<Vec<u8>, Trouble> {
+    let target = target::find(agent)
+        .map_err(|error| Trouble::Unreachable(format!("resolving LPS endpoint: {error}")))?;
+    let signature = read_signature(agent)
+        .map_err(|error| Trouble::Unreachable(format!("imds attested token: {error}")))?;
+    call(agent, &target, &signature)
+}
+
+fn call(_: &mut Agent<'_>, _: &Target, _: &Secret) -> Result<Vec<u8>, Trouble> {
+    Err(Trouble::Unreachable("the live-patching service is not called yet".to_owned()))
+}
+
+/// Returns the attested document's signature: two attempts, without a pause and without a proxy.
+fn read_signature(agent: &mut Agent<'_>) -> Result<Secret, String> {
+    let mut last = String::new();
+    for attempt in 1..=IMDS_ATTEMPTS {
+        match ask_imds(agent) {
+            Ok(signature) => return Ok(signature),
+            Err(error) => {
+                let attributes =
+                    [("attempt", Value::Number(attempt.into())), ("error", Value::Text(&error))];
+                agent.warn("failed to read the IMDS attested document", &attributes);
+                last = error;
+            }
+        }
+    }
+    Err(last)
+}
+
+fn ask_imds(agent: &mut Agent<'_>) -> Result<Secret, String> {
+    let url = Url::parse(ATTESTED_DOCUMENT).map_err(|error| error.to_string())?;
+    let headers = [("Metadata", Secret::from("true"))];
+    let request = HttpRequest {
+        url: &url,
+        headers: &headers,
+        form: None,
+        proxy: None,
+        roots: &Roots::none(),
+        limit: IMDS_TIMEOUT,
+    };
+    let response = agent.world.fetch(&request).map_err(|failure| failure.text)?;
+    if response.status != 200 {
+        return Err(format!("imds returned status {}", response.status));
+    }
+    let signature = read_member(&response.body)
+        .ok_or_else(|| "imds attested document is not a JSON object".to_owned())?;
+    if signature.is_empty() {
+        return Err("imds attested document had empty signature".to_owned());
+    }
+    Ok(Secret::from(signature))
+}
+
+/// The document's `signature`, empty if there is none; `None` if it is not a document.
+fn read_member(text: &[u8]) -> Option<String> {
+    let mut reader = Reader::new(text, Dialect::Go);
+    let mut signature = String::new();
+    let mut members = reader.object().ok()?;
+    while let Some(name) = members.next(&mut reader).ok()? {
+        let is_signature = name.text.eq_ignore_ascii_case("signature");
+        match reader.peek().ok()? {
+            Kind::String if is_signature => signature = reader.string().ok()?.into_owned(),
+            Kind::Null if is_signature => reader.null().ok()?,
+            _ if is_signature => return None,
+            _ => reader.skip(MAX_DEPTH).ok()?,
+        }
+    }
+    reader.end().ok()?;
+    Some(signature)
+}

@@ -1,0 +1,215 @@
+//! The pointer: which hotfix is requested for which version.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use mooring_contract::json::{Dialect, Error, Escape, Kind, Layout, MAX_DEPTH, Reader, Writer};
+
+use super::version::base;
+use crate::agent::Agent;
+use crate::go_text::{json_error, path_error, read_failure};
+use crate::log::Value;
+use crate::paths::HOTFIX_POINTER;
+use crate::world::{ReadFailure, Replace};
+
+/// Twice the largest message of the live-patching service.
+pub(super) const MAX_BYTES: u64 = 8 << 20;
+
+/// Mode of a new pointer.
+const PUBLIC: u32 = 0o644;
+
+/// What custom data or the live-patching service requests.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pointer {
+    pub(super) version: String,
+    pub(super) scripts_version: String,
+    pub(super) hotfixes: BTreeMap<String, String>,
+}
+
+impl Pointer {
+    /// Reads a pointer as Go's `encoding/json` does; a blank text requests nothing.
+    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
+        if text.trim_ascii().is_empty() {
+            return Ok(Self::default());
+        }
+        parse(text).map_err(|error| json_error(text, &error))
+    }
+
+    /// The version of the agent that is requested for the agent of version `own`.
+    pub(super) fn agent_version(&self, own: &str) -> Option<&str> {
+        let version = if self.hotfixes.is_empty() {
+            Some(&self.version)
+        } else {
+            base(own).and_then(|base| self.hotfixes.get(base))
+        };
+        version.map(|version| version.trim()).filter(|version| !version.is_empty())
+    }
+
+    fn to_json(&self) -> String {
+        let mut writer = Writer::new(Layout::Compact, Escape::HtmlReplaced);
+        writer.open_object();
+        for (name, value) in
+            [("version", &self.version), ("scripts_version", &self.scripts_version)]
+        {
+            if !value.is_empty() {
+                writer.name(name);
+                writer.string(value);
+            }
+        }
+        writer.name("hotfixes");
+        writer.open_object();
+        for (base, version) in &self.hotfixes {
+            writer.name(base);
+            writer.string(version);
+        }
+        writer.close_object();
+        writer.close_object();
+        writer.finish()
+    }
+}
+
+fn parse(text: &[u8]) -> Result<Pointer, Error> {
+    let mut reader = Reader::new(text, Dialect::Go);
+    let mut pointer = Pointer::default();
+    if reader.peek()? == Kind::Null {
+        reader.null()?;
+        reader.end()?;
+        return Ok(pointer);
+    }
+    let mut members = reader.object()?;
+    while let Some(name) = members.next(&mut reader)? {
+        let is = |wanted: &str| name.text.eq_ignore_ascii_case(wanted);
+        if is("version") {
+            read_string(&mut reader, &mut pointer.version)?;
+        } else if is("scripts_version") {
+            read_string(&mut reader, &mut pointer.scripts_version)?;
+        } else if is("hotfixes") {
+            read_hotfixes(&mut reader, &mut pointer.hotfixes)?;
+        } else {
+            reader.skip(MAX_DEPTH)?;
+        }
+    }
+    reader.end()?;
+    Ok(pointer)
+}
+
+fn read_string(reader: &mut Reader<'_>, value: &mut String) -> Result<(), Error> {
+    if reader.peek()? == Kind::Null {
+        return reader.null();
+    }
+    *value = reader.string()?.trim().to_owned();
+    Ok(())
+}
+
+/// Reads the map of bases to versions; `null` empties it, as in Go.
+pub(super) fn read_hotfixes(
+    reader: &mut Reader<'_>,
+    hotfixes: &mut BTreeMap<String, String>,
+) -> Result<(), Error> {
+    if reader.peek()? == Kind::Null {
+        hotfixes.clear();
+        return reader.null();
+    }
+    let mut members = reader.object()?;
+    while let Some(name) = members.next(reader)? {
+        let mut version = String::new();
+        read_string(reader, &mut version)?;
+        hotfixes.insert(name.text.into_owned(), version);
+    }
+    Ok(())
+}
+
+/// Reads the node's pointer; a missing one requests nothing.
+pub(super) fn read(agent: &mut Agent<'_>) -> Result<Pointer, String> {
+    match agent.world.read(&agent.layout.at(HOTFIX_POINTER), MAX_BYTES) {
+        Ok(text) => Pointer::parse(&text)
+            .map_err(|error| format!("parsing hotfix config {HOTFIX_POINTER}: {error}")),
+        Err(ReadFailure::Open(error)) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(Pointer::default())
+        }
+        Err(failure) => Err(read_failure(HOTFIX_POINTER.as_ref(), &failure)),
+    }
+}
+
+/// Replaces the map of the node's pointer and keeps its versions. The folder is not created.
+pub(super) fn stage(
+    agent: &mut Agent<'_>,
+    hotfixes: BTreeMap<String, String>,
+) -> Result<(), String> {
+    let old = read(agent).unwrap_or_else(|error| {
+        agent.warn(
+            "could not read existing hotfix pointer; version/scripts_version will not be preserved",
+            &[("path", Value::Text(HOTFIX_POINTER)), ("error", Value::Text(&error))],
+        );
+        Pointer::default()
+    });
+    let text = Pointer { hotfixes, ..old }.to_json();
+    if u64::try_from(text.len()).is_ok_and(|length| length > MAX_BYTES) {
+        return Err(format!("the pointer is larger than {MAX_BYTES} bytes"));
+    }
+    replace(agent, &text).map_err(|error| path_error("write", HOTFIX_POINTER.as_ref(), &error))?;
+    agent.info(
+        "staged hotfix pointer for download-hotfix",
+        &[("path", Value::Text(HOTFIX_POINTER))],
+    );
+    Ok(())
+}
+
+/// Writes beside the pointer, brings it to the disk and renames it into its place; nothing stays beside it.
+fn replace(agent: &mut Agent<'_>, text: &str) -> io::Result<()> {
+    let world = &mut *agent.world;
+    let path = agent.layout.at(HOTFIX_POINTER);
+    let folder = path.parent().unwrap_or(&path);
+    let beside = folder.join(format!(".aks-node-controller-hotfix-{}", world.pid()));
+    let mode = world.entry(&path).map_or(PUBLIC, |entry| entry.mode & 0o777);
+    // Left by a process of the same number that was killed.
+    let _ = world.remove(&beside);
+    let written = world
+        .write_new(&beside, text.as_bytes(), mode)
+        .and_then(|()| world.set_mode(&beside, mode))
+        .and_then(|()| world.sync(&beside))
+        .and_then(|()| world.rename(&beside, &path, Replace::Yes));
+    if written.is_err() {
+        let _ = world.remove(&beside);
+    }
+    written?;
+    world.sync(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Pointer {
+        Pointer::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn pointer_is_read_as_go_reads_it() {
+        let whole = parsed(
+            r#"{"version":" 202604.01.1 ","Scripts_Version":"202604.01.2","x":[{}],"hotfixes":{"202604.01":"202604.01.3"}}"#,
+        );
+        assert_eq!(whole.version, "202604.01.1");
+        assert_eq!(whole.scripts_version, "202604.01.2");
+        assert_eq!(whole.agent_version("202604.01.0"), Some("202604.01.3"));
+        assert_eq!(whole.agent_version("202605.01.0"), None, "the map counts alone");
+        assert_eq!(whole.agent_version("dev"), None);
+        for nothing in ["", " \n", "{}", "null", r#"{"version":null,"hotfixes":null}"#] {
+            assert_eq!(parsed(nothing), Pointer::default(), "{nothing}");
+        }
+        let only_version = parsed(r#"{"version":"202604.01.1","hotfixes":{}}"#);
+        assert_eq!(only_version.agent_version("anything"), Some("202604.01.1"));
+        for bad in ["not json", "[]", "7", r#"{"version":7}"#, r#"{"hotfixes":[]}"#, "{} x"] {
+            assert!(Pointer::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn pointer_is_written_in_upstreams_order_without_empty_members() {
+        let text =
+            r#"{"scripts_version":"2","version":"1","hotfixes":{"b":"2","a":"1"},"other":1}"#;
+        let expected = r#"{"version":"1","scripts_version":"2","hotfixes":{"a":"1","b":"2"}}"#;
+        assert_eq!(parsed(text).to_json(), expected);
+        assert_eq!(Pointer::default().to_json(), r#"{"hotfixes":{}}"#);
+    }
+}
