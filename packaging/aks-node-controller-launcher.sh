@@ -32,7 +32,7 @@ read_features() {
         [[ $line =~ ^([a-zA-Z_][a-zA-Z0-9_]*)=(.*)$ ]] || continue
         name=${BASH_REMATCH[1]}
         case $name in
-        ENABLE_PROVISIONING_HOTFIX)
+        ENABLE_PROVISIONING_HOTFIX | MOORING_HOTFIX_POLICY)
             export "$name=${BASH_REMATCH[2]}"
             ;;
         *)
@@ -55,7 +55,19 @@ fetch_hotfix() {
         fi
     fi
     if [ -f "$HOTFIX_JSON" ]; then
-        "$BIN_PATH" download-hotfix || log "ANC download-hotfix failed; continuing (fail-open)"
+        log "Found ANC hotfix config at $HOTFIX_JSON; running download-hotfix"
+        "$BIN_PATH" download-hotfix
+        local code=$?
+        # Killed by a signal: a second run completes what the first began, whichever agent provisions afterward.
+        if [ "$code" -gt 128 ] && [ "$code" -lt 255 ]; then
+            "$BIN_PATH" download-hotfix
+            code=$?
+        fi
+        if [ "$code" -eq 0 ]; then
+            log "ANC download-hotfix completed; binary selection follows"
+        else
+            log "ANC download-hotfix failed; binary selection follows"
+        fi
     fi
 }
 

@@ -29,17 +29,23 @@ fn told(diagnosis: &Diagnosis) -> String {
 
 /// A report as it was written, with the cause as one more member. What is no report stays as it is,
 /// and so does one that has its cause already.
-pub(crate) fn added_to(mut report: Vec<u8>) -> Vec<u8> {
+pub(crate) fn added_to(report: Vec<u8>) -> Vec<u8> {
     let Ok(status) = CseStatus::read(&report) else { return report };
     let sentence = sentence(&status);
-    let Some(end) = report.iter().rposition(|&byte| byte == b'}') else { return report };
     if sentence.is_empty() || !status.diagnosis.is_empty() {
         return report;
     }
+    with_member(report, "Diagnosis", &sentence)
+}
+
+/// A report with one more member, a text; everything else stays as it was. What is not a report stays as it is.
+pub(crate) fn with_member(mut report: Vec<u8>, name: &str, value: &str) -> Vec<u8> {
+    let end = report.iter().rposition(|&byte| byte == b'}');
+    let Some(end) = end.filter(|_| CseStatus::read(&report).is_ok()) else { return report };
     let is_first = report[..end].trim_ascii_end().ends_with(b"{");
     let mut member = String::from(if is_first { "" } else { "," });
-    member.push_str("\"Diagnosis\":\"");
-    escape_into(&mut member, &sentence, Escape::HtmlReplaced);
+    member.push_str(&format!("\"{name}\":\""));
+    escape_into(&mut member, value, Escape::HtmlReplaced);
     member.push('"');
     report.splice(end..end, member.into_bytes());
     report

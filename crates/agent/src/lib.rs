@@ -28,7 +28,8 @@ pub mod compare;
 pub mod environment;
 mod event;
 mod go_text;
-mod hotfix;
+#[doc(hidden)] // Its readers are public for fuzzing.
+pub mod hotfix;
 mod log;
 mod machine;
 pub mod nbc;
@@ -113,10 +114,8 @@ fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
         Command::VersionFlag => print(agent, &format!("aks-node-controller version {VERSION}\n")),
         Command::Help(topic) => print(agent, &cli::help_text(*topic)),
         Command::CheckHotfix { has_extra_words } => hotfix::check_hotfix(agent, *has_extra_words),
-        Command::Hotfix(name) => {
-            agent.info(&format!("{name} is not supported"), &[]);
-            0
-        }
+        Command::DownloadHotfix => hotfix::download_hotfix(agent),
+        Command::ApplyEmbeddedHotfix => hotfix::apply_embedded_hotfix(agent),
         // Done before there was a log.
         Command::Render(_) | Command::Preflight(_) => 0,
     }

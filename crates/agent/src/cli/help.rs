@@ -14,6 +14,7 @@ pub(crate) enum Topic {
     RegistryLogin,
     CheckHotfix,
     DownloadHotfix,
+    ApplyEmbeddedHotfix,
 }
 
 impl Topic {
@@ -28,6 +29,7 @@ impl Topic {
             "registry-login" => Self::RegistryLogin,
             "check-hotfix" => Self::CheckHotfix,
             "download-hotfix" => Self::DownloadHotfix,
+            "apply-embedded-hotfix" => Self::ApplyEmbeddedHotfix,
             "help" | "h" => Self::General,
             _ => return None,
         })
@@ -44,8 +46,9 @@ pub(crate) fn text(topic: Topic) -> String {
         Topic::Render => RENDER.to_owned(),
         Topic::Preflight => PREFLIGHT.to_owned(),
         Topic::RegistryLogin => crate::registry::help(),
-        Topic::CheckHotfix => HOTFIX.replace("NAME_OF_COMMAND", "check-hotfix"),
-        Topic::DownloadHotfix => HOTFIX.replace("NAME_OF_COMMAND", "download-hotfix"),
+        Topic::CheckHotfix => CHECK_HOTFIX.to_owned(),
+        Topic::DownloadHotfix => DOWNLOAD_HOTFIX.to_owned(),
+        Topic::ApplyEmbeddedHotfix => APPLY_EMBEDDED_HOTFIX.to_owned(),
     }
 }
 
@@ -68,8 +71,9 @@ COMMANDS:
    render           show what would be handed to the scripts, or to Azure
    registry-login   log in to the bootstrap registry with the kubelet identity
    version          print the version
-   check-hotfix     accepted, not supported
-   download-hotfix  accepted, not supported
+   check-hotfix     refresh the hotfix pointer from the live-patching service
+   download-hotfix  apply the hotfix that the pointer requests
+   apply-embedded-hotfix  nothing is embedded; accepted for upstream's launcher
    help, h          list the commands, or show the help of one
 
 GLOBAL OPTIONS:
@@ -183,12 +187,48 @@ EXIT CODE:
    65 start script, 240 components, 240 provision.complete of a failed run); image: 1
 ";
 
-const HOTFIX: &str = "\
+const CHECK_HOTFIX: &str = "\
 NAME:
-   aks-node-controller NAME_OF_COMMAND - accepted for the launcher's sake, not supported
+   aks-node-controller check-hotfix - refresh the hotfix pointer from the live-patching service
 
 USAGE:
-   aks-node-controller NAME_OF_COMMAND
+   aks-node-controller check-hotfix
 
-   Says so and exits with 0, so that a launcher that calls it goes on to provision.
+   Reads the API server and the cluster CA from custom data, authenticates with the attested
+   document of IMDS, and replaces the map in
+   /opt/azure/containers/aks-node-controller-hotfix.json. Installs nothing.
+
+EXIT CODE:
+   0, whatever happens; the event AKS.AKSNodeController.CheckHotfix has the outcome
+";
+
+const DOWNLOAD_HOTFIX: &str = "\
+NAME:
+   aks-node-controller download-hotfix - apply the hotfix that the pointer requests
+
+USAGE:
+   aks-node-controller download-hotfix
+
+   Policy (MOORING_HOTFIX_POLICY, or one word in
+   /opt/azure/containers/aks-node-controller-hotfix-policy):
+   off      change nothing
+   scripts  put repaired scripts in place, all or none, and keep this agent (default)
+   full     also install Microsoft's agent, which then provisions the node
+
+EXIT CODE:
+   0; with policy full the code of the package manager that failed, 255 when it was killed at its
+   time limit, 1 for any other failure of the agent's hotfix
+";
+
+const APPLY_EMBEDDED_HOTFIX: &str = "\
+NAME:
+   aks-node-controller apply-embedded-hotfix - accepted for upstream's launcher
+
+USAGE:
+   aks-node-controller apply-embedded-hotfix
+
+   Upstream's patched agents have repaired scripts inside; this agent has none.
+
+EXIT CODE:
+   0
 ";

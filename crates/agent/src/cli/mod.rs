@@ -32,8 +32,8 @@ pub(crate) enum Command {
     CheckHotfix {
         has_extra_words: bool,
     },
-    /// A command of the Go program that is not supported, but must not break the launcher.
-    Hotfix(&'static str),
+    DownloadHotfix,
+    ApplyEmbeddedHotfix,
     Render(RenderFlags),
     Preflight(PreflightFlags),
     RegistryLogin(Box<LoginFlags>),
@@ -204,9 +204,12 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
         }),
         "download-hotfix" => {
             with_flags(words, Topic::DownloadHotfix, &[], |words| match words.others.first() {
-                None => Ok(Command::Hotfix("download-hotfix")),
-                Some(_) => Err("download-hotfix takes no words".to_owned()),
+                None => Ok(Command::DownloadHotfix),
+                Some(_) => Err("download-hotfix takes no arguments".to_owned()),
             })
+        }
+        "apply-embedded-hotfix" => {
+            with_flags(words, Topic::ApplyEmbeddedHotfix, &[], |_| Ok(Command::ApplyEmbeddedHotfix))
         }
         flag if flag.starts_with('-') && flag.len() > 1 => {
             let name = flag.trim_start_matches('-');

@@ -5,10 +5,11 @@ use std::time::Duration;
 use mooring_contract::Secret;
 use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
 
+use super::grpc::{self, Call, CallFailure, Status};
 use super::target::{self, Target};
 use crate::agent::Agent;
 use crate::log::Value;
-use crate::world::{HttpRequest, Roots, Url};
+use crate::world::{Dial, HttpRequest, Roots, Url};
 
 /// The metadata service's address for the document whose signature is the credential.
 const ATTESTED_DOCUMENT: &str =
@@ -16,6 +17,17 @@ const ATTESTED_DOCUMENT: &str =
 const IMDS_ATTEMPTS: u32 = 2;
 /// Per attempt; IMDS is on the machine's own host.
 const IMDS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Connecting and the call together.
+const CALL_TIMEOUT: Duration = Duration::from_secs(3);
+/// The API server's front listens here, whatever port the config names.
+const PORT: u16 = 443;
+/// The front chooses the service by the first; the second is what is spoken.
+const PROTOCOLS: &[&str] = &["aks-live-patching", "h2"];
+/// The name that the service's certificate is for. As the name of the handshake it would lead to another service.
+const CERTIFICATE_NAME: &str = "aks-security-patch.data.mcr.microsoft.com";
+const METHOD: &str = "/akslivepatching.v1.LivePatchingService/GetComponentConfig";
+const COMPONENT: &str = "aksNodeController";
 
 /// Why there is no pointer of the service's.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,8 +49,54 @@ pub(super) fn fetch(agent: &mut Agent<'_>) -> Result<Vec<u8>, Trouble> {
     call(agent, &target, &signature)
 }
 
-fn call(_: &mut Agent<'_>, _: &Target, _: &Secret) -> Result<Vec<u8>, Trouble> {
-    Err(Trouble::Unreachable("the live-patching service is not called yet".to_owned()))
+fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Vec<u8>, Trouble> {
+    if target.ca.is_empty() {
+        let why = "dialing LPS gRPC: cluster CA unavailable from provision-config; refusing to fetch over unverified TLS";
+        return Err(Trouble::Unreachable(why.to_owned()));
+    }
+    agent.info(
+        "check-hotfix LPS gRPC dial",
+        &[
+            ("dialHost", Value::Text(&target.host)),
+            ("alpn", Value::Text(PROTOCOLS[0])),
+            ("component", Value::Text(COMPONENT)),
+        ],
+    );
+    let dial = Dial {
+        host: &target.host,
+        port: PORT,
+        ca: &target.ca,
+        certificate_name: CERTIFICATE_NAME,
+        protocols: PROTOCOLS,
+        limit: CALL_TIMEOUT,
+    };
+    let mut stream = agent
+        .world
+        .dial(&dial)
+        .map_err(|failure| Trouble::Unreachable(format!("dialing LPS gRPC: {}", failure.text)))?;
+    let call = Call {
+        authority: &format!("{}:{PORT}", target.host),
+        path: METHOD,
+        authorization: signature,
+        argument: COMPONENT,
+        timeout: CALL_TIMEOUT.as_millis(),
+    };
+    grpc::call(&mut *stream, &call).map_err(|failure| match failure {
+        CallFailure::Connection(error) => Trouble::Unreachable(format!("LPS gRPC call: {error}")),
+        CallFailure::Status(status) => trouble_of(status),
+    })
+}
+
+/// What a status means for the pointer.
+fn trouble_of(status: Status) -> Trouble {
+    let text = format!("LPS gRPC call failed with code {status}");
+    match status {
+        Status::Unauthenticated | Status::PermissionDenied | Status::NotFound => {
+            Trouble::NothingPublished(text)
+        }
+        Status::InvalidArgument | Status::ResourceExhausted => Trouble::Refused(text),
+        _ => Trouble::Unreachable(text),
+    }
 }
 
 /// Returns the attested document's signature: two attempts, without a pause and without a proxy.

@@ -6,13 +6,72 @@
 //! |---|---|---|
 //! | `pointer`, `version` | what is requested, and for which version | stages the pointer |
 //! | `policy` | what the image takes | reads it |
-//! | `check`, `target`, `live` | the service that is asked, and its outcome | yes |
+//! | `check`, `target`, `live`, `grpc` | the service that is asked, and its outcome | yes |
+//! | `download` | acting on the pointer | through the others |
+//! | `write_files`, `gzip` | files in custom data, decoded and bounded | |
+//! | `scripts`, `record` | all files in place, or none, at any instant | yes |
+//! | `package`, `binary` | the agent of Microsoft's package, examined before it is left | yes |
+//! | `state` | which agent and scripts a node has | reads it |
 
+mod binary;
 mod check;
+mod download;
+mod gzip;
 mod live;
+mod package;
 mod pointer;
 mod policy;
+mod record;
+mod scripts;
+mod state;
 mod target;
 mod version;
 
+pub mod grpc;
+pub mod write_files;
+
 pub(crate) use check::check_hotfix;
+pub(crate) use download::download_hotfix;
+pub(crate) use pointer::has_readable_pointer;
+pub(crate) use state::{State as HotfixState, announce, finish_pending, read as read_state};
+
+use std::io;
+use std::path::Path;
+
+use crate::agent::Agent;
+use crate::world::{Replace, World};
+
+/// A pointer as it would be staged; `None` if it is malformed.
+#[must_use]
+pub fn normalize_pointer(text: &[u8]) -> Option<String> {
+    pointer::Pointer::parse(text).ok().map(|pointer| pointer.to_json())
+}
+
+/// Replaces a file in one instant: writes beside it, brings that to the disk, and renames it. The folder is not created,
+/// and nothing stays beside it unless the process is killed; then the next one removes it, which is why the name is fixed.
+fn replace(
+    world: &mut dyn World,
+    path: &Path,
+    beside: &str,
+    bytes: &[u8],
+    mode: u32,
+) -> io::Result<()> {
+    let beside = path.with_file_name(beside);
+    let _ = world.remove(&beside);
+    let written = world
+        .write_new(&beside, bytes, mode)
+        .and_then(|()| world.set_mode(&beside, mode))
+        .and_then(|()| world.sync(&beside))
+        .and_then(|()| world.rename(&beside, path, Replace::Yes));
+    if written.is_err() {
+        let _ = world.remove(&beside);
+    }
+    written?;
+    world.sync(path.parent().unwrap_or(path))
+}
+
+/// Runs `apply-embedded-hotfix`: upstream's patched agents have scripts inside, this one has none.
+pub(crate) fn apply_embedded_hotfix(agent: &mut Agent<'_>) -> u8 {
+    agent.info("no script hotfix is embedded in this agent; nothing to apply", &[]);
+    0
+}

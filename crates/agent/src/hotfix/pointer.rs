@@ -5,22 +5,26 @@ use std::io;
 
 use mooring_contract::json::{Dialect, Error, Escape, Kind, Layout, MAX_DEPTH, Reader, Writer};
 
+use super::replace;
 use super::version::base;
 use crate::agent::Agent;
 use crate::go_text::{json_error, path_error, read_failure};
 use crate::log::Value;
-use crate::paths::HOTFIX_POINTER;
-use crate::world::{ReadFailure, Replace};
+use crate::paths::{HOTFIX_POINTER, Layout as NodeLayout};
+use crate::world::{ReadFailure, World};
 
 /// Twice the largest message of the live-patching service.
 pub(super) const MAX_BYTES: u64 = 8 << 20;
+
+/// The pointer's name while it is written.
+const BESIDE: &str = ".aks-node-controller-hotfix-new";
 
 /// Mode of a new pointer.
 const PUBLIC: u32 = 0o644;
 
 /// What custom data or the live-patching service requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pointer {
+pub(crate) struct Pointer {
     pub(super) version: String,
     pub(super) scripts_version: String,
     pub(super) hotfixes: BTreeMap<String, String>,
@@ -45,7 +49,7 @@ impl Pointer {
         version.map(|version| version.trim()).filter(|version| !version.is_empty())
     }
 
-    fn to_json(&self) -> String {
+    pub(super) fn to_json(&self) -> String {
         let mut writer = Writer::new(Layout::Compact, Escape::HtmlReplaced);
         writer.open_object();
         for (name, value) in
@@ -131,6 +135,15 @@ pub(super) fn read(agent: &mut Agent<'_>) -> Result<Pointer, String> {
     }
 }
 
+/// Returns whether the node's pointer, if there is one, can be read.
+pub(crate) fn has_readable_pointer(world: &mut dyn World, layout: &NodeLayout) -> bool {
+    match world.read(&layout.at(HOTFIX_POINTER), MAX_BYTES) {
+        Ok(text) => Pointer::parse(&text).is_ok(),
+        Err(ReadFailure::Open(error)) => error.kind() == io::ErrorKind::NotFound,
+        Err(_) => false,
+    }
+}
+
 /// Replaces the map of the node's pointer and keeps its versions. The folder is not created.
 pub(super) fn stage(
     agent: &mut Agent<'_>,
@@ -147,33 +160,15 @@ pub(super) fn stage(
     if u64::try_from(text.len()).is_ok_and(|length| length > MAX_BYTES) {
         return Err(format!("the pointer is larger than {MAX_BYTES} bytes"));
     }
-    replace(agent, &text).map_err(|error| path_error("write", HOTFIX_POINTER.as_ref(), &error))?;
+    let path = agent.layout.at(HOTFIX_POINTER);
+    let mode = agent.world.entry(&path).map_or(PUBLIC, |entry| entry.mode & 0o777);
+    replace(agent.world, &path, BESIDE, text.as_bytes(), mode)
+        .map_err(|error| path_error("write", HOTFIX_POINTER.as_ref(), &error))?;
     agent.info(
         "staged hotfix pointer for download-hotfix",
         &[("path", Value::Text(HOTFIX_POINTER))],
     );
     Ok(())
-}
-
-/// Writes beside the pointer, brings it to the disk and renames it into its place; nothing stays beside it.
-fn replace(agent: &mut Agent<'_>, text: &str) -> io::Result<()> {
-    let world = &mut *agent.world;
-    let path = agent.layout.at(HOTFIX_POINTER);
-    let folder = path.parent().unwrap_or(&path);
-    let beside = folder.join(format!(".aks-node-controller-hotfix-{}", world.pid()));
-    let mode = world.entry(&path).map_or(PUBLIC, |entry| entry.mode & 0o777);
-    // Left by a process of the same number that was killed.
-    let _ = world.remove(&beside);
-    let written = world
-        .write_new(&beside, text.as_bytes(), mode)
-        .and_then(|()| world.set_mode(&beside, mode))
-        .and_then(|()| world.sync(&beside))
-        .and_then(|()| world.rename(&beside, &path, Replace::Yes));
-    if written.is_err() {
-        let _ = world.remove(&beside);
-    }
-    written?;
-    world.sync(folder)
 }
 
 #[cfg(test)]

@@ -11,13 +11,14 @@
 //! | `program` | finding a program as a shell would, and saying why not |
 //! | `elf` | whether a program is whole |
 //! | `inside` | following links without leaving the root |
-//! | `oras`, `image`, `node` | the checks |
+//! | `oras`, `image`, `node`, `hotfix` | the checks |
 //! | `network` | the probes that wait, side by side |
 //! | `show` | the results as a table or JSON |
 
 mod check;
 mod elf;
 mod facts;
+mod hotfix;
 mod image;
 mod inside;
 mod network;
@@ -36,6 +37,7 @@ use check::{Check, Need};
 pub(crate) use check::{Finding, Verdict};
 pub(crate) use facts::{Config, Facts};
 pub(crate) use oras::find_oras;
+pub(crate) use program::examine_program;
 pub(crate) use show::{code_name, report};
 
 /// Every check, in the order in which fatal findings count.
@@ -143,6 +145,14 @@ pub(crate) const CHECKS: &[Check] = &[
         code: None,
         audience: Owner::Platform,
         find: node::clock,
+    },
+    Check {
+        name: "hotfix",
+        about: "which agent and scripts are in use, and whether a hotfix is incomplete",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: hotfix::hotfix,
     },
 ];
 

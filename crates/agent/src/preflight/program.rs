@@ -136,9 +136,21 @@ fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: 
             State::NotAProgram { length }
         };
     };
+    let expected = expected_architecture(world, facts);
+    elf_state(world, &elf, real, length, expected)
+}
+
+/// Whether an ELF file is whole and made for the expected machine.
+fn elf_state(
+    world: &mut dyn World,
+    elf: &Elf,
+    real: &Path,
+    length: u64,
+    expected: Option<&'static str>,
+) -> State {
     let needed =
         elf.needed_length(|offset, count| world.read_at(real, offset, count).unwrap_or_default());
-    match expected_architecture(world, facts) {
+    match expected {
         _ if needed > length => State::Truncated { length, needed },
         Some(expected) if expected != elf.architecture() => {
             State::WrongArchitecture { found: elf.architecture(), expected }
@@ -147,14 +159,32 @@ fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: 
     }
 }
 
+/// Refuses a file that is not a whole ELF program for this machine; the error says what it is instead.
+pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), String> {
+    let length = world.entry(path).map_err(|error| error.to_string())?.length;
+    let head = world.read_at(path, 0, HEADER_BYTES).map_err(|error| error.to_string())?;
+    let Some(elf) = Elf::read(&head) else {
+        return Err(format!("not an ELF program ({length} bytes)"));
+    };
+    match elf_state(world, &elf, path, length, Some(this_machine())) {
+        State::Good => Ok(()),
+        state => Err(state.to_string()),
+    }
+}
+
+/// What programs of this machine are made for.
+fn this_machine() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "x86-64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
 /// What programs should be made for: this machine, or what the image's own shell is made for.
 fn expected_architecture(world: &mut dyn World, facts: &Facts<'_>) -> Option<&'static str> {
     match facts.stage {
-        Stage::Node => Some(match std::env::consts::ARCH {
-            "x86_64" => "x86-64",
-            "aarch64" => "arm64",
-            other => other,
-        }),
+        Stage::Node => Some(this_machine()),
         Stage::Image => {
             let shells = ["/bin/bash", "/usr/bin/bash", "/bin/sh"];
             shells.iter().find_map(|shell| {

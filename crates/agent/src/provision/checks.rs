@@ -6,12 +6,12 @@ use crate::cli::Stage;
 use crate::log::Value;
 use crate::preflight::{self, Facts, Verdict};
 
-/// The checks that nobody else makes on the way to the scripts: an earlier run's result and the config have been read by
+/// The checks that nobody else makes on the way to the scripts: an earlier run's result, the hotfix state and the config have been read by
 /// now, and the component list is about to be.
 pub(super) fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Result<(), Failure> {
     let checks = preflight::CHECKS
         .iter()
-        .filter(|check| !matches!(check.name, "left-over" | "config" | "components"));
+        .filter(|check| !matches!(check.name, "left-over" | "config" | "components" | "hotfix"));
     let layout = agent.layout.clone();
     let facts = Facts { stage: Stage::Node, layout: &layout, config, imds: None };
     let results = preflight::run(agent.world, &facts, checks);

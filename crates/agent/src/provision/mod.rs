@@ -17,6 +17,7 @@ use crate::cause;
 use crate::cli::ProvisionFlags;
 use crate::event::Task;
 use crate::go_text::{child_error, path_error};
+use crate::hotfix;
 use crate::log::Value;
 use crate::paths::{Layout, REPORT, RUN_RECORD, SCRIPTS_LOG};
 use crate::preflight::code_name;
@@ -71,6 +72,7 @@ pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
         Err(taken) => return finish(agent, start, Err((&taken, 1))),
     };
     let result = earlier::check(agent).and_then(|()| {
+        settle_hotfix(agent);
         let prepared = prepare(agent, flags)?;
         run(agent, &prepared, flags, &mut record)
     });
@@ -85,6 +87,13 @@ pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
             finish(agent, start, Err((error, failure.exit_code)))
         }
     }
+}
+
+/// Completes a hotfix that was interrupted, and names what runs where a hotfix is in effect.
+fn settle_hotfix(agent: &mut Agent<'_>) {
+    hotfix::finish_pending(agent);
+    let state = hotfix::read_state(agent.world, &agent.layout);
+    hotfix::announce(agent, &state);
 }
 
 fn dry_run(agent: &mut Agent<'_>, flags: &ProvisionFlags, start: SystemTime) -> u8 {
@@ -284,6 +293,7 @@ fn leave_failure(agent: &mut Agent<'_>, failure: &Failure, record: Option<&mut R
         error: redact(&status.error),
         output: redact(&status.output),
         diagnosis: redact(&cause::sentence(status)),
+        hotfix: String::new(),
         timings: status.timings.clone(),
     };
     let is_recorded = leave_record(agent, record, &status);

@@ -14,27 +14,27 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// One budget for all steps and attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Budget {
-    pub(super) total: Duration,
+pub(crate) struct Budget {
+    pub(crate) total: Duration,
     /// On the clock that never jumps.
     ends: Duration,
 }
 
 impl Budget {
     /// The budget that begins at `now` and is not longer than what the CSE has left.
-    pub(super) fn new(now: Duration, asked: Duration, cse_left: Option<Duration>) -> Self {
+    pub(crate) fn new(now: Duration, asked: Duration, cse_left: Option<Duration>) -> Self {
         let total = cse_left.map_or(asked, |left| left.min(asked));
         Self { total, ends: now + total }
     }
 
-    pub(super) fn left(&self, now: Duration) -> Duration {
+    pub(crate) fn left(&self, now: Duration) -> Duration {
         self.ends.saturating_sub(now)
     }
 }
 
 /// What the CSE has left, if `started` (`CSE_STARTTIME_SECONDS`) says when it began. A start in the
 /// future is of a clock that was set back, and counts as now.
-pub(super) fn cse_left(started: &str, now: SystemTime) -> Option<Duration> {
+pub(crate) fn cse_left(started: &str, now: SystemTime) -> Option<Duration> {
     let started =
         SystemTime::UNIX_EPOCH + Duration::from_secs(started.trim().parse::<u32>().ok()?.into());
     Some(CSE.saturating_sub(now.duration_since(started).unwrap_or_default()))

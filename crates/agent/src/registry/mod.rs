@@ -42,6 +42,7 @@ use session::Session;
 use steps::STEPS;
 use trouble::Stop;
 
+pub(crate) use budget::{Budget, cse_left};
 pub(crate) use proxy::Proxies;
 pub(crate) use steps::help;
 pub(crate) use trust::system as system_certificates;

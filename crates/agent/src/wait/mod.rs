@@ -13,6 +13,7 @@ use crate::agent::Agent;
 use crate::cause;
 use crate::event::Task;
 use crate::go_text::{os_error, path_error, read_failure};
+use crate::hotfix;
 use crate::log::Value;
 use crate::nbc;
 use crate::paths::{
@@ -62,10 +63,24 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     let shown = lossy(&shown).into_owned();
     agent.info("provision-wait finished", &[("provisionOutput", Value::Text(&shown))]);
     let told = cause::added_to(printed);
+    let told = name_hotfix(agent, told);
     let printed = fit(agent.redactor.redact_report(&told));
     agent.world.print(Stream::Out, &printed);
     agent.world.print(Stream::Out, b"\n");
     verdict.exit_code
+}
+
+/// Adds which agent and scripts ran, where a hotfix is in effect. An agent beside the image's own announces nothing
+/// itself, so this command does.
+fn name_hotfix(agent: &mut Agent<'_>, report: Vec<u8>) -> Vec<u8> {
+    let state = hotfix::read_state(agent.world, &agent.layout);
+    if !state.is_hotfixed() {
+        return report;
+    }
+    if state.binary.is_some() {
+        hotfix::announce(agent, &state);
+    }
+    cause::with_member(report, "Hotfix", &state.describe(agent.version))
 }
 
 /// How long the record of a run that was over before this wait began is left alone. The next run may be starting, perhaps

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{
-    ChildEnd, ChildSpec, Entry, FileKind, HttpFailure, HttpRequest, HttpResponse, OutputFilter,
-    ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure, World, child,
-    files, http, process, tool, watch,
+    ChildEnd, ChildSpec, Dial, Duplex, Entry, FileKind, HttpFailure, HttpRequest, HttpResponse,
+    OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure,
+    World, child, files, http, process, tool, watch,
 };
 
 /// The machine that this process runs on.
@@ -24,6 +24,12 @@ pub struct Host {
 }
 
 impl Host {
+    /// Opens a connection with TLS to another address than the dialed host's.
+    #[doc(hidden)] // For tests, whose servers have no name and another port.
+    pub fn dial_at(dial: &Dial<'_>, address: (&str, u16)) -> Result<Box<dyn Duplex>, HttpFailure> {
+        http::dial(dial, address)
+    }
+
     /// The machine, seen by a process that is there for the agent alone: it adopts what its scripts leave without a parent,
     /// and a stop reaches that, too. A process with children of its own uses [`Host::default`].
     #[must_use]
@@ -188,6 +194,10 @@ impl World for Host {
 
     fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
         http::fetch(request)
+    }
+
+    fn dial(&mut self, dial: &Dial<'_>) -> Result<Box<dyn Duplex>, HttpFailure> {
+        http::dial(dial, (dial.host, dial.port))
     }
 
     fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd> {

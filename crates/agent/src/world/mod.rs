@@ -27,7 +27,8 @@ pub use host::Host;
 #[doc(hidden)]
 pub use http::read_response;
 pub use http::{
-    HttpFailure, HttpFailureKind, HttpRequest, HttpResponse, MAX_BODY, Roots, Url, UrlError,
+    Dial, Duplex, HttpFailure, HttpFailureKind, HttpRequest, HttpResponse, MAX_BODY, Roots, Url,
+    UrlError,
 };
 
 /// Everything that a command of the agent can see or change.
@@ -107,6 +108,8 @@ pub trait World {
     fn apart(&self) -> Box<dyn World + Send>;
     /// Asks a server and reads its whole answer.
     fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure>;
+    /// Opens a connection with TLS.
+    fn dial(&mut self, dial: &Dial<'_>) -> Result<Box<dyn Duplex>, HttpFailure>;
     /// Runs a small program that takes a secret on its standard input.
     fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd>;
 }

@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use mooring_agent::world::{
-    ChildEnd, ChildSpec, ChildStatus, Entry, FileKind, Host, HttpFailure, HttpFailureKind,
-    HttpRequest, HttpResponse, OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool,
-    ToolEnd, Watch, WatchFailure, World,
+    ChildEnd, ChildSpec, ChildStatus, Dial, Duplex, Entry, FileKind, Host, HttpFailure,
+    HttpFailureKind, HttpRequest, HttpResponse, OutputFilter, ReadFailure, Replace, Signal, Space,
+    Stream, Tool, ToolEnd, Watch, WatchFailure, World,
 };
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -41,7 +41,18 @@ pub(crate) struct Faulty {
     pub(crate) variables: Vec<(OsString, OsString)>,
     /// A network in which no real time passes.
     pub(crate) network: Option<Network>,
+    /// The port on which the live-patching service of a test listens.
+    pub(crate) live_patching: Option<u16>,
+    /// How long such a connection may last, where that is shorter than asked.
+    pub(crate) dial_limit: Option<Duration>,
+    /// The hosts that were dialed.
+    pub(crate) dialed: Vec<String>,
+    /// What runs in place of small programs.
+    pub(crate) tools: Option<Tools>,
 }
+
+/// How a small program ends, and how long that takes.
+pub(crate) type Tools = Box<dyn FnMut(&Tool<'_>) -> (Duration, ToolEnd)>;
 
 /// What a request is answered with, and how long that takes.
 pub(crate) type Answers =
@@ -98,6 +109,10 @@ impl Faulty {
             err: Vec::new(),
             variables: Vec::new(),
             network: None,
+            live_patching: None,
+            dial_limit: None,
+            dialed: Vec::new(),
+            tools: None,
         }
     }
 
@@ -105,6 +120,12 @@ impl Faulty {
     pub(crate) fn run(&mut self, words: &[&str]) -> u8 {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         mooring_agent::run(&words, self)
+    }
+
+    /// Runs the agent of this version.
+    pub(crate) fn run_as(&mut self, version: &'static str, words: &[&str]) -> u8 {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        mooring_agent::run_as(version, &words, self)
     }
 
     fn check(&mut self, operation: &str, path: &Path) -> io::Result<()> {
@@ -235,7 +256,13 @@ impl World for Faulty {
 
     fn probe(&mut self, program: &str, arguments: &[&OsStr]) -> io::Result<Vec<u8>> {
         self.check("probe", Path::new(program))?;
-        self.host.probe(program, arguments)
+        loop {
+            match self.host.probe(program, arguments) {
+                // A child that another test starts in this moment has the new program open for writing.
+                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {}
+                printed => return printed,
+            }
+        }
     }
 
     fn on_panic(&mut self, exit_code: Option<u8>, last_words: Box<dyn Fn(&str) + Send + Sync>) {
@@ -299,8 +326,24 @@ impl World for Faulty {
         }
     }
 
+    fn dial(&mut self, dial: &Dial<'_>) -> Result<Box<dyn Duplex>, HttpFailure> {
+        let port = self.live_patching.ok_or_else(|| HttpFailure {
+            kind: HttpFailureKind::Connect,
+            text: "no live-patching service".to_owned(),
+        })?;
+        self.dialed.push(format!("{}:{} {:?}", dial.host, dial.port, dial.limit));
+        let limit = self.dial_limit.unwrap_or(dial.limit);
+        Host::dial_at(&Dial { limit, ..dial.clone() }, ("127.0.0.1", port))
+    }
+
     fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd> {
         self.check("run", tool.program)?;
+        if let (Some(tools), Some(network)) = (&mut self.tools, &mut self.network) {
+            let (took, end) = tools(tool);
+            network.now += took.min(tool.limit);
+            let status = end.status.filter(|_| took < tool.limit);
+            return Ok(ToolEnd { status, ..end });
+        }
         match &self.network {
             None => self.host.run_tool(tool),
             Some(_) => Ok(ToolEnd { status: Some(ChildStatus::Exited(0)), output: Vec::new() }),

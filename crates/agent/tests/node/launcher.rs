@@ -122,6 +122,9 @@ fn a_hotfix_is_looked_for_only_when_the_gate_is_exactly_true() {
     for (features, checks) in [
         ("", false),
         ("ENABLE_PROVISIONING_HOTFIX=1\n", false),
+        ("ENABLE_PROVISIONING_HOTFIX=TRUE\n", false),
+        ("ENABLE_PROVISIONING_HOTFIX= true\n", false),
+        ("exit 7\ntouch /x\nENABLE_PROVISIONING_HOTFIX=true", true),
         ("OTHER=true\n", false),
         ("ENABLE_PROVISIONING_HOTFIX=true\n", true),
         ("# comment\n\nX=1\nENABLE_PROVISIONING_HOTFIX=true", true),
@@ -156,8 +159,46 @@ fn check_download_and_provision_come_in_this_order_whatever_fails() {
                 "agent provision --provision-config=config.json"
             ]
         );
-        assert_eq!(printed(&output).contains("continuing (fail-open)"), !fail.is_empty());
+        let printed = printed(&output);
+        for (line, is_expected) in [
+            ("running check-hotfix", true),
+            ("ANC check-hotfix completed", fail != "check-hotfix"),
+            ("ANC check-hotfix failed; continuing (fail-open)", fail == "check-hotfix"),
+            ("hotfix.json; running download-hotfix", true),
+            ("ANC download-hotfix completed; binary selection follows", fail != "download-hotfix"),
+            ("ANC download-hotfix failed; binary selection follows", fail == "download-hotfix"),
+            ("Using VHD-baked binary: ", true),
+        ] {
+            assert_eq!(printed.contains(line), is_expected, "{fail}: {line}: {printed}");
+        }
     }
+}
+
+#[test]
+fn a_download_that_is_killed_runs_once_more_and_no_oftener() {
+    let machine = Machine::new();
+    machine.file("config.json", "").file("hotfix.json", "{}");
+    machine.program(
+        "agent",
+        "#!/bin/bash\necho \"$*\" >> \"$CALLS\"\n[ \"$1\" != download-hotfix ] || kill -9 $$\n",
+    );
+    let output = machine.run();
+    assert_eq!(output.status.code(), Some(0));
+    let calls = ["download-hotfix", "download-hotfix", "provision --provision-config=config.json"];
+    assert_eq!(machine.calls(), calls);
+    assert!(printed(&output).contains("ANC download-hotfix failed; binary selection follows"));
+}
+
+#[test]
+fn the_hotfix_policy_is_handed_on() {
+    let machine = Machine::new();
+    machine
+        .file("config.json", "")
+        .file("hotfix.json", "{}")
+        .file("features", "MOORING_HOTFIX_POLICY=off\n");
+    machine.program("agent", "#!/bin/bash\necho \"$1 $MOORING_HOTFIX_POLICY\" >> \"$CALLS\"\n");
+    machine.run();
+    assert_eq!(machine.calls(), ["download-hotfix off", "provision off"]);
 }
 
 #[test]
@@ -220,6 +261,7 @@ fn features_cannot_set_what_decides_which_code_runs() {
         "enable_provisioning_hotfix",
         "ENABLE_PROVISIONING_HOTFIX_",
         "ENABLE_MANAGED_GPU",
+        "MOORING_HOTFIX_POLICY_",
     ];
     let mut features = String::from("ENABLE_PROVISIONING_HOTFIX=no\n");
     for name in names {
@@ -240,7 +282,7 @@ fn features_cannot_set_what_decides_which_code_runs() {
         .map(str::to_owned)
         .collect();
     assert_eq!(ignored.len(), 1, "{ignored:?}");
-    assert!(ignored[0].starts_with("Ignoring unknown feature flags (17): "), "{ignored:?}");
+    assert!(ignored[0].starts_with("Ignoring unknown feature flags (18): "), "{ignored:?}");
     assert!(ignored[0].contains(": BIN_PATH BASH_ENV "), "{ignored:?}");
 }
 

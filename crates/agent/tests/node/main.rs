@@ -13,6 +13,7 @@ mod support;
 mod bootstrap;
 mod canary;
 mod faults;
+mod hotfix;
 mod launcher;
 mod preflight;
 mod processes;

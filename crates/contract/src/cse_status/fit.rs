@@ -27,6 +27,7 @@ impl CseStatus {
         let mut status = self.clone();
         if line_len(&status.without_texts()) > limit {
             status.timings = Timings::default();
+            status.hotfix.clear();
             // Written anew, so that zeros in front cannot push the code's own digits out.
             if let Ok(code) = status.code() {
                 status.exit_code = code.to_string();
@@ -40,7 +41,12 @@ impl CseStatus {
     }
 
     fn without_texts(&self) -> Self {
-        Self { exit_code: self.exit_code.clone(), timings: self.timings.clone(), ..Self::default() }
+        Self {
+            exit_code: self.exit_code.clone(),
+            hotfix: self.hotfix.clone(),
+            timings: self.timings.clone(),
+            ..Self::default()
+        }
     }
 }
 

@@ -50,6 +50,8 @@ fn read_member(reader: &mut Reader<'_>, name: &str, status: &mut CseStatus) -> R
         status.output = value;
     } else if is("Diagnosis") {
         status.diagnosis = value;
+    } else if is("Hotfix") {
+        status.hotfix = value;
     } else if let Some(timing) = timing_named(&mut status.timings, name) {
         *timing = Some(value);
     }

@@ -19,6 +19,9 @@ impl CseStatus {
         if !self.diagnosis.is_empty() {
             write_member(&mut writer, "Diagnosis", &self.diagnosis);
         }
+        if !self.hotfix.is_empty() {
+            write_member(&mut writer, "Hotfix", &self.hotfix);
+        }
         write_timings(&mut writer, &self.timings);
         writer.close_object();
         writer.finish()

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Something to read from and write to.
-pub(super) trait Duplex: Read + Write {}
+pub trait Duplex: Read + Write {}
 
 impl<T: Read + Write> Duplex for T {}
 

@@ -25,7 +25,9 @@ use std::time::Duration;
 
 use mooring_contract::{ProxyUrl, Secret};
 
-use deadline::{Duplex, Limits};
+use deadline::Limits;
+
+pub use deadline::Duplex;
 
 #[doc(hidden)] // For fuzzing.
 pub use message::read_response;
@@ -49,6 +51,23 @@ pub struct HttpRequest<'a> {
     /// Who may vouch for the server.
     pub roots: &'a Roots,
     /// How long all of it may take.
+    pub limit: Duration,
+}
+
+/// A connection with TLS that is not for requests of HTTP/1.1.
+#[derive(Debug, Clone)]
+pub struct Dial<'a> {
+    /// Where to, and the server's name in the handshake.
+    pub host: &'a str,
+    /// The port.
+    pub port: u16,
+    /// The CA in PEM that alone may vouch for the server.
+    pub ca: &'a [u8],
+    /// The name that the server's certificate must be for.
+    pub certificate_name: &'static str,
+    /// The application protocols to choose from.
+    pub protocols: &'static [&'static str],
+    /// How long the connection may last.
     pub limit: Duration,
 }
 
@@ -145,6 +164,17 @@ impl HttpFailure {
 /// Looks a name up and connects to it.
 pub(super) fn connect(host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {
     connect::open(host, port, &Limits::within(limit)).map(drop)
+}
+
+/// Opens a connection with TLS to `address`, which is the dialed host's own unless a test has another.
+pub(super) fn dial(dial: &Dial<'_>, address: (&str, u16)) -> Result<Box<dyn Duplex>, HttpFailure> {
+    // Without a CA there is no connection.
+    let config = tls::pinned(dial)?;
+    let limits = Limits::within(dial.limit);
+    let stream = connect::open(address.0, address.1, &limits)?;
+    let stream = tls::handshake_with(stream, dial.host, &config, &limits)?;
+    limits.no_phase();
+    Ok(stream)
 }
 
 /// Sends a request and reads the whole answer.

@@ -5,13 +5,18 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore,
+    SignatureScheme, StreamOwned,
+};
 
 use super::deadline::{Duplex, Limits};
-use super::{HttpFailure, HttpFailureKind, Phase};
+use super::{Dial, HttpFailure, HttpFailureKind, Phase};
 
 /// Two round trips and some arithmetic; the rest is patience with a bad line.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -58,17 +63,107 @@ impl fmt::Debug for Roots {
     }
 }
 
+/// Verifies a certificate for one name, whatever name the connection is for.
+#[derive(Debug)]
+struct Pinned {
+    verifier: Arc<WebPkiServerVerifier>,
+    name: ServerName<'static>,
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        self.verifier.verify_server_cert(end_entity, intermediates, &self.name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
+}
+
+/// The settings of a connection whose certificate must be the CA's, for a name of its own. An error without a CA.
+pub(super) fn pinned(dial: &Dial<'_>) -> Result<Arc<ClientConfig>, HttpFailure> {
+    let failed = |text: String| HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {text}"));
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(CertificateDer::pem_slice_iter(dial.ca).flatten());
+    let name = ServerName::try_from(dial.certificate_name.to_owned());
+    let name = name.map_err(|error| failed(error.to_string()))?;
+    let provider = Arc::new(ring::default_provider());
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(&provider))
+            .build()
+            .map_err(|_| failed("no CA certificate to verify the server with".to_owned()))?;
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| failed(error.to_string()))?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Pinned { verifier, name }))
+        .with_no_client_auth();
+    config.alpn_protocols = dial.protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    Ok(Arc::new(config))
+}
+
 /// Proves who the server is, and hides what follows from everybody else.
 pub(super) fn handshake(
-    mut stream: Box<dyn Duplex>,
+    stream: Box<dyn Duplex>,
     host: &str,
     roots: &Roots,
     limits: &Limits,
 ) -> Result<Box<dyn Duplex>, HttpFailure> {
-    let failed = |text: String| HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {text}"));
     let Some(config) = &roots.config else {
-        return Err(failed("no CA certificates to check the server against".to_owned()));
+        let text = "TLS: no CA certificates to check the server against";
+        return Err(HttpFailure::new(HttpFailureKind::Tls, text));
     };
+    let (connection, stream) = connect(stream, host, config, limits)?;
+    Ok(Box::new(StreamOwned::new(connection, stream)))
+}
+
+/// The same with other settings, which name the protocols to choose from; a server must choose one.
+pub(super) fn handshake_with(
+    stream: Box<dyn Duplex>,
+    host: &str,
+    config: &Arc<ClientConfig>,
+    limits: &Limits,
+) -> Result<Box<dyn Duplex>, HttpFailure> {
+    let (connection, stream) = connect(stream, host, config, limits)?;
+    if connection.alpn_protocol().is_none() {
+        let text = "TLS: the server selected no application protocol";
+        return Err(HttpFailure::new(HttpFailureKind::Tls, text));
+    }
+    Ok(Box::new(StreamOwned::new(connection, stream)))
+}
+
+fn connect(
+    mut stream: Box<dyn Duplex>,
+    host: &str,
+    config: &Arc<ClientConfig>,
+    limits: &Limits,
+) -> Result<(ClientConnection, Box<dyn Duplex>), HttpFailure> {
+    let failed = |text: String| HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {text}"));
     let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(error.to_string()))?;
     let mut connection = ClientConnection::new(Arc::clone(config), name)
         .map_err(|error| failed(error.to_string()))?;
@@ -76,7 +171,7 @@ pub(super) fn handshake(
     while connection.is_handshaking() {
         connection.complete_io(&mut stream).map_err(|error| failure(Phase::Tls, &error))?;
     }
-    Ok(Box::new(StreamOwned::new(connection, stream)))
+    Ok((connection, stream))
 }
 
 /// What an error on a connection, with TLS or without, means.

@@ -1,0 +1,90 @@
+//! The agent of a hotfix: installed, examined, asked for its version, and only then left beside the image's own.
+
+use std::path::Path;
+
+use mooring_contract::shown;
+
+use super::package::{Failure, install};
+use super::record;
+use super::version::Version;
+use crate::agent::Agent;
+use crate::go_text::{path_error, read_failure};
+use crate::log::Value;
+use crate::paths::{AGENT, CONTAINERS_DIR, HOTFIX_AGENT};
+use crate::preflight::examine_program;
+use crate::world::Replace;
+
+/// Where the package puts its agent.
+const PACKAGED: &str = "/usr/bin/aks-node-controller";
+/// The agent's name until it is examined.
+const BESIDE: &str = ".aks-node-controller-update-new";
+/// Some five times the size of Microsoft's agent.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Installs the package and leaves its agent where the launcher prefers it; returns the version.
+pub(super) fn take(agent: &mut Agent<'_>, asked: &str) -> Result<String, Failure> {
+    let version = Version::parse(asked).map(|version| version.core);
+    let version = version.ok_or_else(|| format!("not a version: {}", shown(asked)))?;
+    let attributes = [("current", Value::Text(agent.version)), ("target", Value::Text(&version))];
+    agent.info("downloading ANC hotfix", &attributes);
+    install(agent, &version)?;
+    place(agent, &version)?;
+    agent.info(
+        "downloaded ANC hotfix",
+        &[("target", Value::Text(&version)), ("path", Value::Text(HOTFIX_AGENT))],
+    );
+    Ok(version)
+}
+
+fn place(agent: &mut Agent<'_>, version: &str) -> Result<(), String> {
+    let world = &mut *agent.world;
+    let bytes = world
+        .read(&agent.layout.at(PACKAGED), MAX_BYTES)
+        .map_err(|failure| read_failure(PACKAGED.as_ref(), &failure))?;
+    let mode = world
+        .entry(&agent.layout.at(AGENT))
+        .map_err(|error| path_error("stat", AGENT.as_ref(), &error))?
+        .mode;
+    let folder = agent.layout.at(CONTAINERS_DIR);
+    let beside = folder.join(BESIDE);
+    // Left by a process that was killed.
+    let _ = world.remove(&beside);
+    let placed = world
+        .write_new(&beside, &bytes, mode)
+        .and_then(|()| world.set_mode(&beside, mode))
+        .and_then(|()| world.sync(&beside))
+        .map_err(|error| path_error("write", HOTFIX_AGENT.as_ref(), &error))
+        .and_then(|()| examine(agent, &beside, version))
+        .and_then(|()| {
+            let target = agent.layout.at(HOTFIX_AGENT);
+            agent
+                .world
+                .rename(&beside, &target, Replace::Yes)
+                .map_err(|error| path_error("rename", HOTFIX_AGENT.as_ref(), &error))
+        });
+    if placed.is_err() {
+        let _ = agent.world.remove(&beside);
+        return placed;
+    }
+    let _ = agent.world.sync(&folder);
+    let mut record = record::read(agent.world, &agent.layout).unwrap_or_default();
+    version.clone_into(&mut record.binary);
+    // Without it only the version in the report is missing.
+    let _ = record.write(agent.world, &agent.layout);
+    Ok(())
+}
+
+/// Refuses what is not a whole program for this machine, or not of this version.
+fn examine(agent: &mut Agent<'_>, path: &Path, version: &str) -> Result<(), String> {
+    examine_program(agent.world, path).map_err(|state| format!("{PACKAGED}: {state}"))?;
+    let printed = agent
+        .world
+        .probe(&path.to_string_lossy(), &["version".as_ref()])
+        .map_err(|error| path_error("exec", PACKAGED.as_ref(), &error))?;
+    let printed = String::from_utf8_lossy(&printed);
+    if printed.trim() == version {
+        return Ok(());
+    }
+    let printed: String = printed.trim().chars().take(100).collect();
+    Err(format!("{PACKAGED} is of version `{}`, not {version}", shown(&printed)))
+}

@@ -1,0 +1,289 @@
+use std::io::Cursor;
+
+use super::*;
+
+/// A server that has said everything already, and writes down what it hears.
+struct Scripted {
+    said: Cursor<Vec<u8>>,
+    heard: Vec<u8>,
+}
+
+impl Read for Scripted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.said.read(buffer)
+    }
+}
+
+impl Write for Scripted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.heard.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A server's frames.
+#[derive(Default)]
+struct Frames(Vec<u8>);
+
+impl Frames {
+    fn add(mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Self {
+        frame::append(&mut self.0, kind, flags, stream, payload);
+        self
+    }
+
+    fn head(self) -> Self {
+        self.add(frame::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 100]).add(
+            frame::HEADERS,
+            frame::END_HEADERS,
+            1,
+            &head(),
+        )
+    }
+
+    fn data(self, piece: &[u8]) -> Self {
+        self.add(frame::DATA, 0, 1, piece)
+    }
+
+    fn trailers(self, status: &str) -> Self {
+        self.add(frame::HEADERS, frame::END_HEADERS | frame::END_STREAM, 1, &trailers(status))
+    }
+
+    fn outcome(self) -> (Result<String, String>, Vec<u8>) {
+        let mut server = Scripted { said: Cursor::new(self.0), heard: Vec::new() };
+        let call = Call {
+            authority: "a:443",
+            path: "/s/m",
+            authorization: &Secret::from("signature"),
+            argument: "aksNodeController",
+            timeout: 3000,
+        };
+        let outcome = match super::call(&mut server, &call) {
+            Ok(text) => Ok(String::from_utf8(text).unwrap()),
+            Err(CallFailure::Status(status)) => Err(status.to_string()),
+            Err(CallFailure::Connection(error)) => Err(error.kind().to_string()),
+        };
+        (outcome, server.heard)
+    }
+
+    fn result(self) -> Result<String, String> {
+        self.outcome().0
+    }
+}
+
+fn head() -> Vec<u8> {
+    let mut block = vec![0x88];
+    hpack::encode(&mut block, "content-type", "application/grpc+proto", false);
+    block
+}
+
+fn trailers(status: &str) -> Vec<u8> {
+    let mut block = Vec::new();
+    hpack::encode(&mut block, "grpc-status", status, false);
+    hpack::encode(&mut block, "grpc-message", "why", false);
+    block
+}
+
+/// A message with its prefix.
+fn message(text: &str) -> Vec<u8> {
+    let mut inner = b"\x0a\x01n\x12".to_vec();
+    append_varint(&mut inner, text.len());
+    inner.extend(text.as_bytes());
+    // A field of the future.
+    inner.extend([0x18, 0x96, 0x01, 0x25, 1, 2, 3, 4]);
+    let mut framed = vec![0];
+    framed.extend(u32::try_from(inner.len()).unwrap().to_be_bytes());
+    framed.extend(inner);
+    framed
+}
+
+fn ok(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
+}
+
+fn failed(text: &str) -> Result<String, String> {
+    Err(text.to_owned())
+}
+
+#[test]
+fn response_is_put_together_from_many_frames() {
+    assert_eq!(Frames::default().head().data(&message("{}")).trailers("0").result(), ok("{}"));
+    let large = "x".repeat(3 << 20);
+    let mut frames = Frames::default().head();
+    for piece in message(&large).chunks(1000) {
+        frames = frames.data(piece);
+    }
+    assert!(frames.trailers("0").result() == ok(&large));
+    // Five MiB are announced, and nothing of them is waited for.
+    let announced = [0, 0, 0x50, 0, 0];
+    assert_eq!(Frames::default().head().data(&announced).result(), failed("ResourceExhausted"));
+}
+
+#[test]
+fn status_is_understood_in_every_form() {
+    for (number, name) in [
+        ("1", "Canceled"),
+        ("2", "Unknown"),
+        ("3", "InvalidArgument"),
+        ("4", "DeadlineExceeded"),
+        ("5", "NotFound"),
+        ("7", "PermissionDenied"),
+        ("8", "ResourceExhausted"),
+        ("13", "Internal"),
+        ("14", "Unavailable"),
+        ("16", "Unauthenticated"),
+        ("99", "Code(99)"),
+        ("x", "Internal"),
+    ] {
+        assert_eq!(Frames::default().head().trailers(number).result(), failed(name), "{number}");
+        // Trailers only.
+        let block = [head(), trailers(number)].concat();
+        let flags = frame::END_HEADERS | frame::END_STREAM;
+        let only = Frames::default().add(frame::HEADERS, flags, 1, &block);
+        assert_eq!(only.result(), failed(name), "{number}");
+    }
+}
+
+#[test]
+fn headers_may_continue_be_padded_and_be_encoded() {
+    let block = [head(), trailers("0")].concat();
+    let (first, rest) = block.split_at(10);
+    let (second, third) = rest.split_at(1);
+    let continued = Frames::default()
+        .add(frame::HEADERS, 0, 1, first)
+        .add(frame::CONTINUATION, 0, 1, second)
+        .add(frame::CONTINUATION, frame::END_HEADERS, 1, third)
+        .data(&message("a"))
+        .trailers("0");
+    assert_eq!(continued.result(), ok("a"));
+    let broken = Frames::default().add(frame::HEADERS, 0, 1, first).data(&message("a"));
+    assert_eq!(broken.result(), failed("Internal"), "only CONTINUATION may follow");
+    let endless = (0..10).fold(Frames::default().add(frame::HEADERS, 0, 1, first), |frames, _| {
+        frames.add(frame::CONTINUATION, 0, 1, &[0; frame::MAX_FRAME])
+    });
+    assert_eq!(endless.result(), failed("Internal"));
+    // Padding of two bytes, and a priority.
+    let padded = [&[2, 0, 0, 0, 0, 7], &head()[..], &[0, 0]].concat();
+    let data = [&[1][..], &message("a"), &[0]].concat();
+    let frames = Frames::default()
+        .add(frame::HEADERS, frame::END_HEADERS | 0x8 | 0x20, 1, &padded)
+        .add(frame::DATA, 0x8, 1, &data)
+        .trailers("0");
+    assert_eq!(frames.result(), ok("a"));
+    let lies = Frames::default().head().add(frame::DATA, 0x8, 1, &[200, 1, 2]);
+    assert_eq!(lies.result(), failed("Internal"));
+}
+
+#[test]
+fn ping_and_settings_are_confirmed_before_the_response() {
+    let frames = Frames::default()
+        .add(frame::PING, 0, 0, b"12345678")
+        .add(frame::PING, frame::ACK, 0, b"87654321")
+        .add(frame::SETTINGS, frame::ACK, 0, &[])
+        .add(frame::WINDOW_UPDATE, 0, 0, &[0, 0, 1, 0])
+        .add(0xbe, 0xff, 77, b"a frame of the future")
+        .add(frame::HEADERS, frame::END_HEADERS, 1, &[0x08, 0x03, b'1', b'0', b'3'])
+        .head()
+        .data(&message("a"))
+        .trailers("0");
+    let (outcome, heard) = frames.outcome();
+    assert_eq!(outcome, ok("a"));
+    let confirmed = |kind: u8, payload: &[u8]| {
+        let mut bytes = Vec::new();
+        frame::append(&mut bytes, kind, frame::ACK, 0, payload);
+        heard.windows(bytes.len()).any(|window| window == bytes)
+    };
+    assert!(confirmed(frame::PING, b"12345678") && !confirmed(frame::PING, b"87654321"));
+    assert!(confirmed(frame::SETTINGS, b""));
+}
+
+#[test]
+fn server_that_gives_up_is_understood() {
+    let goaway = |last: u32| [last.to_be_bytes(), [0; 4]].concat();
+    let frames = Frames::default().add(frame::GOAWAY, 0, 0, &goaway(0));
+    assert_eq!(frames.result(), failed("Unavailable"));
+    let frames = Frames::default().add(frame::GOAWAY, 0, 0, &goaway(1)).head();
+    assert_eq!(frames.data(&message("a")).trailers("0").result(), ok("a"));
+    for (code, name) in
+        [(0, "Internal"), (7, "Unavailable"), (8, "Canceled"), (11, "ResourceExhausted")]
+    {
+        let reset = Frames::default().add(frame::RST_STREAM, 0, 1, &u32::to_be_bytes(code));
+        assert_eq!(reset.result(), failed(name));
+    }
+    assert_eq!(Frames::default().result(), failed("unexpected end of file"));
+    assert_eq!(
+        Frames::default().head().data(&message("a")).result(),
+        failed("unexpected end of file")
+    );
+}
+
+#[test]
+fn malformed_responses_are_refused() {
+    let http = |status: &str| {
+        let mut block = Vec::new();
+        hpack::encode(&mut block, ":status", status, false);
+        hpack::encode(&mut block, "content-type", "text/html", false);
+        Frames::default().add(frame::HEADERS, frame::END_HEADERS, 1, &block).result()
+    };
+    for (status, name) in [
+        ("200", "Unknown"),
+        ("401", "Unauthenticated"),
+        ("403", "PermissionDenied"),
+        ("404", "Unimplemented"),
+        ("503", "Unavailable"),
+    ] {
+        assert_eq!(http(status), failed(name));
+    }
+    let compressed = [&[1][..], &message("a")[1..]].concat();
+    let short = &message("abc")[..8];
+    let two = [message("a"), message("b")].concat();
+    for body in [&b""[..], b"\0", &compressed, short, &two] {
+        let frames = Frames::default().head().data(body).trailers("0");
+        assert_eq!(frames.result(), failed("Internal"), "{body:?}");
+    }
+    for frames in [
+        Frames::default().data(b"before the head"),
+        Frames::default().add(frame::PUSH_PROMISE, frame::END_HEADERS, 1, &[0; 8]),
+        Frames::default().add(frame::CONTINUATION, frame::END_HEADERS, 1, &head()),
+        Frames::default().add(frame::HEADERS, frame::END_HEADERS, 3, &head()),
+        Frames::default().add(frame::HEADERS, frame::END_HEADERS, 1, &[0x80]),
+        Frames::default().add(frame::PING, 0, 0, b"short"),
+        Frames::default().add(frame::GOAWAY, 0, 0, b"x"),
+        Frames::default().head().add(frame::DATA, frame::END_STREAM, 1, &message("a")),
+        Frames(vec![0xff; 9]),
+    ] {
+        assert_eq!(frames.result(), failed("Internal"));
+    }
+    assert_eq!(string_field(b"\x12\x01\xff", 2), None, "not UTF-8");
+    assert_eq!(string_field(b"\x12\x05a", 2), None, "too short");
+    assert_eq!(string_field(b"\x13", 2), None, "a group");
+    assert_eq!(string_field(&[0xff; 20], 2), None);
+    assert_eq!(string_field(b"", 2), Some(Vec::new()));
+}
+
+#[test]
+fn request_is_what_the_service_expects() {
+    let (_, heard) = Frames::default().outcome();
+    let text = String::from_utf8_lossy(&heard).into_owned();
+    assert!(text.starts_with("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+    assert!(text.contains("authorization\u{9}signature"), "{text}");
+    let mut rest = &heard[24..];
+    let mut kinds = Vec::new();
+    while let Ok(Some(frame)) = Frame::read(&mut rest) {
+        if frame.kind == frame::HEADERS {
+            let headers = hpack::decode(&frame.payload).unwrap();
+            assert_eq!(field(&headers, ":path"), Some(&b"/s/m"[..]));
+            assert_eq!(field(&headers, ":authority"), Some(&b"a:443"[..]));
+            assert_eq!(field(&headers, "te"), Some(&b"trailers"[..]));
+            assert_eq!(field(&headers, "grpc-timeout"), Some(&b"3000m"[..]));
+        }
+        if frame.kind == frame::DATA {
+            assert_eq!(frame.payload, b"\0\0\0\0\x13\x0a\x11aksNodeController");
+        }
+        kinds.push((frame.kind, frame.stream));
+    }
+    assert_eq!(kinds, [(4, 0), (8, 0), (1, 1), (0, 1)]);
+}

@@ -1,0 +1,177 @@
+//! Installing Microsoft's package with the node's package manager, within one time budget.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use mooring_contract::Secret;
+use mooring_contract::json::lossy;
+
+use crate::agent::Agent;
+use crate::go_text::{child_error, path_error, read_failure};
+use crate::log::Value;
+use crate::registry::{Budget, cse_left};
+use crate::world::{ChildStatus, FileKind, Tool};
+
+/// The package, and the name of what it installs.
+const PACKAGE: &str = "aks-node-controller";
+const OS_RELEASE: &str = "/etc/os-release";
+/// Where Microsoft's repository is configured, in either format.
+const SOURCES: [&str; 2] = [
+    "/etc/apt/sources.list.d/microsoft-prod.list",
+    "/etc/apt/sources.list.d/microsoft-prod.sources",
+];
+/// Larger than any such file.
+const MAX_OS_RELEASE_BYTES: u64 = 64 * 1024;
+
+const ATTEMPTS: u32 = 5;
+const ATTEMPT_TIMEOUT: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_secs(3);
+/// All commands and pauses together. `provision-wait` has 780 seconds from the start of the CSE, of which a bootstrap
+/// needs some three minutes.
+const TOTAL: Duration = Duration::from_mins(5);
+
+/// What a package manager prints at its end is what went wrong.
+const SHOWN_BYTES: usize = 512;
+
+/// Why there is no hotfix, and with which code the command ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub(super) text: String,
+    pub(super) exit_code: u8,
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Self {
+        Self { text, exit_code: 1 }
+    }
+}
+
+/// A command of a package manager.
+struct Step {
+    program: &'static str,
+    arguments: Vec<String>,
+}
+
+/// Installs exactly this version, digits and dots.
+pub(super) fn install(agent: &mut Agent<'_>, version: &str) -> Result<(), Failure> {
+    let steps = steps(agent, version)?;
+    let started = agent.world.variable("CSE_STARTTIME_SECONDS");
+    let now = agent.world.now();
+    let left = started.and_then(|started| cse_left(&started.to_string_lossy(), now));
+    let budget = Budget::new(agent.world.monotonic(), TOTAL, left);
+    for step in &steps {
+        run(agent, step, &budget)?;
+    }
+    Ok(())
+}
+
+fn steps(agent: &mut Agent<'_>, version: &str) -> Result<Vec<Step>, String> {
+    let text = agent
+        .world
+        .read(&agent.layout.at(OS_RELEASE), MAX_OS_RELEASE_BYTES)
+        .map_err(|failure| read_failure(OS_RELEASE.as_ref(), &failure))?;
+    let text = lossy(&text);
+    let id = text.lines().find_map(|line| line.trim().strip_prefix("ID="));
+    let id = id.map(|id| id.trim_matches('"').to_ascii_lowercase());
+    match id.as_deref() {
+        Some("ubuntu") => apt_steps(agent, version),
+        Some("azurelinux" | "mariner") => {
+            let program = if is_on_path(agent, "dnf") { "dnf" } else { "tdnf" };
+            let package = format!("{PACKAGE}-{version}");
+            let words = ["install", "-y", "--refresh", "--allowerasing", &package];
+            Ok(vec![Step { program, arguments: owned(&words) }])
+        }
+        Some(other) => Err(format!("unsupported OS: {}", mooring_contract::shown(other))),
+        None => Err(format!("ID not found in {OS_RELEASE}")),
+    }
+}
+
+fn apt_steps(agent: &mut Agent<'_>, version: &str) -> Result<Vec<Step>, String> {
+    let source = SOURCES.iter().find(|source| agent.world.kind(&agent.layout.at(source)).is_ok());
+    let Some(source) = source else {
+        return Err(format!("neither {} nor {} exists", SOURCES[0], SOURCES[1]));
+    };
+    let keep = ["-o", "Dpkg::Options::=--force-confold"];
+    let source = format!("Dir::Etc::sourcelist={source}");
+    // The dash ends the version: `1*` would also be 10 to 19. What follows it names the distribution.
+    let package = format!("{PACKAGE}={version}-*");
+    let update =
+        [&["update"], &keep[..], &["-o", &source, "-o", "Dir::Etc::sourceparts=-"]].concat();
+    let install = [&["install", "-y", "--allow-downgrades"], &keep[..], &[&package]].concat();
+    let configure = ["--configure", "-a", "--force-confdef", "--force-confold"];
+    Ok(vec![
+        Step { program: "dpkg", arguments: owned(&configure) },
+        Step { program: "apt-get", arguments: owned(&update) },
+        Step { program: "apt-get", arguments: owned(&install) },
+    ])
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn is_on_path(agent: &mut Agent<'_>, program: &str) -> bool {
+    let path = agent.world.variable("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| {
+        agent.world.kind(&folder.join(program)).is_ok_and(|kind| kind == FileKind::File)
+    })
+}
+
+/// Runs a command until it succeeds, its attempts are used up, or the budget is.
+fn run(agent: &mut Agent<'_>, step: &Step, budget: &Budget) -> Result<(), Failure> {
+    let Step { program, arguments } = step;
+    let mut last = Failure { text: format!("{program}: no time left"), exit_code: 255 };
+    for attempt in 1..=ATTEMPTS {
+        let left = budget.left(agent.world.monotonic());
+        if left.is_zero() {
+            break;
+        }
+        last = match run_once(agent, step, left.min(ATTEMPT_TIMEOUT)) {
+            Ok(()) => return Ok(()),
+            Err(failure) => failure,
+        };
+        agent.warn(
+            "command failed, retrying",
+            &[
+                ("command", Value::Text(program)),
+                ("args", Value::Text(&arguments.join(" "))),
+                ("attempt", Value::Number(attempt.into())),
+                ("maxRetries", Value::Number(ATTEMPTS.into())),
+                ("error", Value::Text(&last.text)),
+            ],
+        );
+        if attempt < ATTEMPTS && budget.left(agent.world.monotonic()) > PAUSE {
+            agent.world.sleep(PAUSE);
+        }
+    }
+    Err(last)
+}
+
+fn run_once(agent: &mut Agent<'_>, step: &Step, limit: Duration) -> Result<(), Failure> {
+    let Step { program, arguments } = step;
+    let tool = Tool {
+        program: Path::new(program),
+        arguments: arguments.iter().map(OsString::from).collect(),
+        variables: vec![("DEBIAN_FRONTEND", "noninteractive".into())],
+        input: &Secret::from(""),
+        limit,
+    };
+    let end = agent
+        .world
+        .run_tool(&tool)
+        .map_err(|error| path_error("exec", program.as_ref(), &error))?;
+    let (error, exit_code) = match end.status {
+        Some(ChildStatus::Exited(0)) => return Ok(()),
+        Some(status @ ChildStatus::Exited(code)) => {
+            (child_error(status), u8::try_from(code).unwrap_or(1))
+        }
+        Some(status @ ChildStatus::Signaled { .. }) => (child_error(status), 255),
+        None => (Some(format!("killed after {} s", limit.as_secs())), 255),
+    };
+    let output = lossy(&end.output);
+    let from = output.ceil_char_boundary(output.len().saturating_sub(SHOWN_BYTES));
+    let output = agent.redactor.redact_foreign(output[from..].trim());
+    let text = format!("{program}: {}: {output}", error.unwrap_or_default());
+    Err(Failure { text, exit_code })
+}

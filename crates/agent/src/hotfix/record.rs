@@ -1,0 +1,147 @@
+//! What hotfixes have changed on this node: the record that makes many renames one step.
+
+use mooring_contract::json::{
+    Dialect, Escape, Kind, Layout as JsonLayout, MAX_DEPTH, Reader, Writer,
+};
+
+use super::replace;
+use crate::paths::{HOTFIX_RECORD, Layout};
+use crate::world::World;
+
+/// The record's name while it is written.
+const BESIDE: &str = ".aks-node-controller-hotfix-state-new";
+/// More than a record of 256 files with the longest paths.
+const MAX_BYTES: u64 = 2 << 20;
+
+/// What hotfixes have changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The version of the scripts in place, or being put in place.
+    pub(crate) scripts: String,
+    /// The version of the scripts before that.
+    pub(super) previous: String,
+    /// Whether the files are still being put in place.
+    pub(crate) is_pending: bool,
+    /// The files of this version.
+    pub(super) files: Vec<Placed>,
+    /// The version of the agent that was left beside the image's own.
+    pub(crate) binary: String,
+}
+
+/// A file that a hotfix puts in place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) path: String,
+    pub(super) length: u64,
+    pub(super) checksum: u32,
+    /// Whether there was a file in its place before.
+    pub(super) replaces: bool,
+}
+
+/// Reads the node's record; without a readable one, hotfixes have changed nothing.
+pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<Record> {
+    Record::parse(&world.read(&layout.at(HOTFIX_RECORD), MAX_BYTES).ok()?)
+}
+
+impl Record {
+    /// Replaces the node's record in one instant.
+    pub(super) fn write(&self, world: &mut dyn World, layout: &Layout) -> std::io::Result<()> {
+        let text = self.to_json();
+        replace(world, &layout.at(HOTFIX_RECORD), BESIDE, text.as_bytes(), 0o644)
+    }
+
+    fn to_json(&self) -> String {
+        let mut writer = Writer::new(JsonLayout::Compact, Escape::Minimal);
+        writer.open_object();
+        for (name, value) in
+            [("scripts", &self.scripts), ("previous", &self.previous), ("binary", &self.binary)]
+        {
+            writer.name(name);
+            writer.string(value);
+        }
+        writer.name("pending");
+        writer.boolean(self.is_pending);
+        writer.name("files");
+        writer.open_array();
+        for file in &self.files {
+            writer.open_object();
+            writer.name("path");
+            writer.string(&file.path);
+            writer.name("length");
+            writer.integer(i64::try_from(file.length).unwrap_or(i64::MAX));
+            writer.name("checksum");
+            writer.integer(i64::from(file.checksum));
+            writer.name("replaces");
+            writer.boolean(file.replaces);
+            writer.close_object();
+        }
+        writer.close_array();
+        writer.close_object();
+        writer.finish()
+    }
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(text, Dialect::Go);
+        let mut record = Self::default();
+        let mut members = reader.object().ok()?;
+        while let Some(name) = members.next(&mut reader).ok()? {
+            match (&*name.text, reader.peek().ok()?) {
+                ("scripts", Kind::String) => record.scripts = reader.string().ok()?.into_owned(),
+                ("previous", Kind::String) => record.previous = reader.string().ok()?.into_owned(),
+                ("binary", Kind::String) => record.binary = reader.string().ok()?.into_owned(),
+                ("pending", Kind::Bool) => record.is_pending = reader.boolean().ok()?,
+                ("files", Kind::Array) => {
+                    let mut elements = reader.array().ok()?;
+                    while elements.next(&mut reader).ok()? {
+                        record.files.push(Placed::parse(&mut reader)?);
+                    }
+                }
+                _ => reader.skip(MAX_DEPTH).ok()?,
+            }
+        }
+        reader.end().ok()?;
+        Some(record)
+    }
+}
+
+impl Placed {
+    fn parse(reader: &mut Reader<'_>) -> Option<Self> {
+        let mut placed = Self::default();
+        let mut members = reader.object().ok()?;
+        while let Some(name) = members.next(reader).ok()? {
+            match (&*name.text, reader.peek().ok()?) {
+                ("path", Kind::String) => placed.path = reader.string().ok()?.into_owned(),
+                ("length", Kind::Number) => placed.length = reader.number().ok()?.parse().ok()?,
+                ("checksum", Kind::Number) => {
+                    placed.checksum = reader.number().ok()?.parse().ok()?
+                }
+                ("replaces", Kind::Bool) => placed.replaces = reader.boolean().ok()?,
+                _ => reader.skip(MAX_DEPTH).ok()?,
+            }
+        }
+        Some(placed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_is_read_as_it_was_written() {
+        let placed =
+            Placed { path: "/etc/a \"b\"".into(), length: 7, checksum: u32::MAX, replaces: true };
+        let record = Record {
+            scripts: "202604.01.1".into(),
+            previous: "202604.01.0".into(),
+            is_pending: true,
+            files: vec![placed, Placed::default()],
+            binary: "202604.01.2".into(),
+        };
+        assert_eq!(Record::parse(record.to_json().as_bytes()), Some(record));
+        assert_eq!(Record::parse(b"{}"), Some(Record::default()));
+        for bad in ["", "[]", "{", r#"{"files":[7]}"#, r#"{"files":[{"length":-1}]}"#] {
+            assert_eq!(Record::parse(bad.as_bytes()), None, "{bad}");
+        }
+    }
+}

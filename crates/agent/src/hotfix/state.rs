@@ -1,0 +1,79 @@
+//! Which agent and which scripts a node was bootstrapped with.
+
+use super::record;
+use super::scripts::settle;
+use crate::agent::Agent;
+use crate::event::{EventLevel, Task};
+use crate::log::Value;
+use crate::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
+use crate::world::{EntryKind, World};
+
+/// What hotfixes have changed on this node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// The version of the repaired scripts; empty for those of the image.
+    pub(crate) scripts: String,
+    /// The version of the agent beside the image's own, if one can be run there.
+    pub(crate) binary: Option<String>,
+    /// Whether scripts are still being put in place.
+    pub(crate) is_pending: bool,
+}
+
+/// Reads the state of a node.
+pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> State {
+    let record = record::read(world, layout).unwrap_or_default();
+    let beside = world.entry(&layout.at(HOTFIX_AGENT));
+    let is_there =
+        beside.is_ok_and(|entry| entry.kind != EntryKind::Folder && entry.mode & 0o111 != 0);
+    let version = if record.binary.is_empty() { "unknown version" } else { &record.binary };
+    State {
+        binary: is_there.then(|| version.to_owned()),
+        scripts: record.scripts,
+        is_pending: record.is_pending,
+    }
+}
+
+impl State {
+    /// Whether a hotfix is in effect.
+    pub(crate) fn is_hotfixed(&self) -> bool {
+        self.binary.is_some() || !self.scripts.is_empty()
+    }
+
+    /// The state in one line, for the log, the event and the report; `own` is the image's agent.
+    pub(crate) fn describe(&self, own: &str) -> String {
+        let scripts = if self.scripts.is_empty() { "image" } else { &self.scripts };
+        match &self.binary {
+            None => format!("binary={own} scripts={scripts}"),
+            Some(version) => format!("binary={version} (hotfix) scripts={scripts}"),
+        }
+    }
+}
+
+/// Finishes what a `download-hotfix` that was stopped has begun, so that no script is run beside one of another version.
+pub(crate) fn finish_pending(agent: &mut Agent<'_>) {
+    let Some(record) = record::read(agent.world, &agent.layout) else { return };
+    if !record.is_pending {
+        return;
+    }
+    match settle(agent.world, &agent.layout, &record) {
+        Ok(()) => agent.info(
+            "completed the script hotfix that was interrupted",
+            &[("version", Value::Text(&record.scripts))],
+        ),
+        Err(error) => agent.warn(
+            "failed to complete the script hotfix that was interrupted",
+            &[("path", Value::Text(HOTFIX_RECORD)), ("error", Value::Text(&error))],
+        ),
+    }
+}
+
+/// Leaves one record and one event that name the agent and the scripts in use, where a hotfix is in effect.
+pub(crate) fn announce(agent: &mut Agent<'_>, state: &State) {
+    if !state.is_hotfixed() {
+        return;
+    }
+    let text = state.describe(agent.version);
+    agent.info("hotfix in effect", &[("state", Value::Text(&text))]);
+    let start = agent.world.now();
+    agent.event(Task::Hotfix, EventLevel::Informational, &format!("hotfix {text}"), start);
+}

@@ -1,0 +1,90 @@
+use super::super::gzip::tests::compress;
+use super::*;
+
+fn one(path: &str, mode: u32, content: &str) -> WriteFile {
+    WriteFile { path: path.to_owned(), mode, content: content.into() }
+}
+
+#[test]
+fn list_is_read_as_agentbaker_renders_it() {
+    let packed = STANDARD.encode(compress(b"#!/bin/bash\necho repaired\n"));
+    let (head, tail) = packed.split_at(40);
+    let text = format!(
+        "#cloud-config\n\nbootcmd:\n- set -x\n- [a, b: c]\n  more: {{}}\nwrite_files:\n  \n# ---- hotfix ----\n\
+         - path: /opt/azure/containers/provision_source.sh\n  permissions: \"0744\"\n  encoding: gzip\n  owner: root\n  \
+         content: !!binary |\n    {head}\n    {tail}\n\n- path: '/etc/a.conf' # why\n  permissions: 0600\n  owner: \"root\"\n  \
+         content: |\n    [Service]\n\n      deeper: \"x\" # kept\n    #EOF\n  \n\n- path: /etc/b\n  encoding: base64\n  content: |\n    \
+         YQ==\n- path: /etc/c\n  content: |-\n    x\n- path: /etc/d\n  content: plain words\nruncmd:\n- echo: \"- path: x\"\n"
+    );
+    let files = read(text.as_bytes()).unwrap();
+    assert_eq!(
+        files,
+        [
+            one("/opt/azure/containers/provision_source.sh", 0o744, "#!/bin/bash\necho repaired\n"),
+            one("/etc/a.conf", 0o600, "[Service]\n\n  deeper: \"x\" # kept\n#EOF\n"),
+            one("/etc/b", 0o644, "a"),
+            one("/etc/c", 0o644, "x"),
+            one("/etc/d", 0o644, "plain words"),
+        ]
+    );
+    for none in
+        ["", "#cloud-config\n", "write_files: []\n", "write_files:\n", "a: b\nwrite_files:\nc: d"]
+    {
+        assert_eq!(read(none.as_bytes()).unwrap(), [], "{none}");
+    }
+    let indented = "write_files:\n  - path: /etc/a\n    content: x\n";
+    assert_eq!(read(indented.as_bytes()).unwrap(), [one("/etc/a", 0o644, "x")]);
+}
+
+#[test]
+fn whatever_is_only_almost_understood_is_refused() {
+    for (text, told) in [
+        ("- path: /etc/a\n  owner: nobody", "line 2: unsupported owner nobody"),
+        ("- path: /etc/a\n  encoding: zip", "unsupported encoding zip"),
+        ("- path: /etc/a\n  permissions: 0888", "unsupported permissions 0888"),
+        ("- path: /etc/a\n  permissions: \"4755\"", "unsupported permissions 4755"),
+        ("- path: /etc/a\n  permissions: +7", "unsupported permissions +7"),
+        ("- path: /etc/a\n  encoding: gzip\n  content: x", "not gzip"),
+        ("- path: /etc/a\n  encoding: base64\n  content: \"?\"", "content is not base64"),
+        ("- path: /etc/a\n  content: !!binary |\n    ?", "!!binary without base64"),
+        ("- owner: root", "path is required"),
+        ("- path: &a /etc/a", "not understood"),
+        ("- path: *a", "not understood"),
+        ("- path: >\n    x", "not understood"),
+        ("- path: \"a\\x41\"", "not understood"),
+        ("- path: !!str a", "not understood"),
+        ("- path: !!binaryx a", "unknown tag"),
+        ("- path: a: b", "not understood"),
+        ("- {path: /etc/a}", "unknown key"),
+        ("- path: /etc/a\n  append: true", "unknown key append"),
+        ("- path: /etc/a\n  path: /etc/b", "path is there twice"),
+        ("- path: /etc/a\n   owner: root", "does not begin with"),
+        ("- path: /etc/a\n\towner: root", "a tab"),
+        ("- path: /etc/a\n  content: |\n      x\n    y", "indented less than the first"),
+        ("- path: /etc/a\nwrite_files:\n- path: /etc/b", "twice"),
+        ("- path: /etc/a\nx y", "expected a key at the margin"),
+        ("path: /etc/a", "does not begin with"),
+    ] {
+        let error = read(format!("write_files:\n{text}\n").as_bytes());
+        let error = error.expect_err(text);
+        assert!(error.contains(told), "{text}: {error}");
+    }
+    assert!(read(b"write_files:\n- path: \xff").is_err());
+    assert!(read(b"write_files: yes").is_err());
+}
+
+#[test]
+fn bombs_and_endless_lists_are_bounded() {
+    let bomb = STANDARD.encode(compress(&vec![0; MAX_FILE_BYTES + 1]));
+    let text =
+        format!("write_files:\n- path: /etc/a\n  encoding: gzip\n  content: !!binary {bomb}\n");
+    assert!(read(text.as_bytes()).unwrap_err().contains("larger than 4194304 bytes"));
+    let many = "- path: /etc/a\n".repeat(10_000);
+    assert!(
+        read(format!("write_files:\n{many}").as_bytes()).unwrap_err().contains("more than 256")
+    );
+    let large = STANDARD.encode(compress(&vec![0; MAX_FILE_BYTES]));
+    let entry = format!("- path: /etc/a\n  encoding: gzip\n  content: !!binary {large}\n");
+    let text = format!("write_files:\n{}", entry.repeat(5));
+    assert!(read(text.as_bytes()).unwrap_err().contains("bytes in all"));
+}

@@ -1,0 +1,381 @@
+//! `check-hotfix`: cases 5 and 7 to 31.
+
+use std::cell::RefCell;
+use std::os::unix::fs::PermissionsExt as _;
+use std::rc::Rc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mooring_agent::world::{HttpFailure, HttpFailureKind};
+
+use super::service::{Authority, NAME, Reply, Service};
+use super::{
+    CONFIG, NBC, OWN, POINTER, POLICY, events, left_over, logged, networked, response, world,
+};
+use crate::faulty::{EACCES, Faulty};
+use crate::support::{Node, text};
+
+const HOST: &str = "demo.hcp.westeurope.azmk8s.io";
+const SIGNATURE: &str = r#"{"encoding":"pkcs7","signature":"canary-signature"}"#;
+const MAP: &str = r#"{"hotfixes":{"202604.01":"202604.01.1"}}"#;
+
+fn config(ca: &str, rest: &str) -> String {
+    let ca = STANDARD.encode(ca);
+    format!(
+        r#"{{"version":"v1","api_server_config":{{"api_server_name":"{HOST}:6443"}},"kubernetes_ca_cert":"{ca}"{rest}}}"#
+    )
+}
+
+/// A node whose config names the CA, and a world in which IMDS responds.
+fn node_with(ca: &str, rest: &str) -> (Node, Faulty) {
+    let node = Node::new();
+    node.write(CONFIG, config(ca, rest));
+    let world = networked(&node, |_| Ok(response(200, SIGNATURE)));
+    (node, world)
+}
+
+/// Runs the command against a service; the result is what the event says.
+fn outcome(node: &Node, world: &mut Faulty) -> (String, String) {
+    assert_eq!(world.run_as(OWN, &["check-hotfix"]), 0);
+    let mut events = events(node, "CheckHotfix");
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!(!text(&world.err).contains("canary"), "the credential is not logged");
+    assert_eq!(left_over(node), [""; 0]);
+    events.remove(0)
+}
+
+/// A node with a pointer, asked of a service that replies so.
+fn checked(pointer: Option<&str>, reply: Reply, rest: &str) -> (Node, String, String) {
+    let authority = Authority::new();
+    let service = Service::start(&authority, NAME, reply);
+    let (node, mut world) = node_with(&authority.pem(), rest);
+    if let Some(pointer) = pointer {
+        node.write(POINTER, pointer);
+    }
+    world.live_patching = Some(service.port);
+    let (level, message) = outcome(&node, &mut world);
+    (node, level, message)
+}
+
+fn served(json: &str) -> Reply {
+    Reply::Config(json.to_owned())
+}
+
+#[test]
+fn map_of_the_service_is_staged_7_8_9_16() {
+    let (node, level, message) = checked(None, served(MAP), "");
+    assert_eq!(
+        (level.as_str(), message.as_str()),
+        ("Informational", "check-hotfix outcome=lpsRead")
+    );
+    assert_eq!(node.read(POINTER).unwrap(), MAP);
+    assert_eq!(node.mode(POINTER), 0o644);
+    assert!(logged(&node).contains(&"INFO check-hotfix completed".to_owned()));
+
+    let other = r#"{"hotfixes":{"202605.01":"202605.01.1"}}"#;
+    let (node, level, message) = checked(None, served(other), "");
+    assert_eq!(level, "Informational");
+    assert_eq!(message, "check-hotfix outcome=noHotfixForBase");
+    assert_eq!(node.read(POINTER).unwrap(), other);
+
+    let authority = Authority::new();
+    let service = Service::start(&authority, NAME, served(MAP));
+    let (node, mut world) = node_with(&authority.pem(), "");
+    let old =
+        r#"{"hotfixes":{"x":"y"},"scripts_version":"202604.01.2","version":"202604.01.3","z":1}"#;
+    node.write(POINTER, old);
+    std::fs::set_permissions(node.at(POINTER), std::fs::Permissions::from_mode(0o600)).unwrap();
+    world.live_patching = Some(service.port);
+    assert_eq!(outcome(&node, &mut world).1, "check-hotfix outcome=lpsRead");
+    let expected = r#"{"version":"202604.01.3","scripts_version":"202604.01.2","hotfixes":{"202604.01":"202604.01.1"}}"#;
+    assert_eq!(node.read(POINTER).unwrap(), expected);
+    assert_eq!(node.mode(POINTER), 0o600);
+
+    let (node, _, message) = checked(Some("not json"), served(MAP), "");
+    assert_eq!(message, "check-hotfix outcome=lpsRead");
+    assert_eq!(node.read(POINTER).unwrap(), MAP);
+    assert!(logged(&node).iter().any(|line| line.starts_with("WARN could not read existing")));
+}
+
+#[test]
+fn response_without_a_map_leaves_the_pointer_alone_10_15() {
+    let old = r#"{ "scripts_version":"202604.01.2" }"#;
+    for config in ["", " \n", "{}", r#"{"hotfixes":{}}"#, r#"{"version":"x"}"#] {
+        let (node, level, message) = checked(Some(old), served(config), "");
+        assert_eq!(level, "Informational", "{config}");
+        assert_eq!(message, "check-hotfix outcome=noHotfixAvailable", "{config}");
+        assert_eq!(node.read(POINTER).unwrap(), old);
+    }
+    let (node, level, message) = checked(Some(old), served("not json"), "");
+    assert_eq!(level, "Error");
+    assert!(message.starts_with("check-hotfix outcome=failed error=parsing LPS"), "{message}");
+    assert_eq!(node.read(POINTER).unwrap(), old);
+}
+
+#[test]
+fn status_decides_between_nothing_refusal_and_fallback_11_12_13_14() {
+    let cold = r#","hotfixes":{"202604.01":"202604.01.7"}"#;
+    let staged = r#"{"hotfixes":{"202604.01":"202604.01.7"}}"#;
+    for (status, outcome) in [
+        (16, "noHotfixAvailable"),
+        (7, "noHotfixAvailable"),
+        (5, "noHotfixAvailable"),
+        (3, "failed error=LPS fetch failed with a client error"),
+        (8, "failed error=LPS fetch failed with a client error"),
+        (14, "customDataFallback"),
+        (13, "customDataFallback"),
+        (2, "customDataFallback"),
+        (4, "customDataFallback"),
+    ] {
+        let (node, level, message) = checked(None, Reply::Status(status), cold);
+        assert!(
+            message.starts_with(&format!("check-hotfix outcome={outcome}")),
+            "{status} {message}"
+        );
+        assert_eq!(level == "Error", outcome.starts_with("failed"));
+        let expected = (outcome == "customDataFallback").then(|| staged.to_owned());
+        assert_eq!(node.read(POINTER), expected, "{status}");
+        if outcome == "customDataFallback" {
+            let (node, level, message) = checked(None, Reply::Status(status), "");
+            assert_eq!((level.as_str(), node.read(POINTER)), ("Error", None));
+            assert!(message.contains("outcome=failed error=") && message.contains("no cold-start"));
+        }
+    }
+}
+
+#[test]
+fn pointer_that_cannot_be_written_is_a_failure_without_traces_17() {
+    let authority = Authority::new();
+    let service = Service::start(&authority, NAME, served(MAP));
+    for operation in ["write", "chmod", "sync", "rename"] {
+        let (node, mut world) = node_with(&authority.pem(), "");
+        let network = world.network.take();
+        world = super::world(&node, move |found, path| {
+            let is_pointer = path.to_string_lossy().contains("aks-node-controller-hotfix");
+            (found == operation && is_pointer).then_some(EACCES)
+        });
+        world.network = network;
+        world.live_patching = Some(service.port);
+        let (level, message) = outcome(&node, &mut world);
+        assert_eq!(level, "Error");
+        assert!(message.contains("outcome=failed error=writing hotfix config"), "{message}");
+        assert_eq!(node.read(POINTER), None);
+    }
+    // No folder is created for it.
+    let (node, mut world) = node_with(&authority.pem(), "");
+    world.live_patching = Some(service.port);
+    outcome(&node, &mut world);
+    let made =
+        world.trace.borrow().iter().any(|line| line.starts_with("mkdir") && line.contains("/opt/"));
+    assert!(!made);
+}
+
+#[test]
+fn target_is_found_in_the_config_or_else_in_the_nbc_command_18_19_20_25() {
+    let authority = Authority::new();
+    let service = Service::start(&authority, NAME, served(MAP));
+    let nbc = format!(
+        "API_SERVER_NAME=nbc.example KUBE_CA_CRT=\"{}\" bash\n",
+        STANDARD.encode(authority.pem())
+    );
+
+    let node = Node::new();
+    node.write(NBC, &nbc);
+    let mut world = networked(&node, |_| Ok(response(200, SIGNATURE)));
+    world.live_patching = Some(service.port);
+    assert_eq!(outcome(&node, &mut world).1, "check-hotfix outcome=lpsRead");
+    assert_eq!(world.dialed, ["nbc.example:443 3s"]);
+    let told = text(&world.err);
+    assert!(told.contains("node config not found, trying nbc-cmd.sh fallback"));
+    assert!(told.contains("loaded LPS target from nbc-cmd.sh fallback"));
+
+    // The port of the name is dropped.
+    let (node, mut world) = node_with(&authority.pem(), "");
+    world.live_patching = Some(service.port);
+    outcome(&node, &mut world);
+    assert_eq!(world.dialed, [format!("{HOST}:443 3s")]);
+
+    let node = Node::new();
+    node.write(CONFIG, r#"{"version":"v1"}"#);
+    node.write(NBC, &nbc);
+    let mut world = networked(&node, |_| panic!("IMDS is not asked"));
+    world.live_patching = Some(service.port);
+    let (level, message) = outcome(&node, &mut world);
+    assert_eq!(level, "Error");
+    assert!(message.contains("outcome=failed") && message.contains("no api_server_config"));
+    assert_eq!(world.dialed, [""; 0]);
+
+    let node = Node::new();
+    let mut world = networked(&node, |_| panic!("IMDS is not asked"));
+    assert!(outcome(&node, &mut world).1.contains("outcome=failed"));
+}
+
+#[test]
+fn connection_is_refused_unless_the_certificate_is_the_cas_and_for_the_one_name_21_22_23() {
+    let (ours, stranger) = (Authority::new(), Authority::new());
+    for ca in ["", "no PEM"] {
+        let service = Service::start(&ours, NAME, served(MAP));
+        let (node, mut world) = node_with(ca, "");
+        world.live_patching = Some(service.port);
+        assert!(outcome(&node, &mut world).1.contains("outcome=failed"));
+        assert_eq!(service.seen(), [], "no connection without a CA");
+    }
+    for (authority, name) in [(&ours, HOST), (&ours, "other.example"), (&stranger, NAME)] {
+        let service = Service::start(authority, name, served(MAP));
+        let (node, mut world) = node_with(&ours.pem(), "");
+        world.live_patching = Some(service.port);
+        let (level, message) = outcome(&node, &mut world);
+        assert_eq!(level, "Error");
+        assert!(message.contains("outcome=failed") && message.contains("TLS: "), "{message}");
+        assert_eq!(node.read(POINTER), None);
+        // The credential is not sent to whoever has no such certificate.
+        assert!(service.seen().iter().all(|seen| seen.request.is_empty()));
+    }
+}
+
+#[test]
+fn call_is_what_the_front_routes_and_the_service_expects_24() {
+    let authority = Authority::new();
+    let service = Service::start(&authority, NAME, served(MAP));
+    let (node, mut world) = node_with(&authority.pem(), "");
+    world.live_patching = Some(service.port);
+    assert_eq!(outcome(&node, &mut world).1, "check-hotfix outcome=lpsRead");
+    let seen = service.seen();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].server_name, HOST);
+    assert_eq!(seen[0].protocols, ["aks-live-patching", "h2"]);
+    let request = text(&seen[0].request);
+    for part in [
+        "/akslivepatching.v1.LivePatchingService/GetComponentConfig",
+        "\u{0d}authorization\u{10}canary-signature",
+        "\u{0a}\u{11}aksNodeController",
+    ] {
+        assert!(request.contains(part), "{part}: {request}");
+    }
+}
+
+#[test]
+fn imds_is_asked_twice_at_most_and_never_through_a_proxy_26_27() {
+    let authority = Authority::new();
+    let service = Service::start(&authority, NAME, served(MAP));
+    let asked = Rc::new(RefCell::new(Vec::new()));
+    let (node, _) = node_with(&authority.pem(), "");
+    let (seen, mut count) = (Rc::clone(&asked), 0);
+    let mut world = networked(&node, move |request| {
+        assert!(request.proxy.is_none() && request.limit == Duration::from_secs(2));
+        let headers: Vec<_> =
+            request.headers.iter().map(|(n, v)| format!("{n}: {}", v.expose())).collect();
+        seen.borrow_mut().push(format!(
+            "http://{}{} {headers:?}",
+            request.url.authority(),
+            request.url.target
+        ));
+        count += 1;
+        Ok(response(if count == 1 { 500 } else { 200 }, SIGNATURE))
+    });
+    world.variables = vec![("HTTP_PROXY".into(), "http://127.0.0.1:1".into())];
+    world.live_patching = Some(service.port);
+    assert_eq!(outcome(&node, &mut world).1, "check-hotfix outcome=lpsRead");
+    let expected = r#"http://169.254.169.254/metadata/attested/document?api-version=2025-04-07 ["Metadata: true"]"#;
+    assert_eq!(*asked.borrow(), [expected, expected]);
+    let warnings = logged(&node).iter().filter(|line| line.starts_with("WARN")).count();
+    assert_eq!(warnings, 1);
+
+    for bad in [
+        Ok(response(200, r#"{"signature":""}"#)),
+        Ok(response(200, "{}")),
+        Ok(response(200, r#"{"signature":7}"#)),
+        Ok(response(200, "<html>")),
+        Ok(response(302, SIGNATURE)),
+        // What the client makes of two MiB; `world::http` has the test.
+        Err(HttpFailure { kind: HttpFailureKind::Malformed, text: "larger".to_owned() }),
+    ] {
+        let (node, _) = node_with(&authority.pem(), "");
+        let mut world = networked(&node, move |_| bad.clone());
+        world.live_patching = Some(service.port);
+        let (level, message) = outcome(&node, &mut world);
+        assert_eq!(level, "Error");
+        assert!(message.contains("imds attested token: "), "{message}");
+        assert_eq!(world.network.unwrap().requests.len(), 2);
+        assert_eq!(world.dialed, [""; 0]);
+    }
+}
+
+#[test]
+fn service_that_does_not_end_is_given_up_at_the_deadline_28() {
+    let authority = Authority::new();
+    for reply in [Reply::Silence, Reply::Drip] {
+        let service = Service::start(&authority, NAME, reply);
+        let (node, mut world) = node_with(&authority.pem(), "");
+        world.live_patching = Some(service.port);
+        world.dial_limit = Some(Duration::from_millis(500));
+        let (level, message) = outcome(&node, &mut world);
+        assert_eq!(level, "Error");
+        assert!(message.contains("DeadlineExceeded") || message.contains("timed out"), "{message}");
+        assert_eq!(world.dialed, [format!("{HOST}:443 3s")]);
+    }
+}
+
+#[test]
+fn large_map_is_staged_and_a_larger_one_is_refused_29() {
+    let large = |bytes: usize| {
+        let entries: Vec<String> =
+            (0..bytes / 32).map(|at| format!(r#""{at:012}":"202604.01.1""#)).collect();
+        format!(r#"{{"hotfixes":{{"202604.01":"202604.01.1",{}}}}}"#, entries.join(","))
+    };
+    let (node, _, message) = checked(None, served(&large(3 << 20)), "");
+    assert_eq!(message, "check-hotfix outcome=lpsRead");
+    assert!(node.read(POINTER).unwrap().len() > 2 << 20);
+    let cold = r#","hotfixes":{"202604.01":"202604.01.7"}"#;
+    let (node, level, message) = checked(None, served(&large(6 << 20)), cold);
+    assert_eq!(level, "Error");
+    assert!(message.contains("ResourceExhausted"), "{message}");
+    assert_eq!(node.read(POINTER), None);
+}
+
+/// The process that panics: run by [`panic_is_an_event_and_exit_code_0_31`] only.
+#[test]
+#[ignore = "ends its process"]
+fn panicking() {
+    let root = std::env::var("PANICKING_ROOT").expect("run by another test");
+    let mut world = Faulty::new(std::path::Path::new(&root), |operation, path| {
+        let is_config = operation == "open" && path.ends_with("aks-node-controller-config.json");
+        assert!(!is_config, "a text that may quote hunter2");
+        None
+    });
+    world.run_as(OWN, &["check-hotfix"]);
+}
+
+#[test]
+fn panic_is_an_event_and_exit_code_0_31() {
+    let (node, _) = node_with("", "");
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "hotfix::check::panicking", "--ignored", "--nocapture"])
+        .env("PANICKING_ROOT", node.root())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!text(&output.stdout).contains("test result"), "the process ended in the middle");
+    let events = events(&node, "CheckHotfix");
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].0, "Error");
+    assert!(events[0].1.starts_with("check-hotfix outcome=failed panic=at "), "{events:?}");
+    assert!(!format!("{events:?}{output:?}").contains("hunter2"));
+}
+
+#[test]
+fn extra_words_are_a_warning_and_the_policy_can_turn_it_off_5() {
+    let node = Node::new();
+    let mut world = world(&node, |_, _| None);
+    assert_eq!(world.run_as(OWN, &["check-hotfix", "extra", "words"]), 0);
+    assert!(
+        text(&world.err).contains("\"level\":\"WARN\",\"msg\":\"check-hotfix takes no arguments")
+    );
+    assert_eq!(events(&node, "CheckHotfix").len(), 1, "it goes on");
+
+    let (node, _) = node_with("", "");
+    node.write(POLICY, "off\n");
+    let mut world = networked(&node, |_| panic!("IMDS is not asked"));
+    assert_eq!(outcome(&node, &mut world).1, "check-hotfix outcome=disabledByPolicy");
+}
