@@ -33,6 +33,10 @@ pub enum Body {
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
+/// Headers behind the body of an answer, as one of its extensions. HTTP/2 only.
+#[derive(Debug, Clone)]
+pub struct Trailers(pub http::HeaderMap);
+
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -14,6 +14,7 @@ pub mod faults;
 pub mod imds;
 pub mod karpenter;
 pub mod kubernetes;
+pub mod live_patching;
 pub mod random;
 pub mod registry;
 pub mod scenario;

@@ -13,6 +13,7 @@ pub use shell::{LockedAzure, Shell};
 
 use crate::azure::{self, KubernetesAccess};
 use crate::karpenter;
+use crate::live_patching;
 use crate::scenario::Scenario;
 use crate::secrets::{self, NoRandomness};
 use crate::serve::{self, Authority, AuthorityError, HostCheck};
@@ -72,7 +73,8 @@ pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
     };
     let authority = Authority::new()?;
     let host = address.ip().to_string();
-    let tls = authority.server(&["127.0.0.1", "localhost", "::1", &host], &["h2", "http/1.1"])?;
+    let names = ["127.0.0.1", "localhost", "::1", &host, live_patching::CERTIFICATE_NAME];
+    let tls = authority.server(&names, &[live_patching::PROTOCOL, "h2", "http/1.1"])?;
     let mut options = Options {
         azure: azure::Options {
             speed: settings.speed,

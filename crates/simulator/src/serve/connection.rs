@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use super::Service;
-use crate::exchange::{Body, Outcome, Request, Response};
+use crate::exchange::{Body, Outcome, Request, Response, Trailers};
 
 /// The most that a request's body may hold: ten times an etcd object, far above any ARM body.
 const LARGEST_BODY: usize = 16 * 1024 * 1024;
@@ -43,7 +43,10 @@ async fn answer(
     let (head, body) = request.into_parts();
     let body = Limited::new(body, LARGEST_BODY).collect().await?.to_bytes();
     match service.call(Request::from_parts(head, body)).await {
-        Outcome::Answer(response) => Ok(response.map(Sent::whole)),
+        Outcome::Answer(mut response) => {
+            let trailers = response.extensions_mut().remove::<Trailers>();
+            Ok(response.map(|body| Sent::whole(body, trailers)))
+        }
         Outcome::CutShort(response, length) => Ok(cut_short(response, length)),
         Outcome::Dropped => Err("the connection is dropped by a fault rule".into()),
         Outcome::Silence => std::future::pending().await,
@@ -57,7 +60,7 @@ fn cut_short(response: Response, length: usize) -> http::Response<Sent> {
     head.headers.insert(http::header::CONTENT_LENGTH, http::HeaderValue::from(whole.len()));
     let part = whole.slice(..length.min(whole.len()));
     let pieces = futures::stream::iter([part]).boxed();
-    http::Response::from_parts(head, Sent { pieces, length: None, breaks: true })
+    http::Response::from_parts(head, Sent { pieces, length: None, breaks: true, trailers: None })
 }
 
 /// A body on its way out.
@@ -66,16 +69,18 @@ struct Sent {
     /// How many bytes there are in all, where that is known.
     length: Option<u64>,
     breaks: bool,
+    trailers: Option<Trailers>,
 }
 
 impl Sent {
-    fn whole(body: Body) -> Self {
+    fn whole(body: Body, trailers: Option<Trailers>) -> Self {
         match body {
             Body::Full(bytes) => {
-                let length = Some(bytes.len() as u64);
-                Self { pieces: futures::stream::iter([bytes]).boxed(), length, breaks: false }
+                let length = trailers.is_none().then_some(bytes.len() as u64);
+                let pieces = futures::stream::iter([bytes]).boxed();
+                Self { pieces, length, breaks: false, trailers }
             }
-            Body::Stream(pieces) => Self { pieces, length: None, breaks: false },
+            Body::Stream(pieces) => Self { pieces, length: None, breaks: false, trailers },
         }
     }
 }
@@ -93,9 +98,16 @@ impl http_body::Body for Sent {
             Poll::Ready(None) if self.breaks => {
                 Poll::Ready(Some(Err("the body is cut short by a fault rule".into())))
             }
-            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Ready(None) => {
+                Poll::Ready(self.trailers.take().map(|Trailers(map)| Ok(Frame::trailers(map))))
+            }
             Poll::Pending => Poll::Pending,
         }
+    }
+
+    /// A body of nothing ends with its head.
+    fn is_end_stream(&self) -> bool {
+        self.length == Some(0) && self.trailers.is_none() && !self.breaks
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -29,6 +29,8 @@ GET    /admin/cluster           the cluster's side of the world: nodes, claims, 
 POST   /admin/karpenter         start Karpenter: {\"mode\": \"bootstrappingclient\", \"imageVersion\": \"202601.27.0\"}, or as it was
 DELETE /admin/karpenter         stop it: nobody deletes or registers anything, and what it promised is lost
 POST   /admin/nodeclaims        {\"name\": \"default-x\"}: Karpenter launches it, if it runs
+POST   /admin/hotfixes          publish the body as the live-patching service's JSON: {\"hotfixes\": {\"202604.01\": \"202604.01.1\"}}
+DELETE /admin/hotfixes          publish nothing
 POST   /admin/denials           {\"action\": \"Microsoft.Insights/*\"}
 DELETE /admin/denials           allow everything again
 ";
@@ -120,6 +122,14 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
             let made = shell.world().with(|world, now| world.create_claim(&claim.name, now));
             made.map(|_| ()).map_err(|error| error.message)
         }),
+        ("POST", "/admin/hotfixes") => {
+            shell.live_patching().publish(Some(String::from_utf8_lossy(body).into_owned()));
+            Ok(())
+        }
+        ("DELETE", "/admin/hotfixes") => {
+            shell.live_patching().publish(None);
+            Ok(())
+        }
         ("POST", "/admin/denials") => read::<Denial>(body).map(|denial| shell.azure().deny(denial)),
         ("DELETE", "/admin/denials") => {
             shell.azure().clear_denials();

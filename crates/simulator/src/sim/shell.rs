@@ -12,6 +12,7 @@ use crate::azure::{self, Azure};
 use crate::exchange::{Outcome, Request};
 use crate::faults::Service as Called;
 use crate::imds::Imds;
+use crate::live_patching::{self, LivePatching};
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use crate::secrets;
@@ -23,6 +24,7 @@ pub struct Shell {
     world: world::Shell,
     imds: Imds,
     registry: Registry,
+    live_patching: LivePatching,
     seed: u64,
     /// The bearer token of the admin API.
     admin_token: Secret,
@@ -46,13 +48,25 @@ impl Shell {
         let registry = Registry::new(&host, &[KUBELET_IDENTITY]);
         let world = World::new(scenario, seed, now(), options);
         let world = world::Shell::with_clock(world, Arc::new(now));
-        Self { world, imds, registry, seed, admin_token }
+        Self { world, imds, registry, live_patching: LivePatching::default(), seed, admin_token }
     }
 
     /// Azure, with the world locked for as long as this is held.
     #[must_use]
     pub fn azure(&self) -> LockedAzure<'_> {
         LockedAzure { world: self.world.lock(), shell: &self.world }
+    }
+
+    /// The live-patching service.
+    #[must_use]
+    pub fn live_patching(&self) -> &LivePatching {
+        &self.live_patching
+    }
+
+    /// The metadata service of a simulated machine.
+    #[must_use]
+    pub fn imds(&self) -> &Imds {
+        &self.imds
     }
 
     /// The whole world.
@@ -101,6 +115,9 @@ impl Shell {
             return self
                 .azure()
                 .with_faults(Called::Imds, request, now(), |now| self.imds.handle(request, now));
+        }
+        if path == live_patching::METHOD {
+            return self.live_patching.handle(request, &self.imds.compute["vmId"]);
         }
         if starts("/v2/") || starts("/oauth2/") {
             return self.azure().with_faults(Called::Registry, request, now(), |now| {
