@@ -1,5 +1,6 @@
 //! From a text to diagnoses: the first rule that fits, else the catalogue.
 
+use mooring_contract::CseStatus;
 use mooring_contract::catalogue::{
     Date, ExitCode, Meanings, Os, Owner, Reach, Status, image_date, known_image, lookup_named,
 };
@@ -189,7 +190,10 @@ impl<'a> Case<'a> {
     /// What is known whatever the answer is.
     fn complete(&self, diagnosis: Diagnosis) -> Diagnosis {
         let name = self.meanings.first().map(|row| row.name.to_owned());
+        let mut summary = diagnosis.summary;
+        summary.extend(self.decoded.status.as_ref().and_then(hotfix_sentence));
         Diagnosis {
+            summary,
             os: self.os,
             outcome: self.decoded.outcome,
             situation: self.decoded.situation,
@@ -204,6 +208,14 @@ impl<'a> Case<'a> {
             ..diagnosis
         }
     }
+}
+
+/// Which agent and scripts ran, where the report names them. What is not plainly a version is left out.
+fn hotfix_sentence(status: &CseStatus) -> Option<String> {
+    let text = status.hotfix.as_str();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" .=()-_".contains(&byte);
+    let is_state = text.starts_with("binary=") && text.contains(" scripts=") && text.len() <= 120;
+    (is_state && text.bytes().all(is_plain)).then(|| format!(" Hotfix in effect: {text}."))
 }
 
 /// The catalogue's answer.

@@ -15,6 +15,7 @@ pub(crate) fn status(text: &[u8], message: &Message) -> Option<CseStatus> {
     status.output = member(body, b"Output").unwrap_or_default();
     status.error = member(body, b"Error").unwrap_or_default();
     status.diagnosis = member(body, b"Diagnosis").unwrap_or_default();
+    status.hotfix = member(body, b"Hotfix").unwrap_or_default();
     status.timings.exec_duration = message.duration.map(|seconds| seconds.to_string());
     status.timings.kernel_start_time = member(body, b"KernelStartTime");
     status.timings.cse_start_time = member(body, b"CSEStartTime");

@@ -88,6 +88,25 @@ fn the_report_is_read_as_far_as_it_is_there() {
 }
 
 #[test]
+fn hotfixed_scripts_are_named_with_the_cause_and_nothing_else_is_quoted() {
+    let summary = |hotfix: &str| {
+        let text = report(51, "+ exit 51")
+            .replace("\"Output\"", &format!("\"Hotfix\":\"{hotfix}\",\"Output\""));
+        diagnose(text.as_bytes(), Hints::default())[0].summary.clone()
+    };
+    let told = summary("binary=202604.01.0 scripts=202604.01.1");
+    assert!(told.ends_with(" Hotfix in effect: binary=202604.01.0 scripts=202604.01.1."), "{told}");
+    for forged in [
+        "",
+        "scripts=1",
+        "binary=1 scripts=<script>",
+        &format!("binary={} scripts=1", "x".repeat(200)),
+    ] {
+        assert!(!summary(forged).contains("Hotfix"), "{forged}");
+    }
+}
+
+#[test]
 fn an_empty_answer_is_a_valid_document() {
     assert_eq!(to_json(&[]), "{\n  \"schema\": \"mooring.explain/v1\",\n  \"diagnoses\": []\n}");
 }

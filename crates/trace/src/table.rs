@@ -78,6 +78,10 @@ fn headline(timeline: &Timeline) -> String {
         row("running", &running.name);
         row("known by", &running.evidence);
     }
+    let is_hotfix = |span: &&crate::Span| span.name.ends_with("Hotfix") && !span.message.is_empty();
+    for span in timeline.spans.iter().filter(is_hotfix) {
+        row("hotfix", &span.message);
+    }
     text
 }
 

@@ -42,11 +42,20 @@ pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<Event, String> {
     };
     let code = summary.get("ExitCode").map(exit_code).unwrap_or_default();
     let failed = member("EventLevel") == "Error" || !matches!(code.as_str(), "" | "0");
-    let said = if failed && kind != Kind::Run { message } else { "" };
+    let said = match message {
+        _ if is_hotfix(&task) => message.split(" | startTime=").next().unwrap_or_default(),
+        _ if failed && kind != Kind::Run => message,
+        _ => "",
+    };
     let message = tidy(&mooring_diagnosis::masked(said), LONGEST_MESSAGE);
     let name = path.rsplit('/').next().unwrap_or(path);
     let told = Told { name: task, kind, start, end, failed, source: Source::Event, message };
     Ok(Event { told, named: stamp::of_file_name(name), summary })
+}
+
+/// True for events about hotfixes, whose messages name versions.
+fn is_hotfix(task: &str) -> bool {
+    task.starts_with("AKS.AKSNodeController.") && task.ends_with("Hotfix")
 }
 
 /// A string or a number, as text.
@@ -83,5 +92,12 @@ mod tests {
         let event = read("1.json", text.as_bytes()).unwrap();
         assert!(event.told.failed && event.told.kind == Kind::Agent);
         assert_eq!(event.told.message, "exited with error TLS_BOOTSTRAP_TOKEN=[secret]");
+    }
+
+    #[test]
+    fn hotfix_is_quoted_although_nothing_failed() {
+        let text = r#"{"Timestamp":"2026-11-15 02:15:28.123","TaskName":"AKS.AKSNodeController.Hotfix","EventLevel":"Informational","Message":"hotfix binary=202604.01.0 scripts=202604.01.1 | startTime=x"}"#;
+        let event = read("1.json", text.as_bytes()).unwrap();
+        assert_eq!(event.told.message, "hotfix binary=202604.01.0 scripts=202604.01.1");
     }
 }
