@@ -36,11 +36,15 @@ const fn format(name: &'static str, max_len: u32) -> Target {
     Target { name, seeds: Seeds::Own, dictionary: "fuzz/formats.dict", max_len }
 }
 
-const TARGETS: [Target; 10] = [
+const TARGETS: [Target; 14] = [
     diagnosis("decode"),
     diagnosis("diagnose"),
     diagnosis("cse_status"),
     format("archive", 1024),
+    format("hotfix_call", 512),
+    format("hotfix_headers", 256),
+    format("hotfix_pointer", 512),
+    format("hotfix_write_files", 1024),
     format("http_response", 512),
     format("journal", 4096),
     format("nbc", 512),
