@@ -10,6 +10,7 @@ mod deb;
 mod dist;
 mod elf;
 mod fuzz;
+mod lab;
 mod mutants;
 mod oracles;
 mod packaging;
@@ -34,6 +35,10 @@ Chores:
   oracles      install what judges the simulator: Microsoft's Python clients
   audit        licences, sources and banned crates, by cargo-deny
   codes        write docs/CODES.md anew from the exit-code catalogue
+  lab node [--only CASE] [--list] [--keep] [--install]
+               boot nodes of real parts (systemd, cloud-init, oras, docker-registry) and compare what is seen with what is
+               expected; needs root and Debian packages, which --install installs; --only runs the cases whose name has
+               this text, --keep keeps their files
   fuzz [TARGET] [--runs N]
                any bytes against every reader of foreign input, 1,000,000 each unless told otherwise
   soak [--seeds N] [--first SEED]
@@ -67,6 +72,7 @@ fn main() -> ExitCode {
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["bench", "controller"] => bench_controller::bench(),
         ["bench", "kubernetes"] => checks::bench_kubernetes(),
+        ["lab", "node", ref rest @ ..] => lab::node(rest),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
             say(HELP);

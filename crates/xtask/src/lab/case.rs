@@ -1,0 +1,225 @@
+//! What a case is, what was seen of it, and whether they agree.
+
+use std::fmt::Write as _;
+
+use mooring_contract::custom_data::Format;
+use serde::Deserialize;
+
+use crate::step::Failed;
+
+/// The kubelet identity of the lab's nodes, and its tenant, as `node_services` knows them.
+pub(super) const CLIENT: &str = "00000000-0000-4000-8000-00000000c1d0";
+pub(super) const TENANT: &str = "00000000-0000-4000-8000-000000007e4a";
+
+/// One node, from its first boot to its last.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Case {
+    pub(super) name: String,
+    #[serde(default)]
+    format: CustomDataFormat,
+    config: Option<String>,
+    pub(super) registry: Option<String>,
+    #[serde(default)]
+    pub(super) prepare: String,
+    #[serde(default)]
+    pub(super) network: String,
+    #[serde(default)]
+    pub(super) work: String,
+    pub(super) boots: Vec<Boot>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum CustomDataFormat {
+    #[default]
+    Boothook,
+    CloudConfig,
+}
+
+/// One boot.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Boot {
+    /// What ends the run when it is in its middle.
+    pub(super) interrupt: Option<Interrupt>,
+    /// Shell to run inside when the run is over.
+    pub(super) inside: Option<String>,
+    /// Shell to run when the node is off, with its root directory in `$ROOT`.
+    #[serde(default)]
+    pub(super) after: String,
+    pub(super) expect: Seen,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Interrupt {
+    /// `systemctl poweroff`.
+    Poweroff,
+    /// The machine is gone from one instant to the next.
+    PowerCut,
+    /// SIGKILL to the agent alone.
+    KillAgent,
+    /// SIGKILL to the agent and every process of its scripts.
+    KillAll,
+    /// `systemctl stop` of the agent's unit.
+    StopUnit,
+}
+
+/// What is expected of a boot, or was seen; what a case does not name may be anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Seen {
+    /// The exit code in the launcher's closing line.
+    pub(super) launcher: Option<i32>,
+    /// The exit code of `provision-wait`.
+    pub(super) wait: Option<i32>,
+    /// The `ExitCode` that it printed.
+    pub(super) report: Option<String>,
+    /// The first word of `Diagnosis`.
+    pub(super) cause: Option<String>,
+    /// How often the scripts ran in all boots so far.
+    pub(super) runs: Option<usize>,
+    pub(super) sentinel: Option<bool>,
+    pub(super) previous: Option<bool>,
+    /// The exit code of the shell that ran inside.
+    pub(super) inside: Option<i32>,
+    /// Expected words, or those that were missing.
+    pub(super) words: Vec<String>,
+    /// Words that must not be there, or those that were.
+    pub(super) absent: Vec<String>,
+}
+
+impl Seen {
+    /// Leaves what `expected` is about, and of its words those for which the outputs are wrong.
+    pub(super) fn about(mut self, expected: &Self, outputs: &str) -> Self {
+        fn only<T>(seen: &mut Option<T>, expected: bool) {
+            if !expected {
+                *seen = None;
+            }
+        }
+        only(&mut self.launcher, expected.launcher.is_some());
+        only(&mut self.wait, expected.wait.is_some());
+        only(&mut self.report, expected.report.is_some());
+        only(&mut self.cause, expected.cause.is_some());
+        only(&mut self.runs, expected.runs.is_some());
+        only(&mut self.sentinel, expected.sentinel.is_some());
+        only(&mut self.previous, expected.previous.is_some());
+        only(&mut self.inside, expected.inside.is_some());
+        let is_there = |word: &&String| outputs.contains(word.as_str());
+        self.words = expected.words.iter().filter(is_there).cloned().collect();
+        // The expected list is what is not there.
+        self.absent = expected.absent.iter().filter(|word| !is_there(word)).cloned().collect();
+        self
+    }
+
+    pub(super) fn show(&self) -> String {
+        let mut parts = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            parts.extend(value.map(|value| format!("{name} {value}")));
+        };
+        let yes_or_no = |there: Option<bool>| {
+            there.map(|there| if there { "there" } else { "not there" }.to_owned())
+        };
+        add("launcher", self.launcher.map(|code| code.to_string()));
+        add("wait", self.wait.map(|code| code.to_string()));
+        add("report", self.report.clone());
+        add("cause", self.cause.clone());
+        add("script runs", self.runs.map(|runs| runs.to_string()));
+        add("sentinel", yes_or_no(self.sentinel));
+        add("previous report", yes_or_no(self.previous));
+        add("inside", self.inside.map(|code| code.to_string()));
+        for (label, words) in [("", &self.words), ("no ", &self.absent)] {
+            parts.extend(words.iter().map(|word| format!("{label}“{word}”")));
+        }
+        parts.join(", ")
+    }
+}
+
+/// Reads the cases.
+pub(super) fn read(text: &str) -> Result<Vec<Case>, Failed> {
+    serde_saphyr::from_str(text).map_err(|error| Failed(format!("the lab's cases: {error}")))
+}
+
+impl Case {
+    pub(super) fn format(&self) -> Format {
+        match self.format {
+            CustomDataFormat::Boothook => Format::Boothook,
+            CustomDataFormat::CloudConfig => Format::CloudConfig,
+        }
+    }
+
+    /// The node config.
+    pub(super) fn config(&self) -> String {
+        if let Some(config) = &self.config {
+            return config.clone();
+        }
+        let mut config = serde_json::json!({"version": "v1", "kubernetes_version": "1.34.1"});
+        if let Some(registry) = &self.registry {
+            config["bootstrap_profile_container_registry_server"] = registry.as_str().into();
+            config["auth_config"] =
+                serde_json::json!({"tenant_id": TENANT, "assigned_identity_id": CLIENT});
+        }
+        config.to_string()
+    }
+
+    /// A name for files.
+    pub(super) fn file_name(&self) -> String {
+        let letters = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
+        letters.collect()
+    }
+}
+
+/// A row for each boot.
+pub(super) fn table(rows: &[(String, Seen, Seen)]) -> String {
+    let mut table = String::from("| case | expected | seen |\n|---|---|---|\n");
+    for (name, expected, seen) in rows {
+        let verdict = if expected == seen {
+            "as expected".to_owned()
+        } else {
+            format!("**{}**", seen.show())
+        };
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(table, "| {name} | {} | {verdict} |", expected.show());
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_expected_is_compared() {
+        let expected = Seen { wait: Some(0), words: vec!["x509".into()], ..Seen::default() };
+        let seen = Seen { wait: Some(0), report: Some("50".into()), ..Seen::default() };
+        assert_eq!(seen.clone().about(&expected, "Error: x509: no"), expected);
+        assert_ne!(seen.clone().about(&expected, "Error: refused"), expected);
+        let absent = Seen { absent: vec!["OrasBinaryMissing".into()], ..Seen::default() };
+        assert_eq!(seen.clone().about(&absent, "NetworkUnreachable"), absent);
+        assert_ne!(seen.about(&absent, "OrasBinaryMissing"), absent);
+        let unseen = Seen::default().about(&expected, "x509");
+        assert_ne!(unseen, expected, "a result that never came is no success");
+    }
+
+    #[test]
+    fn rows_that_differ_show_what_was_seen() {
+        let expected = Seen { wait: Some(0), ..Seen::default() };
+        let seen = Seen { wait: Some(50), ..Seen::default() };
+        let table = table(&[
+            ("a".into(), expected.clone(), expected.clone()),
+            ("b".into(), expected, seen),
+        ]);
+        assert!(table.contains("| a | wait 0 | as expected |"), "{table}");
+        assert!(table.contains("| b | wait 0 | **wait 50** |"), "{table}");
+    }
+
+    #[test]
+    fn registry_is_put_into_the_node_config() {
+        let cases = read("[{name: a, registry: my.lab, boots: []}]").unwrap();
+        let config: serde_json::Value = serde_json::from_str(&cases[0].config()).unwrap();
+        assert_eq!(config["bootstrap_profile_container_registry_server"], "my.lab");
+        assert_eq!(config["auth_config"]["assigned_identity_id"], CLIENT);
+        assert!(read("[{name: a, boots: [], nosuch: 1}]").is_err());
+    }
+}
