@@ -8,7 +8,9 @@ use crate::escape::tidy;
 use crate::files::{self, File};
 use crate::gather::{Gathered, gather};
 use crate::read::{LONGEST_NAME, MOST, exit_code};
-use crate::timeline::{Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline};
+use crate::timeline::{
+    Attempt, Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
+};
 use crate::{chain, field, gaps, steps, tree};
 
 /// What lies further from the bootstrap than this belongs to another boot, or to a clock that was not set yet.
@@ -81,6 +83,7 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
         spans,
         running,
         diagnosis: diagnosis(&gathered, outcome),
+        earlier: earlier(&gathered),
         system,
         skipped,
     }
@@ -102,9 +105,23 @@ fn diagnosis(gathered: &Gathered, outcome: Outcome) -> Option<mooring_diagnosis:
     if outcome == Outcome::Succeeded {
         return None;
     }
+    cause(&gathered.report_text)
+}
+
+fn cause(report: &[u8]) -> Option<mooring_diagnosis::Diagnosis> {
     let hints = Hints { os: Some(Os::Linux), image_date: None };
-    let found = diagnose_bounded(&gathered.report_text, hints).into_iter().next()?;
+    let found = diagnose_bounded(report, hints).into_iter().next()?;
     (found.outcome != mooring_diagnosis::Outcome::Succeeded).then_some(found)
+}
+
+fn earlier(gathered: &Gathered) -> Option<Attempt> {
+    let (facts, text) = gathered.earlier.as_ref()?;
+    let started = facts.status.timings.cse_start_time.as_deref();
+    Some(Attempt {
+        exit_code: facts.status.code().ok(),
+        started: started.map(|started| tidy(started, LONGEST_NAME)),
+        diagnosis: cause(text),
+    })
 }
 
 /// A span on its way: without an end if nothing tells one.

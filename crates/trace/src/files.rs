@@ -16,6 +16,8 @@ pub struct File {
 pub(crate) enum Content {
     /// `provision.json`.
     Report,
+    /// `provision.json.previous`: the report of the attempt before.
+    EarlierReport,
     /// An event for the guest agent.
     Event,
     /// `cluster-provision.log`: what `bash -x` printed.
@@ -63,6 +65,7 @@ pub(crate) fn content(file: &File, is_alone: bool) -> Content {
         // What a running agent writes of itself has the same name.
         "provision.json" if path.contains("run/aks-node-controller/") => Content::Other,
         "provision.json" => Content::Report,
+        "provision.json.previous" if !is_alone => Content::EarlierReport,
         "cluster-provision.log" => Content::Trace,
         "cluster-provision-cse-output.log" => Content::Wrapper,
         "aks-node-controller.log" => Content::AgentLog,

@@ -20,6 +20,8 @@ pub(crate) struct Gathered {
     pub(crate) report: Option<Facts>,
     /// The text that a cause is looked for in.
     pub(crate) report_text: Vec<u8>,
+    /// The report of the attempt before, and the text that its cause is looked for in.
+    pub(crate) earlier: Option<(Facts, Vec<u8>)>,
     /// Steps that the trace begins and does not end.
     pub(crate) open: Vec<(String, Option<Stamp>)>,
     pub(crate) host: Option<String>,
@@ -38,6 +40,9 @@ pub(crate) fn gather(files: &[&File]) -> Gathered {
         let text = || String::from_utf8_lossy(&file.bytes);
         let broken = match content(file, files.len() == 1) {
             Content::Report => take_report(&mut gathered, file, true).err(),
+            Content::EarlierReport => read::report(&file.bytes)
+                .map(|facts| gathered.earlier = Some((facts, file.bytes.clone())))
+                .err(),
             Content::Message => take_report(&mut gathered, file, false).err(),
             Content::Event if events.len() >= MOST => Some(format!("more than {MOST} events")),
             Content::Event => {

@@ -113,6 +113,9 @@ fn headline(timeline: &Timeline) -> String {
             (Mood::Plain, "There is no report: whether it went well is not known.".to_owned())
         }
     };
+    if let Some(earlier) = &timeline.earlier {
+        row("Earlier", &earlier.summary());
+    }
     let details = if rows.is_empty() { String::new() } else { format!("<dl>{rows}</dl>") };
     notice(mood, &text, &details)
 }

@@ -1,5 +1,6 @@
 //! Timelines as JSON, schema `mooring.trace/v1`.
 
+use mooring_diagnosis::Diagnosis;
 use serde_json::{Value, json};
 
 use crate::chain::own_seconds;
@@ -18,16 +19,11 @@ pub fn to_json(timelines: &[Timeline]) -> String {
 }
 
 fn node(timeline: &Timeline) -> Value {
-    let diagnosis = timeline.diagnosis.as_ref().map(|diagnosis| {
+    let earlier = timeline.earlier.as_ref().map(|earlier| {
         json!({
-            "reason": diagnosis.reason,
-            "code": diagnosis.effective.code,
-            "name": diagnosis.effective.name,
-            "confidence": diagnosis.confidence.as_str(),
-            "owner": diagnosis.owner.as_str(),
-            "summary": diagnosis.summary,
-            "evidence": diagnosis.evidence.iter().map(|one| &one.line).collect::<Vec<_>>(),
-            "actions": diagnosis.actions,
+            "exitCode": earlier.exit_code,
+            "started": earlier.started,
+            "diagnosis": earlier.diagnosis.as_ref().map(diagnosed),
         })
     });
     let running = timeline.running.as_ref();
@@ -51,12 +47,26 @@ fn node(timeline: &Timeline) -> Value {
         "end": timeline.extent.map(|extent| extent.end.to_string()),
         "seconds": timeline.extent.map(|extent| rounded(extent.seconds())),
         "system": timeline.system.as_str(),
-        "diagnosis": diagnosis,
+        "diagnosis": timeline.diagnosis.as_ref().map(diagnosed),
+        "earlier": earlier,
         "running": running,
         "spans": timeline.spans.iter().map(span).collect::<Vec<_>>(),
         "chain": chain.collect::<Vec<_>>(),
         "gaps": gaps.collect::<Vec<_>>(),
         "skipped": timeline.skipped.iter().map(|one| json!({"path": one.path, "why": one.why})).collect::<Vec<_>>(),
+    })
+}
+
+fn diagnosed(diagnosis: &Diagnosis) -> Value {
+    json!({
+        "reason": diagnosis.reason,
+        "code": diagnosis.effective.code,
+        "name": diagnosis.effective.name,
+        "confidence": diagnosis.confidence.as_str(),
+        "owner": diagnosis.owner.as_str(),
+        "summary": diagnosis.summary,
+        "evidence": diagnosis.evidence.iter().map(|one| &one.line).collect::<Vec<_>>(),
+        "actions": diagnosis.actions,
     })
 }
 

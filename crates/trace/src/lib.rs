@@ -49,4 +49,6 @@ pub mod waterfall;
 
 pub use assemble::read;
 pub use files::{File, is_wanted};
-pub use timeline::{Extent, Gap, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline};
+pub use timeline::{
+    Attempt, Extent, Gap, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
+};

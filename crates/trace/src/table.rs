@@ -74,6 +74,9 @@ fn headline(timeline: &Timeline) -> String {
             row("do first", first);
         }
     }
+    if let Some(earlier) = &timeline.earlier {
+        row("earlier", &earlier.summary());
+    }
     if let Some(running) = &timeline.running {
         row("running", &running.name);
         row("known by", &running.evidence);

@@ -26,6 +26,8 @@ pub struct Timeline {
     pub gaps: Vec<Gap>,
     /// Why it failed.
     pub diagnosis: Option<Diagnosis>,
+    /// The attempt before this one, whose report was kept.
+    pub earlier: Option<Attempt>,
     /// The system whose figures the steps are compared with.
     pub system: crate::field::System,
     /// Files that could not be used, and why.
@@ -235,6 +237,30 @@ impl Source {
             Self::Handler => "handler",
             Self::Concluded => "concluded",
         }
+    }
+}
+
+/// An earlier attempt to bootstrap the node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// Its exit code.
+    pub exit_code: Option<i64>,
+    /// When its scripts started, in their own words.
+    pub started: Option<String>,
+    /// Why it failed.
+    pub diagnosis: Option<Diagnosis>,
+}
+
+impl Attempt {
+    /// The attempt in a sentence.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let code =
+            self.exit_code.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
+        let started = self.started.as_ref().map(|at| format!(", started {at}")).unwrap_or_default();
+        let cause = self.diagnosis.as_ref();
+        let cause = cause.map(|cause| format!(": {}: {}", cause.reason, cause.summary));
+        format!("an earlier attempt ended with {code}{started}{}", cause.unwrap_or_default())
     }
 }
 

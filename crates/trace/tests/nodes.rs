@@ -9,6 +9,8 @@
 mod support;
 
 use mooring_trace::field::{Pace, System};
+use mooring_trace::json::to_json;
+use mooring_trace::table::table;
 use mooring_trace::{File, Kind, Outcome, Source, Span, Status, Timeline, html, read};
 use support::{files, timeline};
 
@@ -39,6 +41,27 @@ fn a_healthy_node_is_told_from_the_kernel_to_the_kubelet() {
         Some("configureKubeletAndKubectl.installKubeletKubectlFromPkg")
     );
     assert_eq!(parent(&node, "ProvisionWait"), None);
+}
+
+#[test]
+fn attempt_before_a_reboot_is_shown_beside_the_latest() {
+    let failed = files("failed");
+    let report = failed.iter().find(|file| file.path.ends_with("aks/provision.json")).unwrap();
+    let mut files = files("healthy");
+    let path = "healthy/var/log/azure/aks/provision.json.previous".to_owned();
+    files.push(File { path, bytes: report.bytes.clone() });
+    let node = read(&files).remove(0);
+    assert_eq!((node.outcome, node.exit_code), (Outcome::Succeeded, Some(0)));
+    let (earlier, alone) = (node.earlier.clone().unwrap(), timeline("failed"));
+    assert_eq!(earlier.exit_code, alone.exit_code);
+    assert_eq!(earlier.diagnosis, alone.diagnosis);
+    assert_eq!(node.spans, timeline("healthy").spans, "its times are not mixed into these");
+    let reason = alone.diagnosis.unwrap().reason.to_string();
+    let nodes = [node];
+    for text in [table(&nodes), to_json(&nodes), html::page(&nodes)] {
+        assert!(text.contains(&reason), "{text}");
+    }
+    assert!(timeline("healthy").earlier.is_none());
 }
 
 #[test]
