@@ -55,12 +55,20 @@ fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
             row("seen", failure.evidence.as_deref().unwrap_or_default());
         }
         row("read from", one.from.as_str());
+        row("earlier", &earlier(one).unwrap_or_default());
         for sentence in about(one, fleet) {
             row("fleet", sentence);
         }
         row("next", &one.next(what).unwrap_or_default());
     }
     text.into()
+}
+
+/// How the attempt before this one failed.
+fn earlier(one: &NodeTold) -> Option<String> {
+    let failure = one.earlier.as_ref()?;
+    let code = failure.code.map(|code| format!("exit code {code}, ")).unwrap_or_default();
+    Some(format!("an earlier attempt failed ({code}{}): {}", failure.cause, failure.sentence))
 }
 
 fn about<'a>(one: &'a NodeTold, fleet: &'a Table) -> impl Iterator<Item = &'a str> {
@@ -90,6 +98,12 @@ fn json(what: &str, told: &[NodeTold], fleet: &Table) -> Value {
                 "owner": failure.map(|failure| failure.owner).filter(|owner| !owner.is_empty()),
                 "evidence": failure.and_then(|failure| failure.evidence.clone()),
                 "readFrom": one.from.as_str(),
+                "earlier": one.earlier.as_ref().map(|earlier| json!({
+                    "code": earlier.code,
+                    "cause": earlier.cause,
+                    "message": earlier.sentence,
+                    "evidence": earlier.evidence,
+                })),
                 "fleet": about(one, fleet).collect::<Vec<_>>(),
                 "next": one.next(what),
             })
@@ -108,6 +122,9 @@ fn markdown(what: &str, told: &[NodeTold], fleet: &Table) -> String {
             one.verdict.failure.as_ref().and_then(|failure| failure.evidence.as_ref())
         {
             let _ = writeln!(text, "  - seen: {}", markdown_code(evidence));
+        }
+        if let Some(earlier) = earlier(one) {
+            let _ = writeln!(text, "  - {}", escape(&earlier));
         }
         for sentence in about(one, fleet) {
             let _ = writeln!(text, "  - fleet: {}", escape(sentence));

@@ -18,7 +18,8 @@ use crate::{show_fleet, show_why};
 pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
     runtime()?.block_on(async {
         let looker = looker(&arguments.cluster, arguments.run_command, true).await?;
-        let told = looker.why(&arguments.what).await.map_err(|failed| of(&failed))?;
+        let mut told = looker.why(&arguments.what).await.map_err(|failed| of(&failed))?;
+        looker.add_earlier(&mut told).await;
         report_old_record(&looker).await;
         // Without the record there is no context, which is no reason to tell nothing.
         let fleet = looker.fleet().await.unwrap_or_default();

@@ -14,19 +14,39 @@ const COMMAND: SignedDuration = SignedDuration::from_mins(3);
 /// How much of a script's error is shown.
 const ERROR_BYTES: usize = 300;
 
-/// Prints the end of a bootstrap's report and then its exit code, or nothing if there is no report yet. Azure returns the
-/// last 4,096 bytes, and the report begins with the exit code: printed as a whole, it could lose just that.
-const READ_REPORT: [&str; 5] = [
+/// Prints the end of a bootstrap's report and then its exit code, or nothing if there is no report yet; before it the same
+/// of an earlier attempt, where one was kept. Azure returns the last 4,096 bytes, and the report begins with the exit
+/// code: printed as a whole, it could lose just that.
+const READ_REPORT: [&str; 6] = [
     "f=/var/log/azure/aks/provision.json",
-    "[ -r \"$f\" ] || exit 0",
-    "tail -c 3900 \"$f\"",
+    "[ -r \"$f\" ] || [ -r \"$f.previous\" ] || exit 0",
+    "if [ -r \"$f.previous\" ]; then tail -c 1000 \"$f.previous\"; echo; grep -o '\"ExitCode\": *\"[^\"]*\"' \"$f.previous\" | head -n 1; echo '--- this attempt'; fi",
+    "if [ -r \"$f.previous\" ]; then tail -c 2700 \"$f\"; else tail -c 3900 \"$f\"; fi",
     "echo",
     "grep -o '\"ExitCode\": *\"[^\"]*\"' \"$f\" | head -n 1",
 ];
 
+/// Ends what the script prints of an earlier attempt.
+const THIS_ATTEMPT: &str = "\n--- this attempt\n";
+
+/// The reports on a node, each empty if there is none.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Reports {
+    pub(super) latest: String,
+    /// The report that the latest attempt found and kept.
+    pub(super) earlier: String,
+}
+
+impl Reports {
+    fn read(printed: &str) -> Self {
+        let (earlier, latest) = printed.split_once(THIS_ATTEMPT).unwrap_or(("", printed));
+        Self { latest: as_reported(latest), earlier: as_reported(earlier) }
+    }
+}
+
 impl Looker {
-    /// Returns the report of a node; empty if it has none yet.
-    pub(super) async fn report_on(&self, vm: &ResourceId, node: &str) -> Result<String, Failed> {
+    /// Returns the reports of a node.
+    pub(super) async fn report_on(&self, vm: &ResourceId, node: &str) -> Result<Reports, Failed> {
         self.check_agent(vm, node).await?;
         (self.say)(&format!(
             "reading the report on {node} by a command; this takes up to {} minutes",
@@ -53,7 +73,7 @@ impl Looker {
         };
         let printed = ScriptOutput::read(document).map_err(Error::from)?;
         match error_of(&printed) {
-            None => Ok(as_reported(&printed.stdout)),
+            None => Ok(Reports::read(&printed.stdout)),
             Some(error) => Err(Failed::Command {
                 node: node.to_owned(),
                 why: format!("it printed an error and no report: {error}"),
@@ -174,11 +194,18 @@ mod tests {
 
     /// What Azure returns of the script on a node with this report: the last 4,096 bytes that a real shell prints.
     fn returned(report: Option<&str>) -> String {
+        returned_after(report, None)
+    }
+
+    fn returned_after(report: Option<&str>, earlier: Option<&str>) -> String {
+        use std::io::Write as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("provision.json");
-        if let Some(report) = report {
-            use std::io::Write as _;
-            std::fs::File::create_new(&path).unwrap().write_all(report.as_bytes()).unwrap();
+        let previous = folder.path().join("provision.json.previous");
+        for (path, text) in [(&path, report), (&previous, earlier)] {
+            if let Some(text) = text {
+                std::fs::File::create_new(path).unwrap().write_all(text.as_bytes()).unwrap();
+            }
         }
         let real = "/var/log/azure/aks/provision.json";
         let script = READ_REPORT.join("\n").replace(real, path.to_str().unwrap());
@@ -219,6 +246,28 @@ mod tests {
         let found = diagnose(text.as_bytes(), Hints::default()).into_iter().next().unwrap();
         assert_eq!(found.outcome, mooring_diagnosis::Outcome::Succeeded);
         assert_eq!(as_reported(&returned(None)), "");
+    }
+
+    #[test]
+    fn report_of_an_earlier_attempt_is_read_beside_the_latest() {
+        let noise = "\"\\".repeat(1500);
+        let failed = report(
+            "50",
+            &format!("{noise}\ncurl: (6) Could not resolve host: mcr.microsoft.com\n"),
+        );
+        let well = report("0", &noise);
+        for (latest, code) in [(Some(&*well), Some(0)), (None, None)] {
+            let reports = Reports::read(&returned_after(latest, Some(&failed)));
+            assert!(reports.earlier.contains("exit status=50"), "{reports:?}");
+            assert!(reports.earlier.contains("Could not resolve host"), "{reports:?}");
+            let found = diagnose(reports.latest.as_bytes(), Hints::default()).into_iter().next();
+            let succeeded =
+                found.map(|found| found.outcome == mooring_diagnosis::Outcome::Succeeded);
+            assert_eq!(succeeded, code.map(|code| code == 0), "{reports:?}");
+        }
+        let alone = Reports::read(&returned(Some(&failed)));
+        assert_eq!(alone.earlier, "");
+        assert!(alone.latest.contains("exit status=50"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! a VM, a pool, an instance of a pool. What is gone is told from the record.
 
 mod command;
+mod earlier;
 mod fleet;
 mod pools;
 mod surroundings;

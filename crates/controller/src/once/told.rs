@@ -50,6 +50,8 @@ pub struct NodeTold {
     pub from: From,
     /// What the extension, or the node itself, says in its own words; may hold secrets. Empty from the record.
     pub said: String,
+    /// How an earlier attempt on the same node failed: before a reboot, or before it was re-imaged.
+    pub earlier: Option<Failure>,
 }
 
 impl NodeTold {
@@ -83,6 +85,7 @@ impl NodeTold {
             verdict: Verdict { reason, message: entry.message.clone(), failure: Some(failure) },
             from: From::Record,
             said: String::new(),
+            earlier: None,
         }
     }
 

@@ -152,7 +152,7 @@ impl Looker {
         }
     }
 
-    async fn record(&self) -> Result<Document, Failed> {
+    pub(super) async fn record(&self) -> Result<Document, Failed> {
         let Some(text) = self.get(&record::path(&self.namespace)).await? else {
             return Ok(Document::default());
         };
@@ -346,11 +346,15 @@ impl Looker {
         {
             return Ok(());
         }
-        let report = self.report_on(vm, &claim.node_name()).await?;
+        let reports = self.report_on(vm, &claim.node_name()).await?;
+        let diagnose = |report: &str| {
+            mooring_diagnosis::diagnose(report.as_bytes(), hints(claim, None)).into_iter().next()
+        };
         told.from = From::Node;
-        told.said.clone_from(&report);
-        let hints = hints(claim, None);
-        let found = mooring_diagnosis::diagnose(report.as_bytes(), hints).into_iter().next();
+        told.earlier = diagnose(&reports.earlier)
+            .and_then(|found| Verdict::failed(&found, Source::InstanceView).failure);
+        let found = diagnose(&reports.latest);
+        told.said = reports.latest;
         told.verdict = match found {
             None => Verdict::plain(Reason::NoCseExtension, wording::NO_REPORT_ON_NODE),
             Some(found) if found.outcome == mooring_diagnosis::Outcome::Succeeded => {
@@ -377,5 +381,6 @@ fn of(claim: &Claim, verdict: Verdict, from: From) -> NodeTold {
         verdict,
         from,
         said: String::new(),
+        earlier: None,
     }
 }
