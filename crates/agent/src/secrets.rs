@@ -31,7 +31,12 @@ pub(crate) const MASKED_CONFIG: &str = "a secret in it is masked, as `render` pr
 
 /// True if a secret of a config is the mask that we print in its place.
 pub(crate) fn are_masked(config: &NodeConfig) -> bool {
-    config.expose_secrets().iter().any(|secret| secret.contains(MASK))
+    hold_mask(&config.expose_secrets())
+}
+
+/// True if one of these secrets is that mask.
+pub(crate) fn hold_mask(secrets: &[impl AsRef<str>]) -> bool {
+    secrets.iter().any(|secret| secret.as_ref().contains(MASK))
 }
 
 /// A redactor for everything that custom data may have left on this node: the config and the NBC

@@ -12,6 +12,9 @@ use crate::world::{EntryKind, World};
 /// Where an image's programs are looked for: what a system service of it would see.
 const IMAGE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// Enough for the header and the table of segments, and for both tables of a Go program.
+const HEAD_BYTES: u64 = 2048;
+
 /// What stands at one place where a program could be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
@@ -89,8 +92,8 @@ pub(super) fn search_path(world: &dyn World, stage: Stage) -> String {
     }
 }
 
-/// Every place of the search path that has something of this name, in order; the first good one is
-/// what a shell would run.
+/// Every place of the search path that has something of this name, in order, up to the first good one, which is what a
+/// shell would run.
 pub(super) fn in_path(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> Vec<Place> {
     // A node's search path is that of the host, also when the node lives in a folder.
     let root = match facts.stage {
@@ -98,11 +101,18 @@ pub(super) fn in_path(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> V
         Stage::Node => None,
     };
     let path = search_path(world, facts.stage);
-    let folders = path.split(':').filter(|folder| !folder.is_empty());
-    folders
-        .map(|folder| place(world, facts, root.as_deref(), &Path::new(folder).join(name)))
-        .filter(|place| place.state != State::Missing)
-        .collect()
+    let mut places = Vec::new();
+    for folder in path.split(':').filter(|folder| !folder.is_empty()) {
+        let place = place(world, facts, root.as_deref(), &Path::new(folder).join(name));
+        let is_good = place.state == State::Good;
+        if place.state != State::Missing {
+            places.push(place);
+        }
+        if is_good {
+            break;
+        }
+    }
+    places
 }
 
 /// What stands at a fixed path of the node or the image.
@@ -124,7 +134,7 @@ fn place(world: &mut dyn World, facts: &Facts<'_>, root: Option<&Path>, path: &P
 }
 
 fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: u64) -> State {
-    let Ok(head) = world.read_at(real, 0, HEADER_BYTES) else { return State::Good };
+    let Ok(head) = world.read_at(real, 0, HEAD_BYTES) else { return State::Good };
     if head.starts_with(b"#!") {
         return State::Good;
     }
@@ -137,19 +147,26 @@ fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: 
         };
     };
     let expected = expected_architecture(world, facts);
-    elf_state(world, &elf, real, length, expected)
+    elf_state(world, &elf, &head, real, length, expected)
 }
 
 /// Whether an ELF file is whole and made for the expected machine.
 fn elf_state(
     world: &mut dyn World,
     elf: &Elf,
+    head: &[u8],
     real: &Path,
     length: u64,
     expected: Option<&'static str>,
 ) -> State {
-    let needed =
-        elf.needed_length(|offset, count| world.read_at(real, offset, count).unwrap_or_default());
+    let needed = elf.needed_length(|offset, count| {
+        let end = offset.checked_add(count).and_then(|end| usize::try_from(end).ok());
+        let in_head = usize::try_from(offset).ok().zip(end);
+        match in_head.and_then(|(from, to)| head.get(from..to)) {
+            Some(bytes) => bytes.to_vec(),
+            None => world.read_at(real, offset, count).unwrap_or_default(),
+        }
+    });
     match expected {
         _ if needed > length => State::Truncated { length, needed },
         Some(expected) if expected != elf.architecture() => {
@@ -162,11 +179,11 @@ fn elf_state(
 /// Refuses a file that is not a whole ELF program for this machine; the error says what it is instead.
 pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), String> {
     let length = world.entry(path).map_err(|error| error.to_string())?.length;
-    let head = world.read_at(path, 0, HEADER_BYTES).map_err(|error| error.to_string())?;
+    let head = world.read_at(path, 0, HEAD_BYTES).map_err(|error| error.to_string())?;
     let Some(elf) = Elf::read(&head) else {
         return Err(format!("not an ELF program ({length} bytes)"));
     };
-    match elf_state(world, &elf, path, length, Some(this_machine())) {
+    match elf_state(world, &elf, &head, path, length, Some(this_machine())) {
         State::Good => Ok(()),
         state => Err(state.to_string()),
     }

@@ -15,6 +15,7 @@ use crate::log::Value;
 use crate::machine::{probe_containerd, read_components};
 use crate::paths::COMPONENTS;
 use crate::preflight;
+use crate::redact::Redactor;
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{ChildSpec, FileKind, World};
 
@@ -74,9 +75,12 @@ fn read_nbc(world: &mut dyn World, typed: &Path) -> Result<Vec<u8>, String> {
 
 fn prepare_config(agent: &mut Agent<'_>, typed: &Path) -> Result<Prepared, Failure> {
     let config = read_config(agent, typed).map_err(Failure::before_start)?;
-    agent.redactor = secrets::of_config(&config);
+    // Found once: walking a large config is most of what a dry run costs.
+    let exposed = config.expose_secrets();
+    let is_masked = secrets::hold_mask(&exposed);
+    agent.redactor = Redactor::new(exposed);
     check_version(agent, &config).map_err(Failure::before_start)?;
-    if secrets::are_masked(&config) {
+    if is_masked {
         let error = format!("provision file {}: {}", typed.display(), secrets::MASKED_CONFIG);
         return Err(Failure::before_start(error));
     }

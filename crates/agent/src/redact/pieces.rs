@@ -57,6 +57,10 @@ impl Pieces {
     /// Makes the pieces ready to be found.
     pub(super) fn finish(&mut self) {
         let Self { bytes, sorted, heads } = self;
+        // Most commands know no secret, and then need no bitmap.
+        if sorted.is_empty() {
+            return;
+        }
         sorted.sort_unstable_by(|a, b| {
             a.rank.cmp(&b.rank).then_with(|| bytes[a.at.clone()].cmp(&bytes[b.at.clone()]))
         });
@@ -83,6 +87,11 @@ impl Pieces {
                 heads[word] |= bit;
             }
         }
+    }
+
+    /// True if nothing is looked for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
     }
 
     /// All pieces, in order.

@@ -1,8 +1,10 @@
 //! The real file system.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::Path;
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock};
@@ -23,10 +25,19 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
 }
 
 pub(super) fn read_at(path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    file.take(count).read_to_end(&mut bytes)?;
+    let file = File::open(path)?;
+    let count = usize::try_from(count).map_err(io::Error::other)?;
+    let mut bytes = vec![0; count];
+    let mut filled = 0;
+    while filled < count {
+        match file.read_at(&mut bytes[filled..], offset.saturating_add(filled as u64)) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
     Ok(bytes)
 }
 
