@@ -18,7 +18,7 @@ config=/etc/oras/config.yaml
 if [ -n "$registry" ]; then
     access=
     for _ in 1 2 3; do
-        answer=$(timeout 5 oras repo ls "$registry" --registry-config "$config" 2>&1) && access=anonymous && break
+        answer=$(timeout 8 oras repo ls "$registry" --registry-config "$config" 2>&1) && access=anonymous && break
         if [[ $answer == *"unauthorized: authentication required"* ]]; then
             access=identity
             break

@@ -24,7 +24,7 @@ use std::process::Command;
 use crate::step::{Failed, output, root, say, write};
 use case::Case;
 
-const CASES: &str = include_str!("../../lab/node.yaml");
+const CASES: &str = "crates/xtask/lab/node.yaml";
 
 /// Set for the process that runs in namespaces of its own.
 const INSIDE: &str = "MOORING_LAB_INSIDE";
@@ -63,7 +63,7 @@ const USAGE: &str = "lab node [--only CASE] [--list] [--keep] [--install]";
 /// Runs the cases.
 pub(crate) fn node(words: &[&str]) -> Result<(), Failed> {
     let options = Options::parse(words)?;
-    let cases = chosen(case::read(CASES)?, options.only.as_deref())?;
+    let cases = chosen(cases()?, options.only.as_deref())?;
     if options.list {
         cases.iter().for_each(|case| say(&format!("{}\n", case.name)));
         return Ok(());
@@ -88,6 +88,10 @@ pub(crate) fn node(words: &[&str]) -> Result<(), Failed> {
         return Ok(());
     }
     Err(Failed(format!("a case differs; what its node printed is in {}", shown("output"))))
+}
+
+fn cases() -> Result<Vec<Case>, Failed> {
+    case::read(&fs::read_to_string(root().join(CASES))?)
 }
 
 fn chosen(cases: Vec<Case>, only: Option<&str>) -> Result<Vec<Case>, Failed> {
@@ -127,7 +131,7 @@ mod tests {
 
     #[test]
     fn cases_are_readable_and_have_names_of_their_own() {
-        let cases = case::read(CASES).unwrap();
+        let cases = cases().unwrap();
         let mut names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
@@ -142,6 +146,6 @@ mod tests {
         for wrong in [&["--only"][..], &["disk"], &["--kep"]] {
             assert!(Options::parse(wrong).is_err(), "{wrong:?}");
         }
-        assert!(chosen(case::read(CASES).unwrap(), Some("no case of this name")).is_err());
+        assert!(chosen(cases().unwrap(), Some("no case of this name")).is_err());
     }
 }

@@ -67,8 +67,9 @@ fn names(work: &Path) -> Result<(), Failed> {
     dnsmasq.args(["--bind-interfaces", "--except-interface=lo"]);
     dnsmasq.arg(format!("--listen-address={GATEWAY}"));
     dnsmasq.arg(format!("--server=/half.lab/{HALF_NAME_SERVER}"));
+    // Unlike `--address`, a record has an empty answer for IPv6 and not NXDOMAIN.
     for (name, address) in NAMES {
-        dnsmasq.arg(format!("--address=/{name}/{address}"));
+        dnsmasq.arg(format!("--host-record={name},{address}"));
     }
     start(&mut dnsmasq, work, "dnsmasq")
 }
