@@ -18,6 +18,11 @@ use crate::told::Told;
 pub const ANOTHER_IMAGE: &str = "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another \
     `imageFamily`, or `spec.versions` where the AKSNodeClass has it.";
 
+/// The same where one failure is not enough to blame the image.
+pub(crate) const ANOTHER_IMAGE_IF_ALL_FAIL: &str = "If every node of an image fails this way and nodes of the previous image do not, give new \
+    nodes that image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another `imageFamily`, or `spec.versions` where the \
+    AKSNodeClass has it.";
+
 /// No diagnosis quotes more lines.
 const MOST_EVIDENCE: usize = 4;
 

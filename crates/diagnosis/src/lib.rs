@@ -64,4 +64,5 @@ pub use diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 pub use evidence::{Evidence, LONGEST_LINE};
 pub use json::{SCHEMA, to_json};
 pub use mooring_contract::masking::{likely_secrets, masked, names_secret};
+pub use rules::rule_names;
 pub use stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};

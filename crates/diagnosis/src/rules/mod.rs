@@ -114,6 +114,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     linux.chain(windows::RULES).chain(time::RULES)
 }
 
+/// The names of all rules, for tests that each of them is needed.
+pub fn rule_names() -> impl Iterator<Item = &'static str> {
+    all().map(|rule| rule.name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

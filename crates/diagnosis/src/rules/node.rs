@@ -5,6 +5,7 @@ use mooring_contract::catalogue::Owner;
 use super::{Rule, day};
 use crate::clues::Clue;
 use crate::decoded::Outcome;
+use crate::diagnose::ANOTHER_IMAGE;
 use crate::diagnosis::Confidence;
 
 const IMDS: Rule = Rule {
@@ -88,7 +89,8 @@ pub(super) static RULES: &[Rule] = &[
         summary: "A program on the node is built for another processor architecture than the VM's.",
         actions: &[
             "Compare the VM size's architecture with the image's: Arm64 sizes need an arm64 image.",
-            "If both match, the image carries a wrong binary: roll back and report it.",
+            ANOTHER_IMAGE,
+            "If both match, the image carries a wrong binary: report it.",
         ],
         ..Rule::ANY
     },

@@ -5,6 +5,7 @@ use mooring_contract::catalogue::{Os, Owner};
 use super::{Rule, day};
 use crate::clues::Clue;
 use crate::decoded::{Outcome, Situation};
+use crate::diagnose::ANOTHER_IMAGE_IF_ALL_FAIL;
 use crate::diagnosis::Confidence;
 
 /// A failure of which the text has no code.
@@ -171,7 +172,8 @@ pub(super) static RULES: &[Rule] = &[
             run, could not reach Azure, or the script never began.",
         actions: &[
             "Look at the VM's boot diagnostics: did it boot, and does the guest agent run?",
-            "Recreate the node; if all nodes of an image do this, roll the image back.",
+            "Recreate the node.",
+            ANOTHER_IMAGE_IF_ALL_FAIL,
         ],
         ..SILENT
     },
@@ -184,7 +186,7 @@ pub(super) static RULES: &[Rule] = &[
         actions: &[
             "Read /var/log/azure/cluster-provision.log and aks-node-controller.log on the node \
                 before it is deleted.",
-            "If no node of the image gets further, roll the image back.",
+            ANOTHER_IMAGE_IF_ALL_FAIL,
         ],
         ..SILENT
     },

@@ -11,7 +11,7 @@ use crate::diagnosis::Confidence;
 const DOWNLOADS: &[i32] = &[33, 34, 35, 37, 38, 39, 40, 58, 66, 70];
 
 /// The same, the test of the API server, and what nobody has mapped.
-const NETWORK: &[i32] = &[1, 5, 33, 34, 35, 37, 38, 39, 40, 58, 66, 70, 78];
+const NETWORK: &[i32] = &[1, 5, 33, 34, 35, 37, 38, 39, 40, 58, 59, 66, 70, 78];
 
 const BASE: Rule = Rule {
     os: Some(Os::Windows),
@@ -73,6 +73,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "windows-driver-altered",
         reason: "DownloadAltered",
         codes: &[59],
+        // A download that failed has no signature to verify.
+        without: &[Clue::Dns, Clue::DnsRefused, Clue::Unreachable, Clue::HttpNotFound],
         confidence: Confidence::Medium,
         summary: "The GPU driver's signature does not verify: something on the way changed the \
             file, or it is not the driver.",
@@ -169,8 +171,8 @@ pub(super) static RULES: &[Rule] = &[
         owner: Owner::Image,
         summary: "The node image has no usable oras in its cache.",
         actions: &[
-            "Give new nodes another image: `az aks nodepool rollback`, or a newer version that has \
-                oras again.",
+            "Give new nodes another image: `az aks nodepool rollback`, or a newer version that \
+                includes oras.",
         ],
         ..BASE
     },

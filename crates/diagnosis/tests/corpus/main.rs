@@ -1,15 +1,17 @@
 //! One test per folder: `input.txt` is diagnosed and must show everything in `expected.json`.
 //!
 //! `expected.json` is a part of the `explain` document: members that it leaves out may be anything,
-//! the number of diagnoses and everything that it has must fit. `hints` is what the caller knows.
+//! the number of diagnoses and everything that it has must fit. `rule` is the rule that fits, which the
+//! document does not have. `hints` is what the caller knows.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Arguments, Trial};
 use mooring_contract::catalogue::{Os, image_date};
-use mooring_diagnosis::{Confidence, Hints, LONGEST_LINE, diagnose, to_json};
+use mooring_diagnosis::{Confidence, Hints, LONGEST_LINE, diagnose, rule_names, to_json};
 use serde_json::Value;
 
 fn main() {
@@ -24,6 +26,10 @@ fn main() {
         let count = cases.len();
         move || if count >= 100 { Ok(()) } else { Err(format!("{count} cases").into()) }
     })];
+    trials.push(Trial::test("every_rule_is_expected_by_a_case", {
+        let cases = cases.clone();
+        move || every_rule_is_expected(&cases).map_err(Into::into)
+    }));
     trials.extend(cases.into_iter().map(|path| {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         Trial::test(name, move || check(&path).map_err(Into::into))
@@ -31,10 +37,25 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
+/// A rule that no case names could be deleted unnoticed; the case of a deleted rule fails.
+fn every_rule_is_expected(cases: &[PathBuf]) -> Result<(), String> {
+    let mut named = BTreeSet::new();
+    for case in cases {
+        let expected = expected(case);
+        let diagnoses = expected["diagnoses"].as_array().unwrap();
+        named.extend(diagnoses.iter().filter_map(|one| one["rule"].as_str().map(str::to_owned)));
+    }
+    let unnamed: Vec<_> = rule_names().filter(|name| !named.contains(*name)).collect();
+    if unnamed.is_empty() { Ok(()) } else { Err(format!("no case expects {unnamed:?}")) }
+}
+
+fn expected(case: &Path) -> Value {
+    serde_json::from_slice(&fs::read(case.join("expected.json")).unwrap()).unwrap()
+}
+
 fn check(path: &Path) -> Result<(), String> {
     let input = fs::read(path.join("input.txt")).unwrap();
-    let expected: Value =
-        serde_json::from_slice(&fs::read(path.join("expected.json")).unwrap()).unwrap();
+    let expected = expected(path);
     let diagnoses = diagnose(&input, hints(&expected["hints"]));
     for diagnosis in &diagnoses {
         let lines = diagnosis.evidence.iter().map(|evidence| &evidence.line);
@@ -47,7 +68,10 @@ fn check(path: &Path) -> Result<(), String> {
         assert!(!diagnosis.actions.is_empty(), "no action");
     }
     let document = to_json(&diagnoses);
-    let actual: Value = serde_json::from_str(&document).unwrap();
+    let mut actual: Value = serde_json::from_str(&document).unwrap();
+    for (index, diagnosis) in diagnoses.iter().enumerate() {
+        actual["diagnoses"][index]["rule"] = diagnosis.rule.into();
+    }
     fits(&expected["diagnoses"], &actual["diagnoses"], "diagnoses")
         .map_err(|difference| format!("{difference}\n{document}"))
 }
