@@ -52,6 +52,13 @@ fn tells_what_was_decoded(input: &[u8], diagnoses: &[Diagnosis]) {
     let mut decoded: Vec<_> = ours.map(|one| (one.code, one.extension)).collect();
     let mut told: Vec<_> =
         diagnoses.iter().map(|one| (one.reported.code, one.extension.clone())).collect();
+    // A failure without a message is found by its wording, or is another extension's; it never has a code.
+    let by_wording = told.len() - decoded.len();
+    assert!(by_wording <= 1, "{diagnoses:?}");
+    if by_wording == 1 {
+        let worded = diagnoses.iter().position(|one| one.rule.is_some() && one.situation.is_none() && one.reported.code.is_none());
+        told.remove(worded.expect("a wording has its name"));
+    }
     decoded.sort();
     told.sort();
     assert_eq!(decoded, told);

@@ -114,6 +114,18 @@ pub(crate) fn trace_exit(read: &mut Read<'_>, at: usize, end: usize) {
     }
 }
 
+/// `local exit_code=N` in the scripts' trace, where no `+ exit N` follows.
+pub(crate) fn local_exit_code(read: &mut Read<'_>, at: usize, end: usize) {
+    let code = number(read.text, end).map(|(code, _)| code);
+    if let Some(code @ 1..=255) = code
+        && let Some(message) = log(read, at)
+        && message.trace.is_none()
+    {
+        message.trace = Some(Found { value: code, at });
+        message.says_linux = true;
+    }
+}
+
 /// `API server connection check code: N`
 pub(crate) fn check_code(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;

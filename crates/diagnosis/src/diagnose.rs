@@ -6,13 +6,16 @@ use mooring_contract::catalogue::{
 };
 
 use crate::decode::read;
-use crate::decoded::{Decoded, FoundBy, Outcome};
+use crate::decoded::{Decoded, FoundBy, Outcome, Situation};
 use crate::diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 use crate::evidence::{Evidence, quote};
 use crate::found_clues::FoundClues;
 use crate::rules::{self, Rule};
+use crate::stage::Stage;
 use crate::text::Text;
 use crate::told::Told;
+use crate::wording_case::{from_wording, without_message};
+use crate::wordings::{self, Match, Tier, Wording};
 
 /// What to do about an image that is at fault. Which of it can be done depends on who creates the nodes.
 pub const ANOTHER_IMAGE: &str = "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another \
@@ -28,8 +31,7 @@ const MOST_EVIDENCE: usize = 4;
 
 /// Why the bootstraps in a text failed; first the one that explains most.
 ///
-/// Nothing means that the text is about no node's bootstrap. Messages about other extensions are
-/// left out.
+/// Nothing means that no failure of a node was recognized.
 #[must_use]
 pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
     let each = diagnose_each(input, hints).into_iter();
@@ -41,12 +43,22 @@ pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
 /// Every message about a bootstrap and its diagnosis, in the order of the text.
 pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(Told, Diagnosis)> {
     let (text, told) = read(input, hints.image_date);
-    let ours = told.into_iter().filter(|told| told.decoded.outcome != Outcome::NotABootstrap);
-    ours.map(|told| {
-        let diagnosis = Case::of(&text, &told, hints).answer();
-        (told, diagnosis)
-    })
-    .collect()
+    let (ours, others): (Vec<Told>, Vec<Told>) =
+        told.into_iter().partition(|told| told.decoded.outcome != Outcome::NotABootstrap);
+    let mut each: Vec<(Told, Diagnosis)> = ours
+        .into_iter()
+        .map(|told| {
+            let diagnosis = Case::of(&text, &told, hints).answer();
+            (told, diagnosis)
+        })
+        .collect();
+    if !each.iter().any(|(told, _)| told.decoded.outcome != Outcome::Succeeded) {
+        each.extend(without_message(&text, &others, hints).or_else(|| {
+            let joined = text.in_one_line().filter(|_| others.is_empty())?;
+            without_message(&joined, &others, hints)
+        }));
+    }
+    each
 }
 
 /// What a code means, without a text: one answer for each thing that it can mean. Nothing but its
@@ -113,6 +125,10 @@ impl<'a> Case<'a> {
     }
 
     fn answer(&self) -> Diagnosis {
+        let hidden = self.wording(|wording, code| wording.codes.contains(&code));
+        if let Some(found) = hidden {
+            return self.complete(self.by_wording(found));
+        }
         let found = FoundClues::of(&self.text.bytes, &self.text.hits, &self.told.span);
         let fitting = rules::all()
             .filter(|rule| rule.fits(self.decoded, self.os, self.day))
@@ -123,6 +139,11 @@ impl<'a> Case<'a> {
             (None, Some(row)) => self.by_row(row),
             (None, None) => unknown(),
         };
+        let proven =
+            fitting.as_ref().is_some_and(|(rule, places)| !places.is_empty() || rule.error);
+        if !proven && let Some(found) = self.replaces_situation() {
+            return self.complete(self.by_wording(found));
+        }
         let quotes_error = fitting.as_ref().is_some_and(|(rule, _)| rule.error);
         let mut places = fitting.map(|(_, places)| places).unwrap_or_default();
         places.extend(self.told.error_at.filter(|_| quotes_error));
@@ -151,11 +172,48 @@ impl<'a> Case<'a> {
             reason: rule.reason.to_owned(),
             confidence: rule.confidence,
             owner: rule.owner,
+            stage: rule.stage,
             summary: rule.summary.to_owned(),
             actions: rule.actions.iter().map(|action| (*action).to_owned()).collect(),
             effective,
             ..unknown()
         }
+    }
+
+    /// The first wording within the message that hides behind its code.
+    fn wording(&self, hides: impl Fn(&Wording, i32) -> bool) -> Option<Match> {
+        let code = self.decoded.code?;
+        let failed = self.decoded.outcome == Outcome::Failed;
+        self.matches().find(|found| failed && hides(found.wording, code))
+    }
+
+    /// The first wording that tells more than a code that tells nothing, or than no code at all.
+    fn replaces_situation(&self) -> Option<Match> {
+        let least = match (self.decoded.outcome, self.decoded.situation) {
+            (Outcome::NoCode, Some(Situation::ArmCodeOnly)) => Tier::Wrapper,
+            (Outcome::NoCode, _) => Tier::Root,
+            (Outcome::Failed, _) if self.told.weak => Tier::Root,
+            _ => return None,
+        };
+        self.matches().find(|found| found.wording.tier >= least)
+    }
+
+    /// The wordings within the message. One that the text has only the ARM code of may be about anything.
+    fn matches(&self) -> impl Iterator<Item = Match> {
+        let is_node = self.decoded.situation != Some(Situation::ArmCodeOnly);
+        wordings::matches(&self.text.bytes, &self.text.phrases, self.told.span.clone(), is_node)
+    }
+
+    fn by_wording(&self, found: Match) -> Diagnosis {
+        let mut diagnosis = from_wording(self.text, self.told, found);
+        diagnosis.effective = self.reported_as_effective();
+        let line = self.told.at.map(|at| quote(&self.text.bytes, self.told, at));
+        let is_new =
+            |line: &Evidence| !line.line.is_empty() && diagnosis.evidence[0].line != line.line;
+        if let Some(line) = line.filter(|line| self.decoded.code.is_some() && is_new(line)) {
+            diagnosis.evidence.push(line);
+        }
+        diagnosis
     }
 
     fn by_row(&self, row: &'static ExitCode) -> Diagnosis {
@@ -204,7 +262,7 @@ impl<'a> Case<'a> {
             situation: self.decoded.situation,
             reported: Reported {
                 code: self.decoded.code,
-                name: name.or_else(|| self.decoded.arm_code.clone()),
+                name: name.or_else(|| self.decoded.arm_code.clone()).or(diagnosis.reported.name),
                 found_by: self.decoded.found_by,
             },
             image_version: self.decoded.image_version.clone(),
@@ -259,7 +317,7 @@ fn may_be_meant(row: &ExitCode) -> bool {
 }
 
 /// The answer where not even the catalogue has one.
-fn unknown() -> Diagnosis {
+pub(crate) fn unknown() -> Diagnosis {
     Diagnosis {
         os: None,
         outcome: Outcome::Failed,
@@ -270,6 +328,7 @@ fn unknown() -> Diagnosis {
         rule: None,
         reason: "UnknownCode".to_owned(),
         owner: Owner::Operator,
+        stage: Stage::Bootstrap,
         summary: "The code is none that AKS's scripts are known to use.".to_owned(),
         evidence: Vec::new(),
         actions: vec![
@@ -284,7 +343,7 @@ fn unknown() -> Diagnosis {
 }
 
 /// A row's stable word. Raw codes have sentences for names, and some of those make no good word.
-fn reason(row: &ExitCode) -> String {
+pub(crate) fn reason(row: &ExitCode) -> String {
     match (row.status, row.number) {
         (Status::Raw, 2) => "RetriesOrCloudInitFailed".to_owned(),
         (Status::Raw, 125) => "CommandNotStarted".to_owned(),

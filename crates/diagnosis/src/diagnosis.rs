@@ -6,6 +6,7 @@ use mooring_contract::catalogue::{Date, Os, Owner};
 
 use crate::decoded::{FoundBy, Outcome, Situation};
 use crate::evidence::Evidence;
+use crate::stage::Stage;
 
 /// What whoever asks already knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,12 +81,14 @@ pub struct Diagnosis {
     pub confidence: Confidence,
     /// What stands in the place of a code, where there is none.
     pub situation: Option<Situation>,
-    /// The rule that fits; none where the catalogue answers.
+    /// The rule or wording that fits; none where the catalogue answers.
     pub rule: Option<&'static str>,
     /// The stable word in Pascal case for labels and conditions.
     pub reason: String,
     /// Who acts first.
     pub owner: Owner,
+    /// How far the node came.
+    pub stage: Stage,
     /// What has happened, for a person.
     pub summary: String,
     /// The lines that show it.

@@ -2,14 +2,14 @@
 
 use crate::clues::Clue;
 use crate::codes::{
-    aks_name, arm_code, check_code, cse_error, execution, exit_code, trace_exit, windows_arm_code,
-    windows_name,
+    aks_name, arm_code, check_code, cse_error, execution, exit_code, local_exit_code, trace_exit,
+    windows_arm_code, windows_name,
 };
 use crate::message::Handler;
 use crate::read::Read;
 use crate::scan::{Anchor, Hit, Mark};
 use crate::sentences;
-use crate::status::exit_status;
+use crate::status::{exit_status, foreign_status};
 use crate::surroundings::{
     extension_error, extension_name, image, kind, known_name, publisher, state, step, stream,
     target,
@@ -49,6 +49,8 @@ fn fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
         Anchor::Name => extension_name(read, end),
         Anchor::KnownName => known_name(read, at),
         Anchor::Status => exit_status(read, at, end),
+        Anchor::ForeignStatus => foreign_status(read, at, end),
+        Anchor::LocalExitCode => local_exit_code(read, at, end),
         Anchor::Enable => enable(read, at),
         Anchor::ExitCode => exit_code(read, at, end),
         Anchor::TraceExit => trace_exit(read, at, end),

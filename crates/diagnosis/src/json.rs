@@ -43,6 +43,7 @@ fn write(writer: &mut Writer, diagnosis: &Diagnosis) {
     text(writer, "confidence", Some(diagnosis.confidence.as_str()));
     text(writer, "reason", Some(&diagnosis.reason));
     text(writer, "owner", Some(diagnosis.owner.as_str()));
+    text(writer, "stage", Some(diagnosis.stage.as_str()));
     text(writer, "summary", Some(&diagnosis.summary));
     writer.name("evidence");
     writer.open_array();

@@ -1,4 +1,4 @@
-//! From any text about a failed node bootstrap to its cause.
+//! From any text about a node that does not come up to its cause.
 //!
 //! ```
 //! use mooring_diagnosis::{Hints, diagnose};
@@ -17,15 +17,18 @@
 //! | step | modules |
 //! |---|---|
 //! | undress the text | `wrapped`, `normalise` |
-//! | find what matters | `scan`, `clues`, `text` |
+//! | find what matters | `grams`, `scan`, `clues`, `text` |
 //! | read what stands around it | `words`, `wrappers`, `status`, `codes`, `surroundings`, `sentences` |
 //! | put facts together | `message`, `read`, `facts` |
 //! | say what a message says | `extension`, `report`, `tell`, `told`, `merge`, `implied`, `decode` |
-//! | find the cause | `rules`, `found_clues`, `evidence`, `diagnose` |
+//! | find the cause of an exit code | `rules`, `found_clues`, `evidence`, `diagnose` |
+//! | find a cause by its wording | `wordings`, `wording_case` |
+//! | describe causes and unknown texts | `causes`, `recognize` |
 //! | read long texts in bounded memory | `stream` |
 //! | tell it | `diagnosis`, `json` |
 //! | count causes by image | [`fleet`] |
 
+mod causes;
 mod clues;
 mod codes;
 mod decode;
@@ -37,26 +40,32 @@ mod extension;
 mod facts;
 pub mod fleet;
 mod found_clues;
+mod grams;
 mod implied;
 mod json;
 mod merge;
 mod message;
 mod normalise;
 mod read;
+mod recognize;
 mod report;
 mod rules;
 mod scan;
 mod sentences;
+mod stage;
 mod status;
 mod stream;
 mod surroundings;
 mod tell;
 mod text;
 mod told;
+mod wording_case;
+mod wordings;
 mod words;
 mod wrapped;
 mod wrappers;
 
+pub use causes::{CausePage, cause_page, cause_pages, codes_of, rule_names};
 pub use decode::decode;
 pub use decoded::{Decoded, FoundBy, Outcome, Situation};
 pub use diagnose::{ANOTHER_IMAGE, diagnose, diagnose_code};
@@ -64,5 +73,6 @@ pub use diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 pub use evidence::{Evidence, LONGEST_LINE};
 pub use json::{SCHEMA, to_json};
 pub use mooring_contract::masking::{likely_secrets, masked, names_secret};
-pub use rules::rule_names;
+pub use recognize::{Recognized, recognize};
+pub use stage::Stage;
 pub use stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};

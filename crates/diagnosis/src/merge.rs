@@ -52,6 +52,10 @@ pub(crate) fn trust(told: &Told) -> (bool, bool, u8) {
 }
 
 pub(crate) fn is_same(one: &Told, other: &Told) -> bool {
+    if one.worded.is_some() || other.worded.is_some() {
+        let reason = |told: &Told| told.worded.map(|wording| wording.cause.reason);
+        return reason(one) == reason(other);
+    }
     let (a, b) = (&one.decoded, &other.decoded);
     let ours = |told: &Told| told.decoded.outcome != Outcome::NotABootstrap;
     let name = match (&a.extension, &b.extension) {

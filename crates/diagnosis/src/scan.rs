@@ -2,13 +2,13 @@
 //!
 //! An [`Anchor`] is a word around which a fact stands; whoever uses it reads the surroundings, which
 //! may be wrapped or marked up, so anchors are single words. A [`Clue`] is a phrase of a log that
-//! tells for a cause. The automaton is built when it is first needed.
+//! tells for a cause. Phrases of wordings are found in the same pass.
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use crate::clues::{CLUES, Clue};
+use crate::grams::{Compare, Grams};
+use crate::wordings::{self, Phrases};
 
 /// A word around which a fact stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,10 @@ pub(crate) enum Anchor {
     KnownName,
     OperationError,
     ErrorCode,
+    /// `exit status=` in another language.
+    ForeignStatus,
+    /// A variable of the scripts.
+    LocalExitCode,
 }
 
 /// What was found, and where it starts and ends.
@@ -89,6 +93,23 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("name", Anchor::Name),
     ("status=", Anchor::Status),
     ("status =", Anchor::Status),
+    ("exitstatus=", Anchor::ForeignStatus),
+    ("uscita=", Anchor::ForeignStatus),
+    ("uscita =", Anchor::ForeignStatus),
+    ("stato=", Anchor::ForeignStatus),
+    ("statut=", Anchor::ForeignStatus),
+    ("estado=", Anchor::ForeignStatus),
+    ("sortie=", Anchor::ForeignStatus),
+    ("sortie =", Anchor::ForeignStatus),
+    ("salida=", Anchor::ForeignStatus),
+    ("sa\u{ed}da=", Anchor::ForeignStatus),
+    ("beendigungsstatus=", Anchor::ForeignStatus),
+    ("\u{30b9}\u{30c6}\u{30fc}\u{30bf}\u{30b9}=", Anchor::ForeignStatus),
+    ("\u{72b6}\u{614b}=", Anchor::ForeignStatus),
+    ("\u{72b6}\u{6001}=", Anchor::ForeignStatus),
+    ("\u{30b3}\u{30fc}\u{30c9}=", Anchor::ForeignStatus),
+    ("\u{c0c1}\u{d0dc}=", Anchor::ForeignStatus),
+    ("local exit_code=", Anchor::LocalExitCode),
     ("enable failed", Anchor::Enable),
     ("enable succeeded", Anchor::Enable),
     ("disable succeeded", Anchor::Enable),
@@ -157,32 +178,41 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("cse-master-", Anchor::KnownName),
 ];
 
-static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        // The longest of those that start first, so that no clue hides in another.
-        .match_kind(MatchKind::LeftmostLongest)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(ANCHORS.iter().map(|(text, _)| *text).chain(CLUES.iter().map(|(text, _)| *text)))
-        .ok()
+static GRAMS: LazyLock<Grams> = LazyLock::new(|| {
+    let anchors = ANCHORS.iter().map(|(text, _)| (*text, Compare::Literal));
+    let clues = CLUES.iter().map(|(text, _)| (*text, Compare::Literal));
+    let wordings = wordings::phrases().iter().map(|text| (*text, Compare::Flexible));
+    Grams::new(anchors.chain(clues).chain(wordings))
 });
 
-/// Every hit, in the order of the text.
-pub(crate) fn scan(text: &[u8]) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    // The patterns are constants; a test builds the automaton.
-    let Some(automaton) = AUTOMATON.as_ref() else { return hits };
-    for found in automaton.find_iter(text) {
-        let pattern = found.pattern().as_usize();
-        let mark = match pattern.checked_sub(ANCHORS.len()) {
-            None => Mark::Anchor(ANCHORS[pattern].1),
+/// Anchors and clues in the order of the text, and the phrases of wordings.
+///
+/// Of anchors and clues that overlap, the longest of those that start first counts, so that no clue hides in another.
+pub(crate) fn scan(text: &[u8]) -> (Vec<Hit>, Phrases) {
+    let mut hits: Vec<Hit> = Vec::new();
+    let mut phrases = Phrases::default();
+    let marks = ANCHORS.len() + CLUES.len();
+    let mut free = 0;
+    GRAMS.find(text, |index, start, end| {
+        if index >= marks {
+            phrases.add(text, index - marks, start, end);
+            return;
+        }
+        let (Ok(at), Ok(len)) = (u32::try_from(start), u8::try_from(end - start)) else { return };
+        let longer = hits.last().is_some_and(|last| last.at == at && last.len < len);
+        if longer {
+            hits.pop();
+        } else if start < free {
+            return;
+        }
+        let mark = match index.checked_sub(ANCHORS.len()) {
+            None => Mark::Anchor(ANCHORS[index].1),
             Some(clue) => Mark::Clue(CLUES[clue].1),
         };
-        let Ok(at) = u32::try_from(found.start()) else { break };
-        let Ok(len) = u8::try_from(found.len()) else { continue };
         hits.push(Hit { at, len, mark });
-    }
-    hits
+        free = end;
+    });
+    (hits, phrases)
 }
 
 #[cfg(test)]
@@ -191,13 +221,12 @@ mod tests {
 
     #[test]
     fn every_phrase_is_found_by_itself() {
-        assert!(AUTOMATON.is_some());
         for (text, anchor) in ANCHORS {
-            assert_eq!(scan(text.as_bytes())[0].mark, Mark::Anchor(*anchor), "{text}");
+            assert_eq!(scan(text.as_bytes()).0[0].mark, Mark::Anchor(*anchor), "{text}");
         }
         for (text, clue) in CLUES {
             assert!(
-                scan(text.as_bytes()).iter().any(|hit| hit.mark == Mark::Clue(*clue)),
+                scan(text.as_bytes()).0.iter().any(|hit| hit.mark == Mark::Clue(*clue)),
                 "{text}"
             );
         }

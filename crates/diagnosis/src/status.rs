@@ -72,6 +72,27 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     message.says_linux = true;
 }
 
+/// `exit status=N` in another language: the script's number if its streams follow, or within the message of an extension.
+pub(crate) fn foreign_status(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    let Some((code, behind)) = quoted_number(text, end) else { return };
+    let streams = phrase(text, behind, "[stdout]").is_some();
+    let name = read.here().extension.clone();
+    let is_ours = name.as_deref().is_some_and(is_bootstrap_name);
+    if !LINUX_CODES.contains(&code) || !streams && !is_ours {
+        return;
+    }
+    let takes = read.current().is_some_and(|current| {
+        current.outer.is_none() && !current.in_streams() && current.handler != Handler::Succeeded
+    });
+    let message = if takes { read.here() } else { read.open(Opener::Handler, at) };
+    if message.outer.is_none() {
+        message.outer = Some(Found { value: code, at });
+        message.handler = Handler::Failed;
+        message.says_linux = true;
+    }
+}
+
 /// Somebody has cut the text in the middle of the number.
 fn cut_status(read: &mut Read<'_>, at: usize, end: usize) {
     let rest = &read.text[skip_gap(read.text, end)..];

@@ -4,15 +4,20 @@
 //! which repeats the end of the one before, so that a message at a border is whole in one of them. What several
 //! windows report of the same failure is reported once, by the rules for repetitions within a text.
 
+use crate::decoded::Outcome;
 use crate::diagnose::{diagnose, diagnose_each, order};
 use crate::diagnosis::{Diagnosis, Hints};
 use crate::merge::{is_same, trust};
+use crate::recognize::{Recognized, recognize};
 use crate::told::Told;
+use crate::wordings::Tier;
 
 /// The longest text that is diagnosed as a whole, and the size of a window.
 pub const MAX_WHOLE: usize = 4 << 20;
 /// How much of a window is repeated in the next. A message with the node's report is about 4 KiB long.
 const OVERLAP: usize = 256 << 10;
+/// How much of a long text is kept to tell what it is.
+const HEAD: usize = 64 << 10;
 /// How many different failures of a long text are kept.
 const MAX_KEPT: usize = 1_000;
 
@@ -25,6 +30,8 @@ pub struct DiagnosisStream {
     /// The failures in the windows before; `None` before the first border.
     kept: Option<Vec<(Told, Diagnosis)>>,
     omitted: usize,
+    /// The beginning of a long text.
+    head: Vec<u8>,
 }
 
 /// The result for a whole stream.
@@ -34,13 +41,15 @@ pub struct StreamDiagnoses {
     pub diagnoses: Vec<Diagnosis>,
     /// How many more failures were found than are kept.
     pub omitted: usize,
+    /// What the text is, where no failure was recognized.
+    pub recognized: Recognized,
 }
 
 impl DiagnosisStream {
     /// Starts with an empty text.
     #[must_use]
     pub fn new(hints: Hints) -> Self {
-        Self { hints, window: Vec::new(), kept: None, omitted: 0 }
+        Self { hints, window: Vec::new(), kept: None, omitted: 0, head: Vec::new() }
     }
 
     /// Takes the next chunk of the text.
@@ -59,19 +68,31 @@ impl DiagnosisStream {
     #[must_use]
     pub fn finish(mut self) -> StreamDiagnoses {
         if self.kept.is_none() {
-            return StreamDiagnoses { diagnoses: diagnose(&self.window, self.hints), omitted: 0 };
+            let diagnoses = diagnose(&self.window, self.hints);
+            let recognized =
+                if diagnoses.is_empty() { recognize(&self.window) } else { Recognized::default() };
+            return StreamDiagnoses { diagnoses, omitted: 0, recognized };
         }
         self.read(self.window.len());
-        let kept = self.kept.unwrap_or_default();
+        let mut kept = self.kept.unwrap_or_default();
+        // What a window has only as a symptom may have its cause in another.
+        if kept.iter().any(|(told, _)| explains(told)) {
+            kept.retain(|(told, _)| told.worded.is_none() || explains(told));
+        }
         let mut diagnoses: Vec<Diagnosis> =
             kept.into_iter().map(|(_, diagnosis)| diagnosis).collect();
         diagnoses.sort_by_key(order);
-        StreamDiagnoses { diagnoses, omitted: self.omitted }
+        let recognized =
+            if diagnoses.is_empty() { recognize(&self.head) } else { Recognized::default() };
+        StreamDiagnoses { diagnoses, omitted: self.omitted, recognized }
     }
 
     /// Diagnoses a full window and keeps its end for the next one.
     fn close_window(&mut self) {
         let end = border(&self.window, self.window.len());
+        if self.head.is_empty() {
+            self.head = self.window[..HEAD].to_vec();
+        }
         self.read(end);
         let start = border(&self.window, end - OVERLAP);
         self.window.drain(..start);
@@ -88,6 +109,14 @@ impl DiagnosisStream {
                 None => self.omitted += 1,
             }
         }
+    }
+}
+
+/// Whether a failure is a cause or has an exit code.
+fn explains(told: &Told) -> bool {
+    match told.worded {
+        Some(wording) => wording.tier == Tier::Root,
+        None => told.decoded.outcome != Outcome::Succeeded,
     }
 }
 

@@ -53,6 +53,7 @@ pub(crate) fn tell(read: &Read<'_>, message: &Message) -> Told {
             Some((FoundBy::OuterStatus | FoundBy::VmssStatus, Found { value: 0 | 1, .. }))
         ) && outcome == Outcome::Failed,
         opener: message.opener,
+        handler: message.handler,
         stdout: message.stdout,
         stderr: message.stderr,
         step_at: message.step.as_ref().map(|step| step.at),
@@ -64,6 +65,7 @@ pub(crate) fn tell(read: &Read<'_>, message: &Message) -> Told {
         } else {
             Item::Alone
         },
+        worded: None,
     }
 }
 

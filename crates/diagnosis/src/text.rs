@@ -2,6 +2,7 @@
 
 use crate::normalise::normalise;
 use crate::scan::{Hit, scan};
+use crate::wordings::Phrases;
 use crate::wrapped::{joined, rejoined};
 
 /// A text of more than this is cut: places in it are kept in 32 bits, and nobody pastes as much.
@@ -11,6 +12,7 @@ const LONGEST: usize = 1 << 30;
 pub(crate) struct Text {
     pub(crate) bytes: Vec<u8>,
     pub(crate) hits: Vec<Hit>,
+    pub(crate) phrases: Phrases,
 }
 
 impl Text {
@@ -25,6 +27,7 @@ impl Text {
     }
 
     fn scanned(bytes: Vec<u8>) -> Self {
-        Self { hits: scan(&bytes), bytes }
+        let (hits, phrases) = scan(&bytes);
+        Self { bytes, hits, phrases }
     }
 }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::decoded::Decoded;
-use crate::message::Opener;
+use crate::message::{Handler, Opener};
+use crate::wordings::Wording;
 
 /// A decoded message and where it stands.
 #[derive(Clone, Debug)]
@@ -15,12 +16,16 @@ pub(crate) struct Told {
     /// Whether the code says only that something failed.
     pub(crate) weak: bool,
     pub(crate) opener: Opener,
+    /// What the handler says of its run.
+    pub(crate) handler: Handler,
     pub(crate) stdout: Option<usize>,
     pub(crate) stderr: Option<usize>,
     pub(crate) step_at: Option<usize>,
     /// Where the report's own `Error` says something.
     pub(crate) error_at: Option<usize>,
     pub(crate) item: Item,
+    /// The wording that it consists of, where it is not a message.
+    pub(crate) worded: Option<&'static Wording>,
 }
 
 /// Whether a message is one of several of its kind. Items of one list are about several machines,

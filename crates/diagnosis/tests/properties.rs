@@ -32,6 +32,29 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     cases
 });
 
+/// Texts of the corpus with the cause that their wording names.
+static CAUSES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut causes = Vec::new();
+    for entry in fs::read_dir(corpus).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(expected) = fs::read(path.join("expected.json")) else { continue };
+        let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
+        if let (Some(_), Some(reason)) =
+            (expected["category"].as_str(), expected["diagnoses"][0]["reason"].as_str())
+        {
+            let text = fs::read_to_string(path.join("input.txt")).unwrap();
+            causes.push((text, reason.to_owned()));
+        }
+    }
+    causes.sort();
+    causes
+});
+
+fn reasons(text: &str) -> Vec<String> {
+    diagnose(text.as_bytes(), Hints::default()).into_iter().map(|one| one.reason).collect()
+}
+
 /// The codes of a text's bootstraps, in the order of the text.
 fn codes(input: &[u8]) -> Vec<i32> {
     let ours = decode(input).into_iter().filter(|one| one.outcome != Outcome::NotABootstrap);
@@ -135,6 +158,17 @@ proptest! {
         let escaped = as_json(text(case), times);
         let part = &escaped.as_bytes()[cut.index(escaped.len())..];
         prop_assert_eq!(wrong_codes(case, part), Vec::<i32>::new(), "{}", case.name);
+    }
+
+    #[test]
+    fn a_cause_is_the_same_in_json_strings_and_noise(
+        index in any::<prop::sample::Index>(), times in 0_usize..4, before in noise(), behind in noise(), marks in 0_usize..3,
+    ) {
+        let (text, reason) = index.get(&CAUSES);
+        let prefix = "> ".repeat(marks);
+        let lines: Vec<String> = as_json(text, times).lines().map(|line| format!("{prefix}{line}")).collect();
+        let noisy = format!("{before}\n{}\n{behind}", lines.join("\n"));
+        prop_assert_eq!(reasons(&noisy), vec![reason.clone()]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use mooring_contract::catalogue::{Date, Os, Owner};
 use crate::clues::{Clue, Groups};
 use crate::decoded::{Decoded, Outcome, Situation};
 use crate::diagnosis::Confidence;
+use crate::stage::Stage;
 
 /// One rule. Whatever is empty or `None` fits everything.
 pub(crate) struct Rule {
@@ -52,6 +53,7 @@ pub(crate) struct Rule {
     /// High only with evidence; whoever applies a rule sees to it.
     pub(crate) confidence: Confidence,
     pub(crate) owner: Owner,
+    pub(crate) stage: Stage,
     pub(crate) summary: &'static str,
     pub(crate) actions: &'static [&'static str],
 }
@@ -75,6 +77,7 @@ impl Rule {
         effective: None,
         confidence: Confidence::Medium,
         owner: Owner::Operator,
+        stage: Stage::Bootstrap,
         summary: "",
         actions: &[],
     };
@@ -114,8 +117,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     linux.chain(windows::RULES).chain(time::RULES)
 }
 
-/// The names of all rules, for tests that each of them is needed.
-pub fn rule_names() -> impl Iterator<Item = &'static str> {
+/// The names of all rules.
+pub(crate) fn rule_names() -> impl Iterator<Item = &'static str> {
     all().map(|rule| rule.name)
 }
 

@@ -7,6 +7,7 @@ use crate::clues::Clue;
 use crate::decoded::{Outcome, Situation};
 use crate::diagnose::ANOTHER_IMAGE_IF_ALL_FAIL;
 use crate::diagnosis::Confidence;
+use crate::stage::Stage;
 
 /// A failure of which the text has no code.
 const SILENT: Rule = Rule {
@@ -144,8 +145,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "handler-failed-early",
         reason: "HandlerNeverStartedScript",
         situation: Some(Situation::NeverStarted),
-        summary: "The extension's handler failed without a word about the script, which therefore \
-            most likely never ran.",
+        summary: "The text has an error of the extension's handler and nothing of the script: it did \
+            not run, or its part of the message is missing.",
         actions: &["On the node, read /var/log/azure/custom-script/handler.log."],
         ..SILENT
     },
@@ -168,6 +169,7 @@ pub(super) static RULES: &[Rule] = &[
         reason: "VmAgentSilent",
         situation: Some(Situation::TimedOut),
         clues: &[&[Clue::NoReport]],
+        stage: Stage::Boot,
         summary: "The extension never reported anything within its time: the guest agent did not \
             run, could not reach Azure, or the script never began.",
         actions: &[
@@ -194,6 +196,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "agent-silent",
         reason: "VmAgentSilent",
         situation: Some(Situation::AgentSilent),
+        stage: Stage::Boot,
         summary: "The VM's agent has not reported at all: the VM did not boot, the agent does not \
             run, or it cannot reach 168.63.129.16.",
         actions: &[
@@ -243,8 +246,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "arm-code-only",
         reason: "CodeNotTold",
         situation: Some(Situation::ArmCodeOnly),
-        owner: Owner::Operator,
-        summary: "The text says that a node or its extension failed, not why.",
+        owner: Owner::Platform,
+        summary: "The text has the code of an Azure error about a node or its extension. No exit code and \
+            no reason was recognized in it.",
         actions: &[
             "Read the extension's instance view: \
                 `az vmss get-instance-view --instance-id '*'` in the node resource group.",

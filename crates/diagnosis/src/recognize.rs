@@ -1,0 +1,141 @@
+//! What a text is in which no failure was recognized, and what would help more.
+
+/// The part of a text that is looked at.
+const HEAD: usize = 256 << 10;
+/// Names of errors are shorter.
+const LONGEST_NAME: usize = 64;
+
+/// What a text is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recognized {
+    /// What was recognized, each with its article: `a kubelet log`.
+    pub parts: Vec<String>,
+    /// What to give instead of it or beside it.
+    pub next: Vec<&'static str>,
+}
+
+/// Signs of a kind of text, any of them, and what it is called.
+const KINDS: &[(&[&str], &str, Kind)] = &[
+    (&["kubelet[", "kubelet.go", "kubelet_node_status.go"], "a kubelet log", Kind::Kubelet),
+    (
+        &["containerd[", "io.containerd", "level=error msg=\"RunPodSandbox"],
+        "a containerd log",
+        Kind::Kubelet,
+    ),
+    (
+        &["cloud-init[", "cloud-init-output", "cc_scripts_user.py", "util.py["],
+        "a cloud-init log",
+        Kind::CloudInit,
+    ),
+    (&["ExtHandler", "waagent"], "a guest agent log", Kind::CloudInit),
+    (
+        &["cluster-provision.log", "logs_to_events", "AKS.CSE."],
+        "a trace of the bootstrap scripts",
+        Kind::Script,
+    ),
+    (&["karpenter", "NodeClaim", "nodeclaim"], "Karpenter output", Kind::Karpenter),
+    (&["azurerm_", "terraform"], "Terraform output", Kind::Arm),
+    (
+        &["LastHeartbeatTime", "kubectl describe", "Conditions:"],
+        "a description of a Kubernetes object",
+        Kind::Kubernetes,
+    ),
+    (&["kubeadm"], "kubeadm output", Kind::Kubelet),
+    (&["\"provisioningState\"", "provisioningState"], "an Azure resource", Kind::Arm),
+    (&["ProvisioningState/"], "an instance view", Kind::InstanceView),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Kubelet,
+    CloudInit,
+    Script,
+    Karpenter,
+    Kubernetes,
+    Arm,
+    InstanceView,
+}
+
+/// What to give next, and what a text must not be for that to be new.
+const NEXT: &[(Kind, &str)] = &[
+    (
+        Kind::InstanceView,
+        "the extension's message from the instance view: `az vmss get-instance-view --instance-id '*'`",
+    ),
+    (
+        Kind::Script,
+        "/var/log/azure/aks/provision.json or /var/log/azure/cluster-provision.log of the node",
+    ),
+    (
+        Kind::Arm,
+        "the failed operation: `az monitor activity-log list --resource-group <node resource group> --status Failed`",
+    ),
+    (Kind::Kubelet, "the node's `journalctl -u kubelet --no-pager`, from its first error on"),
+    (Kind::Karpenter, "`kubectl describe nodeclaim <name>` and Karpenter's log"),
+];
+
+/// What a text is, and what would help more.
+#[must_use]
+pub fn recognize(input: &[u8]) -> Recognized {
+    let head = &input[..input.len().min(HEAD)];
+    let has = |sign: &&str| memchr::memmem::find(head, sign.as_bytes()).is_some();
+    let kinds: Vec<_> = KINDS.iter().filter(|(signs, ..)| signs.iter().any(has)).collect();
+    let mut parts: Vec<String> = kinds.iter().map(|(_, name, _)| (*name).to_owned()).collect();
+    let mut is_arm = false;
+    if let Some(name) = error_name(head) {
+        is_arm = true;
+        parts.insert(0, format!("an Azure error with the code {name}"));
+    }
+    let is_known =
+        |kind: Kind| kinds.iter().any(|(.., known)| *known == kind) || is_arm && kind == Kind::Arm;
+    let next = NEXT.iter().filter(|(kind, _)| !is_known(*kind)).map(|(_, text)| *text);
+    Recognized { next: next.take(3).collect(), parts }
+}
+
+/// The innermost code of an Azure error: wrappers come first.
+fn error_name(text: &[u8]) -> Option<String> {
+    const LABELS: &[&str] = &["\"code\":", "Code=", "ERROR CODE:", "Code:", "\\\"code\\\":"];
+    let ends = LABELS.iter().flat_map(|label| {
+        memchr::memmem::find_iter(text, label.as_bytes()).map(|at| at + label.len())
+    });
+    let names = ends.filter_map(|end| {
+        let rest = &text[end..];
+        let skipped =
+            rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\\' | b'\'')).count();
+        let rest = &rest[skipped..];
+        let len =
+            rest.iter().take(LONGEST_NAME).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let name = &rest[..len];
+        let is_name = len > 5
+            && name[0].is_ascii_uppercase()
+            && name.iter().any(u8::is_ascii_lowercase)
+            && !WRAPPERS.iter().any(|wrapper| wrapper.as_bytes() == name);
+        is_name.then(|| (end, String::from_utf8_lossy(name).into_owned()))
+    });
+    names.max_by_key(|(end, _)| *end).map(|(_, name)| name)
+}
+
+/// Codes that tell nothing.
+const WRAPPERS: &[&str] = &[
+    "DeploymentFailed",
+    "ResourceDeploymentFailure",
+    "ResourceOperationFailure",
+    "Conflict",
+    "ProvisioningState",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::recognize;
+
+    #[test]
+    fn what_a_text_is_and_what_to_give_next() {
+        let arm = recognize(br#"{"error":{"code":"DeploymentFailed","details":[{"code":"StorageAccountAlreadyTaken"}]}}"#);
+        assert_eq!(arm.parts, ["an Azure error with the code StorageAccountAlreadyTaken"]);
+        assert!(!arm.next.iter().any(|next| next.contains("activity-log")), "{:?}", arm.next);
+        let kubelet = recognize(b"Nov 1 kubelet[7]: I1101 server.go: started");
+        assert_eq!(kubelet.parts, ["a kubelet log"]);
+        assert!(!kubelet.next.iter().any(|next| next.contains("journalctl")), "{:?}", kubelet.next);
+        assert_eq!(recognize(b"hello").parts, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,134 @@
+//! What a text is about. Errors of other resources use the very same words.
+
+use super::Phrases;
+
+/// What a text must be about for a wording to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// The wording is of nodes or VMs by itself.
+    Anything,
+    /// VMs, or anything of [`About::Nodes`].
+    Machines,
+    /// A cluster, its node pools or its nodes.
+    Cluster,
+    /// A cluster, its node pools or its nodes, or a node's own logs.
+    Nodes,
+    /// A node's own logs: kubelet, the container runtime, cloud-init, the bootstrap scripts.
+    NodeLog,
+}
+
+const NODE_LOG: &[&str] = &[
+    "kubelet",
+    "kubelet[",
+    "kubeletnotready",
+    "containerd",
+    "cloud-init",
+    "aks-node-controller",
+    "waagent",
+    "cloud-node-manager",
+    "/opt/azure/containers",
+    "/var/log/azure/",
+    "cse_cmd.sh",
+    "provision_start.sh",
+    "cluster-provision",
+    "kubeadm",
+    "windowsnodereset",
+    "c:\\k\\",
+    "csecmd",
+    "vmsscse",
+];
+
+const CLUSTER: &[&str] = &[
+    "agentpool",
+    "agentpools",
+    "agent pool",
+    "agentpoolprofile",
+    "agentpoolprofiles",
+    "node pool",
+    "node pools",
+    "nodepool",
+    "nodepools",
+    "node_pool",
+    "managedcluster",
+    "managedclusters",
+    "managed cluster",
+    "managed kubernetes cluster",
+    "microsoft.containerservice",
+    "containerservice",
+    "container service",
+    "azure_container_service",
+    "kubernetes",
+    "k8s-",
+    "-k8s",
+    " k8s ",
+    "aks-",
+    "-aks",
+    "_aks",
+    "az aks",
+    "aks cluster",
+    "aks nodes",
+    "aks node p",
+    "in aks",
+    "(aks)",
+    " aks ",
+    "aks:",
+    "'mc_",
+    "\"mc_",
+    "/mc_",
+    " mc_",
+    "_mc_",
+    "karpenter",
+    "nodeclaim",
+    "nodeclaims",
+    "aksnodeclass",
+    "nodeclass",
+    "azuremachine",
+    "azuremachinepool",
+    "azuremanagedmachinepool",
+    "cluster-autoscaler",
+    "cluster autoscaler",
+    "autoscaler",
+    "kubectl",
+    "azmk8s.io",
+    "azurerm_kubernetes_cluster",
+    "azurerm_kubernetes_cluster_node_pool",
+    "vmssagentpoolreconciler",
+    "aks engine",
+    "acs-engine",
+];
+
+const MACHINES: &[&str] = &[
+    "virtualmachine",
+    "virtualmachines",
+    "virtualmachinescaleset",
+    "virtualmachinescalesets",
+    "virtual machine",
+    "virtual machines",
+    "scale set",
+    "scaleset",
+    "vmss",
+    "-vmss",
+    "vm size",
+    "vm sizes",
+    "vm(s)",
+    "microsoft.compute",
+    "networkinterfaces",
+];
+
+impl About {
+    pub(crate) fn holds(self, found: &Phrases) -> bool {
+        let has = |phrases: &[&str]| phrases.iter().any(|phrase| found.has(phrase));
+        match self {
+            Self::Anything => true,
+            Self::Machines => has(MACHINES) || has(CLUSTER) || has(NODE_LOG),
+            Self::Cluster => has(CLUSTER),
+            Self::Nodes => has(CLUSTER) || has(NODE_LOG),
+            Self::NodeLog => has(NODE_LOG),
+        }
+    }
+}
+
+/// All phrases that tell what a text is about.
+pub(super) fn groups() -> impl Iterator<Item = &'static [&'static str]> {
+    [NODE_LOG, CLUSTER, MACHINES].into_iter()
+}

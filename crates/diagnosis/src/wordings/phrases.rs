@@ -1,0 +1,97 @@
+//! Which phrases of wordings a text has, and where.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::{all, context};
+
+/// As many places of a phrase are kept.
+const MOST_PLACES: usize = 32;
+/// No URL that is worth following is longer.
+const LONGEST_URL: usize = 512;
+
+/// Every phrase once, and its index.
+static INDEX: LazyLock<(Vec<&'static str>, HashMap<&'static str, usize>)> = LazyLock::new(|| {
+    let mut list = Vec::new();
+    let mut index = HashMap::new();
+    let groups = all().flat_map(|wording| {
+        let (near, also) = (wording.near.iter(), wording.also.iter());
+        near.chain(also).chain([&wording.phrases, &wording.without]).copied()
+    });
+    for phrase in groups.chain(context::groups()).flatten() {
+        index.entry(*phrase).or_insert_with(|| {
+            list.push(*phrase);
+            list.len() - 1
+        });
+    }
+    (list, index)
+});
+
+/// Every phrase of every wording, once.
+pub(crate) fn phrases() -> &'static [&'static str] {
+    &INDEX.0
+}
+
+/// The phrases that a text has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Phrases {
+    /// By index of the phrase; empty if the text has none.
+    places: Vec<Vec<u32>>,
+}
+
+impl Phrases {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Adds a phrase that stands from `start` to `end`.
+    pub(crate) fn add(&mut self, text: &[u8], index: usize, start: usize, end: usize) {
+        let phrase = phrases()[index];
+        if !phrase.contains(' ')
+            && (!is_word(text, phrase, start, end) || is_in_url(text, phrase, start))
+        {
+            return;
+        }
+        if self.places.is_empty() {
+            self.places.resize(phrases().len(), Vec::new());
+        }
+        let places = &mut self.places[index];
+        if let Ok(start) = u32::try_from(start)
+            && places.len() < MOST_PLACES
+        {
+            places.push(start);
+        }
+    }
+
+    pub(crate) fn has(&self, phrase: &str) -> bool {
+        self.places(phrase).next().is_some()
+    }
+
+    /// Where a phrase starts, in the order of the text.
+    pub(crate) fn places(&self, phrase: &str) -> impl Iterator<Item = usize> {
+        let index = INDEX.1.get(phrase).copied();
+        let places = index.and_then(|index| self.places.get(index));
+        places.into_iter().flatten().map(|at| *at as usize)
+    }
+}
+
+/// Whether a phrase of one word is a word of its own. One that ends or begins with a mark is a part of a name.
+fn is_word(text: &[u8], phrase: &str, start: usize, end: usize) -> bool {
+    let joins = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let open = |byte: Option<u8>| byte.is_some_and(|byte| !byte.is_ascii_alphanumeric());
+    let before = start.checked_sub(1).and_then(|before| text.get(before));
+    let bytes = phrase.as_bytes();
+    (open(bytes.first().copied()) || !joins(before))
+        && (open(bytes.last().copied()) || !joins(text.get(end)))
+}
+
+/// Whether a name is a part of a link to a page about it.
+fn is_in_url(text: &[u8], phrase: &str, start: usize) -> bool {
+    let names_host = phrase.contains('.') || phrase.contains('/') || phrase.contains('-');
+    let before = &text[start.saturating_sub(LONGEST_URL)..start];
+    let is_end =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'(' | b'<');
+    let token = before.iter().rposition(is_end).map_or(before, |end| &before[end + 1..]);
+    let has = |part: &[u8]| memchr::memmem::find(token, part).is_some();
+    !names_host && (has(b"://") && !has(b"management.azure.com") || has(b"aka.ms/"))
+}

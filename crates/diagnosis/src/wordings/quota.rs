@@ -1,0 +1,408 @@
+//! Quota, VM sizes, capacity, zones and subnets.
+
+use mooring_contract::catalogue::Owner;
+
+use super::{About, Cause, Wording};
+use crate::diagnosis::Confidence;
+use crate::stage::Stage;
+
+const LAUNCH: Cause =
+    Cause { reason: "", stage: Stage::Launch, owner: Owner::Operator, summary: "", actions: &[] };
+
+static QUOTA: Cause = Cause {
+    reason: "QuotaExceeded",
+    summary: "The subscription's quota does not allow the VMs that were asked for, so Azure creates none.",
+    actions: &[
+        "Read the limit and the usage in the quoted line, and list them: `az vm list-usage --location <region> -o table`.",
+        "Request more quota for that family or region, or use a VM family or region that has some left.",
+        "Upgrades need quota for surge nodes, too: a smaller --max-surge needs less.",
+    ],
+    ..LAUNCH
+};
+
+static PUBLIC_IP: Cause = Cause {
+    reason: "PublicIpLimitReached",
+    summary: "The subscription's limit of public IP addresses does not allow another one that the cluster or its nodes need.",
+    actions: &[
+        "List them and delete unused ones: `az network list-usages --location <region> -o table`.",
+        "Request a higher limit, or turn off public IPs per node.",
+    ],
+    ..LAUNCH
+};
+
+static SIZE: Cause = Cause {
+    reason: "SizeNotAvailable",
+    summary: "The VM size is not offered to this subscription in that region or zone.",
+    actions: &[
+        "List the sizes and their restrictions: `az vm list-skus --location <region> --size <size> --all -o table`.",
+        "Choose another size, region or zone, or ask Azure support to lift the restriction.",
+        "With Karpenter, allow more sizes in the NodePool's requirements.",
+    ],
+    ..LAUNCH
+};
+
+static SIZE_UNSUITABLE: Cause = Cause {
+    reason: "SizeUnsuitable",
+    summary: "The VM size cannot do what the node pool asks of it.",
+    actions: &[
+        "Read in the quoted line which feature or minimum is missing, and choose a VM size that has it.",
+        "Otherwise turn the feature off for the pool, for example ephemeral OS disks or encryption at host.",
+    ],
+    ..LAUNCH
+};
+
+static ALLOCATION: Cause = Cause {
+    reason: "AllocationFailed",
+    owner: Owner::Platform,
+    summary: "Azure has no capacity for this VM size with these constraints (zone, proximity placement group, disk type) at the moment. \
+        Quota and settings are fine.",
+    actions: &[
+        "Try again later, or use another VM size, zone or region.",
+        "Drop constraints: spread over all zones, no proximity placement group, no ephemeral disk.",
+        "For capacity that must be there, create an on-demand capacity reservation.",
+    ],
+    ..LAUNCH
+};
+
+static ZONE: Cause = Cause {
+    reason: "ZoneNotSupported",
+    summary: "The availability zone does not exist for this VM size in that region.",
+    actions: &[
+        "List the zones of the size: `az vm list-skus --location <region> --size <size> --zone -o table`.",
+        "Create the node pool in zones that are listed; zones of a pool cannot be changed later.",
+    ],
+    ..LAUNCH
+};
+
+static SUBNET: Cause = Cause {
+    reason: "SubnetFull",
+    summary: "The subnet or the pod CIDR has no addresses left for the nodes that were asked for.",
+    actions: &[
+        "Count: a node takes one address, with Azure CNI (node subnet) one more per pod (--max-pods), and upgrades add surge nodes.",
+        "Use a larger subnet for a new node pool, a lower --max-pods or --max-count, or Azure CNI Overlay.",
+        "Look for addresses that nothing uses any more, such as network interfaces of deleted VMs.",
+    ],
+    ..LAUNCH
+};
+
+static OVERLAP: Cause = Cause {
+    reason: "AddressRangesOverlap",
+    summary: "Address ranges of the cluster (pods, services, subnet) overlap.",
+    actions: &[
+        "Choose ranges that overlap neither each other nor networks that are peered with the cluster's.",
+    ],
+    ..LAUNCH
+};
+
+static NO_INSTANCE_TYPE: Cause = Cause {
+    reason: "NoInstanceTypeFits",
+    summary: "No VM size that the NodePool allows fits the pods that wait, so Karpenter creates no node.",
+    actions: &[
+        "Compare requests, node selectors and tolerations of the pods with the NodePool's requirements, taints and limits.",
+        "Sizes without quota or capacity are left out for some minutes: read Karpenter's log for errors of launches before.",
+    ],
+    ..LAUNCH
+};
+
+static THROTTLED: Cause = Cause {
+    reason: "Throttled",
+    summary: "Azure limits the requests of this subscription and rejected this one.",
+    actions: &[
+        "Wait for the time in Retry-After and try again.",
+        "Find who sends so many requests: autoscalers, monitoring, pipelines.",
+    ],
+    ..LAUNCH
+};
+
+pub(super) static WORDINGS: &[Wording] = &[
+    Wording {
+        name: "quota-approved",
+        cause: &QUOTA,
+        phrases: &[
+            "results in exceeding approved",
+            "exceeding approved",
+            "exceeds approved",
+            "resource quota of cores exceeded",
+            "exceeding quota limits of core",
+            "exceed quota limits of core",
+            "exceeds quota limits of core",
+            "insufficient regional vcpu quota",
+            "insufficient vcpu quota",
+            "insufficient vcpus quota",
+            "vcpu quota limit for subscription has been reached",
+            "vcpu quota for",
+            "vcpus requested",
+            "quota limit of",
+            "regional capacity limit for your subscription has been reached",
+            "cores quota",
+            "vcpu quota",
+            "insufficientvcpuquota",
+            "errcode_insufficientvcpuquota",
+            "insufficientcoresquota",
+            "subscriptionquotareached",
+            "skufamilyquota",
+            "totalregionalcores",
+            "lowprioritycores",
+            "managedclustercountexceedsquotalimit",
+        ],
+        also: &[&["quota", "limit"]],
+        without: &["will be used", "not a quota"],
+        ..Wording::ANY
+    },
+    Wording {
+        name: "quota-named",
+        cause: &QUOTA,
+        phrases: &[
+            "quotaexceeded",
+            "quota exceeded",
+            "exceeds the quota",
+            "exceeded quota",
+            "resourcequotaexceeded",
+        ],
+        without: &[
+            "public ip",
+            "publicipaddresses",
+            "storage account",
+            "exceeded quota: ",
+            "pods \"",
+            "requests.cpu",
+        ],
+        about: About::Machines,
+        confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "public-ip-limit",
+        cause: &PUBLIC_IP,
+        phrases: &[
+            "cannot create more than",
+            "publicipcountlimitreached",
+            "standardpublicipcountlimitreached",
+            "public ip count limit",
+        ],
+        also: &[&[
+            "public ip",
+            "publicipcountlimitreached",
+            "publicipaddresses",
+            "standardpublicipcountlimitreached",
+        ]],
+        about: About::Nodes,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "size-not-allowed",
+        cause: &SIZE,
+        phrases: &[
+            "is not allowed in your subscription in location",
+            "is not allowed in your subscription",
+            "is currently not available in location",
+            "is currently not available in zone",
+            "the requested vm size",
+            "the requested size for resource",
+            "the requested resource is currently not available",
+            "the vm size of agentpoolprofile",
+            "the available vm sizes are",
+            "vm size is not supported",
+            "is not supported for subscription",
+            "skunotavailable",
+            "notavailableforsubscription",
+            "vmsizenotsupported",
+            "skunotsupported",
+            "invalidvmsize",
+            "vmskunotavailable",
+        ],
+        without: &[
+            "was disallowed by policy",
+            "requestdisallowedbypolicy",
+            "do not have sufficient capacity",
+        ],
+        ..Wording::ANY
+    },
+    Wording {
+        name: "size-unsuitable",
+        cause: &SIZE_UNSUITABLE,
+        phrases: &[
+            "must use vm sku with more than",
+            "os disk of ephemeral vm with size greater than",
+            "does not have enough temp disk",
+            "is not permitted to enable accelerated networking",
+            "does not support encryption at host",
+            "does not support encryptionathost",
+            "does not support trusted launch",
+            "does not support premium storage",
+            "vmsizeisnotpermittedtoenableacceleratednetworkingforvmss",
+            "vmsizedoesnotsupportencryptionathost",
+            "does not support ephemeral",
+        ],
+        about: About::Machines,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "allocation",
+        cause: &ALLOCATION,
+        phrases: &[
+            "vm(s) with the following constraints cannot be allocated",
+            "do not have sufficient capacity for the requested",
+            "does not have sufficient capacity for the requested",
+            "unable to allocate resources in the selected zone",
+            "is insufficient for the requested vm size",
+            "insufficient capacity for the requested vm size",
+            "capacity is not available for the requested vm size",
+            "vm allocation failed",
+            "all requested instance types were unavailable during launch",
+            "insufficientcapacityerror",
+            "insufficientcapacity",
+            "zonalallocationfailure",
+            "allocationfailed",
+        ],
+        without: &["cannot boot hypervisor generation", "exceeding approved"],
+        about: About::Machines,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "allocation-named",
+        cause: &ALLOCATION,
+        phrases: &[
+            "zonalallocationfailed",
+            "overconstrainedzonalallocationrequest",
+            "overconstrainedallocationrequest",
+        ],
+        ..Wording::ANY
+    },
+    Wording {
+        name: "zone-not-supported",
+        cause: &ZONE,
+        phrases: &[
+            "the supported zones for location",
+            "availability zone is not supported",
+            "availability zones are not supported",
+            "does not support availability zones",
+            "availabilityzonenotsupported",
+            "invalidavailabilityzone",
+            "invalidavailabilityzones",
+            "locationnotsupportavailabilityzones",
+            "standard load balancer is required for availability zone",
+            "zone(s) for resource",
+        ],
+        also: &[&[
+            "availabilityzonenotsupported",
+            "virtual machine",
+            "vm size",
+            "node pool",
+            "nodepool",
+            "agent pool",
+            "load balancer",
+            "aks-",
+            "az aks",
+            "kubernetes",
+        ]],
+        about: About::Anything,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "subnet-too-small",
+        cause: &SUBNET,
+        phrases: &["exceeds ips available", "pre-allocated ips", "insufficientsubnetsize"],
+        ..Wording::ANY
+    },
+    Wording {
+        name: "subnet-full",
+        cause: &SUBNET,
+        phrases: &[
+            "does not have enough capacity for",
+            "does not have enough ip addresses",
+            "there are not enough ip addresses",
+            "insufficient ip addresses",
+            "not enough free ip addresses",
+            "secondary ipconfigurations",
+            "there are no remaining cidrs left to allocate",
+            "no available addresses",
+            "not enough ips available",
+            "no more free ips",
+            "subnet is full",
+            "subnetisfull",
+            "cidrnotavailable",
+            "nodecidrnotavailable",
+            "cidrassignmentfailed",
+            "insufficientfreeaddressesinsubnet",
+        ],
+        also: &[&[
+            "ip addresses",
+            "ip address",
+            "ips available",
+            "subnet",
+            "ipconfigurations",
+            "cidr",
+            "cidrs",
+            "addresses",
+            "address",
+            "subnetisfull",
+            "cidrnotavailable",
+        ]],
+        about: About::Machines,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "ip-configurations",
+        cause: &SUBNET,
+        phrases: &[
+            "ip configurations",
+            "ipconfigurations",
+            "ip configuration limit",
+            "private ip addresses",
+        ],
+        near: &[&[
+            "exceeds the maximum",
+            "exceed the maximum",
+            "maximum allowed",
+            "cannot have more than",
+            "limit of 65536",
+            "exceeds the limit",
+            "limit has been reached",
+        ]],
+        about: About::Machines,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "ranges-overlap",
+        cause: &OVERLAP,
+        phrases: &[
+            "overlaps with reserved",
+            "is overlapping with",
+            "cidr overlaps",
+            "networkprofilecidroverlapvnet",
+            "servicecidroverlapexistingsubnetscidr",
+            "servicecidroverlapswithsubnet",
+        ],
+        about: About::Nodes,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "no-instance-type",
+        cause: &NO_INSTANCE_TYPE,
+        phrases: &[
+            "no instance type met the scheduling requirements",
+            "no instance type satisfied resources",
+            "no instance type which had enough resources",
+            "no instance types satisfy",
+            "incompatible with nodepool",
+        ],
+        about: About::Nodes,
+        confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "throttled",
+        cause: &THROTTLED,
+        phrases: &[
+            "number of requests for subscription",
+            "the request is being throttled",
+            "subscriptionrequeststhrottled",
+            "resourcerequeststhrottled",
+            "httpstatuscode: 429",
+            "operationnotallowedthrottled",
+        ],
+        about: About::Machines,
+        ..Wording::ANY
+    },
+];
