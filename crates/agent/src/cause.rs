@@ -1,5 +1,7 @@
 //! The cause of a failure in a sentence, for those who see nothing but the report.
 
+use std::fmt::Write as _;
+
 use mooring_contract::CseStatus;
 use mooring_contract::catalogue::{Os, image_date};
 use mooring_contract::json::{Escape, escape_into};
@@ -44,7 +46,7 @@ pub(crate) fn with_member(mut report: Vec<u8>, name: &str, value: &str) -> Vec<u
     let Some(end) = end.filter(|_| CseStatus::read(&report).is_ok()) else { return report };
     let is_first = report[..end].trim_ascii_end().ends_with(b"{");
     let mut member = String::from(if is_first { "" } else { "," });
-    member.push_str(&format!("\"{name}\":\""));
+    let _ = write!(member, "\"{name}\":\"");
     escape_into(&mut member, value, Escape::HtmlReplaced);
     member.push('"');
     report.splice(end..end, member.into_bytes());

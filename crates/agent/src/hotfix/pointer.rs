@@ -101,7 +101,7 @@ fn read_string(reader: &mut Reader<'_>, value: &mut String) -> Result<(), Error>
     if reader.peek()? == Kind::Null {
         return reader.null();
     }
-    *value = reader.string()?.trim().to_owned();
+    reader.string()?.trim().clone_into(value);
     Ok(())
 }
 

@@ -113,7 +113,7 @@ impl Placed {
                 ("path", Kind::String) => placed.path = reader.string().ok()?.into_owned(),
                 ("length", Kind::Number) => placed.length = reader.number().ok()?.parse().ok()?,
                 ("checksum", Kind::Number) => {
-                    placed.checksum = reader.number().ok()?.parse().ok()?
+                    placed.checksum = reader.number().ok()?.parse().ok()?;
                 }
                 ("replaces", Kind::Bool) => placed.replaces = reader.boolean().ok()?,
                 _ => reader.skip(MAX_DEPTH).ok()?,

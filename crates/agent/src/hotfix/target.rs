@@ -37,13 +37,10 @@ struct Excerpt {
 
 /// Finds the target: in the node config, or in the NBC command where there is no config.
 pub(super) fn find(agent: &mut Agent<'_>) -> Result<Target, String> {
-    let excerpt = match read_config(agent)? {
-        None => {
-            let path = ("path", Value::Text(NODE_CONFIG));
-            agent.info("node config not found, trying nbc-cmd.sh fallback", &[path]);
-            return find_in_nbc_command(agent);
-        }
-        Some(excerpt) => excerpt,
+    let Some(excerpt) = read_config(agent)? else {
+        let path = ("path", Value::Text(NODE_CONFIG));
+        agent.info("node config not found, trying nbc-cmd.sh fallback", &[path]);
+        return find_in_nbc_command(agent);
     };
     if let Some(error) = &excerpt.error {
         let attributes = [("error", Value::Text(error))];

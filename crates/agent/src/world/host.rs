@@ -135,11 +135,7 @@ impl World for Host {
         tool::probe(program, arguments, tool::PROBE_TIMEOUT)
     }
 
-    #[expect(
-        clippy::exit,
-        clippy::disallowed_methods,
-        reason = "a panic has no way back to `main`"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a panic has no way back to `main`")]
     fn on_panic(&mut self, exit_code: Option<u8>, last_words: Box<dyn Fn(&str) + Send + Sync>) {
         std::panic::set_hook(Box::new(move |panic| {
             let place = panic.location().map_or_else(String::new, ToString::to_string);

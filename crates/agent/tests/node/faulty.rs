@@ -338,10 +338,10 @@ impl World for Faulty {
 
     fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd> {
         self.check("run", tool.program)?;
-        if let (Some(tools), Some(network)) = (&mut self.tools, &mut self.network) {
-            let (took, end) = tools(tool);
-            network.now += took.min(tool.limit);
-            let status = end.status.filter(|_| took < tool.limit);
+        if let (Some(run), Some(network)) = (&mut self.tools, &mut self.network) {
+            let (duration, end) = run(tool);
+            network.now += duration.min(tool.limit);
+            let status = end.status.filter(|_| duration < tool.limit);
             return Ok(ToolEnd { status, ..end });
         }
         match &self.network {

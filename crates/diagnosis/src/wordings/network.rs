@@ -68,7 +68,6 @@ static AUTHORIZED_RANGES: Cause = Cause {
             `az aks update --api-server-authorized-ip-ranges <ranges>,<address>/32`.",
         "Confirm on a node: `curl -k https://<api server>:443/healthz` must answer.",
     ],
-    ..BOOTSTRAP
 };
 
 static IMDS: Cause = Cause {
@@ -80,7 +79,6 @@ static IMDS: Cause = Cause {
         "Look for a host firewall, a route or a proxy that catches 169.254.169.254; it must be reached directly.",
         "Recreate the node once; if it repeats without such a rule, open a support case.",
     ],
-    ..BOOTSTRAP
 };
 
 static ORAS: Cause = Cause {

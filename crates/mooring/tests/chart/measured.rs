@@ -1,6 +1,6 @@
 //! Alerts and the dashboard ask for what the controller exports, and every alert has a page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_controller::condition::Reason;
 use mooring_controller::metrics::{ArmSnapshot, Failed, Lengths, Metrics, Write};
@@ -17,8 +17,8 @@ fn alerts() -> Vec<Value> {
     file["alerts"].as_array().unwrap().clone()
 }
 
-/// Names of series, from the page that Prometheus reads, once everything has happened.
-fn exported() -> BTreeSet<String> {
+/// The page that Prometheus reads, once everything has happened.
+fn page() -> String {
     let failed =
         |pool: String| Failed { code: Some(1), cause: "c".into(), pool, image: "i".into() };
     let metrics = Metrics::new();
@@ -33,9 +33,30 @@ fn exported() -> BTreeSet<String> {
     metrics.lengths(Lengths::default());
     metrics.arm(ArmSnapshot::default());
     metrics.leads(true);
-    let text = metrics.text();
-    let series = text.lines().filter(|line| !line.starts_with('#'));
-    series.filter_map(|line| Some(line.split(['{', ' ']).next()?.to_owned())).collect()
+    metrics.text()
+}
+
+/// Series of a page by name, with the label pairs that they have.
+fn series(page: &str) -> BTreeMap<String, BTreeSet<(String, String)>> {
+    let mut series: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
+    for line in page.lines().filter(|line| !line.starts_with('#')) {
+        let (name, rest) = line.split_once(['{', ' ']).unwrap();
+        let labels = rest.rsplit_once('}').map_or("", |(labels, _)| labels);
+        series.entry(name.to_owned()).or_default().extend(pairs(labels));
+    }
+    series
+}
+
+/// Reads `a="1",b="2"`.
+fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
+    text.split("\",").filter_map(|pair| {
+        let (name, value) = pair.split_once("=\"")?;
+        Some((name.to_owned(), value.trim_end_matches('"').to_owned()))
+    })
+}
+
+fn exported() -> BTreeSet<String> {
+    series(&page()).into_keys().collect()
 }
 
 /// Every name of a metric of ours in a text.
@@ -59,6 +80,45 @@ fn alerts_and_dashboard_ask_only_for_what_is_exported() {
     // Beside the parts of a histogram that only its quantiles need, everything can be seen.
     let unseen: Vec<&String> = exported.difference(&shown).collect();
     assert_eq!(unseen, ["mooring_verdict_seconds_count", "mooring_verdict_seconds_sum"]);
+}
+
+/// Every metric with the label pairs that an expression selects it by.
+fn selected(expression: &str) -> Vec<(String, (String, String))> {
+    let mut selected = Vec::new();
+    for (at, _) in expression.match_indices('{') {
+        let name = asked(expression[..at].rsplit([' ', '(']).next().unwrap()).pop_first().unwrap();
+        let inside = expression[at + 1..].split('}').next().unwrap();
+        selected.extend(pairs(inside).map(|pair| (name.clone(), pair)));
+    }
+    selected
+}
+
+#[test]
+fn alerts_select_and_group_by_labels_that_are_exported() {
+    // The scrape adds the namespace.
+    const ADDED: &str = "namespace";
+    let exported = series(&page());
+    let mut seen = 0;
+    for alert in alerts() {
+        let expression = alert["expr"].as_str().unwrap();
+        for (name, pair) in selected(expression) {
+            seen += 1;
+            assert!(exported[&name].contains(&pair), "{name} is never exported with {pair:?}");
+        }
+        let labels: BTreeSet<&str> = asked(expression)
+            .iter()
+            .flat_map(|name| &exported[name])
+            .map(|(label, _)| label.as_str())
+            .chain([ADDED])
+            .collect();
+        for group in expression.split("by (").skip(1) {
+            let group = group.split(')').next().unwrap();
+            for label in group.split(", ") {
+                assert!(labels.contains(label), "{}: {label}", alert["alert"]);
+            }
+        }
+    }
+    assert!(seen > 0, "alerts select by labels");
 }
 
 #[test]

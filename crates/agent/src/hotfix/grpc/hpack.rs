@@ -1,7 +1,5 @@
 //! HPACK (RFC 7541) for one response: no dynamic table, which our SETTINGS forbid, and Huffman as a canonical code.
 
-use std::cmp::Ordering;
-
 /// A header block that is not one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HpackError;
@@ -142,17 +140,14 @@ fn huffman(text: &[u8]) -> Result<Vec<u8>, HpackError> {
         pending += 1;
         is_all_ones &= bit == 1;
         let count = *counts.get(bits).ok_or(HpackError)?;
-        match code.cmp(&(first + count)) {
-            Ordering::Less => {
-                let at = usize::try_from(index + code - first).map_err(|_| HpackError)?;
-                decoded.push(*bytes.get(at).ok_or(HpackError)?);
-                (code, first, index, bits) = (0, 0, 0, 0);
-                (is_all_ones, pending) = (true, 0);
-            }
-            _ => {
-                index += count;
-                first += count;
-            }
+        if code < first + count {
+            let at = usize::try_from(index + code - first).map_err(|_| HpackError)?;
+            decoded.push(*bytes.get(at).ok_or(HpackError)?);
+            (code, first, index, bits) = (0, 0, 0, 0);
+            (is_all_ones, pending) = (true, 0);
+        } else {
+            index += count;
+            first += count;
         }
     }
     // What is left over is the beginning of the end-of-string symbol, less than a byte of it.
@@ -161,6 +156,8 @@ fn huffman(text: &[u8]) -> Result<Vec<u8>, HpackError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn decoded(block: &[u8]) -> Result<Vec<(String, String)>, HpackError> {
@@ -168,6 +165,7 @@ mod tests {
         Ok(decode(block)?.into_iter().map(|(name, value)| (text(name), text(value))).collect())
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "compared with what is decoded")]
     fn pairs(pairs: &[(&str, &str)]) -> Result<Vec<(String, String)>, HpackError> {
         Ok(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }
@@ -188,7 +186,7 @@ mod tests {
         let mut out = String::new();
         for byte in text {
             let bits = usize::from(CODE_BITS[usize::from(*byte)]);
-            out += &format!("{:0bits$b}", codes[usize::from(*byte)]);
+            write!(out, "{:0bits$b}", codes[usize::from(*byte)]).unwrap();
         }
         while !out.len().is_multiple_of(8) {
             out.push('1');

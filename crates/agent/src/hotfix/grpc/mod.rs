@@ -22,7 +22,7 @@ use frame::Frame;
 /// The largest message that is accepted, as in upstream's client.
 pub const MAX_MESSAGE: usize = 4 << 20;
 /// A message and its prefix always fit, so no window is ever enlarged.
-const WINDOW: u32 = (MAX_MESSAGE + MAX_HEADERS) as u32;
+const WINDOW: u32 = (4 << 20) + (64 << 10);
 /// The window that every connection begins with.
 const FIRST_WINDOW: u32 = 65_535;
 /// The longest header block that is accepted, over all its frames.
@@ -141,7 +141,7 @@ fn read_response(stream: &mut (impl Read + Write + ?Sized)) -> Result<Vec<u8>, C
             frame::HEADERS => {
                 let headers = read_headers(stream, &frame)?;
                 if frame.has(frame::END_STREAM) {
-                    return end(&headers, is_accepted, body).map_err(CallFailure::Status);
+                    return end(&headers, is_accepted, &body).map_err(CallFailure::Status);
                 }
                 match field(&headers, ":status") {
                     Some(b"200") if is_grpc(&headers) => is_accepted = true,
@@ -218,7 +218,7 @@ fn is_grpc(headers: &[Header]) -> bool {
 }
 
 /// The response's end: its trailers, which may be all that there is.
-fn end(headers: &[Header], is_accepted: bool, body: Vec<u8>) -> Result<Vec<u8>, Status> {
+fn end(headers: &[Header], is_accepted: bool, body: &[u8]) -> Result<Vec<u8>, Status> {
     if !is_accepted && !is_grpc(headers) {
         return Err(Status::of_http(field(headers, ":status").unwrap_or_default()));
     }
@@ -229,7 +229,7 @@ fn end(headers: &[Header], is_accepted: bool, body: Vec<u8>) -> Result<Vec<u8>, 
     }
     // Not compressed, which nobody offered, and one message.
     let is_whole = body.first() == Some(&0)
-        && announced(&body).is_some_and(|length| PREFIX + length == body.len());
+        && announced(body).is_some_and(|length| PREFIX + length == body.len());
     if is_whole { Ok(body[PREFIX..].to_vec()) } else { Err(Status::Internal) }
 }
 
