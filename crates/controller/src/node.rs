@@ -87,7 +87,7 @@ pub struct Node {
     pub pool: String,
     /// When it was created.
     pub created: Timestamp,
-    /// How far it came.
+    /// State of its registration.
     pub state: NodeState,
 }
 

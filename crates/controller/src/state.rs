@@ -88,7 +88,7 @@ pub enum Input {
     Inspected {
         /// Whose.
         uid: Arc<str>,
-        /// What was decided on them.
+        /// Newest decision on them.
         request: RequestState,
     },
     /// The patch of a claim was answered.

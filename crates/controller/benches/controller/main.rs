@@ -112,7 +112,7 @@ async fn failures(announced: bool) {
         cluster.claim(&format!("default-{number}"));
     }
     if !announced {
-        // Karpenter restarts when the extensions are there: nobody waits for the bootstraps any more.
+        // Karpenter restarts after it created the extensions, and no longer waits for the bootstraps.
         cluster.pass(60).await;
         cluster.shell.with(|world, now| world.karpenter_mut().unwrap().restart(now));
     }

@@ -15,7 +15,7 @@ use crate::registration::NodeState;
 pub(super) struct Nodes {
     /// By name, with whether its missing providerID was reported.
     known: BTreeMap<String, (Node, bool)>,
-    /// Whether a complete list has come. Before that, a Node that is not known may still exist.
+    /// True after a complete list. Before that, an unknown Node may still exist.
     is_complete: bool,
 }
 

@@ -56,7 +56,7 @@ async fn a_lease_that_cannot_be_renewed_stops_all_writes_at_once() {
         let rule = serde_json::from_value(rule).unwrap();
         cluster.shell.with(|world, _| world.kubernetes_mut().add_fault(rule));
         let broken = cluster.shell.now();
-        // The bootstrap fails meanwhile, and Karpenter acts on it.
+        // The bootstrap fails in this time, and Karpenter acts on it.
         cluster.pass(250).await;
         let late: Vec<_> = cluster
             .writes()
@@ -64,7 +64,7 @@ async fn a_lease_that_cannot_be_renewed_stops_all_writes_at_once() {
             .filter(|(.., at)| at.duration_since(broken).as_secs() >= 10)
             .collect();
         assert_eq!(late, [], "{how:?}: written without a lease");
-        // When it can be renewed again, what is to be told is told: from Karpenter's event alone, or by the clock.
+        // After the next renewal the failure is reported: from Karpenter's event alone, or by the clock.
         cluster.pass(300).await;
         let reason = if how.announces() { "CSEFailureUnconfirmed" } else { "NodeNotRegistered" };
         assert_eq!(cluster.record().entries().count(), 1, "{how:?}");

@@ -50,7 +50,7 @@ impl Provisioning {
         self.going(Cse::oras_missing())
     }
 
-    /// Whether Azure shows, and Karpenter announces, a failed bootstrap. Otherwise it ends by Karpenter's time limit.
+    /// Returns true if Azure shows, and Karpenter announces, a failed bootstrap. Otherwise it ends by Karpenter's time limit.
     pub(crate) fn announces(self) -> bool {
         matches!(self, Self::Extension | Self::Machine)
     }
@@ -60,7 +60,7 @@ impl Provisioning {
         if self.announces() { "CSEFailed" } else { "NodeNotRegistered" }
     }
 
-    /// The reason of a node that came up; none where there is nothing to say.
+    /// The reason of a node that came up; empty where no condition is written.
     pub(crate) fn success(self) -> &'static str {
         if self == Self::Scriptless { "" } else { "CSESucceeded" }
     }

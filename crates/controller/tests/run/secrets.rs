@@ -31,7 +31,7 @@ impl Write for Lines {
     }
 }
 
-/// What the scripts of every node print.
+/// Output of the scripts on every node.
 fn output() -> String {
     format!(
         "+ TLS_BOOTSTRAP_TOKEN={}\n+ curl -H 'Authorization: Bearer {}' https://u:{}@proxy\noras pull https://x.blob.core.windows.net/a?sv=2024-11-04&sr=b&sp=r&sig={} failed: oras: command not found\n",
@@ -63,7 +63,7 @@ async fn doors(cluster: &Cluster, replica: &Replica, lines: &Lines) -> Vec<(Stri
     ];
     for claim in claims {
         let told = why(cluster, claim).await;
-        // What an extension says in its own words is masked where it is shown.
+        // The extension's own text is masked where it is printed.
         let shown = format!("{} {:?} {:?}", told.sentence(), told.verdict, told.next(claim));
         doors.push((format!("why {claim}"), shown));
     }
@@ -100,7 +100,7 @@ async fn no_secret_of_a_bootstraps_output_is_told_anywhere() {
     }
 }
 
-/// The address of a blob in an extension's settings, of which the extension says that it cannot be read.
+/// The address of a blob in an extension's settings, which the extension could not read.
 #[tokio::test(start_paused = true)]
 async fn no_signature_of_a_blobs_address_is_told_anywhere() {
     let url = format!(

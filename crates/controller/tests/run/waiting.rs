@@ -1,4 +1,4 @@
-//! Nodes that are waited for: what Karpenter says and does meanwhile does not mislead the controller.
+//! Nodes that do not register: Karpenter's events and conditions about them do not mislead the controller.
 
 use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter::Options;
@@ -10,7 +10,7 @@ use crate::modes::Provisioning;
 use crate::registering::started;
 
 /// Kinds and reasons of our events.
-fn told(cluster: &Cluster) -> Vec<(String, String)> {
+fn reasons(cluster: &Cluster) -> Vec<(String, String)> {
     cluster.events().into_iter().map(|(kind, _, reason, _)| (kind, reason)).collect()
 }
 
@@ -28,9 +28,9 @@ async fn an_aks_machine_whose_node_never_registers_is_reported_once() {
         cluster.claim("default-x1");
         cluster.pass(17 * 60).await;
         let record = cluster.record();
-        let reasons: Vec<&str> = record.entries().map(|entry| &*entry.reason).collect();
-        assert_eq!(reasons, [reason]);
-        assert_eq!(told(&cluster), [pair("NodeClaim", reason), pair("NodePool", reason)]);
+        let recorded: Vec<&str> = record.entries().map(|entry| &*entry.reason).collect();
+        assert_eq!(recorded, [reason]);
+        assert_eq!(reasons(&cluster), [pair("NodeClaim", reason), pair("NodePool", reason)]);
         assert_eq!(cluster.told("default-x1").1, condition);
         let requests = cluster.shell.with(|world, _| world.azure().trace().text());
         assert!(requests.contains("/deleteMachines"), "Karpenter gave it up");
@@ -58,22 +58,22 @@ async fn an_extension_that_only_the_instance_view_shows_is_read() {
     }
 }
 
-/// Karpenter says every two minutes that it does not disrupt such a NodeClaim, and that its NodePool is unhealthy.
+/// Karpenter reports every two minutes that it does not disrupt such a NodeClaim, and that its NodePool is unhealthy.
 #[tokio::test(start_paused = true)]
-async fn what_karpenter_says_of_unregistered_nodes_costs_nothing_and_changes_nothing() {
+async fn events_of_karpenter_about_unregistered_nodes_change_nothing() {
     let (cluster, replica) = started(Provisioning::Scriptless.failing()).await;
     cluster.claim("default-x1");
     cluster.claim("default-x2");
     cluster.pass(16 * 60).await;
-    let (said, pool) = cluster.shell.with(|world, _| {
+    let (events, pool) = cluster.shell.with(|world, _| {
         let events = world.kubernetes().objects("events", Some("default"));
         let own = events.filter(|event| event["reportingComponent"] == "karpenter");
-        let said: Vec<Value> = own.map(|event| event["reason"].clone()).collect();
+        let events: Vec<Value> = own.map(|event| event["reason"].clone()).collect();
         let pool = world.kubernetes().get("nodepools.karpenter.sh", &Key::new(None, "default"));
-        (said, pool.unwrap()["status"]["conditions"].to_string())
+        (events, pool.unwrap()["status"]["conditions"].to_string())
     });
     for reason in ["Launched", "DisruptionBlocked", "NodeRegistrationHealthy"] {
-        assert!(said.contains(&json!(reason)), "{reason}: {said:?}");
+        assert!(events.contains(&json!(reason)), "{reason}: {events:?}");
     }
     assert!(pool.contains("RegistrationFailed"), "{pool}");
     assert_eq!(cluster.record().entries().count(), 2);
@@ -106,7 +106,7 @@ async fn a_restarted_clock_is_waited_for() {
     replica.stop().await;
 }
 
-/// Without the right to list Nodes, nothing is said of them.
+/// Without the right to list Nodes, no cause claims anything about them.
 #[tokio::test(start_paused = true)]
 async fn nodes_that_cannot_be_listed_are_unknown() {
     let cluster = Cluster::new(false, Provisioning::Scriptless.failing());

@@ -1,4 +1,4 @@
-//! What Karpenter's disruption says of NodeClaims that have no Node yet. It says it of all, also of those that come up.
+//! Events of Karpenter's disruption about NodeClaims without a Node, also about those that come up later.
 
 use std::collections::BTreeMap;
 
@@ -19,17 +19,17 @@ pub(super) struct Blocked(BTreeMap<String, (String, u32)>);
 
 impl Blocked {
     /// Writes the event, or counts it once more.
-    pub(super) fn say(&mut self, claim: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
+    pub(super) fn report(&mut self, claim: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
         if let Some((event, count)) = self.0.get_mut(name(claim)) {
             *count += 1;
-            let body = json!({"count": count, "lastTimestamp": time(now)});
-            client::patch(kubernetes, &format!("{}/{event}", event::EVENTS), &body, now);
+            let patch = json!({"count": count, "lastTimestamp": time(now)});
+            client::patch(kubernetes, &format!("{}/{event}", event::EVENTS), &patch, now);
             return;
         }
         let message = "Nodeclaim does not have an associated node";
-        let said = event::about("NodeClaim", claim, "Normal", "DisruptionBlocked", message, now);
-        client::create(kubernetes, event::EVENTS, &said, now);
-        let event = text(&said, &["metadata", "name"]).to_owned();
+        let body = event::about("NodeClaim", claim, "Normal", "DisruptionBlocked", message, now);
+        client::create(kubernetes, event::EVENTS, &body, now);
+        let event = text(&body, &["metadata", "name"]).to_owned();
         self.0.insert(name(claim).to_owned(), (event, 1));
     }
 

@@ -1,4 +1,4 @@
-//! Karpenter's events: of a bootstrap that failed it says much, and not the exit code.
+//! Karpenter's events. The one about a failed bootstrap is cut before the exit code.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::azure;
 use crate::kubernetes::objects::{name, text, time, uid};
 
-/// Where they are written: their objects have no namespace.
+/// The collection of all events: their objects have no namespace.
 pub(super) const EVENTS: &str = "/api/v1/namespaces/default/events";
 /// So many bytes of an error are in an event; a longer one ends with three dots.
 const SAID: usize = 500;

@@ -1,4 +1,4 @@
-//! How Karpenter launches a machine for a NodeClaim, or fails to.
+//! Launches of machines for NodeClaims.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::kubernetes::objects::finalizers;
 const RETRY: u64 = 30;
 
 impl Karpenter {
-    /// Creates the machine of a NodeClaim, and says so.
+    /// Creates the machine of a NodeClaim and writes its status.
     pub(super) fn launch(
         &mut self,
         name: &str,

@@ -14,7 +14,7 @@ pub enum LaunchFailure {
     NoCapacity,
     /// The node class is not ready: the `NodeClaim` is deleted without an event.
     NodeClassNotReady,
-    /// Azure refuses the request: `Launched` says why, and the `NodeClaim` is deleted five minutes after its creation.
+    /// Azure refuses the request: `Launched` has the reason, and the `NodeClaim` is deleted five minutes after its creation.
     Refused,
 }
 

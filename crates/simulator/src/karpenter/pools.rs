@@ -1,4 +1,4 @@
-//! What Karpenter says of a NodePool: whether its last nodes registered.
+//! The condition of a NodePool about the registration of its last nodes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -57,14 +57,14 @@ impl Pools {
         });
         let others = conditions.iter().filter(|one| text(one, &["type"]) != HEALTHY).cloned();
         let all: Vec<Value> = others.chain([condition.clone()]).collect();
-        let body = json!({
+        let change = json!({
             "metadata": {"resourceVersion": pool["metadata"]["resourceVersion"]},
             "status": {"conditions": all},
         });
         let path = format!("/apis/karpenter.sh/v1/nodepools/{name}/status");
-        client::patch(kubernetes, &path, &body, now);
-        let said = event::transition("NodePool", &pool, &condition, was, now);
-        client::create(kubernetes, event::EVENTS, &said, now);
+        client::patch(kubernetes, &path, &change, now);
+        let body = event::transition("NodePool", &pool, &condition, was, now);
+        client::create(kubernetes, event::EVENTS, &body, now);
     }
 }
 

@@ -171,11 +171,12 @@ impl Karpenter {
             Step::CheckLaunch if !claim.ending && !claim.conditions.is("Launched") => {
                 self.give_up(name, &object, kubernetes, now);
             }
-            Step::CheckDisruption if !claim.ending => {
-                if nodes_of(kubernetes, claim.machine.as_deref().unwrap_or_default()) == 0 {
-                    self.blocked.say(&object, kubernetes, now);
-                    self.plan(name, step, disruption::AGAIN, now);
-                }
+            Step::CheckDisruption
+                if !claim.ending
+                    && nodes_of(kubernetes, claim.machine.as_deref().unwrap_or_default()) == 0 =>
+            {
+                self.blocked.report(&object, kubernetes, now);
+                self.plan(name, step, disruption::AGAIN, now);
             }
             Step::Finalize => self.finalize(name, &claim, &object, azure, kubernetes, now),
             _ => {}

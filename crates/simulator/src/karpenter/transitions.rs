@@ -1,4 +1,4 @@
-//! What Karpenter makes of conditions, its own and those of others: whenever one changes its status, a Normal event
+//! Events about conditions, Karpenter's own and those of others: for every change of a status, a Normal event
 //! repeats its whole message, under the condition's type as reason. A condition that is absent counts as unknown.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ impl Transitions {
         let before = self.seen.get(name(claim));
         for condition in list(claim, &["status", "conditions"]) {
             let (kind, status) = (text(condition, &["type"]), text(condition, &["status"]));
-            // Nothing is said of the end, nor of how far a NodeClaim came that Karpenter finds when it starts.
+            // No event for the end, nor for own conditions of a NodeClaim that exists when Karpenter starts.
             if kind == ENDING || (is_own(kind) && before.is_none()) {
                 statuses.insert(kind.to_owned(), status.to_owned());
                 continue;

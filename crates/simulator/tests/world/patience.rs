@@ -1,4 +1,4 @@
-//! How long Karpenter waits for a NodeClaim, and what it says meanwhile.
+//! Time limits of Karpenter for a NodeClaim, and its events until then.
 
 use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter::{self, LaunchFailure};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::karpenter::{BROKEN, events, has_vm, launch, requests, says, vm, with};
 use crate::support::{Bench, NODE_CLAIMS, condition};
 
-/// What was said of NodeClaims and NodePools: kind, reason, message, and how often.
-fn said(bench: &Bench) -> Vec<(String, String, String, i64)> {
+/// Events about NodeClaims and NodePools: kind, reason, message and count.
+fn reported(bench: &Bench) -> Vec<(String, String, String, i64)> {
     let events = bench.world.kubernetes().objects("events", Some("default"));
-    let mut said: Vec<_> = events
+    let mut found: Vec<_> = events
         .map(|event| {
             let text = |value: &Value| value.as_str().unwrap().to_owned();
             let count = event["count"].as_i64().unwrap();
@@ -20,8 +20,8 @@ fn said(bench: &Bench) -> Vec<(String, String, String, i64)> {
             (first, (kind, text(&event["reason"]), text(&event["message"]), count))
         })
         .collect();
-    said.sort();
-    said.into_iter().map(|(_, one)| one).collect()
+    found.sort();
+    found.into_iter().map(|(_, one)| one).collect()
 }
 
 fn one(kind: &str, reason: &str, message: &str) -> (String, String, String, i64) {
@@ -76,12 +76,12 @@ fn a_bootstrap_that_fails_without_an_extension_shows_nowhere_and_ends_at_fifteen
     assert!(has_vm(&bench, "aks-default-j"), "the claim says so as soon as the VM is asked to go");
     bench.pass(30);
     assert!(bench.get(NODE_CLAIMS, "default-j").is_none() && !has_vm(&bench, "aks-default-j"));
-    let said = said(&bench);
-    assert_eq!(said.len(), 2, "{said:?}");
+    let found = reported(&bench);
+    assert_eq!(found.len(), 2, "{found:?}");
     let launched =
         "Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched";
-    assert_eq!(said[0], one("NodeClaim", "Launched", launched));
-    let (kind, reason, message, count) = &said[1];
+    assert_eq!(found[0], one("NodeClaim", "Launched", launched));
+    let (kind, reason, message, count) = &found[1];
     assert_eq!((&**kind, &**reason), ("NodeClaim", "DisruptionBlocked"));
     assert_eq!(message, "Nodeclaim does not have an associated node");
     assert!((7..=8).contains(count), "about every 2 minutes: {count}");
@@ -103,7 +103,7 @@ fn nodes_that_do_not_register_in_time_make_their_nodepool_unhealthy() {
     launch(&mut bench, "default-2");
     bench.pass(16 * 60);
     assert_eq!(pool(&bench), Some(json!("False")));
-    let on_pool: Vec<_> = said(&bench).into_iter().filter(|one| one.0 == "NodePool").collect();
+    let on_pool: Vec<_> = reported(&bench).into_iter().filter(|one| one.0 == "NodePool").collect();
     let expected = "Status condition transitioned, Type: NodeRegistrationHealthy, Status: Unknown -> False, \
         Reason: RegistrationFailed, Message: Failed to register node";
     let expected = one("NodePool", "NodeRegistrationHealthy", expected);
@@ -139,9 +139,9 @@ fn a_launch_that_azure_refuses_is_given_up_after_five_minutes() {
     assert!(claim["metadata"]["deletionTimestamp"].is_null());
     bench.pass(20);
     assert_eq!(bench.world.kubernetes().count(NODE_CLAIMS), 0);
-    let said = said(&bench);
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].2.contains("Unknown -> False, Reason: LaunchFailed"), "{said:?}");
+    let found = reported(&bench);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].2.contains("Unknown -> False, Reason: LaunchFailed"), "{found:?}");
 }
 
 #[test]
