@@ -32,14 +32,14 @@ pub(crate) const NBC_COMMAND: &str = "/opt/azure/containers/aks-node-controller-
 pub(crate) const AGENT: &str = "/opt/azure/containers/aks-node-controller";
 /// The agent that the launcher prefers where it exists.
 pub(crate) const HOTFIX_AGENT: &str = "/opt/azure/containers/aks-node-controller-hotfix";
-/// Which hotfix is requested; written by custom data and `check-hotfix`.
+/// The requested hotfix; written by custom data and `check-hotfix`.
 pub(crate) const HOTFIX_POINTER: &str = "/opt/azure/containers/aks-node-controller-hotfix.json";
-/// What hotfixes have changed on this node.
+/// The record of hotfixes on this node.
 pub(crate) const HOTFIX_RECORD: &str =
     "/opt/azure/containers/aks-node-controller-hotfix-state.json";
 /// The files that custom data brings for a script hotfix.
 pub(crate) const NODE_CUSTOM_DATA: &str = "/opt/azure/containers/nodecustomdata.yml";
-/// Which hotfixes the image takes: `off`, `scripts` or `full`.
+/// The hotfix policy of the image: `off`, `scripts` or `full`.
 pub(crate) const HOTFIX_POLICY: &str = "/opt/azure/containers/aks-node-controller-hotfix-policy";
 /// What a running `provision` writes about itself; gone with the boot.
 pub(crate) const RUN_DIR: &str = "/run/aks-node-controller";

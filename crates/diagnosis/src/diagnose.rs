@@ -273,7 +273,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Which agent and scripts ran, where the report names them. What is not plainly a version is left out.
+/// Names the agent and scripts in use, from a report with plain versions.
 fn hotfix_sentence(status: &CseStatus) -> Option<String> {
     let text = status.hotfix.as_str();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" .=()-_".contains(&byte);

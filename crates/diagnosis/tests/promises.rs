@@ -88,7 +88,7 @@ fn the_report_is_read_as_far_as_it_is_there() {
 }
 
 #[test]
-fn hotfixed_scripts_are_named_with_the_cause_and_nothing_else_is_quoted() {
+fn hotfix_in_effect_is_named_with_the_cause() {
     let summary = |hotfix: &str| {
         let text = report(51, "+ exit 51")
             .replace("\"Output\"", &format!("\"Hotfix\":\"{hotfix}\",\"Output\""));

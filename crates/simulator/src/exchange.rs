@@ -33,7 +33,7 @@ pub enum Body {
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
-/// Headers behind the body of an answer, as one of its extensions. HTTP/2 only.
+/// Headers after the body of an answer, as one of its extensions. HTTP/2 only.
 #[derive(Debug, Clone)]
 pub struct Trailers(pub http::HeaderMap);
 

@@ -1,4 +1,4 @@
-//! The live-patching service behind the API server's front: one unary call of gRPC that returns a component's JSON.
+//! The live-patching service, served by the API server's front: one unary call of gRPC that returns a component's JSON.
 //!
 //! A node authenticates with the signature of its attested document; here that is the document of the simulated IMDS.
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::exchange::{Body, Outcome, Request, Response, Trailers};
 
-/// The call's path.
+/// The path of the unary call.
 pub const METHOD: &str = "/akslivepatching.v1.LivePatchingService/GetComponentConfig";
 /// The name that the service's certificate is for.
 pub const CERTIFICATE_NAME: &str = "aks-security-patch.data.mcr.microsoft.com";
@@ -38,7 +38,7 @@ impl LivePatching {
         *self.component.lock().unwrap_or_else(PoisonError::into_inner) = component;
     }
 
-    /// What comes back for one call; `vm` is the machine whose attested document is accepted.
+    /// Responds to one call; `vm` is the machine whose attested document is accepted.
     #[must_use]
     pub fn handle(&self, request: &Request, vm: &Value) -> Outcome {
         Outcome::Answer(self.config(request, vm).map_or_else(failed, |config| {

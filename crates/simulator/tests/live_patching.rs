@@ -1,4 +1,4 @@
-//! The agent's client of gRPC against a server that nobody here wrote the protocol of (hyper), and the simulated service.
+//! The agent's client of gRPC against an independent HTTP/2 server (hyper) and the simulated service.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -199,7 +199,7 @@ USAGE:
    /opt/azure/containers/aks-node-controller-hotfix.json. Installs nothing.
 
 EXIT CODE:
-   0, whatever happens; the event AKS.AKSNodeController.CheckHotfix has the outcome
+   always 0; the event AKS.AKSNodeController.CheckHotfix has the outcome
 ";
 
 const DOWNLOAD_HOTFIX: &str = "\

@@ -1,4 +1,4 @@
-//! The agent of a hotfix: installed, examined, asked for its version, and only then left beside the image's own.
+//! The agent of a hotfix: installed, examined, asked for its version, and only then made available to the launcher.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::paths::{AGENT, CONTAINERS_DIR, HOTFIX_AGENT};
 use crate::preflight::examine_program;
 use crate::world::Replace;
 
-/// Where the package puts its agent.
+/// The agent that the package installs.
 const PACKAGED: &str = "/usr/bin/aks-node-controller";
 /// The agent's name until it is examined.
-const BESIDE: &str = ".aks-node-controller-update-new";
+const TEMPORARY: &str = ".aks-node-controller-update-new";
 /// Some five times the size of Microsoft's agent.
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -46,7 +46,7 @@ fn place(agent: &mut Agent<'_>, version: &str) -> Result<(), String> {
         .map_err(|error| path_error("stat", AGENT.as_ref(), &error))?
         .mode;
     let folder = agent.layout.at(CONTAINERS_DIR);
-    let beside = folder.join(BESIDE);
+    let beside = folder.join(TEMPORARY);
     // Left by a process that was killed.
     let _ = world.remove(&beside);
     let placed = world

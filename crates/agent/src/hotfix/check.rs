@@ -11,7 +11,7 @@ use crate::event::{EventLevel, Task};
 use crate::log::{Log, Value};
 use crate::world::Host;
 
-/// How a check ended, in the words of upstream's telemetry.
+/// The outcome of a check, with the names of upstream's telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     LpsRead,

@@ -16,9 +16,9 @@ use crate::log::Value;
 use crate::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
 
-/// What became of one part of a hotfix.
+/// The result of one part of a hotfix.
 struct Part {
-    /// For the event.
+    /// The text of this part in the event.
     text: String,
     /// The exit code, if it failed and counts.
     failed: Option<u8>,

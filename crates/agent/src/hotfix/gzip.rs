@@ -3,7 +3,7 @@
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
-/// What is wrong with a compressed text.
+/// An error in a compressed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum GzipError {
     #[error("not gzip")]
@@ -40,7 +40,7 @@ pub(super) fn decompress_all(text: &[u8], limit: usize) -> Result<Vec<u8>, GzipE
     }
 }
 
-/// What follows a member's header.
+/// Returns the rest of a member after its header.
 fn skip_header(text: &[u8]) -> Option<&[u8]> {
     const HEADER_CRC: u8 = 2;
     const EXTRA: u8 = 4;
@@ -69,7 +69,7 @@ fn inflate(body: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<usize, GzipEr
     let mut state = Box::<DecompressorOxide>::default();
     let (mut read, mut written) = (0, 0);
     loop {
-        // One byte more than allowed tells a content of the limit's size from a larger one.
+        // One byte more than allowed distinguishes content of the limit's size from larger content.
         let room = (out.len() - begin).saturating_mul(2).max(16 * 1024);
         out.resize((begin + room).min(limit + 1), 0);
         let (status, consumed, produced) =
@@ -145,7 +145,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn damaged_files_are_refused_wherever_the_damage_is() {
+    fn damaged_files_are_refused_at_every_byte() {
         let file = compress(b"some content that is long enough to be compressed, compressed");
         for cut in 0..file.len() {
             assert!(decompress_all(&file[..cut], 1000).is_err(), "{cut}");

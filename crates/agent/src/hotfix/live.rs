@@ -20,7 +20,7 @@ const IMDS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Connecting and the call together.
 const CALL_TIMEOUT: Duration = Duration::from_secs(3);
-/// The API server's front listens here, whatever port the config names.
+/// The API server's front listens here, also if the config names another port.
 const PORT: u16 = 443;
 /// The front chooses the service by the first; the second is what is spoken.
 const PROTOCOLS: &[&str] = &["aks-live-patching", "h2"];
@@ -29,7 +29,7 @@ const CERTIFICATE_NAME: &str = "aks-security-patch.data.mcr.microsoft.com";
 const METHOD: &str = "/akslivepatching.v1.LivePatchingService/GetComponentConfig";
 const COMPONENT: &str = "aksNodeController";
 
-/// Why there is no pointer of the service's.
+/// The reason that the service returned no pointer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// The service has nothing for this node.
@@ -87,7 +87,7 @@ fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Ve
     })
 }
 
-/// What a status means for the pointer.
+/// Classifies a status.
 fn trouble_of(status: Status) -> Trouble {
     let text = format!("LPS gRPC call failed with code {status}");
     match status {

@@ -47,8 +47,8 @@ pub fn normalize_pointer(text: &[u8]) -> Option<String> {
     pointer::Pointer::parse(text).ok().map(|pointer| pointer.to_json())
 }
 
-/// Replaces a file in one instant: writes beside it, brings that to the disk, and renames it. The folder is not created,
-/// and nothing stays beside it unless the process is killed; then the next one removes it, which is why the name is fixed.
+/// Replaces a file in one instant: writes a temporary file, syncs it, and renames it. The directory is not created. A
+/// temporary file that a killed process left is removed by the next one, which is why its name is fixed.
 fn replace(
     world: &mut dyn World,
     path: &Path,

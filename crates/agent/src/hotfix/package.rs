@@ -16,7 +16,7 @@ use crate::world::{ChildStatus, FileKind, Tool};
 /// The package, and the name of what it installs.
 const PACKAGE: &str = "aks-node-controller";
 const OS_RELEASE: &str = "/etc/os-release";
-/// Where Microsoft's repository is configured, in either format.
+/// Files that configure Microsoft's repository, in either format.
 const SOURCES: [&str; 2] = [
     "/etc/apt/sources.list.d/microsoft-prod.list",
     "/etc/apt/sources.list.d/microsoft-prod.sources",
@@ -31,10 +31,10 @@ const PAUSE: Duration = Duration::from_secs(3);
 /// needs some three minutes.
 const TOTAL: Duration = Duration::from_mins(5);
 
-/// What a package manager prints at its end is what went wrong.
+/// The end of a package manager's output contains its error.
 const SHOWN_BYTES: usize = 512;
 
-/// Why there is no hotfix, and with which code the command ends.
+/// A failed installation, with the exit code of the command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) text: String,

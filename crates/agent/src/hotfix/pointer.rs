@@ -17,12 +17,12 @@ use crate::world::{ReadFailure, World};
 pub(super) const MAX_BYTES: u64 = 8 << 20;
 
 /// The pointer's name while it is written.
-const BESIDE: &str = ".aks-node-controller-hotfix-new";
+const TEMPORARY: &str = ".aks-node-controller-hotfix-new";
 
 /// Mode of a new pointer.
 const PUBLIC: u32 = 0o644;
 
-/// What custom data or the live-patching service requests.
+/// A request for a hotfix, by custom data or the live-patching service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pointer {
     pub(super) version: String,
@@ -144,7 +144,7 @@ pub(crate) fn has_readable_pointer(world: &mut dyn World, layout: &NodeLayout) -
     }
 }
 
-/// Replaces the map of the node's pointer and keeps its versions. The folder is not created.
+/// Replaces the map of the node's pointer and keeps its versions. The directory is not created.
 pub(super) fn stage(
     agent: &mut Agent<'_>,
     hotfixes: BTreeMap<String, String>,
@@ -162,7 +162,7 @@ pub(super) fn stage(
     }
     let path = agent.layout.at(HOTFIX_POINTER);
     let mode = agent.world.entry(&path).map_or(PUBLIC, |entry| entry.mode & 0o777);
-    replace(agent.world, &path, BESIDE, text.as_bytes(), mode)
+    replace(agent.world, &path, TEMPORARY, text.as_bytes(), mode)
         .map_err(|error| path_error("write", HOTFIX_POINTER.as_ref(), &error))?;
     agent.info(
         "staged hotfix pointer for download-hotfix",

@@ -1,4 +1,4 @@
-//! Which hotfixes this image takes.
+//! The hotfix policy of the image.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ const VARIABLE: &str = "MOORING_HOTFIX_POLICY";
 /// More than any word of the policy.
 const MAX_BYTES: u64 = 256;
 
-/// What a hotfix may change.
+/// The parts of a node that a hotfix may change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// Nothing.
+    /// No part of the node.
     Off,
     /// The image's scripts and units.
     #[default]

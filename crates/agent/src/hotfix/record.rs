@@ -1,4 +1,4 @@
-//! What hotfixes have changed on this node: the record that makes many renames one step.
+//! The record of hotfixes on this node, which makes many renames one step.
 
 use mooring_contract::json::{
     Dialect, Escape, Kind, Layout as JsonLayout, MAX_DEPTH, Reader, Writer,
@@ -9,22 +9,22 @@ use crate::paths::{HOTFIX_RECORD, Layout};
 use crate::world::World;
 
 /// The record's name while it is written.
-const BESIDE: &str = ".aks-node-controller-hotfix-state-new";
+const TEMPORARY: &str = ".aks-node-controller-hotfix-state-new";
 /// More than a record of 256 files with the longest paths.
 const MAX_BYTES: u64 = 2 << 20;
 
-/// What hotfixes have changed.
+/// A record of the scripts and the agent that hotfixes installed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
     /// The version of the scripts in place, or being put in place.
     pub(crate) scripts: String,
     /// The version of the scripts before that.
     pub(super) previous: String,
-    /// Whether the files are still being put in place.
+    /// True while the files are being put in place.
     pub(crate) is_pending: bool,
     /// The files of this version.
     pub(super) files: Vec<Placed>,
-    /// The version of the agent that was left beside the image's own.
+    /// The version of the hotfix agent, if one was installed.
     pub(crate) binary: String,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Placed {
     pub(super) path: String,
     pub(super) length: u64,
     pub(super) checksum: u32,
-    /// Whether there was a file in its place before.
+    /// True if the file existed before.
     pub(super) replaces: bool,
 }
 
@@ -47,7 +47,7 @@ impl Record {
     /// Replaces the node's record in one instant.
     pub(super) fn write(&self, world: &mut dyn World, layout: &Layout) -> std::io::Result<()> {
         let text = self.to_json();
-        replace(world, &layout.at(HOTFIX_RECORD), BESIDE, text.as_bytes(), 0o644)
+        replace(world, &layout.at(HOTFIX_RECORD), TEMPORARY, text.as_bytes(), 0o644)
     }
 
     fn to_json(&self) -> String {

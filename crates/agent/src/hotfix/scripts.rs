@@ -1,8 +1,8 @@
 //! Putting repaired scripts in place: all of them or none, also when the machine stops in the middle.
 //!
-//! Every file is staged beside its place first. Then the record, written in one instant, says that the files are to be put
-//! in place; from there on [`settle`] finishes, now or at the next start. A file that cannot be put in place takes back those
-//! before it, which is possible since names are exchanged and not overwritten.
+//! Every file is staged in the directory of its target first. Then the record, written in one instant, marks the files as
+//! pending; from there on [`settle`] finishes, now or at the next start. If one rename fails, the renames before it are
+//! undone, which is possible since names are exchanged and not overwritten.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -16,9 +16,9 @@ use crate::go_text::path_error;
 use crate::paths::{AGENT, HOTFIX_AGENT, HOTFIX_POLICY, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, Replace, World};
 
-/// Where hotfixes may write.
+/// The directories in which hotfixes may write.
 const ROOTS: [&str; 4] = ["/opt", "/etc", "/var/lib", "/usr/local"];
-/// What decides which agent runs is not a script.
+/// Files that determine which agent runs; a script hotfix cannot replace them.
 const PROTECTED: [&str; 4] = [AGENT, HOTFIX_AGENT, HOTFIX_POLICY, HOTFIX_RECORD];
 /// The end of a staged file's name; nothing reads files that end so.
 const STAGED: &str = ".mooring-staged";
@@ -40,7 +40,7 @@ pub(super) fn apply(
             .iter()
             .any(|other| other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
         {
-            return Err(format!("{path}: both a file and a folder"));
+            return Err(format!("{path}: both a file and a directory"));
         }
     }
     let old = read_record(world, layout).unwrap_or_default();
@@ -89,7 +89,7 @@ pub(super) fn settle(
     if let Err(error) = &forward {
         for file in record.files.iter().rev() {
             take_back(world, layout, file)
-                .map_err(|second| format!("{error}; taking it back failed, too: {second}"))?;
+                .map_err(|second| format!("{error}; rollback failed: {second}"))?;
         }
         settled.scripts.clone_from(&record.previous);
         settled.files.clear();
@@ -102,7 +102,7 @@ pub(super) fn settle(
     forward
 }
 
-/// Of several entries for a path the last counts.
+/// Keeps the last of several entries for a path.
 fn last_of_each_path(files: Vec<WriteFile>) -> Vec<WriteFile> {
     let mut kept: Vec<WriteFile> = Vec::with_capacity(files.len());
     for file in files {
@@ -146,7 +146,7 @@ fn check_path(world: &mut dyn World, layout: &Layout, path: &str) -> Result<(), 
                 return refuse(&format!("{fixed} is a link"));
             }
             Ok(_) if expected == EntryKind::File => return refuse("is not a regular file"),
-            Ok(_) => return refuse(&format!("{fixed} is not a folder")),
+            Ok(_) => return refuse(&format!("{fixed} is not a directory")),
             // What is not there will be made.
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
             Err(error) => return Err(path_error("lstat", fixed.as_ref(), &error)),
@@ -155,7 +155,7 @@ fn check_path(world: &mut dyn World, layout: &Layout, path: &str) -> Result<(), 
     Ok(())
 }
 
-/// Writes every file beside its place and brings it to the disk.
+/// Stages every file and syncs it to the disk.
 fn stage(
     world: &mut dyn World,
     layout: &Layout,
@@ -193,7 +193,7 @@ fn staged_path(target: &Path) -> PathBuf {
     target.with_file_name(format!(".{name}{STAGED}"))
 }
 
-/// Puts one file in place, unless it is there already.
+/// Puts one file in place, unless it is already in place.
 fn place(world: &mut dyn World, layout: &Layout, file: &Placed) -> Result<(), String> {
     check_path(world, layout, &file.path)?;
     let target = layout.at(&file.path);
@@ -202,7 +202,7 @@ fn place(world: &mut dyn World, layout: &Layout, file: &Placed) -> Result<(), St
         return Ok(());
     }
     if !is_new(world, &staged, file) {
-        return Err(format!("{}: the staged file is gone", file.path));
+        return Err(format!("{}: staged file not found", file.path));
     }
     let renamed = if world.entry(&target).is_ok() {
         match world.rename(&staged, &target, Replace::Exchange) {
@@ -229,7 +229,7 @@ fn take_back(world: &mut dyn World, layout: &Layout, file: &Placed) -> Result<()
     }
     let renamed = match (file.replaces, world.entry(&staged).is_ok()) {
         (true, true) => world.rename(&staged, &target, Replace::Exchange),
-        (true, false) => return Err(format!("{}: the old file is gone", file.path)),
+        (true, false) => return Err(format!("{}: previous file not found", file.path)),
         (false, _) => world.rename(&target, &staged, Replace::Yes),
     };
     renamed.map_err(|error| path_error("rename", file.path.as_ref(), &error))

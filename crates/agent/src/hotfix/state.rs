@@ -1,4 +1,4 @@
-//! Which agent and which scripts a node was bootstrapped with.
+//! Versions of the agent and the scripts that a node is bootstrapped with.
 
 use super::record;
 use super::scripts::settle;
@@ -8,14 +8,14 @@ use crate::log::Value;
 use crate::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, World};
 
-/// What hotfixes have changed on this node.
+/// Versions in use on this node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct State {
     /// The version of the repaired scripts; empty for those of the image.
     pub(crate) scripts: String,
-    /// The version of the agent beside the image's own, if one can be run there.
+    /// The version of the hotfix agent, if an executable one exists.
     pub(crate) binary: Option<String>,
-    /// Whether scripts are still being put in place.
+    /// True while scripts are being put in place.
     pub(crate) is_pending: bool,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> State {
 }
 
 impl State {
-    /// Whether a hotfix is in effect.
+    /// Returns true if a hotfix is in effect.
     pub(crate) fn is_hotfixed(&self) -> bool {
         self.binary.is_some() || !self.scripts.is_empty()
     }
@@ -49,7 +49,7 @@ impl State {
     }
 }
 
-/// Finishes what a `download-hotfix` that was stopped has begun, so that no script is run beside one of another version.
+/// Completes an interrupted `download-hotfix`, so that all scripts have the same version.
 pub(crate) fn finish_pending(agent: &mut Agent<'_>) {
     let Some(record) = record::read(agent.world, &agent.layout) else { return };
     if !record.is_pending {

@@ -1,4 +1,4 @@
-//! What `check-hotfix` takes from custom data: the API server, the cluster CA, and a map of last resort.
+//! Values that `check-hotfix` reads from custom data: the API server, the cluster CA, and a fallback map.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,7 +16,7 @@ use crate::paths::{NBC_COMMAND, NODE_CONFIG};
 use crate::secrets::MAX_FILE_BYTES;
 use crate::world::ReadFailure;
 
-/// Where the live-patching service is, and who vouches for it.
+/// The address and the CA of the live-patching service.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     /// The API server's name, without a port.
@@ -31,11 +31,11 @@ struct Excerpt {
     api_server: String,
     ca: String,
     hotfixes: BTreeMap<String, String>,
-    /// Why the rest cannot be read.
+    /// The error at which reading ended.
     error: Option<String>,
 }
 
-/// Finds the target: in the node config, or in the NBC command where there is no config.
+/// Finds the target: in the node config, or in the NBC command without a config.
 pub(super) fn find(agent: &mut Agent<'_>) -> Result<Target, String> {
     let Some(excerpt) = read_config(agent)? else {
         let path = ("path", Value::Text(NODE_CONFIG));

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_higher_patch_of_the_same_base_is_a_hotfix() {
+    fn hotfix_has_the_same_base_and_a_higher_patch() {
         for (own, asked, expected) in [
             ("202604.01.0", "202604.01.1", Some(true)),
             ("202604.01.0", "202604.1.1", Some(true)),

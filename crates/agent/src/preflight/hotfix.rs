@@ -1,4 +1,4 @@
-//! Which agent and scripts a node has.
+//! The agent and scripts in use.
 
 use super::{Facts, Finding};
 use crate::VERSION;
@@ -13,7 +13,7 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     if state.is_pending {
         return Finding::warning(
             format!("the script hotfix {} was interrupted", state.scripts),
-            "run `aks-node-controller download-hotfix`; `provision` completes it, too",
+            "run `aks-node-controller download-hotfix`; `provision` also completes it",
         );
     }
     if !has_readable_pointer(world, facts.layout) {

@@ -150,7 +150,7 @@ fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: 
     elf_state(world, &elf, &head, real, length, expected)
 }
 
-/// Whether an ELF file is whole and made for the expected machine.
+/// Checks that an ELF file is whole and made for the expected machine.
 fn elf_state(
     world: &mut dyn World,
     elf: &Elf,
@@ -176,7 +176,7 @@ fn elf_state(
     }
 }
 
-/// Refuses a file that is not a whole ELF program for this machine; the error says what it is instead.
+/// Refuses a file that is not a whole ELF program for this machine; the error describes the file.
 pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), String> {
     let length = world.entry(path).map_err(|error| error.to_string())?.length;
     let head = world.read_at(path, 0, HEAD_BYTES).map_err(|error| error.to_string())?;
@@ -189,7 +189,7 @@ pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), 
     }
 }
 
-/// What programs of this machine are made for.
+/// Returns the architecture of this machine.
 fn this_machine() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "x86-64",

@@ -70,7 +70,7 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     verdict.exit_code
 }
 
-/// Adds which agent and scripts ran, where a hotfix is in effect. An agent beside the image's own announces nothing
+/// Adds which agent and scripts ran, where a hotfix is in effect. A hotfix agent announces nothing
 /// itself, so this command does.
 fn name_hotfix(agent: &mut Agent<'_>, report: Vec<u8>) -> Vec<u8> {
     let state = hotfix::read_state(agent.world, &agent.layout);

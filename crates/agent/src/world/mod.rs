@@ -65,7 +65,7 @@ pub trait World {
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Creates a file that was not there. A crash or an error may leave a part of it.
     fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()>;
-    /// Gives a file these permissions, whatever the process's own mask is.
+    /// Sets the permissions of a file, independent of the umask.
     fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     /// Renames in one instant, never following a link at `to`.
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()>;

@@ -43,15 +43,15 @@ pub(crate) struct Faulty {
     pub(crate) network: Option<Network>,
     /// The port on which the live-patching service of a test listens.
     pub(crate) live_patching: Option<u16>,
-    /// How long such a connection may last, where that is shorter than asked.
+    /// A shorter time limit for such a connection.
     pub(crate) dial_limit: Option<Duration>,
     /// The hosts that were dialed.
     pub(crate) dialed: Vec<String>,
-    /// What runs in place of small programs.
+    /// The replacement for small programs.
     pub(crate) tools: Option<Tools>,
 }
 
-/// How a small program ends, and how long that takes.
+/// Returns the result of a small program, and the time that it takes.
 pub(crate) type Tools = Box<dyn FnMut(&Tool<'_>) -> (Duration, ToolEnd)>;
 
 /// What a request is answered with, and how long that takes.

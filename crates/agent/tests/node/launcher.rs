@@ -175,7 +175,7 @@ fn check_download_and_provision_come_in_this_order_whatever_fails() {
 }
 
 #[test]
-fn a_download_that_is_killed_runs_once_more_and_no_oftener() {
+fn killed_download_is_run_once_more() {
     let machine = Machine::new();
     machine.file("config.json", "").file("hotfix.json", "{}");
     machine.program(

@@ -25,7 +25,7 @@ pub struct CseStatus {
     pub output: String,
     /// The cause in a sentence; empty in reports that are not ours.
     pub diagnosis: String,
-    /// Which agent and scripts ran, where a hotfix is in effect: `binary=… scripts=…`.
+    /// The agent and scripts in use, where a hotfix is in effect: `binary=… scripts=…`.
     pub hotfix: String,
     /// When things happened; empty in reports that the agent writes.
     pub timings: Timings,

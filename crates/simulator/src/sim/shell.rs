@@ -57,7 +57,7 @@ impl Shell {
         LockedAzure { world: self.world.lock(), shell: &self.world }
     }
 
-    /// The live-patching service.
+    /// Returns the live-patching service of the simulation.
     #[must_use]
     pub fn live_patching(&self) -> &LivePatching {
         &self.live_patching

@@ -7,7 +7,7 @@ pub struct HpackError;
 /// A header's name and value.
 pub type Header = (Vec<u8>, Vec<u8>);
 
-/// How many bits the code of each byte has (RFC 7541, appendix B). Codes of the same length are in the order of the
+/// The number of bits in the code of each byte (RFC 7541, appendix B). Codes of the same length are in the order of the
 /// bytes, so the lengths are the whole code.
 #[rustfmt::skip]
 const CODE_BITS: [u8; 256] = [
@@ -20,10 +20,10 @@ const CODE_BITS: [u8; 256] = [
     26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27,
     20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
 ];
-/// The longest code, which the end-of-string symbol has, too.
+/// The length of the longest codes, the end-of-string symbol among them.
 const MAX_BITS: u8 = 30;
 
-/// How many entries the static table has.
+/// The number of entries in the static table.
 const STATIC_ENTRIES: usize = 61;
 
 /// Reads the headers of a block.
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn examples_of_the_standard_are_understood() {
-        // RFC 7541, C.6.1, with Huffman codes; the table is kept by nobody.
+        // RFC 7541, C.6.1, with Huffman codes; no table is kept.
         let block = [
             0x48, 0x82, 0x64, 0x02, 0x58, 0x85, 0xae, 0xc3, 0x77, 0x1a, 0x4b, 0x61, 0x96, 0xd0,
             0x7a, 0xbe, 0x94, 0x10, 0x54, 0xd4, 0x44, 0xa8, 0x20, 0x05, 0x95, 0x04, 0x0b, 0x81,
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_survives_huffman() {
+    fn huffman_code_covers_every_byte() {
         let all: Vec<u8> = (0..=u8::MAX).collect();
         assert_eq!(huffman(&huffman_encoded(&all)), Ok(all));
         assert_eq!(huffman(b""), Ok(Vec::new()));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_encoded_is_read_back() {
+    fn encoded_headers_are_read_back() {
         let long = "v".repeat(20_000);
         let mut block = Vec::new();
         for (name, value) in [("a", ""), ("authorization", &long), ("te", &"x".repeat(127))] {

@@ -1,4 +1,4 @@
-//! One unary call of gRPC over a connection of its own, without a runtime.
+//! One unary call of gRPC over a dedicated connection, without a runtime.
 //!
 //! | file | idea |
 //! |---|---|
@@ -35,24 +35,24 @@ const PREFIX: usize = 5;
 /// A call with one string as its request.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// Whom the call is for, with the port.
+    /// The host of the service, with the port.
     pub authority: &'a str,
-    /// `/package.Service/Method`.
+    /// The path, in the form `/package.Service/Method`.
     pub path: &'a str,
-    /// The metadata `authorization`.
+    /// The value of the metadata `authorization`.
     pub authorization: &'a Secret,
     /// Field 1 of the request.
     pub argument: &'a str,
-    /// How long the server may take, in milliseconds.
+    /// The time limit for the server, in milliseconds.
     pub timeout: u128,
 }
 
-/// Why a call has no response.
+/// The reason that a call has no response.
 #[derive(Debug)]
 pub enum CallFailure {
     /// A status, the server's or one that describes what it did.
     Status(Status),
-    /// The connection failed.
+    /// The connection failed in the middle of the call.
     Connection(io::Error),
 }
 
@@ -227,13 +227,13 @@ fn end(headers: &[Header], is_accepted: bool, body: &[u8]) -> Result<Vec<u8>, St
     if let Some(status) = Status::of_number(number) {
         return Err(status);
     }
-    // Not compressed, which nobody offered, and one message.
+    // Not compressed, since compression was not offered, and one message.
     let is_whole = body.first() == Some(&0)
         && announced(body).is_some_and(|length| PREFIX + length == body.len());
     if is_whole { Ok(body[PREFIX..].to_vec()) } else { Err(Status::Internal) }
 }
 
-/// The length that a message's prefix states, once the prefix is there.
+/// The length that a message's prefix states, once the prefix is complete.
 fn announced(body: &[u8]) -> Option<usize> {
     let bytes = body.get(1..PREFIX)?.try_into().ok()?;
     usize::try_from(u32::from_be_bytes(bytes)).ok()

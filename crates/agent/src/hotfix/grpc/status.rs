@@ -1,4 +1,4 @@
-//! How a call ended, in the words of gRPC.
+//! Status codes of gRPC.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl Status {
         })
     }
 
-    /// What a response without a status of its own means.
+    /// Maps the HTTP status of a response without a gRPC status.
     pub(super) fn of_http(status: &[u8]) -> Self {
         match status {
             b"400" => Self::Internal,
@@ -63,7 +63,7 @@ impl Status {
         }
     }
 
-    /// What an error code of HTTP/2 means.
+    /// Maps an error code of HTTP/2.
     pub(super) fn of_reset(code: u32) -> Self {
         match code {
             3 | 11 => Self::ResourceExhausted,

@@ -2,7 +2,7 @@ use std::io::Cursor;
 
 use super::*;
 
-/// A server that has said everything already, and writes down what it hears.
+/// A server whose output is fixed, and which records its input.
 struct Scripted {
     said: Cursor<Vec<u8>>,
     heard: Vec<u8>,
@@ -25,7 +25,7 @@ impl Write for Scripted {
     }
 }
 
-/// A server's frames.
+/// Frames that a server sends, in order.
 #[derive(Default)]
 struct Frames(Vec<u8>);
 

@@ -21,15 +21,15 @@ const MAX_TOTAL_BYTES: usize = 16 << 20;
 /// A file to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteFile {
-    /// Where to.
+    /// The absolute path of the target.
     pub path: String,
-    /// Its permissions.
+    /// The permission bits of the file.
     pub mode: u32,
-    /// Its content, decoded.
+    /// The content, decoded and decompressed.
     pub content: Vec<u8>,
 }
 
-/// Reads the list; the error says what is wrong and in which line.
+/// Reads the list; the error contains the line and the problem.
 pub fn read(text: &[u8]) -> Result<Vec<WriteFile>, String> {
     let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
     let mut lines = Lines { rest: text.lines().enumerate().peekable() };
@@ -38,7 +38,7 @@ pub fn read(text: &[u8]) -> Result<Vec<WriteFile>, String> {
         let key = top_level_key(line).ok_or_else(|| at(number, "expected a key at the margin"))?;
         if key.0 == "write_files" {
             if files.is_some() {
-                return Err(at(number, "write_files is there twice"));
+                return Err(at(number, "duplicate write_files"));
             }
             files = Some(match key.1 {
                 "" => read_list(&mut lines)?,
@@ -132,7 +132,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What becomes of line ends at the end of a block.
+/// The treatment of line ends at the end of a block.
 #[derive(Clone, Copy)]
 enum Chomp {
     Clip,
@@ -216,7 +216,7 @@ fn read_entry(lines: &mut Lines<'_>, margin: usize) -> Result<WriteFile, String>
             other => return Err(at(number, &format!("unknown key {}", shown(other)))),
         };
         if slot.is_some() {
-            return Err(at(number, &format!("{key} is there twice")));
+            return Err(at(number, &format!("duplicate {key}")));
         }
         *slot = Some(read_value(lines, number, value, depth)?);
     }
@@ -231,7 +231,7 @@ fn read_value(
     depth: usize,
 ) -> Result<Vec<u8>, String> {
     if !value.is_empty() && !value.starts_with(' ') {
-        return Err(at(number, "expected a blank behind the key"));
+        return Err(at(number, "expected a blank after the key"));
     }
     let value = value.trim();
     let (is_binary, value) = match value.strip_prefix("!!binary") {

@@ -57,9 +57,9 @@ pub struct HttpRequest<'a> {
 /// A connection with TLS that is not for requests of HTTP/1.1.
 #[derive(Debug, Clone)]
 pub struct Dial<'a> {
-    /// Where to, and the server's name in the handshake.
+    /// The host, which is also the server name in the handshake.
     pub host: &'a str,
-    /// The port.
+    /// The TCP port of the server.
     pub port: u16,
     /// The CA in PEM that alone may vouch for the server.
     pub ca: &'a [u8],
@@ -67,7 +67,7 @@ pub struct Dial<'a> {
     pub certificate_name: &'static str,
     /// The application protocols to choose from.
     pub protocols: &'static [&'static str],
-    /// How long the connection may last.
+    /// The time limit of the connection.
     pub limit: Duration,
 }
 
@@ -168,7 +168,7 @@ pub(super) fn connect(host: &str, port: u16, limit: Duration) -> Result<(), Http
 
 /// Opens a connection with TLS to `address`, which is the dialed host's own unless a test has another.
 pub(super) fn dial(dial: &Dial<'_>, address: (&str, u16)) -> Result<Box<dyn Duplex>, HttpFailure> {
-    // Without a CA there is no connection.
+    // Fails without a CA, before a connection is opened.
     let config = tls::pinned(dial)?;
     let limits = Limits::within(dial.limit);
     let stream = connect::open(address.0, address.1, &limits)?;

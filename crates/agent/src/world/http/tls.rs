@@ -63,7 +63,7 @@ impl fmt::Debug for Roots {
     }
 }
 
-/// Verifies a certificate for one name, whatever name the connection is for.
+/// Verifies a certificate for one fixed name, independent of the name in the handshake.
 #[derive(Debug)]
 struct Pinned {
     verifier: Arc<WebPkiServerVerifier>,
@@ -105,7 +105,7 @@ impl ServerCertVerifier for Pinned {
     }
 }
 
-/// The settings of a connection whose certificate must be the CA's, for a name of its own. An error without a CA.
+/// Returns settings that accept only a certificate of the CA for a fixed name. An error without a CA.
 pub(super) fn pinned(dial: &Dial<'_>) -> Result<Arc<ClientConfig>, HttpFailure> {
     let failed = |text: String| HttpFailure::new(HttpFailureKind::Tls, format!("TLS: {text}"));
     let mut store = RootCertStore::empty();

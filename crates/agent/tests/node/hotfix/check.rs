@@ -35,7 +35,7 @@ fn node_with(ca: &str, rest: &str) -> (Node, Faulty) {
     (node, world)
 }
 
-/// Runs the command against a service; the result is what the event says.
+/// Runs the command against a service; returns level and message of the event.
 fn outcome(node: &Node, world: &mut Faulty) -> (String, String) {
     assert_eq!(world.run_as(OWN, &["check-hotfix"]), 0);
     let mut events = events(node, "CheckHotfix");
@@ -114,7 +114,7 @@ fn response_without_a_map_leaves_the_pointer_alone_10_15() {
 }
 
 #[test]
-fn status_decides_between_nothing_refusal_and_fallback_11_12_13_14() {
+fn status_is_classified_11_12_13_14() {
     let cold = r#","hotfixes":{"202604.01":"202604.01.7"}"#;
     let staged = r#"{"hotfixes":{"202604.01":"202604.01.7"}}"#;
     for (status, outcome) in [
@@ -145,7 +145,7 @@ fn status_decides_between_nothing_refusal_and_fallback_11_12_13_14() {
 }
 
 #[test]
-fn pointer_that_cannot_be_written_is_a_failure_without_traces_17() {
+fn unwritable_pointer_leaves_no_temporary_file_17() {
     let authority = Authority::new();
     let service = Service::start(&authority, NAME, served(MAP));
     for operation in ["write", "chmod", "sync", "rename"] {
@@ -162,7 +162,7 @@ fn pointer_that_cannot_be_written_is_a_failure_without_traces_17() {
         assert!(message.contains("outcome=failed error=writing hotfix config"), "{message}");
         assert_eq!(node.read(POINTER), None);
     }
-    // No folder is created for it.
+    // No directory is created for it.
     let (node, mut world) = node_with(&authority.pem(), "");
     world.live_patching = Some(service.port);
     outcome(&node, &mut world);
@@ -172,7 +172,7 @@ fn pointer_that_cannot_be_written_is_a_failure_without_traces_17() {
 }
 
 #[test]
-fn target_is_found_in_the_config_or_else_in_the_nbc_command_18_19_20_25() {
+fn target_is_read_from_config_or_nbc_command_18_19_20_25() {
     let authority = Authority::new();
     let service = Service::start(&authority, NAME, served(MAP));
     let nbc = format!(
@@ -212,7 +212,7 @@ fn target_is_found_in_the_config_or_else_in_the_nbc_command_18_19_20_25() {
 }
 
 #[test]
-fn connection_is_refused_unless_the_certificate_is_the_cas_and_for_the_one_name_21_22_23() {
+fn certificate_of_another_ca_or_name_is_refused_21_22_23() {
     let (ours, stranger) = (Authority::new(), Authority::new());
     for ca in ["", "no PEM"] {
         let service = Service::start(&ours, NAME, served(MAP));
@@ -229,7 +229,7 @@ fn connection_is_refused_unless_the_certificate_is_the_cas_and_for_the_one_name_
         assert_eq!(level, "Error");
         assert!(message.contains("outcome=failed") && message.contains("TLS: "), "{message}");
         assert_eq!(node.read(POINTER), None);
-        // The credential is not sent to whoever has no such certificate.
+        // The credential is not sent without such a certificate.
         assert!(service.seen().iter().all(|seen| seen.request.is_empty()));
     }
 }

@@ -41,7 +41,7 @@ fn ubuntu(pointer: &str) -> Node {
 /// The commands that were run.
 type Calls = Rc<RefCell<Vec<String>>>;
 
-/// A world whose small programs end as `end` says: how long they take, and their code.
+/// A world in which `end` determines the duration and the exit code of small programs.
 fn tooled(
     node: &Node,
     mut end: impl FnMut(&str) -> (u64, Option<i32>) + 'static,
@@ -75,7 +75,7 @@ fn installing(node: &Node, packaged: Option<Vec<u8>>) -> (Faulty, Calls) {
 }
 
 #[test]
-fn nothing_requested_is_nothing_done_32_33_35_36_37() {
+fn pointer_without_request_runs_no_tool_32_33_35_36_37() {
     for (own, pointer) in [
         (OWN, None),
         (OWN, Some("")),
@@ -106,7 +106,7 @@ fn nothing_requested_is_nothing_done_32_33_35_36_37() {
         let is_odd = is_odd || pointer.is_some_and(|pointer| pointer.contains(';'));
         assert_eq!(is_warned, is_odd, "{own} {pointer:?}");
     }
-    // A folder in the pointer's place.
+    // A directory in the pointer's place.
     let node = ubuntu("");
     fs::remove_file(node.at(POINTER)).unwrap();
     fs::create_dir(node.at(POINTER)).unwrap();
@@ -117,7 +117,7 @@ fn nothing_requested_is_nothing_done_32_33_35_36_37() {
 }
 
 #[test]
-fn package_is_installed_and_its_agent_left_beside_34_36() {
+fn package_is_installed_and_its_agent_staged_34_36() {
     for pointer in [
         BINARY,
         r#"{"version":"202604.01.9","hotfixes":{"202604.01":"202604.01.1"}}"#,
@@ -200,7 +200,7 @@ fn package_manager_is_that_of_the_distribution_38_39_40() {
 }
 
 #[test]
-fn package_manager_that_fails_is_tried_again_within_one_budget_41_42_43() {
+fn failed_package_manager_is_retried_in_time_41_42_43() {
     let node = ubuntu(BINARY);
     fs::create_dir_all(node.at("/usr/bin")).unwrap();
     fs::write(node.at(PACKAGED), printing("202604.01.1\n")).unwrap();
@@ -246,7 +246,7 @@ fn package_manager_that_fails_is_tried_again_within_one_budget_41_42_43() {
 }
 
 #[test]
-fn what_is_not_the_agent_asked_for_is_not_left_44() {
+fn unexpected_agent_is_not_staged_44() {
     let mut truncated = printing("202604.01.1\n");
     truncated.truncate(100);
     for (packaged, why) in [
@@ -264,7 +264,7 @@ fn what_is_not_the_agent_asked_for_is_not_left_44() {
         assert!(text(&world.err).contains(why), "{why}: {}", text(&world.err));
         assert!(!node.exists(HOTFIX_AGENT) && left_over(&node).is_empty(), "{why}");
     }
-    // The package is there, but the image's agent, whose mode counts, is not.
+    // Without the image's agent the mode is not known.
     let node = ubuntu(BINARY);
     fs::remove_file(node.at(AGENT)).unwrap();
     let (mut world, _) = installing(&node, Some(printing("202604.01.1\n")));
@@ -283,7 +283,7 @@ fn scripts_that_fail_do_not_keep_the_agent_from_being_taken_49() {
 }
 
 #[test]
-fn agent_beside_the_images_is_named_although_the_pointer_is_gone_51() {
+fn hotfix_agent_without_pointer_is_reported_51() {
     let node = node_with("");
     fs::remove_file(node.at(POINTER)).unwrap();
     write_program(&node.at(HOTFIX_AGENT), "#!/bin/sh\n", 0o755);

@@ -21,7 +21,7 @@ fn is_change(operation: &str, path: &Path) -> bool {
     CHANGES.contains(&operation) && !path.to_string_lossy().contains("/var/log/")
 }
 
-/// What a run is to change.
+/// The target of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Scripts,
@@ -180,7 +180,7 @@ fn killed_at_every_operation(change: Change) {
                 assert_eq!(left_over(&node), [""; 0]);
                 break;
             }
-            // The next boot does it all, whatever was left.
+            // The next boot applies the hotfix.
             if change != Change::Binary {
                 assert_eq!(world(&node, |_, _| None).run_as(OWN, &[command(change)]), 0);
                 assert!(is_changed(&node, change));
@@ -207,7 +207,7 @@ fn agent_is_old_or_new_after_a_kill_at_any_operation() {
 }
 
 #[test]
-fn full_disk_at_any_operation_leaves_scripts_and_pointer_old_or_new() {
+fn full_disk_at_any_operation_leaves_old_or_new_files() {
     for change in [Change::Scripts, Change::Pointer] {
         for lasts in [false, true] {
             let (mut old, mut new) = (0, 0);
@@ -222,7 +222,7 @@ fn full_disk_at_any_operation_leaves_scripts_and_pointer_old_or_new() {
                     }
                     seen.set(seen.get() + 1);
                     let fails = if lasts {
-                        // What exchanges names needs no room.
+                        // Exchanging names needs no space.
                         seen.get() > failing && operation != "rename"
                     } else {
                         seen.get() == failing + 1

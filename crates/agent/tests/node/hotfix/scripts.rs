@@ -131,7 +131,7 @@ fn repaired_scripts_are_written_and_provision_runs_them_45_46() {
 }
 
 #[test]
-fn one_bad_entry_is_none_written_47_48() {
+fn bad_entry_leaves_all_files_unchanged_47_48() {
     let bomb = {
         // One GiB of zeros: a thousand stored members of a MiB would be a GiB, so this one repeats a block of them.
         let zeros = vec![0; 65_000];

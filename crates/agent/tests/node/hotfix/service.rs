@@ -15,7 +15,7 @@ use rustls::{ServerConfig, StreamOwned};
 /// The name that the service's certificate is for.
 pub(super) const NAME: &str = "aks-security-patch.data.mcr.microsoft.com";
 
-/// A certificate authority.
+/// A certificate authority for one test.
 pub(super) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -47,23 +47,23 @@ impl Authority {
     }
 }
 
-/// What a client did.
+/// A recorded connection.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) server_name: String,
     pub(super) protocols: Vec<String>,
-    /// Everything behind the handshake.
+    /// Everything after the handshake.
     pub(super) request: Vec<u8>,
 }
 
-/// What the service does about a call.
+/// The response of the service to a call.
 #[derive(Debug, Clone)]
 pub(super) enum Reply {
-    /// The component's JSON.
+    /// A success with the component's JSON.
     Config(String),
-    /// A status.
+    /// A failure with this status.
     Status(u8),
-    /// Nothing.
+    /// No response at all.
     Silence,
     /// A byte now and then, of a frame that never ends.
     Drip,
