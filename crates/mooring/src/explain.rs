@@ -9,8 +9,8 @@ use mooring_contract::catalogue::{
 };
 use mooring_contract::shown;
 use mooring_diagnosis::{
-    ANOTHER_IMAGE, Diagnosis, DiagnosisStream, Hints, StreamDiagnoses, diagnose, diagnose_code,
-    to_json,
+    ANOTHER_IMAGE, CausePage, Confidence, Diagnosis, DiagnosisStream, Effective, Hints, Outcome,
+    Recognized, Reported, StreamDiagnoses, cause_page, codes_of, diagnose, diagnose_code, to_json,
 };
 
 use crate::cli::{ExplainArguments, Format};
@@ -40,7 +40,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
                 let known = known.map(|image| known_image_page(image, ANOTHER_IMAGE));
                 show::print((known.unwrap_or_default() + &pages(what, &found)).as_bytes())
             }
-            format => answer(format, &diagnose_code(code, hints)),
+            format => answer(format, &diagnose_code(code, hints), &Recognized::default()),
         };
     }
     let path = Path::new(what);
@@ -51,18 +51,31 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
         let mut file = File::open(path).map_err(|error| unreadable(what, &error.to_string()))?;
         return explain_text(arguments.output, &mut file, what, hints);
     }
+    if let Some(page) = cause_page(what)
+        && arguments.output != Format::Json
+    {
+        return show::print(show::cause(&page).as_bytes());
+    }
     let named = by_name(what);
     if named.is_empty() {
         // A name of Azure's that stands for no code, such as a time-out's.
         let diagnoses = diagnose(what.as_bytes(), hints);
-        if diagnoses.is_empty() {
-            return Err(unreadable(what, "there is no such file, and no exit code has this name"));
-        }
-        return answer(arguments.output, &diagnoses);
+        let codes = codes_of(what);
+        return match (diagnoses.is_empty(), cause_page(what)) {
+            (false, _) => answer(arguments.output, &diagnoses, &Recognized::default()),
+            (true, Some(page)) => {
+                answer(arguments.output, &[of_cause(&page)], &Recognized::default())
+            }
+            (true, None) if codes.is_empty() => Err(unreadable(
+                what,
+                "there is no such file, and no exit code or cause has this name",
+            )),
+            (true, None) => show::print(pages(what, &codes).as_bytes()),
+        };
     }
     match arguments.output {
         Format::Table => show::print(pages(what, named.as_slice()).as_bytes()),
-        format => answer(format, &named_diagnoses(named, hints)),
+        format => answer(format, &named_diagnoses(named, hints), &Recognized::default()),
     }
 }
 
@@ -77,11 +90,11 @@ fn explain_text(
     if is_blank && format != Format::Json {
         return show::print(nothing_in(name).as_bytes());
     }
-    let StreamDiagnoses { diagnoses, omitted } = stream.finish();
+    let StreamDiagnoses { diagnoses, omitted, recognized } = stream.finish();
     if omitted > 0 {
         say(&format!("{omitted} more failures are not shown; explain a part of the text"));
     }
-    answer(format, &diagnoses)
+    answer(format, &diagnoses, &recognized)
 }
 
 /// Most often the command before the pipe has failed.
@@ -92,6 +105,28 @@ fn nothing_in(name: &str) -> String {
          hint: check the command or file that the text comes from; give the extension's message, \
          the ARM error or provision.json\n"
     )
+}
+
+/// What is known of a cause, as a diagnosis.
+fn of_cause(page: &CausePage) -> Diagnosis {
+    Diagnosis {
+        os: None,
+        outcome: Outcome::NoCode,
+        reported: Reported::default(),
+        effective: Effective::default(),
+        confidence: Confidence::Low,
+        situation: None,
+        rule: None,
+        reason: page.reason.to_owned(),
+        owner: page.owner,
+        stage: page.stage,
+        summary: page.summary.to_owned(),
+        evidence: Vec::new(),
+        actions: page.actions.iter().map(|action| (*action).to_owned()).collect(),
+        image_version: None,
+        extension: None,
+        instance: None,
+    }
 }
 
 /// What the catalogue says of a name, as diagnoses.
@@ -136,8 +171,9 @@ fn unreadable(name: &str, why: &str) -> Failure {
     ))
 }
 
-fn answer(format: Format, diagnoses: &[Diagnosis]) -> Result<(), Failure> {
+fn answer(format: Format, diagnoses: &[Diagnosis], recognized: &Recognized) -> Result<(), Failure> {
     let text = match format {
+        Format::Table | Format::Markdown if diagnoses.is_empty() => show::nothing(recognized),
         Format::Table => show::table(diagnoses),
         Format::Markdown => show::markdown(diagnoses),
         Format::Json => to_json(diagnoses) + "\n",

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use mooring_contract::printable::{
     Lines, is_hidden, markdown as escape, markdown_code, printable_lines,
 };
-use mooring_diagnosis::Diagnosis;
+use mooring_diagnosis::{CausePage, Diagnosis, Recognized};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -49,14 +49,43 @@ pub(crate) fn escape_hidden(json: &str) -> String {
     safe
 }
 
-const NOTHING: &str = "This is not about a node's bootstrap.\n\
-    hint: paste the extension's message, the ARM error or provision.json\n";
+/// A text in which no failure was recognized: what it is, and what would help more.
+pub(crate) fn nothing(recognized: &Recognized) -> String {
+    let mut lines = Lines::default();
+    let parts = recognized.parts.join(", ");
+    lines.line(match parts.as_str() {
+        "" => "No failure recognized.".to_owned(),
+        parts => format!("No failure recognized. The text is or contains {parts}."),
+    });
+    for next in &recognized.next {
+        lines.line(format_args!("hint: explain {next}"));
+    }
+    lines.into()
+}
+
+/// The page of a cause.
+pub(crate) fn cause(page: &CausePage) -> String {
+    let mut lines = Lines::default();
+    lines.line(format_args!("{}: {}", page.reason, page.summary));
+    lines.line("");
+    let mut row = |name: &str, value: &str| lines.line(format_args!("{name:<11} {value}"));
+    row("Stage", &format!("{}: {}", page.stage, page.stage.description()));
+    row("Owner", page.owner.as_str());
+    for (index, phrase) in page.phrases.iter().enumerate() {
+        row(if index == 0 { "Known by" } else { "" }, &format!("\"{phrase}\""));
+    }
+    for (index, action) in page.actions.iter().enumerate() {
+        row(if index == 0 { "Next steps" } else { "" }, &format!("{}. {action}", index + 1));
+    }
+    if !page.codes.is_empty() {
+        let codes: Vec<String> = page.codes.iter().map(i32::to_string).collect();
+        row("Exit codes", &codes.join(", "));
+    }
+    lines.into()
+}
 
 /// For a terminal.
 pub(crate) fn table(diagnoses: &[Diagnosis]) -> String {
-    if diagnoses.is_empty() {
-        return NOTHING.to_owned();
-    }
     let entries: Vec<String> = diagnoses.iter().map(entry).collect();
     entries.join("\n")
 }
@@ -71,6 +100,7 @@ fn entry(diagnosis: &Diagnosis) -> String {
     }
     row("reason", format!("{} ({} confidence)", diagnosis.reason, diagnosis.confidence.as_str()));
     row("owner", diagnosis.owner.as_str().to_owned());
+    row("stage", format!("{}: {}", diagnosis.stage, diagnosis.stage.description()));
     for evidence in &diagnosis.evidence {
         row("seen", format!("{}: {}", evidence.place, evidence.line));
     }
@@ -88,9 +118,6 @@ fn entry(diagnosis: &Diagnosis) -> String {
 
 /// For an issue or a chat.
 pub(crate) fn markdown(diagnoses: &[Diagnosis]) -> String {
-    if diagnoses.is_empty() {
-        return NOTHING.to_owned();
-    }
     let mut lines = Vec::new();
     for diagnosis in diagnoses {
         lines.push(format!("### {}", escape(&diagnosis.summary)));
@@ -100,8 +127,9 @@ pub(crate) fn markdown(diagnoses: &[Diagnosis]) -> String {
         lines.push(format!("- **Cause:** `{}`, {}", diagnosis.reason, escape(&effective)));
         let confidence = diagnosis.confidence.as_str();
         lines.push(format!(
-            "- **Confidence:** {confidence}; **owner:** {}",
-            diagnosis.owner.as_str()
+            "- **Confidence:** {confidence}; **owner:** {}; **stage:** {}",
+            diagnosis.owner.as_str(),
+            diagnosis.stage
         ));
         for evidence in &diagnosis.evidence {
             let line = markdown_code(&evidence.line);

@@ -140,6 +140,52 @@ fn what_cannot_be_read_is_told_with_a_hint() {
 }
 
 #[test]
+fn a_cause_has_a_page() {
+    for written in ["QuotaExceeded", "quotaexceeded"] {
+        let page = text(&["explain", written]);
+        assert!(page.starts_with("QuotaExceeded: "), "{page}");
+        for part in
+            ["Stage       launch: ", "Owner       operator", "Known by    \"", "Next steps  1. "]
+        {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+    let missing = text(&["explain", "OrasBinaryMissing"]);
+    assert!(missing.contains("Exit codes") && missing.contains("232"), "{missing}");
+    let diagnosis = &json(&["explain", "SubnetFull", "-o", "json"])["diagnoses"][0];
+    assert_eq!(
+        (&diagnosis["reason"], &diagnosis["stage"]),
+        (&"SubnetFull".into(), &"launch".into())
+    );
+}
+
+#[test]
+fn a_text_without_a_known_failure_is_described() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("error.json");
+    std::fs::write(&file, r#"{"error":{"code":"StorageAccountAlreadyTaken","message":"taken"}}"#)
+        .unwrap();
+    for format in ["table", "markdown"] {
+        let told = text(&["explain", file.to_str().unwrap(), "-o", format]);
+        assert!(told.starts_with("No failure recognized."), "{told}");
+        assert!(told.contains("StorageAccountAlreadyTaken") && told.contains("hint: "), "{told}");
+        assert!(!told.contains("activity-log"), "an Azure error is there already: {told}");
+    }
+}
+
+#[test]
+fn a_cause_without_an_exit_code_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("error.txt");
+    std::fs::write(&file, "(SubnetIsFull) Subnet nodes with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses.").unwrap();
+    let diagnosis = &json(&["explain", file.to_str().unwrap(), "-o", "json"])["diagnoses"][0];
+    assert_eq!(diagnosis["reason"], "SubnetFull");
+    assert_eq!(diagnosis["stage"], "launch");
+    assert_eq!(diagnosis["reported"]["name"], "SubnetIsFull");
+    assert_eq!(diagnosis["reported"]["code"], Value::Null);
+}
+
+#[test]
 fn the_catalogue_can_be_browsed() {
     let listed = text(&["codes", "list"]);
     assert!(listed.lines().count() > 100);

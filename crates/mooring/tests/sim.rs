@@ -9,47 +9,15 @@
 
 mod common;
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::time::Duration;
 
-use common::Sim;
-use rustls::pki_types::pem::PemObject as _;
-
-const PATIENCE: Duration = Duration::from_secs(30);
+use common::{Sim, ask_as};
 
 /// One request over TLS, trusting the simulation's own authority only.
 fn ask(sim: &Sim, state: &Path, head: &str, body: &str) -> String {
     ask_as(sim, state, head, &format!("Host: 127.0.0.1:{}", sim.port), body)
-}
-
-/// The same with headers of one's own, the host's included.
-fn ask_as(sim: &Sim, state: &Path, head: &str, headers: &str, body: &str) -> String {
-    let mut roots = rustls::RootCertStore::empty();
-    roots
-        .add(rustls::pki_types::CertificateDer::from_pem_file(state.join("ca.pem")).unwrap())
-        .unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let connection =
-        rustls::ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
-    let tcp = TcpStream::connect(("127.0.0.1", sim.port)).unwrap();
-    tcp.set_read_timeout(Some(PATIENCE)).unwrap();
-    let mut stream = rustls::StreamOwned::new(connection, tcp);
-    let length = body.len();
-    write!(stream, "{head} HTTP/1.1\r\n{headers}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
-    let mut answer = Vec::new();
-    // A server that closes without a farewell has still answered.
-    let _ = stream.read_to_end(&mut answer);
-    String::from_utf8_lossy(&answer).into_owned()
 }
 
 #[test]

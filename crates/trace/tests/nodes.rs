@@ -56,7 +56,7 @@ fn attempt_before_a_reboot_is_shown_beside_the_latest() {
     assert_eq!(earlier.exit_code, alone.exit_code);
     assert_eq!(earlier.diagnosis, alone.diagnosis);
     assert_eq!(node.spans, timeline("healthy").spans, "its times are not mixed into these");
-    let reason = alone.diagnosis.unwrap().reason.to_string();
+    let reason = alone.diagnosis.unwrap().reason.clone();
     let nodes = [node];
     for text in [table(&nodes), to_json(&nodes), html::page(&nodes)] {
         assert!(text.contains(&reason), "{text}");

@@ -76,7 +76,6 @@ async fn forge_ten_thousand(how: Provisioning) {
         }
     }
     let reads = replica.requests() - before;
-    println!("{how:?}: {reads} requests to Azure during 10,000 events in a minute");
     // 60 that events asked for, and the schedule's: three for each of nine nodes on their way.
     assert!(reads <= 60 + 9 * 3, "{how:?}: {reads}");
     cluster.pass(60).await;

@@ -8,10 +8,17 @@
     reason = "a test fails by panicking, and not every one needs all of this"
 )]
 
-use std::io::{BufRead as _, BufReader, Read};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use rustls::pki_types::pem::PemObject as _;
+
+/// How long a response of the simulation may take.
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// The built binary.
 pub(crate) fn mooring() -> Command {
@@ -63,6 +70,39 @@ impl Sim {
         };
         text.lines().map(pair).collect()
     }
+
+    /// Sends a request to the admin API and returns the whole response.
+    pub(crate) fn admin(&self, head: &str, body: &str) -> String {
+        let token = self.variable("MOORING_SIM_TOKEN");
+        let headers = format!("Host: 127.0.0.1:{}\r\nAuthorization: Bearer {token}", self.port);
+        ask_as(self, &self.state, head, &headers, body)
+    }
+}
+
+/// Sends one request over TLS, trusting the simulation's own authority only, and returns the whole response. The headers include
+/// the host.
+pub(crate) fn ask_as(sim: &Sim, state: &Path, head: &str, headers: &str, body: &str) -> String {
+    let mut roots = rustls::RootCertStore::empty();
+    roots
+        .add(rustls::pki_types::CertificateDer::from_pem_file(state.join("ca.pem")).unwrap())
+        .unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connection =
+        rustls::ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
+    let tcp = TcpStream::connect(("127.0.0.1", sim.port)).unwrap();
+    tcp.set_read_timeout(Some(ANSWER)).unwrap();
+    let mut stream = rustls::StreamOwned::new(connection, tcp);
+    let length = body.len();
+    write!(stream, "{head} HTTP/1.1\r\n{headers}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
+    let mut answer = Vec::new();
+    // A server that closes without a farewell has still answered.
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 /// Waits for a command with piped streams, but not for ever.

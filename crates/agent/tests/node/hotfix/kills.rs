@@ -171,9 +171,9 @@ fn killed_at_every_operation(change: Change) {
                 provision(&node);
             }
             if is_changed(&node, change) {
-                new += 1
+                new += 1;
             } else {
-                old += 1
+                old += 1;
             }
             if !is_killed {
                 assert!(is_changed(&node, change), "it came to its end");
@@ -231,9 +231,9 @@ fn full_disk_at_any_operation_leaves_old_or_new_files() {
                 });
                 assert_eq!(world.run_as(OWN, &[command(change)]), 0);
                 if is_changed(&node, change) {
-                    new += 1
+                    new += 1;
                 } else {
-                    old += 1
+                    old += 1;
                 }
                 if change == Change::Scripts {
                     provision(&node);
