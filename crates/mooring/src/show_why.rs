@@ -1,5 +1,7 @@
 //! Why, for people and programs.
 
+mod earlier;
+
 use std::fmt::Write as _;
 
 use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
@@ -55,20 +57,13 @@ fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
             row("seen", failure.evidence.as_deref().unwrap_or_default());
         }
         row("read from", one.from.as_str());
-        row("earlier", &earlier(one).unwrap_or_default());
+        row("earlier", &earlier::sentence(one).unwrap_or_default());
         for sentence in about(one, fleet) {
             row("fleet", sentence);
         }
         row("next", &one.next(what).unwrap_or_default());
     }
     text.into()
-}
-
-/// How the attempt before this one failed.
-fn earlier(one: &NodeTold) -> Option<String> {
-    let failure = one.earlier.as_ref()?;
-    let code = failure.code.map(|code| format!("exit code {code}, ")).unwrap_or_default();
-    Some(format!("an earlier attempt failed ({code}{}): {}", failure.cause, failure.sentence))
 }
 
 fn about<'a>(one: &'a NodeTold, fleet: &'a Table) -> impl Iterator<Item = &'a str> {
@@ -98,12 +93,7 @@ fn json(what: &str, told: &[NodeTold], fleet: &Table) -> Value {
                 "owner": failure.map(|failure| failure.owner).filter(|owner| !owner.is_empty()),
                 "evidence": failure.and_then(|failure| failure.evidence.clone()),
                 "readFrom": one.from.as_str(),
-                "earlier": one.earlier.as_ref().map(|earlier| json!({
-                    "code": earlier.code,
-                    "cause": earlier.cause,
-                    "message": earlier.sentence,
-                    "evidence": earlier.evidence,
-                })),
+                "earlier": earlier::json(one),
                 "fleet": about(one, fleet).collect::<Vec<_>>(),
                 "next": one.next(what),
             })
@@ -123,8 +113,8 @@ fn markdown(what: &str, told: &[NodeTold], fleet: &Table) -> String {
         {
             let _ = writeln!(text, "  - seen: {}", markdown_code(evidence));
         }
-        if let Some(earlier) = earlier(one) {
-            let _ = writeln!(text, "  - {}", escape(&earlier));
+        if let Some(sentence) = earlier::sentence(one) {
+            let _ = writeln!(text, "  - {}", escape(&sentence));
         }
         for sentence in about(one, fleet) {
             let _ = writeln!(text, "  - fleet: {}", escape(sentence));

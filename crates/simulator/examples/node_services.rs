@@ -24,7 +24,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use jiff::Timestamp;
-use mooring_simulator::exchange::{Body, Outcome, Request, Response, json as answer};
+use mooring_simulator::exchange::{Body, Outcome, Request, Response, json as json_response};
 use mooring_simulator::imds::Imds;
 use mooring_simulator::registry::Registry;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -39,7 +39,7 @@ const CLIENT: &str = "00000000-0000-4000-8000-00000000c1d0";
 const TENANT: &str = "00000000-0000-4000-8000-000000007e4a";
 /// Where docker-registry with token authentication listens.
 const BACKEND: &str = "127.0.0.1:5001";
-/// Answers for the one name that has an IPv4 address and, it claims for IPv6, does not exist.
+/// The name server for the one name that has an IPv4 address and, it claims for IPv6, does not exist.
 const NAME_SERVER: &str = "127.0.0.1:5353";
 const HALF_NAME_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 224, 1, 20);
 /// Servers that docker-registry plays, with certificates of ours.
@@ -187,18 +187,18 @@ async fn enter(
         Door::NotFound => return plain(StatusCode::NOT_FOUND, "404 page not found\n"),
         Door::OtherTenant if is_exchange => {
             let error = json!({"errors": [{"code": "UNAUTHORIZED", "message": "authentication required, the token is of another tenant"}]});
-            return response(Outcome::Answer(answer(StatusCode::UNAUTHORIZED, &error)));
+            return response(Outcome::Answer(json_response(StatusCode::UNAUTHORIZED, &error)));
         }
         _ if request.uri().path().starts_with("/v2/") => return forward(host, &request).await,
         _ => {}
     }
-    let answered = response(Registry::new(host, readers).handle(&request, Timestamp::now()));
-    if request.uri().path() != "/oauth2/token" || answered.status() != StatusCode::OK {
-        return answered;
+    let reply = response(Registry::new(host, readers).handle(&request, Timestamp::now()));
+    if request.uri().path() != "/oauth2/token" || reply.status() != StatusCode::OK {
+        return reply;
     }
     let scope = form_value(request.body(), "scope");
     let body = json!({"access_token": signer.token("registry.lab", &scope)});
-    response(Outcome::Answer(answer(StatusCode::OK, &body)))
+    response(Outcome::Answer(json_response(StatusCode::OK, &body)))
 }
 
 /// A value of a form, decoded as far as scopes need it.
@@ -227,19 +227,19 @@ async fn forward(host: &str, request: &Request) -> http::Response<Full<Bytes>> {
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     let mut lines = head.lines();
     let status = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap();
-    let mut answered = http::Response::builder().status(status);
+    let mut reply = http::Response::builder().status(status);
     for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
         if !name.eq_ignore_ascii_case("content-length") {
-            answered = answered.header(name, value);
+            reply = reply.header(name, value);
         }
     }
-    answered.body(Full::from(body.to_owned())).unwrap()
+    reply.body(Full::from(body.to_owned())).unwrap()
 }
 
 fn plain(status: StatusCode, text: &'static str) -> http::Response<Full<Bytes>> {
-    let mut answered = http::Response::new(Full::from(text));
-    *answered.status_mut() = status;
-    answered
+    let mut reply = http::Response::new(Full::from(text));
+    *reply.status_mut() = status;
+    reply
 }
 
 fn response(outcome: Outcome) -> http::Response<Full<Bytes>> {
@@ -261,16 +261,16 @@ fn tls(certificate: &rcgen::Certificate, key: &KeyPair) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.unwrap()))
 }
 
-type Answered = futures::future::BoxFuture<'static, http::Response<Full<Bytes>>>;
+type Reply = futures::future::BoxFuture<'static, http::Response<Full<Bytes>>>;
 
 /// Serves on an address until the process ends.
 async fn listen(
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
-    handle: impl Fn(Request) -> Answered + Send + Sync + 'static,
+    handle: impl Fn(Request) -> Reply + Send + Sync + 'static,
 ) {
     let listener = TcpListener::bind(address).await.unwrap();
-    let handle: Arc<dyn Fn(Request) -> Answered + Send + Sync> = Arc::new(handle);
+    let handle: Arc<dyn Fn(Request) -> Reply + Send + Sync> = Arc::new(handle);
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
@@ -279,10 +279,11 @@ async fn listen(
                 match tls {
                     None => converse(stream, handle).await,
                     // A client that does not trust the certificate hangs up.
-                    Some(tls) => match tls.accept(stream).await {
-                        Ok(stream) => converse(stream, handle).await,
-                        Err(_) => {}
-                    },
+                    Some(tls) => {
+                        if let Ok(stream) = tls.accept(stream).await {
+                            converse(stream, handle).await;
+                        }
+                    }
                 }
             });
         }
@@ -291,7 +292,7 @@ async fn listen(
 
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    handle: Arc<dyn Fn(Request) -> Answered + Send + Sync>,
+    handle: Arc<dyn Fn(Request) -> Reply + Send + Sync>,
 ) {
     let service = service_fn(move |request: http::Request<Incoming>| {
         let handle = Arc::clone(&handle);
@@ -307,7 +308,7 @@ async fn converse(
         .await;
 }
 
-/// Answers questions for IPv4 addresses with one, and all others with NXDOMAIN, as some load balancers' name servers do.
+/// Returns one address for IPv4 and NXDOMAIN for everything else, as the name servers of some load balancers do.
 async fn serve_half_a_name(socket: &UdpSocket) {
     const A: u16 = 1;
     let mut buffer = [0; 512];
@@ -316,7 +317,7 @@ async fn serve_half_a_name(socket: &UdpSocket) {
         let Some(end) = question_end(&buffer[..length]) else { continue };
         let is_a = u16::from_be_bytes([buffer[end - 4], buffer[end - 3]]) == A;
         let mut reply = buffer[..end].to_vec();
-        // A response, recursion available; NXDOMAIN or one answer.
+        // A response, recursion available; NXDOMAIN or one record.
         reply[2] = 0x84 | (reply[2] & 1);
         reply[3] = if is_a { 0x80 } else { 0x83 };
         reply[6..12].fill(0);

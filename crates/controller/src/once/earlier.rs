@@ -23,3 +23,34 @@ fn is_earlier(one: &NodeTold, entry: &Entry) -> bool {
     let is_same_failure = now.is_some_and(|now| now.code == entry.code && now.cause == entry.cause);
     one.from != From::Record && one.earlier.is_none() && is_same_node && !is_same_failure
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::condition::Reason;
+    use crate::verdict::Verdict;
+
+    fn entry() -> Entry {
+        serde_json::from_value(json!({
+            "id": "1", "at": "2026-11-15T08:00:00Z", "uid": "u1", "nodeClaim": "c", "node": "aks-c",
+            "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "code": 50, "cause": "OutboundConnFail",
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn failure_before_the_one_that_is_shown_is_an_earlier_attempt() {
+        let same = NodeTold { from: From::Azure, ..NodeTold::recorded(&entry()) };
+        assert!(!is_earlier(&same, &entry()), "Azure still shows it");
+        let well =
+            NodeTold { verdict: Verdict::plain(Reason::CseSucceeded, "well"), ..same.clone() };
+        assert!(is_earlier(&well, &entry()));
+        let other = Entry { code: Some(124), cause: "GlobalTimeout".to_owned(), ..entry() };
+        assert!(is_earlier(&same, &other));
+        let elsewhere = Entry { node: "aks-d".to_owned(), node_claim: "d".to_owned(), ..entry() };
+        assert!(!is_earlier(&well, &elsewhere));
+        assert!(!is_earlier(&NodeTold { from: From::Record, ..well }, &entry()));
+    }
+}

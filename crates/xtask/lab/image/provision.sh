@@ -1,5 +1,5 @@
 #!/bin/bash
-# Stands in for the image's bootstrap script: the sentinel check, instance metadata, the bootstrap registry, then the work
+# Replaces the image's bootstrap script: the sentinel check, instance metadata, the bootstrap registry, then the work
 # of the case. Tries and limits are smaller than on a real image.
 set -x
 sentinel=/opt/azure/containers/provision.complete
@@ -18,12 +18,12 @@ config=/etc/oras/config.yaml
 if [ -n "$registry" ]; then
     access=
     for _ in 1 2 3; do
-        answer=$(timeout 8 oras repo ls "$registry" --registry-config "$config" 2>&1) && access=anonymous && break
-        if [[ $answer == *"unauthorized: authentication required"* ]]; then
+        response=$(timeout 8 oras repo ls "$registry" --registry-config "$config" 2>&1) && access=anonymous && break
+        if [[ $response == *"unauthorized: authentication required"* ]]; then
             access=identity
             break
         fi
-        echo "unexpected response from acr: $answer"
+        echo "unexpected response from acr: $response"
     done
     [ -n "$access" ] || exit 211
     if [ "$access" = identity ]; then

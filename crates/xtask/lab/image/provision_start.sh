@@ -1,5 +1,5 @@
 #!/bin/bash
-# Stands in for the image's start script: runs the work under a time limit, writes the report, then the sentinel, whatever
+# Replaces the image's start script: runs the work under a time limit, writes the report, then the sentinel, whatever
 # came of it, and exits with the work's code.
 export CSE_STARTTIME_SECONDS=$(date +%s)
 log=/var/log/azure/cluster-provision.log

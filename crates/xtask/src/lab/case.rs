@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(seen.clone().about(&absent, "NetworkUnreachable"), absent);
         assert_ne!(seen.about(&absent, "OrasBinaryMissing"), absent);
         let unseen = Seen::default().about(&expected, "x509");
-        assert_ne!(unseen, expected, "a result that never came is no success");
+        assert_ne!(unseen, expected, "a result that never came differs");
     }
 
     #[test]

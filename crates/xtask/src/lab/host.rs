@@ -53,16 +53,16 @@ fn is_there(program: &str) -> bool {
 }
 
 /// A command in namespaces of its own, with all that it starts: mounts, network and processes end with it.
-pub(super) fn apart(program: &Path) -> Result<Command, Failed> {
+pub(super) fn apart(program: &Path) -> Command {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]);
     command.args(["--propagation", "private"]).arg(program).stdin(Stdio::null());
-    Ok(command)
+    command
 }
 
 /// Why no container can be booted here, if so: tries the root with `/bin/true`.
 pub(super) fn refusal(lab: &Path) -> Result<Option<String>, Failed> {
-    let mut command = apart(Path::new("/bin/bash"))?;
+    let mut command = apart(Path::new("/bin/bash"));
     // systemd-nspawn wants a memory file system there.
     let text = "mount -t tmpfs tmpfs /run && exec systemd-nspawn --quiet --register=no --keep-unit --ephemeral \
                 --directory=\"$0\" --console=pipe /bin/true";

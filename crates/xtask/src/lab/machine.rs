@@ -52,7 +52,7 @@ impl Machine {
         Err(Failed("systemd-nspawn did not boot the node".to_owned()))
     }
 
-    /// Looks for systemd among the container manager's children.
+    /// Finds systemd among the container manager's children.
     fn find_init(&mut self) -> bool {
         let pid = self.nspawn.id();
         let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));

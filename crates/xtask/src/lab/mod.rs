@@ -65,7 +65,9 @@ pub(crate) fn node(words: &[&str]) -> Result<(), Failed> {
     let options = Options::parse(words)?;
     let cases = chosen(cases()?, options.only.as_deref())?;
     if options.list {
-        cases.iter().for_each(|case| say(&format!("{}\n", case.name)));
+        for case in &cases {
+            say(&format!("{}\n", case.name));
+        }
         return Ok(());
     }
     if std::env::var_os(INSIDE).is_some() {
@@ -82,7 +84,7 @@ pub(crate) fn node(words: &[&str]) -> Result<(), Failed> {
         return Ok(());
     }
     let own = std::env::current_exe()?;
-    let done = host::apart(&own)?.args(["lab", "node"]).args(words).env(INSIDE, "1").status()?;
+    let done = host::apart(&own).args(["lab", "node"]).args(words).env(INSIDE, "1").status()?;
     host::remove_cgroups();
     if done.success() {
         return Ok(());

@@ -1,5 +1,6 @@
 //! What is outside a node: its network, names and registries. All of it ends with the lab's namespaces.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -54,7 +55,7 @@ fn network() -> Result<(), Failed> {
          ip -n {NETWORK} route add default via {GATEWAY}\n"
     );
     for (_, address) in NAMES.iter().filter(|(_, address)| *address != SILENT) {
-        text.push_str(&format!("ip address add {address}/32 dev lab0\n"));
+        let _ = writeln!(text, "ip address add {address}/32 dev lab0");
     }
     shell(&text, &[])?;
     Ok(())
@@ -67,7 +68,7 @@ fn names(work: &Path) -> Result<(), Failed> {
     dnsmasq.args(["--bind-interfaces", "--except-interface=lo"]);
     dnsmasq.arg(format!("--listen-address={GATEWAY}"));
     dnsmasq.arg(format!("--server=/half.lab/{HALF_NAME_SERVER}"));
-    // Unlike `--address`, a record has an empty answer for IPv6 and not NXDOMAIN.
+    // Unlike `--address`, a record is empty for IPv6, not NXDOMAIN.
     for (name, address) in NAMES {
         dnsmasq.arg(format!("--host-record={name},{address}"));
     }

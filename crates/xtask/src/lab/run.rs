@@ -1,5 +1,6 @@
 //! A case from its first boot to its last.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -88,7 +89,7 @@ fn one(lab: &Path, case: &Case, disk: &Disk) -> Result<Vec<Seen>, Failed> {
     Ok(all)
 }
 
-/// Leaves custom data for cloud-init's NoCloud.
+/// Leaves custom data for cloud-init's data source `NoCloud`.
 fn seed(case: &Case, root: &Path) -> Result<(), Failed> {
     let data = CustomData::render(
         case.format(),
@@ -139,7 +140,9 @@ fn watch(
         (launcher.is_some() && machine.read("/run/lab/wait.code").is_some()) || !machine.runs()
     });
     let mut outputs = String::new();
-    let mut add = |name: &str, text: &str| outputs.push_str(&format!("--- {name}\n{text}\n"));
+    let mut add = |name: &str, text: &str| {
+        let _ = writeln!(outputs, "--- {name}\n{text}");
+    };
     if !ended {
         add("the lab", "the run did not end");
     }
@@ -162,13 +165,13 @@ fn watch(
     add("journal", &String::from_utf8_lossy(&journal.stdout));
     let report: serde_json::Value = serde_json::from_str(&printed).unwrap_or_default();
     let text = |name: &str| report[name].as_str();
-    let cause = text("Diagnosis").and_then(|cause| cause.split(' ').next());
+    let reason = text("Diagnosis").and_then(|text| text.split(' ').next());
     let wait = machine.read("/run/lab/wait.code").and_then(|code| code.trim().parse().ok());
     let seen = Seen {
         launcher,
         wait,
         report: text("ExitCode").map(str::to_owned),
-        cause: cause.map(str::to_owned),
+        cause: reason.map(str::to_owned),
         inside,
         ..of_disk(root)
     };
@@ -176,7 +179,7 @@ fn watch(
     Ok((seen, outputs))
 }
 
-/// What the disk alone tells.
+/// What is on the disk.
 fn of_disk(root: &Path) -> Seen {
     let runs = fs::read_to_string(root.join(RUNS)).unwrap_or_default();
     Seen {

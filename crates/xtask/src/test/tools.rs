@@ -59,7 +59,9 @@ fn install_from(
         let hint = "hint: install it, or skip its tests with `cargo xtask test --allow-skips`";
         return Err(Failed(format!("{}\n{hint}", missing.join("\n"))));
     }
-    missing.into_iter().for_each(|tool| report.note(tool));
+    for tool in missing {
+        report.note(tool);
+    }
     Ok(variables)
 }
 

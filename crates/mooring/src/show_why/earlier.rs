@@ -1,0 +1,64 @@
+//! The attempt before the one that is shown.
+
+use mooring_controller::once::NodeTold;
+use serde_json::{Value, json};
+
+/// How it failed, in a sentence.
+pub(super) fn sentence(one: &NodeTold) -> Option<String> {
+    let failure = one.earlier.as_ref()?;
+    let code = failure.code.map(|code| format!("exit code {code}, ")).unwrap_or_default();
+    Some(format!("an earlier attempt failed ({code}{}): {}", failure.cause, failure.sentence))
+}
+
+/// How it failed, for programs.
+pub(super) fn json(one: &NodeTold) -> Option<Value> {
+    let failure = one.earlier.as_ref()?;
+    Some(json!({
+        "code": failure.code,
+        "cause": failure.cause,
+        "message": failure.sentence,
+        "evidence": failure.evidence,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_controller::condition::Reason;
+    use mooring_controller::once::{From, Table};
+    use mooring_controller::verdict::Verdict;
+    use mooring_diagnosis::{Hints, diagnose};
+
+    use super::super::{markdown, table};
+    use super::*;
+
+    #[test]
+    fn every_format_shows_the_attempt_before() {
+        let report =
+            br#"{"ExitCode": "50", "Output": "curl: (6) Could not resolve host", "Error": ""}"#;
+        let found = diagnose(report, Hints::default()).remove(0);
+        let source = mooring_controller::failure::Source::InstanceView;
+        let mut node = NodeTold {
+            node: "aks-default-1".to_owned(),
+            claim: None,
+            pool: None,
+            image: None,
+            joined: Some(true),
+            verdict: Verdict::plain(Reason::CseSucceeded, "The bootstrap succeeded."),
+            from: From::Node,
+            said: String::new(),
+            earlier: Verdict::failed(&found, source).failure,
+        };
+        let fleet = Table::default();
+        let all = |node: &NodeTold| {
+            let nodes = std::slice::from_ref(node);
+            let json = super::super::json("x", nodes, &fleet).to_string();
+            [table("x", nodes, &fleet), markdown("x", nodes, &fleet), json]
+        };
+        let [table, markdown, json] = all(&node);
+        assert!(table.contains("earlier     an earlier attempt failed (exit code 50"), "{table}");
+        assert!(markdown.contains("an earlier attempt failed"), "{markdown}");
+        assert!(json.contains(r#""earlier":{"cause":"#), "{json}");
+        node.earlier = None;
+        assert!(all(&node).iter().all(|text| !text.contains("an earlier attempt")));
+    }
+}
