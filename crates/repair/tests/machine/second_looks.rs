@@ -246,6 +246,28 @@ fn a_write_that_succeeds_after_our_own_abort_ends_the_run() {
     assert_eq!(other.judged_before_abort(), None);
 }
 
+/// Only live state showed the wedge, and an abort leaves nothing of it: the lists of addresses are null for a while.
+#[test]
+fn live_evidence_outlives_our_own_abort_and_a_jump_of_the_clock() {
+    let cloud = until(Step::Settle, &settings(), old_operation);
+    let mut cloud = cloud.borrow().clone();
+    let state = cloud.state.clone().unwrap();
+    let abort = cloud.now;
+    for minutes in [0, 7, 45] {
+        cloud.now = abort + SignedDuration::from_mins(minutes);
+        let mut seen = Seen::default();
+        seen.take(Answer::Events(Reading::Known(Vec::new())));
+        let null = json!({"name": "n", "properties": {"ipConfigurations": null}});
+        let nics = Reading::Known(vec![Nic::read(&null).unwrap()]);
+        seen.take(Answer::Nics("aks-system-0".into(), nics));
+        let action = action_of(&state, seen, &cloud);
+        assert!(
+            matches!(&action, Action::Record(entry) if matches!(&**entry, Entry::StepDone { step: Step::Recheck, .. })),
+            "{minutes}: {action:?}"
+        );
+    }
+}
+
 #[test]
 fn interfaces_that_never_get_an_address_are_gone_over_for_a_recorded_reason() {
     let cloud = until(Step::AwaitNodes, &settings(), Cloud::wedged);
