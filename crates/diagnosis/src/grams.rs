@@ -7,6 +7,16 @@
 /// Bytes of a gram.
 const GRAM: usize = 4;
 
+/// Words of the bitmap: a bit for each hash.
+const BITMAP: usize = 1 << 10;
+
+/// Words that logs are full of: their grams are the last to be chosen.
+const SAMPLE: &[u8] = b"installing cached version of the container runtime containerd kubelet kubernetes version \
+    reading package lists building dependency tree reading state information connected to microsoft.com port \
+    azure archive ubuntu updates main packages http https error failed failure warning info started starting finished \
+    systemd unit service session node pool cluster agent subscriptions resourcegroups providers message code status \
+    name type time timestamp level logger controller request response server client reconcile network address default";
+
 /// Blanks between two words are not worth following further.
 const LONGEST_GAP: usize = 80;
 
@@ -25,12 +35,17 @@ struct Phrase {
     compare: Compare,
     /// Where its gram begins.
     offset: usize,
+    gram: u32,
+    /// Another gram of the same word and its distance from the first, which most other words do not have.
+    check: (isize, u32),
 }
 
 /// Phrases ready to be found.
 #[derive(Debug)]
 pub(crate) struct Grams {
     phrases: Vec<Phrase>,
+    /// The gram of each phrase.
+    grams: Vec<u32>,
     /// A bit per hash of a gram.
     bitmap: Vec<u64>,
     /// The first phrase of a hash, and the next one of each phrase; one more than the index.
@@ -40,56 +55,96 @@ pub(crate) struct Grams {
 
 impl Grams {
     pub(crate) fn new(phrases: impl Iterator<Item = (&'static str, Compare)>) -> Self {
+        // How many phrases have a gram of this hash.
+        let mut crowd = vec![0_u8; 1 << 16];
+        for gram in SAMPLE.windows(GRAM).filter_map(gram) {
+            crowd[hash(gram)] = crowd[hash(gram)].saturating_add(4);
+        }
         let phrases: Vec<Phrase> =
-            phrases.map(|(text, compare)| Phrase::new(text, compare)).collect();
-        let mut bitmap = vec![0_u64; 1 << 10];
+            phrases.map(|(text, compare)| Phrase::new(text, compare, &mut crowd)).collect();
+        let mut bitmap = vec![0_u64; BITMAP];
         let mut first = vec![0_u16; 1 << 12];
         let mut next = vec![0_u16; phrases.len()];
         for (index, phrase) in phrases.iter().enumerate() {
-            let Some(gram) = gram(&phrase.text[phrase.offset..]) else { continue };
+            if phrase.text.len() < GRAM {
+                continue;
+            }
             let Ok(number) = u16::try_from(index + 1) else { break };
-            let hash = hash(gram);
+            let hash = hash(phrase.gram);
             bitmap[hash >> 6] |= 1 << (hash & 63);
             next[index] = std::mem::replace(&mut first[hash >> 4], number);
         }
-        Self { phrases, bitmap, first, next }
+        let grams = phrases.iter().map(|phrase| phrase.gram).collect();
+        Self { phrases, grams, bitmap, first, next }
     }
 
-    /// Calls `found` with the index, the start and the end of every phrase in a text, in the order of their grams.
-    pub(crate) fn find(&self, text: &[u8], mut found: impl FnMut(usize, usize, usize)) {
-        for (at, window) in text.windows(GRAM).enumerate() {
-            let gram = fold([window[0], window[1], window[2], window[3]]);
-            let hash = hash(gram);
-            if (self.bitmap[hash >> 6] >> (hash & 63)) & 1 == 0 {
-                continue;
-            }
-            let mut number = usize::from(self.first[hash >> 4]);
-            while let Some(index) = number.checked_sub(1) {
-                if let Some((start, end)) = self.phrases[index].stands_at(text, at) {
-                    found(index, start, end);
+    /// Calls `found` with the index, the start and the end of every phrase in a text, in the order of their grams. A
+    /// phrase is not looked for any more when `found` has returned false for it.
+    pub(crate) fn find(&self, text: &[u8], mut found: impl FnMut(usize, usize, usize) -> bool) {
+        let mut done = vec![false; self.phrases.len()];
+        let mut next = 0;
+        while let Some((at, gram)) = self.next_candidate(text, next) {
+            next = at + 1;
+            let mut number = self.first[hash(gram) >> 4];
+            while let Some(index) = usize::from(number).checked_sub(1) {
+                number = self.next[index];
+                if self.grams[index] == gram && !done[index] {
+                    let place = self.phrases[index].stands_at(text, at);
+                    done[index] = place.is_some_and(|(start, end)| !found(index, start, end));
                 }
-                number = usize::from(self.next[index]);
             }
         }
+    }
+
+    /// The first place from `from` on whose gram may be a phrase's.
+    #[inline(never)]
+    fn next_candidate(&self, text: &[u8], from: usize) -> Option<(usize, u32)> {
+        let bitmap: &[u64; BITMAP] = self.bitmap.as_slice().try_into().ok()?;
+        let rest = text.get(from..)?;
+        let mut gram = fold(*rest.first_chunk()?) << 8;
+        for (offset, byte) in rest[GRAM - 1..].iter().enumerate() {
+            gram = (gram >> 8) | (u32::from(*byte | 0x20) << 24);
+            let hash = hash(gram);
+            if (bitmap[(hash >> 6) % BITMAP] >> (hash & 63)) & 1 == 0 {
+                continue;
+            }
+            return Some((from + offset, gram));
+        }
+        None
     }
 }
 
 impl Phrase {
-    fn new(text: &'static str, compare: Compare) -> Self {
+    fn new(text: &'static str, compare: Compare, crowd: &mut [u8]) -> Self {
         let text = text.as_bytes();
+        let literal = || rarest(text, crowd, |_| true).map(|offset| (Compare::Literal, offset));
         // A gram without a blank is found whatever stands between the words.
-        let whole = text.windows(GRAM).position(|window| !window.contains(&b' '));
-        match (compare, whole) {
-            (Compare::Flexible, Some(offset)) => Self { text, compare, offset },
-            _ => Self { text, compare: Compare::Literal, offset: 0 },
-        }
+        let flexible = || rarest(text, crowd, |gram| !gram.contains(&b' ')).map(|at| (compare, at));
+        let chosen =
+            if compare == Compare::Flexible { flexible().or_else(literal) } else { literal() };
+        let (compare, offset) = chosen.unwrap_or((Compare::Literal, 0));
+        let gram = gram(&text[offset..]).unwrap_or_default();
+        crowd[hash(gram)] = crowd[hash(gram)].saturating_add(1);
+        Self { text, compare, offset, gram, check: check(text, compare, offset) }
+    }
+
+    /// Whether the gram at `at` may be this phrase's, and no other word's that has it, too.
+    fn may_stand_at(&self, text: &[u8], at: usize) -> bool {
+        let (distance, wanted) = self.check;
+        let other = at.checked_add_signed(distance).and_then(|at| text.get(at..));
+        other.and_then(gram) == Some(wanted)
     }
 
     /// Where the phrase starts and ends, if its gram stands at `at` and the rest around it.
+    #[inline(never)]
     fn stands_at(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
+        if !self.may_stand_at(text, at) {
+            return None;
+        }
         if self.compare == Compare::Literal {
-            let end = at + self.text.len();
-            return text.get(at..end)?.eq_ignore_ascii_case(self.text).then_some((at, end));
+            let start = at.checked_sub(self.offset)?;
+            let end = start + self.text.len();
+            return text.get(start..end)?.eq_ignore_ascii_case(self.text).then_some((start, end));
         }
         let end = forward(text, at, &self.text[self.offset..])?;
         let start = backward(text, at, &self.text[..self.offset])?;
@@ -129,6 +184,41 @@ fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'>' | b'*' | b'|')
 }
 
+/// How often a byte is in logs and messages, roughly; letters by their frequency in English.
+const COMMON: [u8; 128] = {
+    let mut common = [2; 128];
+    let letters = b"etaoinsrhldcumfpgwybvk";
+    let mut next = 0;
+    while next < letters.len() {
+        common[letters[next] as usize] = 26 - next as u8;
+        next += 1;
+    }
+    common[b' ' as usize] = 26;
+    common
+};
+
+/// Where the gram begins that is the rarest in common texts and among phrases.
+fn rarest(text: &[u8], crowd: &[u8], fits: impl Fn(&[u8]) -> bool) -> Option<usize> {
+    let common = |gram: &[u8]| -> u32 {
+        let bytes =
+            gram.iter().map(|byte| COMMON.get(usize::from(*byte | 0x20)).copied().unwrap_or(1));
+        bytes.map(u32::from).sum()
+    };
+    let grams = text.windows(GRAM).enumerate().filter(|(_, gram)| fits(gram));
+    let crowded = |bytes: &[u8]| gram(bytes).map_or(0, |gram| u32::from(crowd[hash(gram)]) * 16);
+    grams.min_by_key(|(_, gram)| common(gram) + crowded(gram)).map(|(offset, _)| offset)
+}
+
+/// The gram at the end of the word of the one at `offset` that is farther from it.
+fn check(text: &[u8], compare: Compare, offset: usize) -> (isize, u32) {
+    let is_end = |byte: &u8| compare == Compare::Flexible && *byte == b' ';
+    let start = text[..offset].iter().rposition(is_end).map_or(0, |blank| blank + 1);
+    let end = text[offset..].iter().position(is_end).map_or(text.len(), |blank| offset + blank);
+    let last = end.saturating_sub(GRAM).max(start);
+    let other = if offset - start > last - offset.min(last) { start } else { last };
+    (other.cast_signed() - offset.cast_signed(), gram(&text[other..]).unwrap_or_default())
+}
+
 fn gram(text: &[u8]) -> Option<u32> {
     text.first_chunk().copied().map(fold)
 }
@@ -152,7 +242,11 @@ mod tests {
     ) -> Vec<(usize, usize, usize)> {
         let mut all = Vec::new();
         let grams = Grams::new(phrases.iter().copied());
-        grams.find(text.as_bytes(), |index, start, end| all.push((index, start, end)));
+        grams.find(text.as_bytes(), |index, start, end| {
+            all.push((index, start, end));
+            true
+        });
+        all.sort_by_key(|(_, start, _)| *start);
         all
     }
 

@@ -4,6 +4,7 @@
 //! may be wrapped or marked up, so anchors are single words. A [`Clue`] is a phrase of a log that
 //! tells for a cause. Phrases of wordings are found in the same pass.
 
+use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use crate::clues::{CLUES, Clue};
@@ -189,30 +190,33 @@ static GRAMS: LazyLock<Grams> = LazyLock::new(|| {
 ///
 /// Of anchors and clues that overlap, the longest of those that start first counts, so that no clue hides in another.
 pub(crate) fn scan(text: &[u8]) -> (Vec<Hit>, Phrases) {
-    let mut hits: Vec<Hit> = Vec::new();
+    let mut all: Vec<Hit> = Vec::new();
     let mut phrases = Phrases::default();
     let marks = ANCHORS.len() + CLUES.len();
-    let mut free = 0;
     GRAMS.find(text, |index, start, end| {
         if index >= marks {
-            phrases.add(text, index - marks, start, end);
-            return;
+            return phrases.add(text, index - marks, start, end);
         }
-        let (Ok(at), Ok(len)) = (u32::try_from(start), u8::try_from(end - start)) else { return };
-        let longer = hits.last().is_some_and(|last| last.at == at && last.len < len);
-        if longer {
-            hits.pop();
-        } else if start < free {
-            return;
-        }
+        let (Ok(at), Ok(len)) = (u32::try_from(start), u8::try_from(end - start)) else {
+            return false;
+        };
         let mark = match index.checked_sub(ANCHORS.len()) {
             None => Mark::Anchor(ANCHORS[index].1),
             Some(clue) => Mark::Clue(CLUES[clue].1),
         };
-        hits.push(Hit { at, len, mark });
-        free = end;
+        all.push(Hit { at, len, mark });
+        true
     });
-    (hits, phrases)
+    all.sort_by_key(|hit| (hit.at, Reverse(hit.len)));
+    let mut free = 0;
+    all.retain(|hit| {
+        let counts = hit.start() >= free;
+        if counts {
+            free = hit.end();
+        }
+        counts
+    });
+    (all, phrases)
 }
 
 #[cfg(test)]

@@ -44,23 +44,19 @@ impl Phrases {
         self.places.is_empty()
     }
 
-    /// Adds a phrase that stands from `start` to `end`.
-    pub(crate) fn add(&mut self, text: &[u8], index: usize, start: usize, end: usize) {
+    /// Adds a phrase that stands from `start` to `end`; returns whether more of its places are wanted.
+    pub(crate) fn add(&mut self, text: &[u8], index: usize, start: usize, end: usize) -> bool {
         let phrase = phrases()[index];
-        if !phrase.contains(' ')
-            && (!is_word(text, phrase, start, end) || is_in_url(text, phrase, start))
-        {
-            return;
+        let is_name = !phrase.contains(' ');
+        if is_name && (!is_word(text, phrase, start, end) || is_in_url(text, phrase, start)) {
+            return true;
         }
         if self.places.is_empty() {
             self.places.resize(phrases().len(), Vec::new());
         }
         let places = &mut self.places[index];
-        if let Ok(start) = u32::try_from(start)
-            && places.len() < MOST_PLACES
-        {
-            places.push(start);
-        }
+        places.extend(u32::try_from(start));
+        places.len() < MOST_PLACES
     }
 
     pub(crate) fn has(&self, phrase: &str) -> bool {

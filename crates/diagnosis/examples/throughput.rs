@@ -1,0 +1,61 @@
+//! Reads a long text as `explain` does and prints MB/s and the peak of resident memory:
+//! `cargo run --release -p mooring-diagnosis --example throughput -- [plain|nested|short] [MB]`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a tool of the developers, which measures time"
+)]
+
+use std::time::Instant;
+
+use mooring_diagnosis::{DiagnosisStream, Hints, diagnose};
+
+const LOG: &str = "+ echo 'installing cached version of the container runtime'\n\
+    Reading package lists... Building dependency tree... Reading state information...\n\
+    I1115 03:49:25.000000    4907 server.go:440] \"Kubelet version\" kubeletVersion=\"v1.34.1\"\n\
+    Get:12 http://azure.archive.ubuntu.com/ubuntu jammy-updates/main amd64 Packages [2,014 kB]\n\
+    * Connected to mcr.microsoft.com (204.79.197.219) port 443 (#0)\n";
+
+const SHORT: &str = "(SubnetIsFull) Subnet nodes with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses. az aks\n";
+
+fn main() {
+    let kind = std::env::args().nth(1).unwrap_or_else(|| "plain".to_owned());
+    let megabytes: usize = std::env::args().nth(2).map_or(100, |word| word.parse().unwrap());
+    if kind == "short" {
+        let text = format!("{}{}", LOG.repeat(2), SHORT);
+        let begun = Instant::now();
+        let found = diagnose(&text.as_bytes()[text.len().saturating_sub(1024)..], Hints::default());
+        println!("first use {:?}: {}", begun.elapsed(), found[0].reason);
+        return;
+    }
+    let piece = if kind == "nested" {
+        let line = LOG.replace('"', "\\\\\\\"").replace('\n', "\\\\n");
+        format!("{{\"code\": \"Conflict\", \"message\": \"{{\\\"error\\\": \\\"{line}\\\"}}\"}}\n")
+    } else {
+        LOG.to_owned()
+    };
+    let chunk = piece.repeat((1 << 20) / piece.len());
+    let begun = Instant::now();
+    let mut stream = DiagnosisStream::new(Hints::default());
+    let mut read = 0;
+    while read < megabytes * 1_000_000 {
+        stream.push(chunk.as_bytes());
+        read += chunk.len();
+    }
+    let found = stream.finish().diagnoses.len();
+    let wall = begun.elapsed().as_secs_f64();
+    // Ticks of the processor, a hundred a second: a shared machine's wall time says little.
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks: f64 =
+        stat.split(' ').nth(13).and_then(|word| word.parse().ok()).unwrap_or(wall * 100.0);
+    let megabytes = read as f64 / 1e6;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM unknown");
+    println!(
+        "{kind}: {:.0} MB/s, {:.0} MB per second of processor time, {found} diagnoses, {}",
+        megabytes / wall,
+        megabytes / (ticks / 100.0),
+        peak.trim()
+    );
+}
