@@ -115,7 +115,7 @@ fn missing(
     evidence.extend(image_version());
     let action = match verdict {
         Verdict::Fatal => {
-            "use an image version that has oras, or roll the pool back to the last one that had"
+            "use an image version that has oras; `az aks nodepool rollback` returns a pool to its last one"
         }
         _ => "nothing now: this node does not need oras; tell whoever builds the image",
     };
