@@ -47,6 +47,12 @@ pub struct Redactor {
 }
 
 impl Redactor {
+    /// A redactor that knows no secret.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { pieces: Pieces::default(), mask: MASK }
+    }
+
     /// A redactor for these secret values, which may be given more than once.
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
