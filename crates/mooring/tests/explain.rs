@@ -177,7 +177,7 @@ fn a_text_without_a_known_failure_is_described() {
 fn a_cause_without_an_exit_code_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("error.txt");
-    std::fs::write(&file, "(SubnetIsFull) Subnet nodes with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses.").unwrap();
+    std::fs::write(&file, "Cannot scale node pool user: (SubnetIsFull) Subnet nodes with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses.").unwrap();
     let diagnosis = &json(&["explain", file.to_str().unwrap(), "-o", "json"])["diagnoses"][0];
     assert_eq!(diagnosis["reason"], "SubnetFull");
     assert_eq!(diagnosis["stage"], "launch");
