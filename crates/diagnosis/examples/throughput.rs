@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::disallowed_methods,
+    clippy::cast_precision_loss,
     reason = "a tool of the developers, which measures time"
 )]
 

@@ -45,7 +45,7 @@ struct Phrase {
 pub(crate) struct Grams {
     phrases: Vec<Phrase>,
     /// The gram of each phrase.
-    grams: Vec<u32>,
+    keys: Vec<u32>,
     /// A bit per hash of a gram.
     bitmap: Vec<u64>,
     /// The first phrase of a hash, and the next one of each phrase; one more than the index.
@@ -74,8 +74,8 @@ impl Grams {
             bitmap[hash >> 6] |= 1 << (hash & 63);
             next[index] = std::mem::replace(&mut first[hash >> 4], number);
         }
-        let grams = phrases.iter().map(|phrase| phrase.gram).collect();
-        Self { phrases, grams, bitmap, first, next }
+        let keys = phrases.iter().map(|phrase| phrase.gram).collect();
+        Self { phrases, keys, bitmap, first, next }
     }
 
     /// Calls `found` with the index, the start and the end of every phrase in a text, in the order of their grams. A
@@ -88,7 +88,7 @@ impl Grams {
             let mut number = self.first[hash(gram) >> 4];
             while let Some(index) = usize::from(number).checked_sub(1) {
                 number = self.next[index];
-                if self.grams[index] == gram && !done[index] {
+                if self.keys[index] == gram && !done[index] {
                     let place = self.phrases[index].stands_at(text, at);
                     done[index] = place.is_some_and(|(start, end)| !found(index, start, end));
                 }
@@ -188,10 +188,11 @@ fn is_gap(byte: u8) -> bool {
 const COMMON: [u8; 128] = {
     let mut common = [2; 128];
     let letters = b"etaoinsrhldcumfpgwybvk";
-    let mut next = 0;
+    let (mut next, mut weight) = (0, 26);
     while next < letters.len() {
-        common[letters[next] as usize] = 26 - next as u8;
+        common[letters[next] as usize] = weight;
         next += 1;
+        weight -= 1;
     }
     common[b' ' as usize] = 26;
     common
