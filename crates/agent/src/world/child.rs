@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::tree::{self, Scope, Stop};
-use super::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Signal, Stream};
+use super::tree::{self, Stop};
+use super::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Scope, Signal, Stream};
 
 /// How long a process that the bootstrap left behind may hold its output open after the bootstrap
 /// itself has ended. Long enough for a last line, short enough not to delay a verdict.

@@ -243,6 +243,15 @@ pub struct ChildEnd {
     pub output_left_open: bool,
 }
 
+/// Where a tree of processes that is to be stopped begins.
+#[derive(Debug, Clone, Copy)]
+enum Scope {
+    /// With every child of this process, the adopted ones included.
+    Children(u32),
+    /// With this process.
+    Process(u32),
+}
+
 /// A program that was stopped, with all processes that it had started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {

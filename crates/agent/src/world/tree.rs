@@ -14,7 +14,7 @@ use rustix::process::{
 };
 
 use super::process::{Stat, stat};
-use super::{Signal, Stopped};
+use super::{Scope, Signal, Stopped};
 
 /// How long the scripts may take to end after SIGTERM. With the time after it, well below the unit's `TimeoutStopSec`.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,15 +40,6 @@ pub(super) fn reap_orphans(scripts: u32) {
     for orphan in orphans.filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
         let _ = waitid(WaitId::Pid(orphan), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
     }
-}
-
-/// Where a tree begins.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Scope {
-    /// With every child of this process, the adopted ones included.
-    Children(u32),
-    /// With this process.
-    Process(u32),
 }
 
 /// A tree of processes that is being stopped.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal as Sent, kill_process_group, test_kill_process_group};
 
-use super::{Signal, Stopped};
+use super::{Scope, Signal, Stopped};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) const PERIOD: Duration = Duration::from_millis(20);
@@ -12,15 +12,6 @@ pub(super) const PERIOD: Duration = Duration::from_millis(20);
 pub(super) fn adopt() {}
 
 pub(super) fn reap_orphans(_scripts: u32) {}
-
-/// Where a tree begins.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Scope {
-    /// Not known here.
-    Children(u32),
-    /// The group of this process.
-    Process(u32),
-}
 
 /// A group that is being stopped.
 #[derive(Debug)]
@@ -34,6 +25,7 @@ pub(super) struct Stop {
 impl Stop {
     pub(super) fn begin(signal: Signal, scope: Scope, now: Instant) -> Self {
         let group = match scope {
+            // Not known here.
             Scope::Children(_) => None,
             Scope::Process(pid) => i32::try_from(pid).ok().and_then(Pid::from_raw),
         };

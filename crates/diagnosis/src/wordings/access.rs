@@ -1,13 +1,7 @@
 //! Policies, permissions, locks, identities, features, things that were deleted.
 
-use mooring_contract::catalogue::Owner;
-
-use super::{About, Cause, Wording};
+use super::{About, Cause, LAUNCH, Wording};
 use crate::diagnosis::Confidence;
-use crate::stage::Stage;
-
-const LAUNCH: Cause =
-    Cause { reason: "", stage: Stage::Launch, owner: Owner::Operator, summary: "", actions: &[] };
 
 static POLICY: Cause = Cause {
     reason: "PolicyRefused",

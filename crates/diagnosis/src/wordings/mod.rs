@@ -33,6 +33,10 @@ use crate::stage::Stage;
 pub(crate) use context::About;
 pub(crate) use phrases::{Phrases, phrases};
 
+/// What causes of a launch that an operator can end have in common.
+const LAUNCH: Cause =
+    Cause { reason: "", stage: Stage::Launch, owner: Owner::Operator, summary: "", actions: &[] };
+
 /// Two phrases in different lines belong together up to this distance: a terminal or a mail has cut the line.
 const CUT_LINE: usize = 120;
 /// Two phrases in one line belong together up to this distance.

@@ -2,12 +2,8 @@
 
 use mooring_contract::catalogue::Owner;
 
-use super::{About, Cause, Wording};
+use super::{About, Cause, LAUNCH, Wording};
 use crate::diagnosis::Confidence;
-use crate::stage::Stage;
-
-const LAUNCH: Cause =
-    Cause { reason: "", stage: Stage::Launch, owner: Owner::Operator, summary: "", actions: &[] };
 
 static QUOTA: Cause = Cause {
     reason: "QuotaExceeded",
