@@ -59,7 +59,7 @@ pub struct Entry {
     pub node_class: String,
     /// The VM's name.
     pub node: String,
-    /// The condition's reason, or `NodeNotRegistered`.
+    /// The condition's reason.
     pub reason: String,
     /// The condition's message.
     pub message: String,

@@ -4,9 +4,10 @@
 //! Whether it did, or should have, is a matter of the clock alone; what the cause is, of what was seen of the VM, of the
 //! Node and of the certificate signing request. What was not seen is unknown, and never a cause.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
+use crate::condition::Reason;
 use crate::failure::{Failure, Source};
 use crate::mode::Mode;
 use crate::observation::{Agent, Cse, Power, VmSeen};
@@ -19,15 +20,20 @@ pub const OVERDUE_AFTER: i64 = 16 * 60;
 /// Karpenter does not act on a NodeClaim that is still there after this long.
 pub const IDLE_AFTER: i64 = 20 * 60;
 
+/// How long after the success of its CSE a node may take to register.
+pub const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+
 /// How a NodeClaim that has not registered has come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overdue {
-    /// Minutes that it was waited for.
+    /// Minutes that it was waited for, from its creation or from the success of its CSE.
     pub minutes: i64,
     /// It is still there, although Karpenter should have deleted it.
     pub is_alive: bool,
     /// So long that Karpenter does not act.
     pub is_idle: bool,
+    /// CSE had succeeded.
+    pub cse_succeeded: bool,
 }
 
 /// Whether a NodeClaim ended unregistered, or should have. `gone` is when its object was removed.
@@ -43,7 +49,41 @@ pub fn overdue(claim: &Claim, gone: Option<Timestamp>, now: Timestamp) -> Option
         minutes: (waited + 30) / 60,
         is_alive: ended.is_none(),
         is_idle: ended.is_none() && waited >= IDLE_AFTER,
+        cse_succeeded: false,
     })
+}
+
+/// The same for a NodeClaim whose CSE succeeded: `patience` after that, its node should have registered.
+#[must_use]
+pub fn overdue_after_success(
+    claim: &Claim,
+    gone: Option<Timestamp>,
+    patience: SignedDuration,
+    now: Timestamp,
+) -> Option<Overdue> {
+    let ended = claim.registered.or(claim.deleted).or(gone).is_some();
+    let due = due_after_success(claim, patience).filter(|due| !ended && *due <= now);
+    let early = due.map(|_| Overdue {
+        minutes: patience.as_mins(),
+        is_alive: true,
+        is_idle: false,
+        cse_succeeded: true,
+    });
+    let late = overdue(claim, gone, now).map(|late| Overdue { cse_succeeded: true, ..late });
+    late.or(early)
+}
+
+/// When the node of a NodeClaim should have registered, by the condition on it.
+#[must_use]
+pub fn due_after_success(claim: &Claim, patience: SignedDuration) -> Option<Timestamp> {
+    let condition = claim.condition.as_ref()?;
+    match Reason::parse(&condition.reason)? {
+        Reason::CseSucceeded => {
+            Some(condition.since.saturating_add(patience).unwrap_or(Timestamp::MAX))
+        }
+        Reason::NodeNotRegistered => Some(condition.since),
+        _ => None,
+    }
 }
 
 /// What was seen of a VM last.
@@ -231,8 +271,12 @@ impl Cause {
         cause != Self::ExtensionNotCreated.as_str() && cause != Self::NodeNotMatched.as_str()
     }
 
-    fn clause(self) -> &'static str {
+    fn clause(self, cse_succeeded: bool) -> &'static str {
         match self {
+            Self::NoRequest if cse_succeeded => {
+                "the VM is running and its agent is ready, but there is no Node and no CertificateSigningRequest of its kubelet \
+                 (with secure TLS bootstrapping there never is one): kubelet did not start or cannot reach the API server"
+            }
             Self::VmNotRunning => "the VM is not running",
             Self::AgentSilent => "the VM is running, but its Azure VM agent does not report",
             Self::ExtensionNotCreated => {
@@ -265,8 +309,11 @@ impl Cause {
     }
 
     /// The next step, without its full stop.
-    fn action(self, node: &str, claim: &str) -> String {
+    fn action(self, node: &str, claim: &str, cse_succeeded: bool) -> String {
         match self {
+            Self::NoRequest | Self::NoNode | Self::NothingSeen if cse_succeeded => {
+                Self::NoNodeAfterRequest.action(node, claim, cse_succeeded)
+            }
             Self::VmNotRunning => {
                 format!("Read the VM's activity log: `az vm show -d --name {node}`")
             }
@@ -319,13 +366,15 @@ impl Cause {
 #[must_use]
 pub fn failure(claim: &Claim, cause: Cause, overdue: Overdue) -> Failure {
     let (node, name) = (claim.node_name(), claim.name.to_string());
+    let Overdue { minutes, cse_succeeded, .. } = overdue;
+    let succeeded = if cse_succeeded { "CSE succeeded; " } else { "" };
     Failure {
         code: None,
         name: None,
         effective: None,
         cause: cause.as_str().to_owned(),
-        sentence: format!("{}, after {} minutes", cause.clause(), overdue.minutes),
-        action: cause.action(&node, &name),
+        sentence: format!("{succeeded}{}, after {minutes} minutes", cause.clause(cse_succeeded)),
+        action: cause.action(&node, &name, cse_succeeded),
         owner: "operator",
         confidence: cause.confidence(),
         evidence: None,

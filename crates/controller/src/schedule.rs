@@ -16,7 +16,7 @@ use crate::claim::Claim;
 use crate::condition::Reason;
 use crate::hash::fraction;
 use crate::mode::Mode;
-use crate::registration::{IDLE_AFTER, OVERDUE_AFTER, overdue};
+use crate::registration::{IDLE_AFTER, OVERDUE_AFTER, due_after_success, overdue};
 use crate::verdict::seconds;
 
 /// Which reads come first.
@@ -51,6 +51,10 @@ pub struct Looks {
     pub last: Option<Timestamp>,
     /// It has been told that Karpenter does not act.
     pub told_idle: bool,
+    /// Looks since CSE ended.
+    pub late: u32,
+    /// There is nothing to look for before then.
+    pub not_before: Option<Timestamp>,
 }
 
 /// When to look next.
@@ -106,8 +110,13 @@ pub fn next(
     patience: SignedDuration,
     now: Timestamp,
 ) -> Next {
-    if held.is_some_and(Reason::is_terminal) {
-        return late_look(claim, looks, held, patience, now);
+    match held {
+        Some(Reason::CseSucceeded) if claim.registered.is_none() => {
+            return look_after_success(claim, looks, held, patience, now);
+        }
+        Some(Reason::NodeNotRegistered) => return idle_look(claim, looks, now),
+        Some(reason) if reason.is_terminal() => return Next::Never(Why::Ended),
+        _ => {}
     }
     let slow = expects_no_extension(claim, held);
     if slow && claim.registered.is_some() {
@@ -191,7 +200,9 @@ fn quick_look(
         return Next::At(now, Priority::Trigger);
     }
     // One answer is enough where there is no extension that could still report.
-    if expects_no_extension(claim, held) && looks.last.is_some() && looks.missing == 0 {
+    let reported = held == Some(Reason::CseSucceeded);
+    if (reported || expects_no_extension(claim, held)) && looks.last.is_some() && looks.missing == 0
+    {
         return Next::Never(Why::Exhausted);
     }
     let Some(pause) = QUICK_PAUSES.get(tried as usize - 1).filter(|_| looks.missing < GONE) else {
@@ -201,30 +212,32 @@ fn quick_look(
     Next::At(after(now, spread((*pause).max(looks.retry_after_seconds), jitter)), Priority::Trigger)
 }
 
-/// The bootstrap succeeded: one more look if its node does not show up, for the end of its output.
-fn late_look(
+/// CSE succeeded: one more look if its node does not register.
+fn look_after_success(
     claim: &Claim,
     looks: Looks,
     held: Option<Reason>,
     patience: SignedDuration,
     now: Timestamp,
 ) -> Next {
-    let unregistered = claim.registered.is_none() && claim.deleted.is_none();
-    if held == Some(Reason::NodeNotRegistered) && unregistered && !looks.told_idle {
-        let due = after(claim.unregistered_since, SignedDuration::from_secs(IDLE_AFTER));
-        return Next::At(due.max(now), Priority::Pending);
+    if let Some(tried) = looks.since_trigger {
+        return quick_look(claim, tried, looks, held, now);
     }
-    let since = claim
-        .condition
-        .as_ref()
-        .filter(|condition| &*condition.reason == Reason::CseSucceeded.as_str());
-    match since {
-        Some(condition) if held == Some(Reason::CseSucceeded) && unregistered && !looks.refused => {
-            let due = after(condition.since, patience);
-            Next::At(due.max(now), Priority::Pending)
-        }
-        _ => Next::Never(Why::Ended),
+    let Some(due) = due_after_success(claim, patience).filter(|_| claim.deleted.is_none()) else {
+        return Next::Never(Why::Ended);
+    };
+    let pause = if looks.late == 0 { 0 } else { PAUSES[0].max(looks.retry_after_seconds) };
+    let due = due.max(looks.not_before.unwrap_or(due));
+    Next::At(due.max(after(now, SignedDuration::from_secs(pause))), Priority::Pending)
+}
+
+/// The node was given up: one more look if Karpenter does not delete its NodeClaim.
+fn idle_look(claim: &Claim, looks: Looks, now: Timestamp) -> Next {
+    if claim.registered.or(claim.deleted).is_some() || looks.told_idle {
+        return Next::Never(Why::Ended);
     }
+    let due = after(claim.unregistered_since, SignedDuration::from_secs(IDLE_AFTER));
+    Next::At(due.max(now), Priority::Pending)
 }
 
 /// A pause and up to a quarter more.

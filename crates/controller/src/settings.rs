@@ -1,7 +1,8 @@
 //! What the operator decides.
 
-use std::time::Duration;
+use jiff::SignedDuration;
 
+use crate::registration::PATIENCE;
 use crate::scope::Scope;
 
 /// Everything that can be set. The defaults are those of the command line.
@@ -19,7 +20,7 @@ pub struct Settings {
     /// With more claims waiting than this, lists are read instead of single VMs.
     pub sweep_above: usize,
     /// A node that has not registered this long after its bootstrap succeeded is told about.
-    pub registration_patience: Duration,
+    pub registration_patience: SignedDuration,
 }
 
 impl Default for Settings {
@@ -30,7 +31,7 @@ impl Default for Settings {
             instance: "mooring".to_owned(),
             failures_kept: 50,
             sweep_above: 200,
-            registration_patience: Duration::from_mins(5),
+            registration_patience: PATIENCE,
         }
     }
 }

@@ -39,7 +39,6 @@ mod telling;
 mod tracked;
 
 pub use sweeping::{query as sweep_query, rows as sweep_rows};
-pub(crate) use telling::NOT_REGISTERED;
 use tracked::{Recorded, Tracked};
 
 /// Something happened.

@@ -129,7 +129,13 @@ pub fn note(failure: &Failure, node: &str) -> String {
             format!("CSE did not end on node {node}: {}", failure.sentence)
         }
         (None, None) if failure.source == Source::Registration => {
-            format!("Node {node} did not register: {}. {}", failure.sentence, failure.action)
+            let evidence = failure.evidence.as_ref();
+            let output =
+                evidence.map_or_else(String::new, |end| format!(". CSE's output ends with: {end}"));
+            format!(
+                "Node {node} did not register: {}. {}{output}",
+                failure.sentence, failure.action
+            )
         }
         (None, None) => format!("CSE failed without an exit code on node {node}"),
     };

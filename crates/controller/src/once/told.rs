@@ -44,6 +44,8 @@ pub struct NodeTold {
     pub image: Option<String>,
     /// Whether its Node is there; none if that cannot be known.
     pub joined: Option<bool>,
+    /// Whether Azure shows that CSE succeeded.
+    pub cse_succeeded: bool,
     /// What became of its bootstrap.
     pub verdict: Verdict,
     /// Where it was read.
@@ -82,6 +84,7 @@ impl NodeTold {
             pool: some(&entry.pool),
             image: entry.image.clone(),
             joined: Some(false),
+            cse_succeeded: false,
             verdict: Verdict { reason, message: entry.message.clone(), failure: Some(failure) },
             from: From::Record,
             said: String::new(),
@@ -135,15 +138,15 @@ impl NodeTold {
                 let code = effective.as_ref().map_or(*code, |(code, _)| *code);
                 Some(format!("mooring explain {code}{image}"))
             }
+            _ if self.cse_succeeded && self.joined == Some(false) => Some(format!(
+                "az vm run-command invoke --name {} --command-id RunShellScript --scripts 'journalctl -u kubelet | tail -50'",
+                shell_word(&self.node)
+            )),
             (Reason::NoCseExtension | Reason::NodeNotRegistered, _)
                 if self.from == From::Azure && self.joined != Some(true) =>
             {
                 Some(format!("mooring why {subject} --run-command"))
             }
-            (Reason::CseSucceeded, _) if self.joined == Some(false) => Some(format!(
-                "az vm run-command invoke --name {} --command-id RunShellScript --scripts 'journalctl -u kubelet | tail -50'",
-                shell_word(&self.node)
-            )),
             (Reason::CseRunning, _) => Some(format!("mooring why {subject}")),
             _ => None,
         }

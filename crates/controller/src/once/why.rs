@@ -14,7 +14,9 @@ use crate::legacy;
 use crate::node;
 use crate::observation::Observation;
 use crate::record::{self, Document, Unreadable};
-use crate::registration::{AzureState, ClusterState, NodeState, VmState, overdue};
+use crate::registration::{
+    AzureState, ClusterState, NodeState, PATIENCE, VmState, overdue, overdue_after_success,
+};
 use crate::run::{Api, Inspector, Refusal, observe};
 use crate::schedule::Priority;
 use crate::scope::Scope;
@@ -275,13 +277,16 @@ impl Looker {
         seen: &Observation,
         reason: Reason,
     ) -> Option<Verdict> {
-        let silent =
-            matches!(reason, Reason::NoCseExtension | Reason::CseNotCreated | Reason::CseRunning);
         let Observation::Vm(vm) = seen else { return None };
-        let (api, overdue) = (self.api.clone()?, overdue(claim, None, self.now)?);
-        if claim.uid.is_empty() || !silent {
-            return None;
-        }
+        let overdue = match reason {
+            _ if claim.uid.is_empty() => None,
+            Reason::NoCseExtension | Reason::CseNotCreated | Reason::CseRunning => {
+                overdue(claim, None, self.now)
+            }
+            Reason::CseSucceeded => overdue_after_success(claim, None, PATIENCE, self.now),
+            _ => None,
+        };
+        let (api, overdue) = (self.api.clone()?, overdue?);
         let name = claim.node_name();
         let node = match self.get(&format!("/api/v1/nodes/{name}")).await {
             Ok(Some(text)) => serde_json::from_str(&text)
@@ -342,6 +347,7 @@ impl Looker {
     ) -> Result<(), Failed> {
         let reason = told.verdict.reason;
         if !self.run_command
+            || told.cse_succeeded
             || !matches!(reason, Reason::NoCseExtension | Reason::NodeNotRegistered)
         {
             return Ok(());
@@ -378,6 +384,7 @@ fn of(claim: &Claim, verdict: Verdict, from: From) -> NodeTold {
         pool: claim.pool.as_deref().map(str::to_owned),
         image: claim.image_key(),
         joined: real.then_some(claim.registered.is_some()),
+        cse_succeeded: verdict.reason == Reason::CseSucceeded,
         verdict,
         from,
         said: String::new(),

@@ -31,7 +31,6 @@ use tokio::time::Instant;
 
 use crate::claim::{Claim, NotAClaim};
 use crate::condition::Reason;
-use crate::failure::Failure;
 use crate::intern::Interner;
 use crate::lease::Times;
 use crate::metrics::{ArmSnapshot, Failed, Metrics};
@@ -271,19 +270,7 @@ impl Loop<'_> {
                 Action::NodeFinding(node) => {
                     tracing::error!(Node = node.name, NodePool = node.pool, "{}", node.finding());
                 }
-                Action::Record(entry) => {
-                    if entry.reason == crate::state::NOT_REGISTERED {
-                        self.controller.metrics.not_registered(&Failed {
-                            code: entry.code,
-                            cause: entry.cause.clone(),
-                            pool: entry.pool.clone(),
-                            image: entry.image.clone().unwrap_or_default(),
-                        });
-                        tracing::warn!(NodeClaim = entry.node_claim, "{}", entry.message);
-                    }
-                    writes.push(Action::Record(entry));
-                }
-                Action::Event(_) | Action::Patch { .. } => writes.push(action),
+                Action::Record(_) | Action::Event(_) | Action::Patch { .. } => writes.push(action),
             }
         }
         if !writes.is_empty() {
@@ -316,17 +303,17 @@ impl Loop<'_> {
         let Told { claim, verdict, after_seconds } = told;
         let metrics = &self.controller.metrics;
         log::verdict(claim, verdict);
-        // A node that did not register is counted when it is recorded.
-        let counted = |failure: &&Failure| {
-            failure.is_confirmed() && verdict.reason != Reason::NodeNotRegistered
-        };
-        if let Some(failure) = verdict.failure.as_ref().filter(counted) {
-            metrics.failed(&Failed {
+        if let Some(failure) = verdict.failure.as_ref().filter(|failure| failure.is_confirmed()) {
+            let failed = Failed {
                 code: failure.code,
                 cause: failure.cause.clone(),
                 pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
                 image: claim.image_key().unwrap_or_default(),
-            });
+            };
+            match verdict.reason {
+                Reason::NodeNotRegistered => metrics.not_registered(&failed),
+                _ => metrics.failed(&failed),
+            }
         }
         if let Some(seconds) = after_seconds.and_then(|seconds| u32::try_from(seconds).ok()) {
             metrics.verdict(verdict.reason, f64::from(seconds));

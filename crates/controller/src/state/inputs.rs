@@ -59,7 +59,7 @@ impl State {
                 is_there(&tracked.claim, Wanted { reason: held.reason, message: &held.message });
         }
         clear_unconfirmed(tracked);
-        self.notice(&uid);
+        self.notice(&uid, now);
         if is_new && !self.early_events.is_empty() {
             self.take_early(&uid, now);
         }
@@ -68,16 +68,19 @@ impl State {
 
     /// What follows from a claim by itself: a node that came up is counted, a deletion is a trigger. A registered
     /// node came up, whether its bootstrap has been read by then or not.
-    fn notice(&mut self, uid: &Arc<str>) {
+    pub(super) fn notice(&mut self, uid: &Arc<str>, now: Timestamp) {
+        let patience = self.settings.registration_patience;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        let unread = matches!(
+        let not_failed = matches!(
             tracked.reason(),
             None | Some(
-                Reason::CseStatusUnavailable | Reason::NoCseExtension | Reason::CseNotCreated
+                Reason::CseStatusUnavailable
+                    | Reason::NoCseExtension
+                    | Reason::CseNotCreated
+                    | Reason::CseSucceeded
             )
         );
-        let came_up = tracked.reason() == Some(Reason::CseSucceeded)
-            || (tracked.claim.registered.is_some() && unread);
+        let came_up = tracked.claim.registered.is_some() && not_failed;
         if came_up && !tracked.counted {
             tracked.counted = true;
             if let Some(image) = tracked.claim.image_key() {
@@ -86,15 +89,16 @@ impl State {
             }
         }
         let given_up = tracked.claim.deleted.is_some() && tracked.claim.registered.is_none();
-        if given_up && !tracked.is_settled() && tracked.claim.vm.is_some() {
+        if given_up && !tracked.is_explained(patience, now) && tracked.claim.vm.is_some() {
             tracked.work().looks.since_trigger.get_or_insert(0);
         }
     }
 
     /// A claim was removed. One whose end is not explained is kept until it is.
     pub(super) fn lose(&mut self, uid: &Arc<str>, now: Timestamp, actions: &mut Vec<Action>) {
+        let patience = self.settings.registration_patience;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        let unexplained = !tracked.is_settled()
+        let unexplained = !tracked.is_explained(patience, now)
             && tracked.claim.registered.is_none()
             && (tracked.claim.vm.is_some()
                 || tracked.work.as_ref().is_some_and(|work| work.event.is_some()));

@@ -6,17 +6,15 @@ use jiff::Timestamp;
 
 use super::event_reads::contradicts;
 use super::reconcile::ANSWERED_WITHIN;
+use super::telling::output_of;
 use super::{Action, Read, State, Target};
 use crate::claim::Claim;
 use crate::condition::Reason;
-use crate::observation::{Cse, Observation};
+use crate::observation::Observation;
 use crate::registration::VmState;
 use crate::schedule::Priority;
 use crate::share::KEPT_FOR_TRIGGERS;
 use crate::verdict::{Finding, judge};
-
-/// Looks for the output of a node that does not register; then it is told without.
-const LATE_LOOKS: u32 = 3;
 
 impl State {
     /// Asks for what is due, as far as the budget goes, the most urgent first.
@@ -117,8 +115,13 @@ impl State {
             work.vm = Some(VmState::of(vm));
         }
         if settled {
-            self.look_late(uid, seen, now, actions);
-            return;
+            looks.late = looks.late.saturating_add(u32::from(!by_event));
+            work.late_read |= !by_event && !unanswered;
+            work.output = output_of(seen).or(work.output.take());
+            return match tracked.reason() {
+                Some(Reason::NodeNotRegistered) => self.tell_idle(uid, now, actions),
+                _ => self.reconcile(uid, now, actions),
+            };
         }
         let found = judge(&tracked.claim, seen, now);
         // A read that comes too early is answered with the extension still running; the next will show.
@@ -131,41 +134,6 @@ impl State {
         if by_event {
             self.follow_event_read(uid, now);
         }
-        self.reconcile(uid, now, actions);
-    }
-
-    /// The one more look at a node that does not register.
-    fn look_late(
-        &mut self,
-        uid: &Arc<str>,
-        seen: &Observation,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) {
-        let Some(tracked) = self.claims.get_mut(uid) else { return };
-        if tracked.reason() == Some(Reason::NodeNotRegistered) {
-            return self.tell_idle(uid, now, actions);
-        }
-        let waiting = tracked.reason() == Some(Reason::CseSucceeded)
-            && tracked.claim.registered.is_none()
-            && tracked.gone.is_none();
-        let known = self.recorded.get(&**uid).is_some_and(|recorded| recorded.unregistered);
-        if !waiting || known {
-            self.reconcile(uid, now, actions);
-            return;
-        }
-        let work = tracked.work();
-        work.late_looks += 1;
-        let output =
-            matches!(seen, Observation::Vm(vm) if matches!(vm.cse(), Cse::Succeeded { .. }));
-        if !output && work.late_looks < LATE_LOOKS {
-            let again =
-                now.saturating_add(jiff::SignedDuration::from_secs(20)).unwrap_or(Timestamp::MAX);
-            self.queue.set(uid, again, Priority::Pending, tracked.claim.created);
-            return;
-        }
-        let claim = tracked.claim.clone();
-        self.tell_unregistered(&claim, seen, now, actions);
         self.reconcile(uid, now, actions);
     }
 }

@@ -34,12 +34,11 @@ impl State {
         if !self.leads {
             return;
         }
+        let patience = self.settings.registration_patience;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         if let Some(at) = write(tracked, &self.settings.condition_type, now, actions) {
             self.rewrites.insert((at, Arc::clone(uid)));
         }
-        let patience = SignedDuration::try_from(self.settings.registration_patience)
-            .unwrap_or(SignedDuration::MAX);
         if tracked.reading_since(now).is_some() {
             return;
         }
@@ -49,12 +48,6 @@ impl State {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         match next(&tracked.claim, tracked.looks(), tracked.reason(), patience, now) {
             Next::At(at, priority) => {
-                if tracked.reason() == Some(Reason::CseSucceeded)
-                    && self.recorded.get(&**uid).is_some_and(|recorded| recorded.unregistered)
-                {
-                    self.queue.remove(uid);
-                    return;
-                }
                 let launched = tracked.claim.launched.unwrap_or(tracked.claim.created);
                 self.queue.set(uid, at, priority, launched);
             }
@@ -124,17 +117,12 @@ impl State {
             actions.push(Action::Record(Box::new(entry.clone())));
             self.announce(&entry, actions);
         }
+        self.notice(uid, now);
+        let patience = self.settings.registration_patience;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        if verdict.reason == Reason::CseSucceeded && !tracked.counted {
-            tracked.counted = true;
-            if let Some(image) = tracked.claim.image_key() {
-                self.fleet.count(&image, None);
-                self.fleet_changed = true;
-            }
-        }
         let after_seconds = tracked.claim.launched.map(|launched| seconds(launched, now));
         let told = Told { claim: tracked.claim.clone(), verdict, after_seconds };
-        let told_all = told.verdict.reason.is_terminal() || told.verdict.failure.is_some();
+        let told_all = tracked.is_explained(patience, now) || told.verdict.failure.is_some();
         if tracked.gone.is_some() && told_all {
             self.forget(uid);
         } else {
@@ -261,10 +249,9 @@ pub(super) fn rank(reason: Reason) -> u8 {
         Reason::CseStatusUnavailable => 0,
         Reason::NoCseExtension | Reason::CseNotCreated => 1,
         Reason::CseRunning | Reason::CseFailureUnconfirmed => 2,
-        Reason::CseSucceeded
-        | Reason::CseFailed
-        | Reason::CseTimedOut
-        | Reason::NodeNotRegistered => 3,
+        // Says nothing about why the node does not register.
+        Reason::CseSucceeded => 3,
+        Reason::CseFailed | Reason::CseTimedOut | Reason::NodeNotRegistered => 4,
     }
 }
 

@@ -8,12 +8,16 @@ use super::reconcile::ANSWERED_WITHIN;
 use super::tracked::{Held, Tracked};
 use super::{Action, State};
 use crate::condition::Reason;
-use crate::registration::{AzureState, ClusterState, NodeState, Overdue, RequestState, overdue};
+use crate::registration::{
+    AzureState, ClusterState, NodeState, Overdue, RequestState, overdue, overdue_after_success,
+};
 use crate::verdict::Verdict;
 use crate::wording;
 
 /// A node that is ready and that Karpenter has not registered is asked about this often.
 const INSPECT_AGAIN: SignedDuration = SignedDuration::from_mins(5);
+/// Reads of the VM of a node that does not register after its CSE succeeded; then the cluster alone counts.
+const LATE_LOOKS: u32 = 3;
 
 impl State {
     /// Asks for the certificate signing requests of a node that is overdue, once enough is known of its VM. Says whether it did, or has.
@@ -24,10 +28,15 @@ impl State {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> bool {
+        let patience = self.settings.registration_patience;
         let Some(tracked) = self.claims.get_mut(uid) else { return false };
-        let Some(overdue) = overdue_of(tracked, now) else { return false };
+        let Some(overdue) = overdue_of(tracked, patience, now) else { return false };
         let work = tracked.work();
+        let late = work.looks.late;
         let seen = match work.vm {
+            _ if overdue.cse_succeeded => {
+                overdue.is_alive && (work.late_read || late >= LATE_LOOKS)
+            }
             // No further read shows more.
             Some(vm) if vm.lacks_extension => true,
             Some(_) => overdue.is_alive,
@@ -58,10 +67,11 @@ impl State {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        let patience = self.settings.registration_patience;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let node = self.nodes.state_of(&tracked.claim.node_name());
         let cluster = ClusterState { node, request };
-        let overdue = overdue_of(tracked, now);
+        let overdue = overdue_of(tracked, patience, now);
         let work = tracked.work();
         work.inspecting = None;
         let azure = AzureState::of(work.vm, work.looks.refused);
@@ -69,9 +79,14 @@ impl State {
             // It has joined, and only Karpenter has not noticed.
             Some(Overdue { is_alive: true, .. }) if cluster.node == NodeState::Ready => {
                 work.inspect_after = now.saturating_add(INSPECT_AGAIN).ok();
+                (work.looks.late, work.late_read) = (0, false);
             }
             Some(overdue) => {
-                let verdict = Verdict::not_registered(&tracked.claim, azure, cluster, overdue);
+                let output = work.output.take();
+                let mut verdict = Verdict::not_registered(&tracked.claim, azure, cluster, overdue);
+                if let Some(failure) = &mut verdict.failure {
+                    failure.evidence = output;
+                }
                 return self.settle(uid, verdict, now, actions);
             }
             None => {}
@@ -95,11 +110,19 @@ impl State {
     }
 }
 
-/// How a NodeClaim that is not explained ended unregistered, if it did.
-fn overdue_of(tracked: &Tracked, now: Timestamp) -> Option<Overdue> {
-    let launched = tracked.claim.launched.is_some() && tracked.claim.vm.is_some();
-    if tracked.is_settled() || !launched {
+/// How a NodeClaim that is not explained ended unregistered, if it did. The success of CSE does not explain that.
+pub(super) fn overdue_of(
+    tracked: &Tracked,
+    patience: SignedDuration,
+    now: Timestamp,
+) -> Option<Overdue> {
+    let claim = &tracked.claim;
+    if claim.launched.is_none() || claim.vm.is_none() {
         return None;
     }
-    overdue(&tracked.claim, tracked.gone, now)
+    match tracked.reason() {
+        Some(Reason::CseSucceeded) => overdue_after_success(claim, tracked.gone, patience, now),
+        _ if tracked.is_settled() => None,
+        _ => overdue(claim, tracked.gone, now),
+    }
 }

@@ -16,8 +16,6 @@ use crate::text::{safe, safe_tail};
 use crate::verdict::Verdict;
 use crate::{advice, wording};
 
-/// The reason of the event about a node that does not register.
-pub(crate) const NOT_REGISTERED: &str = "NodeNotRegistered";
 const IMAGE_FAILS: &str = "ImageFailsBootstrap";
 
 impl State {
@@ -51,25 +49,6 @@ impl State {
     pub(super) fn regarding(&self, kind: Kind, name: &str) -> Regarding {
         let uid = self.objects.get(&(kind, name.to_owned())).cloned();
         Regarding { kind, name: name.to_owned(), uid }
-    }
-
-    /// The bootstrap succeeded, patience is over, and there is no node.
-    pub(super) fn tell_unregistered(
-        &mut self,
-        claim: &Claim,
-        seen: &Observation,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) {
-        let entry = unregistered_entry(
-            claim,
-            seen,
-            self.settings.registration_patience.as_secs() / 60,
-            now,
-        );
-        self.remember(&entry);
-        actions.push(Action::Record(Box::new(entry.clone())));
-        self.announce(&entry, actions);
     }
 
     /// An image that fails while others do not is told once, on its node class and its pool.
@@ -106,7 +85,7 @@ impl State {
 /// Events have few reasons of their own; a record of a later version may hold others.
 fn event_reason(reason: &str) -> &'static str {
     match reason {
-        NOT_REGISTERED => NOT_REGISTERED,
+        _ if reason == Reason::NodeNotRegistered.as_str() => Reason::NodeNotRegistered.as_str(),
         _ if reason == Reason::CseTimedOut.as_str() => Reason::CseTimedOut.as_str(),
         _ if reason == Reason::CseFailureUnconfirmed.as_str() => {
             Reason::CseFailureUnconfirmed.as_str()
@@ -140,33 +119,14 @@ pub(super) fn failure_entry(
     }
 }
 
-fn unregistered_entry(claim: &Claim, seen: &Observation, minutes: u64, now: Timestamp) -> Entry {
-    let output = output_of(seen);
-    let node = safe(&claim.node_name(), 128);
-    let mut told = format!(
-        "CSE succeeded on node {node}, but the node has not registered after {minutes} minutes. Look at kubelet's log: `journalctl -u kubelet` on the node."
-    );
-    if !output.is_empty() {
-        told.push_str(" CSE's output ends with: ");
-        told.push_str(&output);
-    }
-    Entry {
-        reason: NOT_REGISTERED.to_owned(),
-        message: told.clone(),
-        note: told,
-        cause: NOT_REGISTERED.to_owned(),
-        source: "instance-view".to_owned(),
-        ..blank(claim, NOT_REGISTERED.to_owned(), now)
-    }
-}
-
 /// The end of what the scripts printed.
-fn output_of(seen: &Observation) -> String {
-    let Observation::Vm(vm) = seen else { return String::new() };
-    let Cse::Succeeded { text, .. } = vm.cse() else { return String::new() };
+pub(super) fn output_of(seen: &Observation) -> Option<String> {
+    let Observation::Vm(vm) = seen else { return None };
+    let Cse::Succeeded { text, .. } = vm.cse() else { return None };
     let report = decode(text.as_bytes()).into_iter().find_map(|decoded| decoded.status);
     let output = report.map_or(text, |report| report.output);
-    safe_tail(&output.replace("\\n", "\n"), 4, 480)
+    let end = safe_tail(&output.replace("\\n", "\n"), 4, 480);
+    (!end.is_empty()).then_some(end)
 }
 
 fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::reconcile::{ANSWERED_WITHIN, REASSERTED_FOR};
+use super::registering::overdue_of;
 use crate::claim::Claim;
 use crate::condition::Reason;
-use crate::failure::Source;
 use crate::karpenter::ProvisioningError;
 use crate::record::Entry;
 use crate::registration::VmState;
@@ -60,8 +60,10 @@ pub(super) struct Work {
     pub(super) event_reads: u32,
     /// The VM is gone, so the AKS machine is asked.
     pub(super) vm_missing: bool,
-    /// Looks for a node that does not register.
-    pub(super) late_looks: u32,
+    /// The VM was read after its CSE had succeeded and its node was overdue.
+    pub(super) late_read: bool,
+    /// The end of what CSE printed, where its node is overdue.
+    pub(super) output: Option<String>,
     /// What was seen of the VM last.
     pub(super) vm: Option<VmState>,
     /// The cluster was asked about the node then, and has not answered.
@@ -76,21 +78,11 @@ pub(super) struct Recorded {
     pub(super) at: Timestamp,
     pub(super) reason: Option<Reason>,
     pub(super) message: String,
-    pub(super) unregistered: bool,
 }
 
 impl Recorded {
     pub(super) fn of(entry: &Entry) -> Self {
-        Self {
-            at: entry.at,
-            // A node that did not register although its bootstrap succeeded keeps the verdict on its bootstrap.
-            reason: Reason::parse(&entry.reason).filter(|reason| {
-                *reason != Reason::NodeNotRegistered
-                    || entry.source == Source::Registration.as_str()
-            }),
-            message: entry.message.clone(),
-            unregistered: entry.reason == super::telling::NOT_REGISTERED,
-        }
+        Self { at: entry.at, reason: Reason::parse(&entry.reason), message: entry.message.clone() }
     }
 }
 
@@ -118,7 +110,8 @@ impl Tracked {
         let looks = self.work.as_ref().map_or_else(Looks::default, |work| work.looks);
         let told_idle =
             self.held.as_ref().is_some_and(|held| held.message.ends_with(wording::IDLE));
-        Looks { told_idle, ..looks }
+        let not_before = self.work.as_ref().and_then(|work| work.inspect_after);
+        Looks { told_idle, not_before, ..looks }
     }
 
     pub(super) fn reason(&self) -> Option<Reason> {
@@ -133,6 +126,11 @@ impl Tracked {
 
     pub(super) fn is_settled(&self) -> bool {
         self.reason().is_some_and(Reason::is_terminal)
+    }
+
+    /// Whether there is nothing more to find out.
+    pub(super) fn is_explained(&self, patience: SignedDuration, now: Timestamp) -> bool {
+        self.is_settled() && overdue_of(self, patience, now).is_none()
     }
 
     /// Bytes outside of the table.

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod after_success;
 mod azure;
 mod cluster;
 mod crashes;

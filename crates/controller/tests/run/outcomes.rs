@@ -128,16 +128,22 @@ async fn a_vm_without_the_extension_is_told_as_such_and_not_as_healthy() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_does_not_register_is_told_with_the_end_of_its_output() {
+async fn a_node_that_does_not_register_after_cse_succeeded_is_reported_with_its_cause() {
     let cse =
         Cse { registers: false, output: "kubelet: Unauthorized".to_owned(), ..Cse::default() };
-    let (cluster, (status, reason, _)) = told(false, going(Mode::Vm, cse)).await;
-    assert_eq!((&*status, &*reason), ("True", "CSESucceeded"));
+    let (cluster, (status, reason, message)) = told(false, going(Mode::Vm, cse)).await;
+    assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
+    assert!(message.contains("CSE succeeded; the VM is running"), "{message}");
+    assert!(message.contains("after 5 minutes. Read kubelet's log"), "{message}");
     let events = cluster.events();
     let event = events.iter().find(|event| event.0 == "NodeClaim").unwrap();
     assert_eq!(event.2, "NodeNotRegistered");
-    assert!(event.3.contains("has not registered after 5 minutes"), "{}", event.3);
     assert!(event.3.contains("kubelet: Unauthorized"), "{}", event.3);
+    let record = cluster.record();
+    let causes: Vec<&str> = record.entries().map(|entry| &*entry.cause).collect();
+    assert_eq!(causes, ["NoCSR"]);
+    let forms = cluster.forms("default-x1");
+    assert!(forms[1].contains("\"True\" \"CSESucceeded\""), "{forms:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -172,7 +172,7 @@ impl Place {
                 instance: instance.to_owned(),
                 scope: self.azure.with(|world, _| azure::scope(world.azure().options())),
                 // Counted from the condition, which is new here.
-                registration_patience: Duration::from_secs(2),
+                registration_patience: SignedDuration::from_secs(2),
                 ..Settings::default()
             },
             namespace: NAMESPACE.to_owned(),
