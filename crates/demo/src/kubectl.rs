@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use crate::observer::CONDITION;
 use crate::processes;
-use crate::wrap::{cut, wrapped};
+use crate::wrap::{cut, cut_end, wrapped};
 
 /// No call takes longer.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -79,21 +79,13 @@ pub(crate) fn excerpt(output: &str) -> String {
             || condition.as_ref().is_some_and(|condition| condition.contains(&number));
         if kept {
             let indent = line.len() - line.trim_start().len() + 4;
-            shown.extend(wrapped(&cut_end(line), 110, indent));
+            shown.extend(wrapped(&cut_end(line, SHOWN), 110, indent));
         } else if !skipped {
             shown.push("...".to_owned());
         }
         skipped = !kept;
     }
     shown.join("\n")
-}
-
-/// Cuts a line without changing what is before the cut.
-fn cut_end(line: &str) -> String {
-    match line.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
 }
 
 #[cfg(test)]

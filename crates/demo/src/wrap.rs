@@ -23,11 +23,18 @@ pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> Vec<String> {
 
 /// A text without line ends, in at most so many characters.
 pub(crate) fn cut(text: &str, most: usize) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match flat.char_indices().nth(most) {
-        None => flat,
-        Some((at, _)) => format!("{}…", &flat[..at]),
-    }
+    cut_end(&text.split_whitespace().collect::<Vec<_>>().join(" "), most)
+}
+
+/// A line of at most so many characters, cut between words and outside of code. What is before the cut is unchanged.
+pub(crate) fn cut_end(line: &str, most: usize) -> String {
+    let Some((end, _)) = line.char_indices().nth(most) else { return line.to_owned() };
+    let kept = &line[..end];
+    let in_word = !line[end..].starts_with(' ');
+    let kept = kept.rfind(' ').filter(|_| in_word).map_or(kept, |space| &kept[..space]);
+    let in_code = kept.matches('`').count() % 2 == 1;
+    let kept = kept.rfind('`').filter(|_| in_code).map_or(kept, |open| &kept[..open]);
+    format!("{}…", kept.trim_end())
 }
 
 #[cfg(test)]
@@ -45,5 +52,9 @@ mod tests {
     fn a_cut_text_is_one_line_and_says_that_it_is_cut() {
         assert_eq!(cut("a\n  b", 10), "a b");
         assert_eq!(cut("äöü", 2), "äö…");
+        assert_eq!(cut("one two three", 9), "one two…");
+        assert_eq!(cut("set `one two three` now", 12), "set…");
+        assert_eq!(cut("set `one` to three", 14), "set `one` to…");
+        assert_eq!(cut_end("  Message:   one two", 16), "  Message:   one…");
     }
 }
