@@ -1,5 +1,5 @@
 //! Reads a long text as `explain` does and prints MB/s and the peak of resident memory:
-//! `cargo run --release -p mooring-diagnosis --example throughput -- [plain|nested|short] [MB]`.
+//! `cargo run --release -p mooring-diagnosis --example throughput -- [plain|nested|objects|short] [MB]`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -18,6 +18,12 @@ const LOG: &str = "+ echo 'installing cached version of the container runtime'\n
     Get:12 http://azure.archive.ubuntu.com/ubuntu jammy-updates/main amd64 Packages [2,014 kB]\n\
     * Connected to mcr.microsoft.com (204.79.197.219) port 443 (#0)\n";
 
+/// Keys and values around which facts may be: more places to read than in a log.
+const OBJECT: &str = "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": \"aks-nodepool1-12345678-vmss00000a\", \
+    \"labels\": {\"kubernetes.azure.com/node-image-version\": \"AKSUbuntu-2204gen2containerd-202510.19.1\"}}, \
+    \"status\": {\"conditions\": [{\"type\": \"Ready\", \"status\": \"True\", \"reason\": \"KubeletReady\", \
+    \"message\": \"kubelet is posting ready status\"}], \"addresses\": [{\"type\": \"InternalIP\", \"address\": \"10.224.0.4\"}]}}\n";
+
 const SHORT: &str = "(SubnetIsFull) Subnet nodes with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses. az aks\n";
 
 fn main() {
@@ -30,11 +36,15 @@ fn main() {
         println!("first use {:?}: {}", begun.elapsed(), found[0].reason);
         return;
     }
-    let piece = if kind == "nested" {
-        let line = LOG.replace('"', "\\\\\\\"").replace('\n', "\\\\n");
-        format!("{{\"code\": \"Conflict\", \"message\": \"{{\\\"error\\\": \\\"{line}\\\"}}\"}}\n")
-    } else {
-        LOG.to_owned()
+    let piece = match kind.as_str() {
+        "nested" => {
+            let line = LOG.replace('"', "\\\\\\\"").replace('\n', "\\\\n");
+            format!(
+                "{{\"code\": \"Conflict\", \"message\": \"{{\\\"error\\\": \\\"{line}\\\"}}\"}}\n"
+            )
+        }
+        "objects" => OBJECT.to_owned(),
+        _ => LOG.to_owned(),
     };
     let chunk = piece.repeat((1 << 20) / piece.len());
     let begun = Instant::now();

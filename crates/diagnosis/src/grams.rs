@@ -1,21 +1,25 @@
 //! Finds many phrases in one pass over a text.
 //!
-//! Every phrase is indexed by four of its bytes, its gram. A bitmap answers for most positions of a text that no phrase
-//! has the gram found there; the few others are compared byte by byte. Building the index takes microseconds, so short
-//! texts do not pay for long ones.
+//! Every phrase is indexed by four of its bytes, its gram. A table rejects most positions of a text, four at a time: no
+//! phrase has the gram found there. The few others are compared byte by byte. Building the index takes microseconds, so
+//! short texts do not pay for long ones.
 
 /// Bytes of a gram.
 const GRAM: usize = 4;
 
-/// Words of the bitmap: a bit for each hash.
-const BITMAP: usize = 1 << 10;
+/// Different hashes of grams.
+const HASHES: usize = 1 << 16;
+
+/// Positions that are tested together: a gram at each fits into eight bytes.
+const STEP: usize = 4;
 
 /// Words that logs are full of: their grams are the last to be chosen.
 const SAMPLE: &[u8] = b"installing cached version of the container runtime containerd kubelet kubernetes version \
     reading package lists building dependency tree reading state information connected to microsoft.com port \
     azure archive ubuntu updates main packages http https error failed failure warning info started starting finished \
     systemd unit service session node pool cluster agent subscriptions resourcegroups providers message code status \
-    name type time timestamp level logger controller request response server client reconcile network address default";
+    name type time timestamp level logger controller request response server client reconcile network address default \
+    \"metadata\": {\"labels\": \"nodepools/addresses\", \"conditions\": [{\"ready\": \"true\"}], \"internal-node-image-version\": \"aks-vmss";
 
 /// Blanks between two words are not worth following further.
 const LONGEST_GAP: usize = 80;
@@ -31,6 +35,7 @@ pub(crate) enum Compare {
 
 #[derive(Debug)]
 struct Phrase {
+    /// In lowercase.
     text: &'static [u8],
     compare: Compare,
     /// Where its gram begins.
@@ -46,8 +51,8 @@ pub(crate) struct Grams {
     phrases: Vec<Phrase>,
     /// The gram of each phrase.
     keys: Vec<u32>,
-    /// A bit per hash of a gram.
-    bitmap: Vec<u64>,
+    /// For each hash, 1 if a phrase's gram has it.
+    known: Vec<u8>,
     /// The first phrase of a hash, and the next one of each phrase; one more than the index.
     first: Vec<u16>,
     next: Vec<u16>,
@@ -56,13 +61,13 @@ pub(crate) struct Grams {
 impl Grams {
     pub(crate) fn new(phrases: impl Iterator<Item = (&'static str, Compare)>) -> Self {
         // How many phrases have a gram of this hash.
-        let mut crowd = vec![0_u8; 1 << 16];
+        let mut crowd = vec![0_u8; HASHES];
         for gram in SAMPLE.windows(GRAM).filter_map(gram) {
             crowd[hash(gram)] = crowd[hash(gram)].saturating_add(4);
         }
         let phrases: Vec<Phrase> =
             phrases.map(|(text, compare)| Phrase::new(text, compare, &mut crowd)).collect();
-        let mut bitmap = vec![0_u64; BITMAP];
+        let mut known = vec![0; HASHES];
         let mut first = vec![0_u16; 1 << 12];
         let mut next = vec![0_u16; phrases.len()];
         for (index, phrase) in phrases.iter().enumerate() {
@@ -71,11 +76,11 @@ impl Grams {
             }
             let Ok(number) = u16::try_from(index + 1) else { break };
             let hash = hash(phrase.gram);
-            bitmap[hash >> 6] |= 1 << (hash & 63);
+            known[hash] = 1;
             next[index] = std::mem::replace(&mut first[hash >> 4], number);
         }
         let keys = phrases.iter().map(|phrase| phrase.gram).collect();
-        Self { phrases, keys, bitmap, first, next }
+        Self { phrases, keys, known, first, next }
     }
 
     /// Calls `found` with the index, the start and the end of every phrase in a text, in the order of their grams. A
@@ -96,26 +101,39 @@ impl Grams {
         }
     }
 
-    /// The first place from `from` on whose gram may be a phrase's.
+    /// Returns the first place from `from` on whose gram may be a phrase's.
     #[inline(never)]
     fn next_candidate(&self, text: &[u8], from: usize) -> Option<(usize, u32)> {
-        let bitmap: &[u64; BITMAP] = self.bitmap.as_slice().try_into().ok()?;
-        let rest = text.get(from..)?;
-        let mut gram = fold(*rest.first_chunk()?) << 8;
-        for (offset, byte) in rest[GRAM - 1..].iter().enumerate() {
-            gram = (gram >> 8) | (u32::from(*byte | 0x20) << 24);
-            let hash = hash(gram);
-            if (bitmap[(hash >> 6) % BITMAP] >> (hash & 63)) & 1 == 0 {
-                continue;
+        let known: &[u8; HASHES] = self.known.as_slice().try_into().ok()?;
+        let mut at = from;
+        while let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk) {
+            let grams = grams_of(*bytes);
+            if grams.iter().fold(0, |any, gram| any | known[hash(*gram)]) != 0 {
+                let offset = grams.iter().position(|gram| known[hash(*gram)] != 0)?;
+                return Some((at + offset, grams[offset]));
             }
-            return Some((from + offset, gram));
+            at += STEP;
         }
-        None
+        let rest = text.get(at..)?.windows(GRAM).filter_map(gram).enumerate();
+        let mut candidates = rest.filter(|(_, gram)| known[hash(*gram)] != 0);
+        candidates.next().map(|(offset, gram)| (at + offset, gram))
     }
+}
+
+/// The grams at the first positions of eight bytes.
+fn grams_of(bytes: [u8; 8]) -> [u32; STEP] {
+    let folded = u64::from_le_bytes(bytes) | 0x2020_2020_2020_2020;
+    [0, 8, 16, 24].map(|bits| first_four(folded >> bits))
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "four of eight bytes are wanted")]
+fn first_four(bytes: u64) -> u32 {
+    bytes as u32
 }
 
 impl Phrase {
     fn new(text: &'static str, compare: Compare, crowd: &mut [u8]) -> Self {
+        debug_assert!(!text.bytes().any(|byte| byte.is_ascii_uppercase()), "{text}");
         let text = text.as_bytes();
         let literal = || rarest(text, crowd, |_| true).map(|offset| (Compare::Literal, offset));
         // A gram without a blank is found whatever stands between the words.
@@ -144,7 +162,7 @@ impl Phrase {
         if self.compare == Compare::Literal {
             let start = at.checked_sub(self.offset)?;
             let end = start + self.text.len();
-            return text.get(start..end)?.eq_ignore_ascii_case(self.text).then_some((start, end));
+            return is_phrase(text.get(start..end)?, self.text).then_some((start, end));
         }
         let end = forward(text, at, &self.text[self.offset..])?;
         let start = backward(text, at, &self.text[..self.offset])?;
@@ -156,7 +174,7 @@ fn forward(text: &[u8], mut at: usize, phrase: &[u8]) -> Option<usize> {
     for byte in phrase {
         if *byte == b' ' {
             at += text[at..].iter().take(LONGEST_GAP).take_while(|byte| is_gap(**byte)).count();
-        } else if text.get(at)?.eq_ignore_ascii_case(byte) {
+        } else if text.get(at)?.to_ascii_lowercase() == *byte {
             at += 1;
         } else {
             return None;
@@ -172,12 +190,17 @@ fn backward(text: &[u8], mut at: usize, phrase: &[u8]) -> Option<usize> {
             at -= gap.take_while(|byte| is_gap(**byte)).count();
         } else {
             at = at.checked_sub(1)?;
-            if !text[at].eq_ignore_ascii_case(byte) {
+            if text[at].to_ascii_lowercase() != *byte {
                 return None;
             }
         }
     }
     Some(at)
+}
+
+/// Whether a text is a phrase, in any case.
+fn is_phrase(text: &[u8], phrase: &[u8]) -> bool {
+    text.iter().zip(phrase).all(|(one, other)| one.to_ascii_lowercase() == *other)
 }
 
 fn is_gap(byte: u8) -> bool {
@@ -254,7 +277,7 @@ mod tests {
     #[test]
     fn phrases_are_found_in_any_case_and_where_they_overlap() {
         const PHRASES: &[(&str, Compare)] = &[
-            ("Status=", Compare::Literal),
+            ("status=", Compare::Literal),
             ("exit status", Compare::Literal),
             ("tus=", Compare::Literal),
         ];

@@ -10,7 +10,7 @@
 const PASSES: usize = 3;
 
 /// Bytes at which the copying of plain text stops. Everything else is copied in one go.
-const SPECIAL: [bool; 256] = {
+static SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let bytes = b"\\&<\r\n*`\x1b\0\xc2\xe2\xef";
     let mut next = 0;
@@ -20,6 +20,30 @@ const SPECIAL: [bool; 256] = {
     }
     special
 };
+
+/// Bytes that are tested together.
+const BLOCK: usize = 32;
+
+/// Whether a byte may be special, without a branch, so that many bytes are tested at once. Tabs, other control characters
+/// and what is beyond ASCII pass the test, too.
+#[allow(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
+fn may_be_special(byte: u8) -> bool {
+    let is_mark = (byte == b'&') | (byte == b'*') | (byte == b'<');
+    is_mark | (byte == b'\\') | (byte == b'`') | (byte.cast_signed() < 0x20)
+}
+
+/// How many bytes are before the first special one.
+fn plain(text: &[u8]) -> Option<usize> {
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    let find = |bytes: &[u8]| bytes.iter().position(|byte| SPECIAL[usize::from(*byte)]);
+    for (number, block) in blocks.iter().enumerate() {
+        let any = block.iter().fold(false, |any, byte| any | may_be_special(*byte));
+        if any && let Some(at) = find(block) {
+            return Some(number * BLOCK + at);
+        }
+    }
+    find(rest).map(|at| text.len() - rest.len() + at)
+}
 
 /// HTML's names for characters that matter here.
 const ENTITIES: &[(&[u8], u8)] = &[
@@ -72,7 +96,7 @@ impl<'a> Pass<'a> {
     fn over(input: &'a [u8]) -> Self {
         let mut pass = Self { input, at: 0, out: Vec::with_capacity(input.len()), again: false };
         pass.skip_quoting();
-        while let Some(plain) = pass.rest().iter().position(|byte| SPECIAL[usize::from(*byte)]) {
+        while let Some(plain) = plain(pass.rest()) {
             pass.copy(plain);
             pass.special();
         }
@@ -238,7 +262,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::normalise;
+    use super::{SPECIAL, normalise, plain};
 
     fn shown(input: &str) -> String {
         String::from_utf8(normalise(input.as_bytes())).unwrap()
@@ -262,6 +286,18 @@ mod tests {
         assert_eq!(shown("\u{1b}[31mred\u{1b}[0m \u{2018}q\u{2019}"), "red 'q'");
         assert_eq!(shown("\\\\\\&quot;a\\&#39;"), "\"a'");
         assert_eq!(shown("\\u0026quot;\\\\u003cbr\\\\u003ex"), "\"\nx");
+    }
+
+    #[test]
+    fn every_special_byte_is_found_wherever_it_is() {
+        for byte in 0..=u8::MAX {
+            for at in 0..70 {
+                let mut text = [b'a'; 70];
+                text[at] = byte;
+                let found = SPECIAL[usize::from(byte)].then_some(at);
+                assert_eq!(plain(&text), found, "{byte:#x} at {at}");
+            }
+        }
     }
 
     #[test]
