@@ -6,22 +6,28 @@
 //!
 //! | file | causes of |
 //! |---|---|
-//! | `quota` | quota, VM sizes, capacity, zones, subnets |
+//! | `quota` | quota, public IP addresses, limits of requests |
+//! | `capacity` | VM sizes, capacity, zones |
+//! | `subnets` | subnets, pod CIDRs, address ranges |
 //! | `access` | policies, permissions, locks, identities, features |
 //! | `cluster` | the cluster's own state: control plane, operations, drains |
 //! | `machine` | images, boot, extensions, Cluster API, GPUs |
 //! | `node` | kubelet, container runtime, network plugin, Windows networking |
-//! | `network` | names, connections, proxies and packages, without an exit code |
+//! | `packages` | packages, their repositories, the disk, without an exit code |
+//! | `network` | names, connections and proxies, without an exit code |
 //! | `wrappers` | errors that only wrap another, or report that something failed |
 
 mod access;
+mod capacity;
 mod cluster;
 mod context;
 mod machine;
 mod network;
 mod node;
+mod packages;
 mod phrases;
 mod quota;
+mod subnets;
 mod wrappers;
 
 use std::ops::Range;
@@ -36,6 +42,10 @@ pub(crate) use phrases::{Phrases, phrases};
 /// What causes of a launch that an operator can end have in common.
 const LAUNCH: Cause =
     Cause { reason: "", stage: Stage::Launch, owner: Owner::Operator, summary: "", actions: &[] };
+
+/// What causes of a failed bootstrap have in common.
+const BOOTSTRAP: Cause =
+    Cause { reason: "", stage: Stage::Bootstrap, owner: Owner::Network, summary: "", actions: &[] };
 
 /// Two phrases in different lines belong together up to this distance: a terminal or a mail has cut the line.
 const CUT_LINE: usize = 120;
@@ -143,7 +153,10 @@ pub(crate) struct Match {
 pub(crate) fn all() -> impl Iterator<Item = &'static Wording> {
     let launch = machine::WORDINGS.iter().chain(access::WORDINGS).chain(quota::WORDINGS);
     launch
+        .chain(capacity::WORDINGS)
+        .chain(subnets::WORDINGS)
         .chain(node::WORDINGS)
+        .chain(packages::WORDINGS)
         .chain(network::WORDINGS)
         .chain(cluster::WORDINGS)
         .chain(node::SYMPTOMS)
