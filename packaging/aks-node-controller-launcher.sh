@@ -84,6 +84,12 @@ fetch_hotfix
 if [ -x "$BIN_PATH-hotfix" ]; then
     BIN_PATH="$BIN_PATH-hotfix"
     log "Using hotfix binary: $BIN_PATH"
+    # Patched agents may contain repaired scripts.
+    if "$BIN_PATH" apply-embedded-hotfix; then
+        log "ANC apply-embedded-hotfix completed"
+    else
+        log "ANC apply-embedded-hotfix failed"
+    fi
 else
     log "Using VHD-baked binary: $BIN_PATH"
 fi

@@ -79,7 +79,9 @@ pub fn run_as(version: &'static str, words: &[OsString], world: &mut dyn World) 
     // Commands of ours that only look: they leave nothing behind, not even a log.
     match &command {
         Ok(Command::Render(flags)) => return render::render(world, &layout, flags),
-        Ok(Command::Preflight(flags)) => return preflight::preflight(world, &layout, flags),
+        Ok(Command::Preflight(flags)) => {
+            return preflight::preflight(world, &layout, version, flags);
+        }
         _ => {}
     }
     let log = match Log::open(world, &layout) {

@@ -20,7 +20,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 /// Every file that may be in a bundle.
-const FILES: [&str; 23] = [
+const FILES: [&str; 24] = [
     "var/log/azure/aks/provision.json",
     "var/log/azure/aks/provision.json.previous",
     "var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/1794708001000.json",
@@ -43,6 +43,7 @@ const FILES: [&str; 23] = [
     "opt/azure/components.json",
     "opt/azure/vhd-install.complete",
     "opt/azure/containers/aks-node-controller-hotfix.json",
+    "opt/azure/containers/aks-node-controller-hotfix-state.json",
     "run/aks-node-controller/provision.json",
 ];
 

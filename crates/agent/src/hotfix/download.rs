@@ -16,6 +16,9 @@ use crate::log::Value;
 use crate::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
 
+/// The parts of a binary hotfix that a node lacks without it. Only the binary itself has the list of its scripts.
+pub(super) const NOT_APPLIED: &str = "scripts embedded in it are not applied";
+
 /// The result of one part of a hotfix.
 struct Part {
     /// The text of this part in the event.
@@ -36,7 +39,7 @@ pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
     let start = agent.world.now();
     finish_pending(agent);
     let policy = policy::read(agent);
-    let pointer = pointer::read(agent).unwrap_or_else(|error| {
+    let pointer = pointer::of_node(agent.world, &agent.layout).unwrap_or_else(|error| {
         agent.warn("failed to read the hotfix pointer", &[("error", Value::Text(&error))]);
         Pointer::default()
     });
@@ -74,13 +77,18 @@ fn applies(agent: &mut Agent<'_>, asked: &str, skipped: &str) -> bool {
     false
 }
 
-fn not_taken(agent: &mut Agent<'_>, what: &str, policy: Policy, version: &str) -> Part {
+/// The part of a hotfix that the policy excludes; `lost` names the effect on the node.
+fn not_taken(agent: &mut Agent<'_>, what: &str, policy: Policy, version: &str, lost: &str) -> Part {
     let policy = policy.to_string();
     agent.warn(
         &format!("{what} hotfix not taken because of the hotfix policy"),
-        &[("version", Value::Text(version)), ("policy", Value::Text(&policy))],
+        &[
+            ("version", Value::Text(version)),
+            ("policy", Value::Text(&policy)),
+            ("lost", Value::Text(lost)),
+        ],
     );
-    Part { text: format!("{version} not taken (policy {policy})"), failed: None }
+    Part { text: format!("{version} not taken (policy {policy}): {lost}"), failed: None }
 }
 
 fn apply_scripts(agent: &mut Agent<'_>, policy: Policy, asked: &str) -> Part {
@@ -90,12 +98,15 @@ fn apply_scripts(agent: &mut Agent<'_>, policy: Policy, asked: &str) -> Part {
         return Part::none();
     }
     if policy == Policy::Off {
-        return not_taken(agent, "script", policy, asked);
+        return not_taken(agent, "script", policy, asked, "the image's scripts run");
     }
     match put_in_place(agent, asked) {
         Ok(None) => {
-            agent.info("no nodecustomdata.yml, skipping script hotfix", &[]);
-            Part::none()
+            agent.warn(
+                "no nodecustomdata.yml, skipping script hotfix",
+                &[("version", Value::Text(asked)), ("path", Value::Text(NODE_CUSTOM_DATA))],
+            );
+            Part { text: format!("{asked} not applied (no nodecustomdata.yml)"), failed: None }
         }
         Ok(Some(count)) => {
             let count_text = count.to_string();
@@ -138,7 +149,7 @@ fn take_binary(agent: &mut Agent<'_>, policy: Policy, pointer: &Pointer) -> Part
         return Part::none();
     }
     if policy != Policy::Full {
-        return not_taken(agent, "binary", policy, asked);
+        return not_taken(agent, "binary", policy, asked, NOT_APPLIED);
     }
     match binary::take(agent, asked) {
         Ok(version) => Part { text: version, failed: None },

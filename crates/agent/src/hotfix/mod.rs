@@ -32,8 +32,8 @@ pub mod write_files;
 
 pub(crate) use check::check_hotfix;
 pub(crate) use download::download_hotfix;
-pub(crate) use pointer::has_readable_pointer;
-pub(crate) use state::{State as HotfixState, announce, finish_pending, read as read_state};
+pub(crate) use pointer::of_node as read_pointer;
+pub(crate) use state::{announce, find_not_taken, finish_pending, read as read_state};
 
 use std::io;
 use std::path::Path;

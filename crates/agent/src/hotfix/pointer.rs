@@ -124,8 +124,8 @@ pub(super) fn read_hotfixes(
 }
 
 /// Reads the node's pointer; a missing one requests nothing.
-pub(super) fn read(agent: &mut Agent<'_>) -> Result<Pointer, String> {
-    match agent.world.read(&agent.layout.at(HOTFIX_POINTER), MAX_BYTES) {
+pub(crate) fn of_node(world: &mut dyn World, layout: &NodeLayout) -> Result<Pointer, String> {
+    match world.read(&layout.at(HOTFIX_POINTER), MAX_BYTES) {
         Ok(text) => Pointer::parse(&text)
             .map_err(|error| format!("parsing hotfix config {HOTFIX_POINTER}: {error}")),
         Err(ReadFailure::Open(error)) if error.kind() == io::ErrorKind::NotFound => {
@@ -135,21 +135,12 @@ pub(super) fn read(agent: &mut Agent<'_>) -> Result<Pointer, String> {
     }
 }
 
-/// Returns whether the node's pointer, if there is one, can be read.
-pub(crate) fn has_readable_pointer(world: &mut dyn World, layout: &NodeLayout) -> bool {
-    match world.read(&layout.at(HOTFIX_POINTER), MAX_BYTES) {
-        Ok(text) => Pointer::parse(&text).is_ok(),
-        Err(ReadFailure::Open(error)) => error.kind() == io::ErrorKind::NotFound,
-        Err(_) => false,
-    }
-}
-
 /// Replaces the map of the node's pointer and keeps its versions. The directory is not created.
 pub(super) fn stage(
     agent: &mut Agent<'_>,
     hotfixes: BTreeMap<String, String>,
 ) -> Result<(), String> {
-    let old = read(agent).unwrap_or_else(|error| {
+    let old = of_node(agent.world, &agent.layout).unwrap_or_else(|error| {
         agent.warn(
             "could not read existing hotfix pointer; version/scripts_version will not be preserved",
             &[("path", Value::Text(HOTFIX_POINTER)), ("error", Value::Text(&error))],

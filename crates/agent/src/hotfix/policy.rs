@@ -6,7 +6,8 @@ use mooring_contract::shown;
 
 use crate::agent::Agent;
 use crate::log::Value;
-use crate::paths::HOTFIX_POLICY;
+use crate::paths::{HOTFIX_POLICY, Layout};
+use crate::world::World;
 
 /// The feature toggle, which the launcher exports. It overrides the file.
 const VARIABLE: &str = "MOORING_HOTFIX_POLICY";
@@ -46,24 +47,43 @@ impl fmt::Display for Policy {
     }
 }
 
-/// Reads the policy: the feature toggle, else the file, else the default. An unknown word counts as the default.
-pub(super) fn read(agent: &mut Agent<'_>) -> Policy {
-    let toggle = agent.world.variable(VARIABLE).map(|value| value.to_string_lossy().into_owned());
+/// A word that is not a policy.
+struct Unknown {
+    source: &'static str,
+    word: String,
+}
+
+/// Finds the policy: the feature toggle, else the file, else the default. An unknown word counts as the default.
+fn find(world: &mut dyn World, layout: &Layout) -> (Policy, Option<Unknown>) {
+    let toggle = world.variable(VARIABLE).map(|value| value.to_string_lossy().into_owned());
     let (source, text) = match toggle.filter(|text| !text.is_empty()) {
         Some(text) => (VARIABLE, text),
-        None => match agent.world.read(&agent.layout.at(HOTFIX_POLICY), MAX_BYTES) {
+        None => match world.read(&layout.at(HOTFIX_POLICY), MAX_BYTES) {
             Ok(text) => (HOTFIX_POLICY, String::from_utf8_lossy(&text).into_owned()),
-            Err(_) => return Policy::default(),
+            Err(_) => return (Policy::default(), None),
         },
     };
-    Policy::parse(&text).unwrap_or_else(|| {
-        let text = shown(text.trim());
+    match Policy::parse(&text) {
+        Some(policy) => (policy, None),
+        None => (Policy::default(), Some(Unknown { source, word: shown(text.trim()) })),
+    }
+}
+
+/// Reads the policy of a node.
+pub(super) fn of_node(world: &mut dyn World, layout: &Layout) -> Policy {
+    find(world, layout).0
+}
+
+/// Reads the policy, with a warning for an unknown word.
+pub(super) fn read(agent: &mut Agent<'_>) -> Policy {
+    let (policy, unknown) = find(agent.world, &agent.layout);
+    if let Some(Unknown { source, word }) = unknown {
         let attributes = [
             ("source", Value::Text(source)),
-            ("value", Value::Text(&text)),
+            ("value", Value::Text(&word)),
             ("hint", Value::Text("use off, scripts or full")),
         ];
         agent.warn("unknown hotfix policy, using the default policy scripts", &attributes);
-        Policy::default()
-    })
+    }
+    policy
 }

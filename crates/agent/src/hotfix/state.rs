@@ -1,7 +1,10 @@
 //! Versions of the agent and the scripts that a node is bootstrapped with.
 
-use super::record;
+use super::download::NOT_APPLIED;
+use super::policy::{self, Policy};
 use super::scripts::settle;
+use super::version::is_hotfix_of;
+use super::{pointer, record};
 use crate::agent::Agent;
 use crate::event::{EventLevel, Task};
 use crate::log::Value;
@@ -17,6 +20,27 @@ pub(crate) struct State {
     pub(crate) binary: Option<String>,
     /// True while scripts are being put in place.
     pub(crate) is_pending: bool,
+}
+
+/// A binary hotfix that is requested for this node and excluded by its policy.
+pub(crate) struct NotTaken {
+    pub(crate) version: String,
+    pub(crate) policy: Policy,
+    /// The parts that the node lacks without it.
+    pub(crate) lost: &'static str,
+}
+
+/// Returns the binary hotfix that the pointer requests and the policy excludes; `own` is the image's agent.
+pub(crate) fn find_not_taken(
+    world: &mut dyn World,
+    layout: &Layout,
+    own: &str,
+) -> Option<NotTaken> {
+    let pointer = pointer::of_node(world, layout).ok()?;
+    let version = pointer.agent_version(own)?.to_owned();
+    let policy = policy::of_node(world, layout);
+    let is_excluded = is_hotfix_of(own, &version) == Some(true) && policy != Policy::Full;
+    is_excluded.then_some(NotTaken { version, policy, lost: NOT_APPLIED })
 }
 
 /// Reads the state of a node.

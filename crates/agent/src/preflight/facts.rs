@@ -16,6 +16,8 @@ use crate::world::{Url, World};
 pub(crate) struct Facts<'a> {
     pub(crate) stage: Stage,
     pub(crate) layout: &'a Layout,
+    /// The version of the agent, which decides whether a hotfix applies.
+    pub(crate) version: &'static str,
     pub(crate) config: Config<'a>,
     /// The metadata service, where it may be asked.
     pub(crate) imds: Option<&'a Url>,

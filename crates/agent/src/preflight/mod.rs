@@ -200,9 +200,14 @@ pub(crate) fn first_fatal(results: &[Result]) -> Option<&Result> {
 }
 
 /// Runs the command; the result is the process's exit code.
-pub(crate) fn preflight(world: &mut dyn World, layout: &Layout, flags: &PreflightFlags) -> u8 {
+pub(crate) fn preflight(
+    world: &mut dyn World,
+    layout: &Layout,
+    version: &'static str,
+    flags: &PreflightFlags,
+) -> u8 {
     let config = Config::read(world, layout, flags.config.as_deref());
-    let facts = Facts { stage: flags.stage, layout, config, imds: flags.network.as_ref() };
+    let facts = Facts { stage: flags.stage, layout, version, config, imds: flags.network.as_ref() };
     let mut results = run(world, &facts, CHECKS);
     if flags.network.is_some() {
         results.extend(network::run(world, &facts));

@@ -67,7 +67,13 @@ fn start(world: &mut dyn World, facts: &Facts<'_>, path: PathBuf) -> Finding {
 /// found instead, beginning with the code's name.
 pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
     let layout = agent.layout.clone();
-    let facts = Facts { stage: Stage::Node, layout: &layout, config: Config::None, imds: None };
+    let facts = Facts {
+        stage: Stage::Node,
+        layout: &layout,
+        version: agent.version,
+        config: Config::None,
+        imds: None,
+    };
     locate(agent.world, &facts).map_err(|found| {
         let finding = missing(agent.world, &facts, found, true);
         let evidence = finding.evidence.join("; ");

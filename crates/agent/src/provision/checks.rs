@@ -13,7 +13,8 @@ pub(super) fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Res
         .iter()
         .filter(|check| !matches!(check.name, "left-over" | "config" | "components" | "hotfix"));
     let layout = agent.layout.clone();
-    let facts = Facts { stage: Stage::Node, layout: &layout, config, imds: None };
+    let facts =
+        Facts { stage: Stage::Node, layout: &layout, version: agent.version, config, imds: None };
     let results = preflight::run(agent.world, &facts, checks);
     for (check, finding) in &results {
         let evidence = finding.evidence.join("; ");

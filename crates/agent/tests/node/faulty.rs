@@ -116,6 +116,15 @@ impl Faulty {
         }
     }
 
+    /// Replaces the rule; panics stay the test's own.
+    pub(crate) fn set_rule(&mut self, mut rule: impl FnMut(&str, &Path) -> Option<i32> + 'static) {
+        self.rule = Box::new(move |operation, path| match operation {
+            "on_panic" => Some(EIO),
+            "caught_signal" => None,
+            _ => rule(operation, path),
+        });
+    }
+
     /// Runs the agent in this world.
     pub(crate) fn run(&mut self, words: &[&str]) -> u8 {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();

@@ -209,14 +209,17 @@ fn a_hotfix_binary_is_preferred_when_it_can_be_run() {
     machine.program("agent-hotfix", AGENT);
     let output = machine.run();
     assert!(printed(&output).contains("Using hotfix binary: "));
-    let calls = machine.calls();
-    assert_eq!(
-        calls,
-        [
-            "agent provision --provision-config=config.json",
-            "agent-hotfix provision --provision-config=config.json"
-        ]
-    );
+    assert!(printed(&output).contains("ANC apply-embedded-hotfix completed\n"));
+    // An agent without that command still provisions.
+    let output = end_of(machine.command().env("FAIL", "apply-embedded-hotfix").spawn().unwrap());
+    assert_eq!(output.status.code(), Some(0));
+    assert!(printed(&output).contains("ANC apply-embedded-hotfix failed\n"));
+    let hotfixed = [
+        "agent-hotfix apply-embedded-hotfix",
+        "agent-hotfix provision --provision-config=config.json",
+    ];
+    let calls = [&["agent provision --provision-config=config.json"], &hotfixed[..], &hotfixed];
+    assert_eq!(machine.calls(), calls.concat());
 }
 
 #[test]

@@ -57,6 +57,10 @@ pub(crate) const ALLOWED: &[Allowed] = &[
         "opt/azure/containers/aks-node-controller-hotfix.json",
         "which hotfix of the agent is asked for",
     ),
+    allowed(
+        "opt/azure/containers/aks-node-controller-hotfix-state.json",
+        "which hotfix of the scripts and the agent is applied",
+    ),
     allowed("run/aks-node-controller/provision.json", "which process provisions, if one does"),
 ];
 

@@ -1,13 +1,9 @@
-//! `check-hotfix`: cases 5 and 7 to 31.
+//! `check-hotfix`: cases 5, 7 to 25 and 31.
 
-use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt as _;
-use std::rc::Rc;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_agent::world::{HttpFailure, HttpFailureKind};
 
 use super::service::{Authority, NAME, Reply, Service};
 use super::{
@@ -16,9 +12,9 @@ use super::{
 use crate::faulty::{EACCES, Faulty};
 use crate::support::{Node, text};
 
-const HOST: &str = "demo.hcp.westeurope.azmk8s.io";
-const SIGNATURE: &str = r#"{"encoding":"pkcs7","signature":"canary-signature"}"#;
-const MAP: &str = r#"{"hotfixes":{"202604.01":"202604.01.1"}}"#;
+pub(super) const HOST: &str = "demo.hcp.westeurope.azmk8s.io";
+pub(super) const SIGNATURE: &str = r#"{"encoding":"pkcs7","signature":"canary-signature"}"#;
+pub(super) const MAP: &str = r#"{"hotfixes":{"202604.01":"202604.01.1"}}"#;
 
 fn config(ca: &str, rest: &str) -> String {
     let ca = STANDARD.encode(ca);
@@ -28,7 +24,7 @@ fn config(ca: &str, rest: &str) -> String {
 }
 
 /// A node whose config names the CA, and a world in which IMDS responds.
-fn node_with(ca: &str, rest: &str) -> (Node, Faulty) {
+pub(super) fn node_with(ca: &str, rest: &str) -> (Node, Faulty) {
     let node = Node::new();
     node.write(CONFIG, config(ca, rest));
     let world = networked(&node, |_| Ok(response(200, SIGNATURE)));
@@ -36,7 +32,7 @@ fn node_with(ca: &str, rest: &str) -> (Node, Faulty) {
 }
 
 /// Runs the command against a service; returns level and message of the event.
-fn outcome(node: &Node, world: &mut Faulty) -> (String, String) {
+pub(super) fn outcome(node: &Node, world: &mut Faulty) -> (String, String) {
     assert_eq!(world.run_as(OWN, &["check-hotfix"]), 0);
     let mut events = events(node, "CheckHotfix");
     assert_eq!(events.len(), 1, "{events:?}");
@@ -46,7 +42,7 @@ fn outcome(node: &Node, world: &mut Faulty) -> (String, String) {
 }
 
 /// A node with a pointer, asked of a service that replies so.
-fn checked(pointer: Option<&str>, reply: Reply, rest: &str) -> (Node, String, String) {
+pub(super) fn checked(pointer: Option<&str>, reply: Reply, rest: &str) -> (Node, String, String) {
     let authority = Authority::new();
     let service = Service::start(&authority, NAME, reply);
     let (node, mut world) = node_with(&authority.pem(), rest);
@@ -58,7 +54,7 @@ fn checked(pointer: Option<&str>, reply: Reply, rest: &str) -> (Node, String, St
     (node, level, message)
 }
 
-fn served(json: &str) -> Reply {
+pub(super) fn served(json: &str) -> Reply {
     Reply::Config(json.to_owned())
 }
 
@@ -81,6 +77,13 @@ fn map_of_the_service_is_staged_7_8_9_16() {
 
     let authority = Authority::new();
     let service = Service::start(&authority, NAME, served(MAP));
+    let (node, mut world) = node_with(&authority.pem(), "");
+    world.live_patching = Some(service.port);
+    assert_eq!(world.run_as("202607.15.0", &["check-hotfix"]), 0);
+    let message = events(&node, "CheckHotfix").remove(0).1;
+    assert_eq!(message, "check-hotfix outcome=noHotfixForBase");
+    assert_eq!(node.read(POINTER).unwrap(), MAP, "the whole map is staged");
+
     let (node, mut world) = node_with(&authority.pem(), "");
     let old =
         r#"{"hotfixes":{"x":"y"},"scripts_version":"202604.01.2","version":"202604.01.3","z":1}"#;
@@ -150,25 +153,31 @@ fn unwritable_pointer_leaves_no_temporary_file_17() {
     let service = Service::start(&authority, NAME, served(MAP));
     for operation in ["write", "chmod", "sync", "rename"] {
         let (node, mut world) = node_with(&authority.pem(), "");
-        let network = world.network.take();
-        world = super::world(&node, move |found, path| {
+        world.set_rule(move |found, path| {
             let is_pointer = path.to_string_lossy().contains("aks-node-controller-hotfix");
             (found == operation && is_pointer).then_some(EACCES)
         });
-        world.network = network;
         world.live_patching = Some(service.port);
         let (level, message) = outcome(&node, &mut world);
         assert_eq!(level, "Error");
         assert!(message.contains("outcome=failed error=writing hotfix config"), "{message}");
         assert_eq!(node.read(POINTER), None);
     }
-    // No directory is created for it.
+    // A directory that is missing is not created.
     let (node, mut world) = node_with(&authority.pem(), "");
+    let folder = node.at(POINTER).parent().unwrap().to_owned();
+    let removed = folder.clone();
+    world.set_rule(move |operation, path| {
+        if operation == "write" && path.starts_with(&removed) {
+            std::fs::remove_dir_all(&removed).unwrap();
+        }
+        None
+    });
     world.live_patching = Some(service.port);
-    outcome(&node, &mut world);
-    let made =
-        world.trace.borrow().iter().any(|line| line.starts_with("mkdir") && line.contains("/opt/"));
-    assert!(!made);
+    let (level, message) = outcome(&node, &mut world);
+    assert_eq!(level, "Error");
+    assert!(message.contains("no such file or directory"), "{message}");
+    assert!(!folder.exists());
 }
 
 #[test]
@@ -232,6 +241,16 @@ fn certificate_of_another_ca_or_name_is_refused_21_22_23() {
         // The credential is not sent without such a certificate.
         assert!(service.seen().iter().all(|seen| seen.request.is_empty()));
     }
+    for service in [Service::without_certificate(), Service::without_tls()] {
+        let (node, mut world) = node_with(&ours.pem(), "");
+        world.live_patching = Some(service.port);
+        let (level, message) = outcome(&node, &mut world);
+        assert_eq!(level, "Error");
+        assert!(message.contains("outcome=failed") && message.contains("TLS: "), "{message}");
+        assert_eq!(node.read(POINTER), None);
+        assert_eq!(service.seen().len(), 1, "the service was reached");
+        assert!(service.seen()[0].request.is_empty());
+    }
 }
 
 #[test]
@@ -253,85 +272,6 @@ fn call_is_what_the_front_routes_and_the_service_expects_24() {
     ] {
         assert!(request.contains(part), "{part}: {request}");
     }
-}
-
-#[test]
-fn imds_is_asked_twice_at_most_and_never_through_a_proxy_26_27() {
-    let authority = Authority::new();
-    let service = Service::start(&authority, NAME, served(MAP));
-    let asked = Rc::new(RefCell::new(Vec::new()));
-    let (node, _) = node_with(&authority.pem(), "");
-    let (seen, mut count) = (Rc::clone(&asked), 0);
-    let mut world = networked(&node, move |request| {
-        assert!(request.proxy.is_none() && request.limit == Duration::from_secs(2));
-        let headers: Vec<_> =
-            request.headers.iter().map(|(n, v)| format!("{n}: {}", v.expose())).collect();
-        seen.borrow_mut().push(format!(
-            "http://{}{} {headers:?}",
-            request.url.authority(),
-            request.url.target
-        ));
-        count += 1;
-        Ok(response(if count == 1 { 500 } else { 200 }, SIGNATURE))
-    });
-    world.variables = vec![("HTTP_PROXY".into(), "http://127.0.0.1:1".into())];
-    world.live_patching = Some(service.port);
-    assert_eq!(outcome(&node, &mut world).1, "check-hotfix outcome=lpsRead");
-    let expected = r#"http://169.254.169.254/metadata/attested/document?api-version=2025-04-07 ["Metadata: true"]"#;
-    assert_eq!(*asked.borrow(), [expected, expected]);
-    let warnings = logged(&node).iter().filter(|line| line.starts_with("WARN")).count();
-    assert_eq!(warnings, 1);
-
-    for bad in [
-        Ok(response(200, r#"{"signature":""}"#)),
-        Ok(response(200, "{}")),
-        Ok(response(200, r#"{"signature":7}"#)),
-        Ok(response(200, "<html>")),
-        Ok(response(302, SIGNATURE)),
-        // What the client makes of two MiB; `world::http` has the test.
-        Err(HttpFailure { kind: HttpFailureKind::Malformed, text: "larger".to_owned() }),
-    ] {
-        let (node, _) = node_with(&authority.pem(), "");
-        let mut world = networked(&node, move |_| bad.clone());
-        world.live_patching = Some(service.port);
-        let (level, message) = outcome(&node, &mut world);
-        assert_eq!(level, "Error");
-        assert!(message.contains("imds attested token: "), "{message}");
-        assert_eq!(world.network.unwrap().requests.len(), 2);
-        assert_eq!(world.dialed, [""; 0]);
-    }
-}
-
-#[test]
-fn service_that_does_not_end_is_given_up_at_the_deadline_28() {
-    let authority = Authority::new();
-    for reply in [Reply::Silence, Reply::Drip] {
-        let service = Service::start(&authority, NAME, reply);
-        let (node, mut world) = node_with(&authority.pem(), "");
-        world.live_patching = Some(service.port);
-        world.dial_limit = Some(Duration::from_millis(500));
-        let (level, message) = outcome(&node, &mut world);
-        assert_eq!(level, "Error");
-        assert!(message.contains("DeadlineExceeded") || message.contains("timed out"), "{message}");
-        assert_eq!(world.dialed, [format!("{HOST}:443 3s")]);
-    }
-}
-
-#[test]
-fn large_map_is_staged_and_a_larger_one_is_refused_29() {
-    let large = |bytes: usize| {
-        let entries: Vec<String> =
-            (0..bytes / 32).map(|at| format!(r#""{at:012}":"202604.01.1""#)).collect();
-        format!(r#"{{"hotfixes":{{"202604.01":"202604.01.1",{}}}}}"#, entries.join(","))
-    };
-    let (node, _, message) = checked(None, served(&large(3 << 20)), "");
-    assert_eq!(message, "check-hotfix outcome=lpsRead");
-    assert!(node.read(POINTER).unwrap().len() > 2 << 20);
-    let cold = r#","hotfixes":{"202604.01":"202604.01.7"}"#;
-    let (node, level, message) = checked(None, served(&large(6 << 20)), cold);
-    assert_eq!(level, "Error");
-    assert!(message.contains("ResourceExhausted"), "{message}");
-    assert_eq!(node.read(POINTER), None);
 }
 
 /// The process that panics: run by [`panic_is_an_event_and_exit_code_0_31`] only.

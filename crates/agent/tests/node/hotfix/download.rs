@@ -14,11 +14,11 @@ use super::{
     AGENT, CUSTOM_DATA, HOTFIX_AGENT, OWN, POINTER, POLICY, events, left_over, logged, networked,
     response, world,
 };
-use crate::faulty::Faulty;
+use crate::faulty::{EACCES, Faulty};
 use crate::support::{Node, REPORT, SENTINEL, end_of, text, write_program};
 
-const PACKAGED: &str = "/usr/bin/aks-node-controller";
-const BINARY: &str = r#"{"version":"202604.01.1"}"#;
+pub(super) const PACKAGED: &str = "/usr/bin/aks-node-controller";
+pub(super) const BINARY: &str = r#"{"version":"202604.01.1"}"#;
 
 /// A node with this pointer, and the image's agent.
 pub(super) fn node_with(pointer: &str) -> Node {
@@ -30,7 +30,7 @@ pub(super) fn node_with(pointer: &str) -> Node {
 }
 
 /// An Ubuntu node that takes Microsoft's agent.
-fn ubuntu(pointer: &str) -> Node {
+pub(super) fn ubuntu(pointer: &str) -> Node {
     let node = node_with(pointer);
     node.write(POLICY, "full\n");
     node.write("/etc/os-release", "NAME=\"Ubuntu\"\nID=ubuntu\n");
@@ -106,6 +106,16 @@ fn pointer_without_request_runs_no_tool_32_33_35_36_37() {
         let is_odd = is_odd || pointer.is_some_and(|pointer| pointer.contains(';'));
         assert_eq!(is_warned, is_odd, "{own} {pointer:?}");
     }
+    // A pointer that cannot be read.
+    let node = ubuntu(BINARY);
+    let (mut world, calls) = tooled(&node, |_| (0, Some(0)));
+    world.set_rule(|operation, path| {
+        let is_pointer = operation == "open" && path.ends_with("aks-node-controller-hotfix.json");
+        is_pointer.then_some(EACCES)
+    });
+    assert_eq!(world.run_as(OWN, &["download-hotfix"]), 0);
+    assert_eq!(*calls.borrow(), [""; 0]);
+    assert!(logged(&node).contains(&"WARN failed to read the hotfix pointer".to_owned()));
     // A directory in the pointer's place.
     let node = ubuntu("");
     fs::remove_file(node.at(POINTER)).unwrap();
@@ -331,6 +341,8 @@ fn policy_decides_what_is_taken_52() {
         assert_eq!(!calls.borrow().is_empty(), binary);
         let message = events(&node, "DownloadHotfix").remove(0).1;
         assert_eq!(message.contains("binary=202604.01.1 not taken (policy "), !binary, "{message}");
+        let lost = "scripts embedded in it are not applied";
+        assert_eq!(message.ends_with(lost), !binary, "{message}");
         let is_warned =
             logged(&node).iter().any(|line| line.starts_with("WARN binary hotfix not taken"));
         assert_eq!(is_warned, !binary);
@@ -339,6 +351,44 @@ fn policy_decides_what_is_taken_52() {
             file == Some("everything")
         );
     }
+}
+
+#[test]
+fn scripts_that_are_not_applied_are_reported_52() {
+    // Embedded in a binary that the policy excludes.
+    for (policy, word) in [("scripts", "scripts"), ("off", "off")] {
+        let node = ubuntu(BINARY);
+        node.write(POLICY, policy);
+        let mut world = world(&node, |_, _| None);
+        assert_eq!(world.run_as(OWN, &["preflight", "-o", "json"]), 0);
+        let report: serde_json::Value = serde_json::from_slice(&world.out).unwrap();
+        let findings = report["findings"].as_array().unwrap();
+        let finding = findings.iter().find(|finding| finding["check"] == "hotfix").unwrap();
+        assert_eq!(finding["verdict"], "warning");
+        let expected = format!(
+            "the binary hotfix 202604.01.1 is requested and not taken (policy {word}), \
+             scripts embedded in it are not applied: binary=202604.01.0 scripts=image"
+        );
+        assert_eq!(finding["summary"], expected);
+    }
+    // Taken, or not for this version.
+    for (policy, own) in [("full", OWN), ("scripts", "202604.01.1"), ("scripts", "202605.01.0")] {
+        let node = ubuntu(BINARY);
+        node.write(POLICY, policy);
+        let mut world = world(&node, |_, _| None);
+        world.run_as(own, &["preflight"]);
+        assert!(text(&world.out).contains("no hotfix is in effect"), "{}", text(&world.out));
+    }
+    // Requested without the file that would contain them.
+    let node = ubuntu(r#"{"scripts_version":"202604.01.1"}"#);
+    let (mut world, _) = tooled(&node, |_| (0, Some(0)));
+    assert_eq!(world.run_as(OWN, &["download-hotfix"]), 0);
+    let message = events(&node, "DownloadHotfix").remove(0).1;
+    assert!(
+        message.ends_with("scripts=202604.01.1 not applied (no nodecustomdata.yml) binary=none"),
+        "{message}"
+    );
+    assert!(logged(&node).iter().any(|line| line.starts_with("WARN no nodecustomdata.yml")));
 }
 
 #[test]

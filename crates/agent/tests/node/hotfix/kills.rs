@@ -4,13 +4,16 @@ use std::cell::Cell;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
+use std::time::Duration;
+
+use mooring_agent::world::{ChildStatus, Tool, ToolEnd};
 
 use super::program::printing;
 use super::scripts::{are_new, custom_data, write_old_files};
 use super::{
     AGENT, CONFIG, CUSTOM_DATA, HOTFIX_AGENT, OWN, POINTER, POLICY, RECORD, left_over, world,
 };
-use crate::faulty::{EIO, ENOSPC};
+use crate::faulty::{EIO, ENOSPC, Network};
 use crate::support::{Node, text, write_program};
 
 /// Operations that change something.
@@ -208,7 +211,7 @@ fn agent_is_old_or_new_after_a_kill_at_any_operation() {
 
 #[test]
 fn full_disk_at_any_operation_leaves_old_or_new_files() {
-    for change in [Change::Scripts, Change::Pointer] {
+    for change in [Change::Scripts, Change::Pointer, Change::Binary] {
         for lasts in [false, true] {
             let (mut old, mut new) = (0, 0);
             for failing in 0.. {
@@ -229,8 +232,20 @@ fn full_disk_at_any_operation_leaves_old_or_new_files() {
                     };
                     fails.then_some(ENOSPC)
                 });
-                assert_eq!(world.run_as(OWN, &[command(change)]), 0);
-                if is_changed(&node, change) {
+                if change == Change::Binary {
+                    let took = |_: &Tool<'_>| {
+                        let status = Some(ChildStatus::Exited(0));
+                        (Duration::from_secs(1), ToolEnd { status, output: Vec::new() })
+                    };
+                    world.tools = Some(Box::new(took));
+                    world.network = Some(Network::new(7, |_| unreachable!("no request")));
+                }
+                let code = world.run_as(OWN, &[command(change)]);
+                let is_new = is_changed(&node, change);
+                // Only a binary hotfix that is not taken is a failure of the command.
+                let is_failed = change == Change::Binary && !is_new;
+                assert_eq!(code, u8::from(is_failed), "{change:?} {failing}");
+                if is_new {
                     new += 1;
                 } else {
                     old += 1;

@@ -2,7 +2,9 @@
 
 mod check;
 mod download;
+mod hosted;
 mod kills;
+mod limits;
 mod program;
 mod scripts;
 mod service;

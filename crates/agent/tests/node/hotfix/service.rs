@@ -9,7 +9,8 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
 };
 use rustls::pki_types::PrivateKeyDer;
-use rustls::server::Acceptor;
+use rustls::server::{Acceptor, ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
 use rustls::{ServerConfig, StreamOwned};
 
 /// The name that the service's certificate is for.
@@ -74,15 +75,55 @@ pub(super) struct Service {
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
+/// A certificate resolver that has a key and no certificate.
+#[derive(Debug)]
+struct NoCertificate(Arc<CertifiedKey>);
+
+impl ResolvesServerCert for NoCertificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0))
+    }
+}
+
 impl Service {
+    /// Serves TLS with an empty list of certificates.
+    pub(super) fn without_certificate() -> Self {
+        let key = PrivateKeyDer::try_from(KeyPair::generate().unwrap().serialize_der()).unwrap();
+        let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
+        let resolver = NoCertificate(Arc::new(CertifiedKey::new(Vec::new(), key)));
+        let mut config =
+            ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+                .with_safe_default_protocol_versions()
+                .unwrap()
+                .with_no_client_auth()
+                .with_cert_resolver(Arc::new(resolver));
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Self::serving(move |stream, seen| {
+            serve(stream, &Arc::new(config.clone()), &Reply::Silence, seen);
+        })
+    }
+
+    /// Serves HTTP/2 in clear text.
+    pub(super) fn without_tls() -> Self {
+        Self::serving(|mut stream, seen| {
+            seen.lock().unwrap().push(Seen::default());
+            let _ = respond(&mut stream, &Reply::Config("{}".to_owned()));
+        })
+    }
+
     /// Serves every connection alike, until the test process ends.
     pub(super) fn start(authority: &Authority, name: &str, reply: Reply) -> Self {
+        let config = authority.config(name);
+        Self::serving(move |stream, seen| serve(stream, &config, &reply, seen))
+    }
+
+    fn serving(serve: impl Fn(TcpStream, &Mutex<Vec<Seen>>) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let service = Self { port: listener.local_addr().unwrap().port(), seen: Arc::default() };
-        let (seen, config) = (Arc::clone(&service.seen), authority.config(name));
+        let seen = Arc::clone(&service.seen);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                serve(stream, &config, &reply, &seen);
+                serve(stream, &seen);
             }
         });
         service
