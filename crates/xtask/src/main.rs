@@ -43,8 +43,10 @@ Chores:
                any bytes against every reader of foreign input, 1,000,000 each unless told otherwise
   soak [--seeds N] [--first SEED]
                fault schedules of the repair, a million unless told
-  mutants [--iterate]
-               every small change of the repair's guards, journal and sanitiser must be noticed by a test
+  mutants [--crate NAME]... [--all] [--sample N [--seed S]] [OPTIONS OF cargo mutants]
+               change a crate's code, one small change at a time: a quick test of the crate must notice each
+               without a crate: guards, journal, stores and sanitiser of the repair; --sample tries N changes of each crate,
+               which S (1) chooses; --iterate tries only changes that were not noticed
   bench agent  start-up, dry run, wake-up, memory and size of the shipped node agent
   bench controller
                reads, time to the condition and memory of the controller, under virtual time

@@ -1,0 +1,163 @@
+//! Which files of a crate are changed, and which tests must notice.
+
+use crate::step::Failed;
+
+/// A crate whose tests are judged. `.cargo/mutants.toml` has changes that are left out, and why.
+pub(super) struct Tested {
+    pub(super) name: &'static str,
+    pub(super) files: &'static [&'static str],
+    /// Files of these that hold tables, which tests compare row by row.
+    pub(super) data: &'static [&'static str],
+    /// Tests that take seconds, since they run once for every change.
+    pub(super) tests: &'static [&'static str],
+}
+
+/// The crate that is examined if none is named.
+pub(super) const DEFAULT: &str = "repair";
+
+pub(super) const TABLE: [Tested; 12] = [
+    Tested {
+        name: "agent",
+        files: &["crates/agent/src/**"],
+        data: &[],
+        tests: &[
+            "--lib",
+            "--test=cli",
+            "--test=command",
+            "--test=compare",
+            "--test=golden",
+            "--test=nbc",
+            "--test=node",
+            "--test=panic",
+            "--test=promises",
+            "--test=redact",
+        ],
+    },
+    Tested {
+        name: "arm",
+        files: &["crates/arm/src/**"],
+        data: &[],
+        tests: &[
+            "--lib",
+            "--test=exchanges",
+            "--test=operations",
+            "--test=real",
+            "--test=roles",
+            "--test=sequences",
+        ],
+    },
+    Tested {
+        name: "contract",
+        files: &["crates/contract/src/**"],
+        data: &["crates/contract/src/catalogue/data/**"],
+        tests: &["--tests"],
+    },
+    Tested {
+        name: "controller",
+        files: &["crates/controller/src/**"],
+        data: &[],
+        tests: &["--lib", "--test=dropped", "--test=forged", "--test=replay", "--test=run"],
+    },
+    Tested { name: "demo", files: &["crates/demo/src/**"], data: &[], tests: &["--lib"] },
+    Tested {
+        name: "diagnosis",
+        files: &["crates/diagnosis/src/**"],
+        data: &[],
+        tests: &["--lib", "--test=corpus", "--test=fleet", "--test=promises", "--test=properties"],
+    },
+    Tested {
+        name: "kubeconfig",
+        files: &["crates/kubeconfig/src/**"],
+        data: &[],
+        tests: &["--lib"],
+    },
+    Tested {
+        name: "mooring",
+        files: &["crates/mooring/src/**"],
+        data: &[],
+        tests: &[
+            "--bins",
+            "--test=bundle",
+            "--test=controller",
+            "--test=explain",
+            "--test=hostile",
+            "--test=sim",
+            "--test=sim_cluster",
+            "--test=trace",
+        ],
+    },
+    Tested {
+        name: "repair",
+        files: &[
+            "crates/repair/src/guards/**",
+            "crates/repair/src/journal/**",
+            "crates/repair/src/machine/second_look.rs",
+            "crates/repair/src/shell/store/**",
+            "crates/repair/src/replay.rs",
+            "crates/repair/src/sanitise.rs",
+            "crates/repair/src/stand_in.rs",
+            "crates/repair/src/observation/error_codes.rs",
+        ],
+        data: &[],
+        tests: &[
+            "--lib",
+            "--test=guards",
+            "--test=bodies",
+            "--test=journal",
+            "--test=stores",
+            "--test=operations",
+            "--test=machine",
+        ],
+    },
+    Tested {
+        name: "simulator",
+        files: &["crates/simulator/src/**"],
+        data: &[],
+        tests: &["--lib", "--test=azure", "--test=live_patching", "--test=world"],
+    },
+    Tested { name: "testbed", files: &["crates/testbed/src/**"], data: &[], tests: &["--tests"] },
+    Tested { name: "trace", files: &["crates/trace/src/**"], data: &[], tests: &["--tests"] },
+];
+
+/// Returns the rows of these crates, each once.
+pub(super) fn select(names: &[&str]) -> Result<Vec<&'static Tested>, Failed> {
+    if let Some(unknown) = names.iter().find(|name| TABLE.iter().all(|row| row.name != **name)) {
+        let known: Vec<_> = TABLE.iter().map(|row| row.name).collect();
+        return Err(Failed(format!("unknown crate `{unknown}`\nhint: {}", known.join(", "))));
+    }
+    Ok(TABLE.iter().filter(|row| names.contains(&row.name)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TABLE, select};
+    use crate::step::root;
+
+    #[test]
+    fn rows_are_in_order_and_unknown_crates_are_refused() {
+        let names = |words: &[&str]| -> Vec<&str> {
+            select(words).unwrap().iter().map(|row| row.name).collect()
+        };
+        assert_eq!(names(&["trace", "arm", "arm"]), ["arm", "trace"]);
+        assert!(select(&["arms"]).is_err_and(|error| error.0.contains("arms")));
+    }
+
+    #[test]
+    fn every_crate_and_its_named_tests_exist() {
+        let mut folders: Vec<String> = std::fs::read_dir(root().join("crates"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "xtask")
+            .collect();
+        folders.sort();
+        assert_eq!(TABLE.map(|row| row.name).to_vec(), folders);
+        for row in &TABLE {
+            let tests = root().join("crates").join(row.name).join("tests");
+            for test in row.tests.iter().filter_map(|test| test.strip_prefix("--test=")) {
+                let there = tests.join(format!("{test}.rs")).exists()
+                    || tests.join(test).join("main.rs").exists();
+                assert!(there, "{}: {test}", row.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! `mutants`: small changes of the code, one at a time, each of which a test must notice.
+
+mod crates;
+mod outcome;
+mod sample;
+mod tree;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::step::{Failed, command, output, root, run, say, write};
+use crates::Tested;
+use outcome::Outcome;
+
+const VERSION: &str = "27.1.0";
+/// Exit codes of cargo-mutants after a complete run: all caught, some missed, some timed out.
+const COMPLETE: [i32; 3] = [0, 2, 3];
+
+/// The argument by which cargo-mutants leaves out what it caught before.
+const ITERATE: &str = "--iterate";
+
+/// Arguments of the chore.
+#[derive(Debug, PartialEq, Eq)]
+struct Arguments<'a> {
+    crates: Vec<&'a str>,
+    /// The number of mutants per crate and the seed that chooses them; without it all mutants.
+    sample: Option<(usize, u64)>,
+    /// Arguments for cargo-mutants.
+    rest: Vec<&'a str>,
+}
+
+impl<'a> Arguments<'a> {
+    fn parse(words: &[&'a str]) -> Result<Self, Failed> {
+        let (mut crates, mut rest, mut count, mut seed) = (Vec::new(), Vec::new(), None, None);
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            let mut value =
+                || words.next().ok_or_else(|| Failed(format!("{word} requires a value")));
+            match word {
+                "--all" => crates.extend(crates::TABLE.iter().map(|tested| tested.name)),
+                "--crate" => crates.push(value()?),
+                "--sample" => count = Some(number(word, value()?)?),
+                "--seed" => seed = Some(number(word, value()?)?),
+                other => rest.push(other),
+            }
+        }
+        if crates.is_empty() {
+            crates.push(crates::DEFAULT);
+        }
+        let sample = match (count, seed) {
+            (None, Some(_)) => return Err(Failed("--seed requires --sample".to_owned())),
+            (None, None) => None,
+            (Some(count), seed) => Some((count, seed.unwrap_or(1))),
+        };
+        Ok(Self { crates, sample, rest })
+    }
+}
+
+fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, Failed> {
+    value.parse().map_err(|_| Failed(format!("{name}: `{value}` is not a number")))
+}
+
+/// Runs cargo-mutants on a copy of the sources, one change after the other and at low priority; fails if a change survives.
+pub(crate) fn mutants(words: &[&str]) -> Result<(), Failed> {
+    let arguments = Arguments::parse(words)?;
+    let tested = crates::select(&arguments.crates)?;
+    if run("cargo", &["mutants", "--version"]).is_err() {
+        run("cargo", &["install", "--locked", "cargo-mutants", "--version", VERSION])?;
+    }
+    let folder = root().canonicalize()?.join("target/mutants");
+    tree::copy(&root(), &folder.join("tree"))?;
+    let mut outcomes = Vec::new();
+    for tested in tested {
+        let outcome = examine(tested, &arguments, &folder)?;
+        say(&outcome::table(std::slice::from_ref(&outcome)));
+        outcomes.push(outcome);
+    }
+    if outcomes.len() > 1 {
+        say(&outcome::table(&outcomes));
+    }
+    let survived: Vec<&str> =
+        outcomes.iter().flat_map(|outcome| &outcome.survived).map(String::as_str).collect();
+    if survived.is_empty() {
+        say("xtask: every change was noticed\n");
+        return Ok(());
+    }
+    Err(Failed(format!(
+        "{} changes survived:\n  {}\nhint: add tests that notice them; `--iterate` tries only changes that were not noticed",
+        survived.len(),
+        survived.join("\n  ")
+    )))
+}
+
+/// Runs cargo-mutants on one crate.
+fn examine(tested: &Tested, arguments: &Arguments, folder: &Path) -> Result<Outcome, Failed> {
+    let results = folder.join(tested.name);
+    std::fs::create_dir_all(&results)?;
+    let mut command = cargo_mutants(tested, arguments, folder);
+    let is_repeated = arguments.rest.contains(&ITERATE);
+    if arguments.sample.is_some() || is_repeated {
+        command.arg(ITERATE);
+    }
+    if let Some((count, seed)) = arguments.sample {
+        let list = output(cargo_mutants(tested, arguments, folder).arg("--list"))?;
+        let names: Vec<&str> = list.lines().collect();
+        let chosen = sample::choose(&names, count, seed);
+        let (chosen_count, all) = (chosen.len(), names.len());
+        say(&format!("xtask: {}: {chosen_count} of {all} mutants, seed {seed}\n", tested.name));
+        leave_out(&results, &names, &chosen, is_repeated)?;
+    }
+    command.args(["--in-place", "--minimum-test-timeout", "60"]);
+    command.arg("--output").arg(&results);
+    let status = command.status()?;
+    if status.code().is_some_and(|code| COMPLETE.contains(&code)) {
+        return Outcome::read(tested.name, &results.join("mutants.out"));
+    }
+    Err(Failed(format!(
+        "cargo-mutants ended with {status} on {}\nhint: {} has its logs",
+        tested.name,
+        results.join("mutants.out/log").display()
+    )))
+}
+
+/// Names the mutants that are not chosen in the list that `--iterate` leaves out. (Deleted members of structs ignore `--re`.)
+fn leave_out(
+    results: &Path,
+    all: &[&str],
+    chosen: &[&str],
+    is_repeated: bool,
+) -> Result<(), Failed> {
+    let folder = results.join("mutants.out");
+    if !is_repeated && folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    std::fs::create_dir_all(&folder)?;
+    let others: Vec<&str> = all.iter().copied().filter(|name| !chosen.contains(name)).collect();
+    write(&folder.join("previously_caught.txt"), &(others.join("\n") + "\n"))
+}
+
+/// Returns the command for one crate. Its builds leave out what costs time and does not help to notice a change.
+fn cargo_mutants(tested: &Tested, arguments: &Arguments, folder: &Path) -> Command {
+    let package = format!("mooring-{}", tested.name).replace("mooring-mooring", "mooring");
+    let unoptimized = format!("profile.dev.package.{package}.opt-level=0");
+    let mut command = command("nice");
+    command.args(["-n", "19", "cargo", "mutants"]);
+    command.arg("--dir").arg(folder.join("tree")).args(["--package", &package]);
+    command.args(tested.files.iter().flat_map(|file| ["--file", file]));
+    command.args(tested.data.iter().flat_map(|file| ["--exclude", file]));
+    command.args(tested.tests.iter().map(|test| format!("--cargo-arg={test}")));
+    for line in ["profile.dev.debug=false", &unoptimized] {
+        command.arg(format!("--cargo-arg=--config={line}"));
+    }
+    command.args(arguments.rest.iter().filter(|word| **word != ITERATE));
+    // Kept between runs, and apart from the builds of the real sources.
+    command.env("CARGO_TARGET_DIR", folder.join("build"));
+    command.env("MOORING_TEST_QUICK", "1");
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+
+    #[test]
+    fn repair_is_examined_unless_crates_are_named() {
+        let parsed = Arguments::parse(&["--iterate"]).unwrap();
+        assert_eq!(
+            parsed,
+            Arguments { crates: vec!["repair"], sample: None, rest: vec!["--iterate"] }
+        );
+        let words = ["--crate", "arm", "--sample", "45", "--in-diff", "x", "--crate", "trace"];
+        let parsed = Arguments::parse(&words).unwrap();
+        assert_eq!((parsed.crates, parsed.sample), (vec!["arm", "trace"], Some((45, 1))));
+        assert_eq!(parsed.rest, ["--in-diff", "x"]);
+        let parsed = Arguments::parse(&["--all", "--sample", "5", "--seed", "7"]).unwrap();
+        assert!(parsed.crates.len() > 7, "{:?}", parsed.crates);
+        assert_eq!(parsed.sample, Some((5, 7)));
+    }
+
+    #[test]
+    fn incomplete_arguments_are_refused() {
+        for words in [&["--crate"][..], &["--sample", "x"], &["--seed", "1"]] {
+            assert!(Arguments::parse(words).is_err(), "{words:?}");
+        }
+    }
+}
