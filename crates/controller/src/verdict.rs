@@ -246,3 +246,28 @@ impl Verdict {
         format!("{}/{code}/{}", self.reason.as_str(), failure.map_or("", |failure| &failure.cause))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_with_an_error_has_not_succeeded() {
+        let claim = Claim::vanished(&"u".into(), "c", None, None, Timestamp::UNIX_EPOCH);
+        let judged = |progress, error: &str| {
+            let machine = MachineSeen { name: "m".into(), progress, error: error.to_owned() };
+            judge(&claim, &Observation::Machine(machine), Timestamp::UNIX_EPOCH)
+        };
+        let reason = |finding| match finding {
+            Finding::Final(verdict) => Some(verdict.reason),
+            Finding::Nothing => None,
+            Finding::Passing(verdict) => panic!("{verdict:?}"),
+        };
+        assert_eq!(reason(judged(Progress::Succeeded, "")), Some(Reason::CseSucceeded));
+        assert_eq!(reason(judged(Progress::Succeeded, "some words")), None);
+        let failed = "VMExtensionProvisioningError\nVM has reported a failure when processing extension 'vmssCSE'. \
+                      Error message: \"Enable failed: failed to execute command: command terminated with exit status=50\"";
+        assert_eq!(reason(judged(Progress::Succeeded, failed)), Some(Reason::CseFailed));
+        assert_eq!(reason(judged(Progress::Running, "")), None);
+    }
+}

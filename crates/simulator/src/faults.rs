@@ -191,6 +191,12 @@ impl Faults {
         self.rules.iter().map(|(rule, _)| rule)
     }
 
+    /// How many faults the rules have made.
+    #[must_use]
+    pub fn made(&self) -> u32 {
+        self.rules.iter().map(|(_, count)| count.made).sum()
+    }
+
     /// What goes wrong with this call: asked once per call.
     pub fn next(&mut self, call: Call<'_>, now: Timestamp) -> Option<Fault> {
         self.next_of(call, now, |_| true)

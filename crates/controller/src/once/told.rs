@@ -152,3 +152,53 @@ impl NodeTold {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(reason: Reason, joined: Option<bool>) -> NodeTold {
+        NodeTold {
+            node: "aks-c".to_owned(),
+            claim: Some("c".to_owned()),
+            pool: None,
+            image: None,
+            joined,
+            cse_succeeded: reason == Reason::CseSucceeded,
+            verdict: Verdict::plain(reason, "words"),
+            from: From::Azure,
+            said: String::new(),
+            earlier: None,
+        }
+    }
+
+    #[test]
+    fn a_bootstrap_that_is_over_without_a_node_has_failed() {
+        use Reason::*;
+        for (reason, joined, failed) in [
+            (CseSucceeded, Some(true), false),
+            (CseSucceeded, Some(false), true),
+            (CseSucceeded, None, false),
+            (NoCseExtension, Some(true), false),
+            (NoCseExtension, Some(false), true),
+            (CseNotCreated, Some(false), true),
+            (CseRunning, Some(false), false),
+            (CseStatusUnavailable, Some(false), false),
+            (CseFailed, Some(true), true),
+            (CseTimedOut, None, true),
+            (NodeNotRegistered, Some(false), true),
+        ] {
+            assert_eq!(told(reason, joined).is_failed(), failed, "{reason} {joined:?}");
+        }
+    }
+
+    #[test]
+    fn the_next_command_fits_what_was_seen() {
+        let next = |reason, joined| told(reason, joined).next("c").unwrap_or_default();
+        assert!(next(Reason::CseSucceeded, Some(false)).contains("journalctl -u kubelet"));
+        assert_eq!(next(Reason::CseSucceeded, Some(true)), "");
+        assert_eq!(next(Reason::NodeNotRegistered, Some(false)), "mooring why c --run-command");
+        assert_eq!(next(Reason::NoCseExtension, Some(true)), "");
+        assert_eq!(next(Reason::CseRunning, Some(false)), "mooring why c");
+    }
+}

@@ -164,6 +164,13 @@ mod tests {
         assert!(health.loop_beat(at(50)));
         assert_eq!(health.readyz(at(50)), Ok(()));
         assert_eq!(health.readyz(at(63)).unwrap_err(), "the watch of NodeClaims fails");
+        health.watched("NodeClaims", false);
+        health.lease_beat(at(100), true);
+        assert!(health.loop_beat(at(100)));
+        assert_eq!(health.readyz(at(110)), Ok(()), "the watch works again");
+        health.failed("NodeClaims", at(110));
+        health.lease_beat(at(160), true);
+        assert_eq!(health.readyz(at(160)), Ok(()), "its last failure is too recent");
     }
 
     #[test]

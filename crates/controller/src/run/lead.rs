@@ -280,3 +280,58 @@ fn leases_path(namespace: &str) -> String {
 fn lease_path(namespace: &str) -> String {
     format!("{}/{}", leases_path(namespace), lease::NAME)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    }
+
+    /// Another replica counts from when it sees a renewal, which is before the response is here.
+    #[tokio::test]
+    async fn a_lease_counts_from_when_its_renewal_was_sent() {
+        let time = Arc::new(Mutex::new(at(0)));
+        let (clock, slow) = (Arc::clone(&time), Arc::clone(&time));
+        let clock: Clock = Arc::new(move || *clock.lock().unwrap());
+        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+            let written = request.method() != http::Method::GET;
+            if written {
+                *slow.lock().unwrap() += SignedDuration::from_secs(3);
+            }
+            let status = if written { 201 } else { 404 };
+            let status_object = r#"{"kind":"Status","status":"Failure","reason":"NotFound","message":"m","code":404}"#;
+            let body = if written { "{}" } else { status_object };
+            let response = http::Response::builder().status(status);
+            std::future::ready(response.body(kube::client::Body::from(body.as_bytes().to_vec())))
+        });
+        let (to_loop, _from_leader) = mpsc::channel(1);
+        let times = Times::default();
+        let mut leader = Leader {
+            api: Api::new(kube::Client::new(service, "default")),
+            gate: Arc::new(Gate::new(Arc::clone(&clock))),
+            to_loop,
+            clock,
+            health: Arc::new(Health::new(at(0))),
+            metrics: Arc::new(Metrics::new()),
+            namespace: "mooring-system".to_owned(),
+            instance: "a".to_owned(),
+            times,
+            candidate: Candidate::new("a", times),
+            old_lease: None,
+            is_waiting: false,
+            failures_kept: 50,
+            term: 0,
+            leads: false,
+        };
+        leader.attempt().await.unwrap();
+        assert_eq!(*time.lock().unwrap(), at(3));
+        let until = at(0) + SignedDuration::try_from(times.renew).unwrap();
+        assert_eq!(leader.candidate.may_write_until(), Some(until));
+    }
+}

@@ -267,6 +267,80 @@ mod tests {
         assert!(backoff.fail(None, at(30 + 601)).0 < Duration::from_secs(1));
     }
 
+    fn told(to_loop: Sender<Message>) -> Told {
+        Told {
+            name: CLAIMS,
+            clock: Arc::new(|| at(0)),
+            health: Arc::new(Health::new(at(0))),
+            backoff: Backoff::new("w", "a", LONGEST_PAUSE),
+            to_loop,
+        }
+    }
+
+    /// A list that breaks off and begins anew, as the library reports it: only the second is complete.
+    fn restarted<K>(first: K, second: K) -> impl Stream<Item = watcher::Result<Event<K>>> + Send
+    where
+        K: Send,
+    {
+        let events = [
+            Event::Init,
+            Event::InitApply(first),
+            Event::Init,
+            Event::InitApply(second),
+            Event::InitDone,
+        ];
+        futures::stream::iter(events.map(Ok))
+    }
+
+    async fn inputs(mut from_watch: tokio::sync::mpsc::Receiver<Message>) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        while let Some(message) = from_watch.recv().await {
+            match message {
+                Message::Input(input) => inputs.push(input),
+                _ => panic!("a watch sends inputs only"),
+            }
+        }
+        inputs
+    }
+
+    #[tokio::test]
+    async fn a_list_of_nodeclaims_that_begins_anew_has_only_what_the_new_one_holds() {
+        let claim = |name: &str| -> SeenClaim {
+            serde_json::from_value(serde_json::json!({
+                "metadata": {"name": name, "uid": name, "creationTimestamp": "2026-11-15T05:00:00Z"},
+                "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}},
+            }))
+            .unwrap()
+        };
+        let (to_loop, from_watch) = tokio::sync::mpsc::channel(16);
+        let projector = Arc::new(Projector::new("CSEProvisioned"));
+        told(to_loop).claims(restarted(claim("gone"), claim("there")), projector).await;
+        let listed = inputs(from_watch).await.into_iter().find_map(|input| match input {
+            Input::Listed(uids) => Some(uids),
+            _ => None,
+        });
+        assert_eq!(listed, Some(HashSet::from([Arc::from("there")])));
+    }
+
+    #[tokio::test]
+    async fn a_list_of_nodes_that_begins_anew_has_only_what_the_new_one_holds() {
+        let node = |name: &str| -> SeenNode {
+            serde_json::from_value(serde_json::json!({
+                "metadata": {
+                    "name": name, "uid": name, "creationTimestamp": "2026-11-15T05:00:00Z",
+                    "labels": {"karpenter.sh/nodepool": "default"},
+                },
+            }))
+            .unwrap()
+        };
+        let (to_loop, from_watch) = tokio::sync::mpsc::channel(16);
+        told(to_loop).nodes(restarted(node("gone"), node("there"))).await;
+        let inputs = inputs(from_watch).await;
+        let [Input::Nodes(nodes)] = &inputs[..] else { panic!("one list: {inputs:?}") };
+        let names: Vec<&str> = nodes.iter().map(|node| &*node.name).collect();
+        assert_eq!(names, ["there"]);
+    }
+
     #[test]
     fn only_a_change_of_state_is_worth_a_line() {
         let mut backoff = Backoff::new("w", "a", LONGEST_PAUSE);

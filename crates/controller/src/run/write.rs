@@ -284,3 +284,66 @@ impl Stop {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::event::Kind;
+
+    fn event(name: &str) -> Action {
+        Action::Event(Event {
+            regarding: Regarding {
+                kind: Kind::NodePool,
+                name: name.to_owned(),
+                uid: Some("u".to_owned()),
+            },
+            reason: "CSEFailed",
+            note: "n".to_owned(),
+            key: "k".to_owned(),
+            at: Timestamp::UNIX_EPOCH,
+        })
+    }
+
+    /// A term that follows starts from the objects, and would repeat what an earlier one left to write.
+    #[tokio::test]
+    async fn what_an_earlier_term_left_to_write_is_dropped() {
+        let bodies: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = Arc::clone(&bodies);
+        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let body = request.into_body().collect_bytes().await.unwrap();
+                seen.lock().unwrap().push(String::from_utf8_lossy(&body).into_owned());
+                let body = kube::client::Body::from(b"{}".to_vec());
+                Ok::<_, std::convert::Infallible>(http::Response::new(body))
+            }
+        });
+        let gate = Arc::new(Gate::new(Arc::new(|| Timestamp::UNIX_EPOCH)));
+        gate.open(2, Timestamp::MAX);
+        let (to_loop, _from_writer) = mpsc::channel(4);
+        let writer = Writer {
+            api: Api::new(kube::Client::new(service, "default")),
+            gate,
+            projector: Arc::new(Projector::new("CSEProvisioned")),
+            metrics: Arc::new(Metrics::new()),
+            to_loop,
+            namespace: "mooring-system".to_owned(),
+            instance: "a".to_owned(),
+            kept: 50,
+            old_server: AtomicBool::new(false),
+        };
+        let (to_writer, batches) = mpsc::unbounded_channel();
+        for (term, name) in [(1, "of-an-earlier-term"), (2, "of-this-term")] {
+            assert!(to_writer.send(Batch { term, writes: vec![event(name)] }).is_ok());
+        }
+        drop(to_writer);
+        writer.run(batches).await;
+        let bodies = bodies.lock().unwrap();
+        assert_eq!(bodies.len(), 1, "{bodies:?}");
+        assert!(bodies[0].contains("of-this-term"), "{bodies:?}");
+    }
+}

@@ -112,6 +112,21 @@ fn a_success_without_a_node_is_looked_at_once_more() {
     assert_eq!(next(&registered, looked(2), held, PATIENCE, at(130)), Next::Never(Why::Ended));
 }
 
+#[test]
+fn a_pause_that_azure_asks_for_is_kept_after_a_deletion_too() {
+    let deleted = Claim { deleted: Some(at(100)), ..claim() };
+    let pause = |retry_after_seconds| {
+        let looks =
+            Looks { since_trigger: Some(1), count: 1, retry_after_seconds, ..Looks::default() };
+        match next(&deleted, looks, None, PATIENCE, at(100)) {
+            Next::At(then, Priority::Trigger) => then.duration_since(at(100)).as_secs(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!((1..=2).contains(&pause(0)), "{}", pause(0));
+    assert!((30..=38).contains(&pause(30)), "{}", pause(30));
+}
+
 fn scriptless() -> Claim {
     let image = "/CommunityGalleries/AKSUbuntu-x/images/2204gen2containerd/versions/202601.13.0";
     Claim { image: Some(image.into()), unregistered_since: at(0), ..claim() }

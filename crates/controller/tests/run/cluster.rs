@@ -260,6 +260,12 @@ impl Cluster {
         words(condition(&object, "CSEProvisioned"))
     }
 
+    /// Returns whether Karpenter has deleted a NodeClaim.
+    pub(crate) fn is_gone(&self, claim: &str) -> bool {
+        let key = Key::new(None, claim);
+        self.shell.with(|world, _| world.kubernetes().get(CLAIMS, &key).is_none())
+    }
+
     /// The forms that our condition had.
     pub(crate) fn forms(&self, claim: &str) -> Vec<String> {
         self.forms.lock().unwrap().get(claim).cloned().unwrap_or_default()

@@ -19,6 +19,7 @@ mod looks;
 mod modes;
 mod outcomes;
 mod real;
+mod refusals;
 mod registering;
 mod rules;
 mod secrets;

@@ -152,6 +152,12 @@ impl Azure {
         self.faults.add(rule);
     }
 
+    /// How many faults the rules have made.
+    #[must_use]
+    pub fn faults_made(&self) -> u32 {
+        self.faults.made()
+    }
+
     /// Removes every fault rule.
     pub fn clear_faults(&mut self, now: Timestamp) {
         self.trace.record(now, format_args!("rules cleared"));

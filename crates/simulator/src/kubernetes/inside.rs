@@ -229,6 +229,12 @@ impl Kubernetes {
         self.faults.add(rule);
     }
 
+    /// How many faults the rules have made.
+    #[must_use]
+    pub fn faults_made(&self) -> u32 {
+        self.faults.made()
+    }
+
     /// Removes every fault rule.
     pub fn clear_faults(&mut self) {
         self.faults.clear();
