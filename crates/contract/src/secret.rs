@@ -117,6 +117,8 @@ mod tests {
     fn a_secret_prints_as_a_mask() {
         assert_eq!(format!("{:?}", Secret::from("hunter2")), "[secret]");
         assert_eq!(format!("{:#?}", Some(Secret::from("hunter2"))), "Some(\n    [secret],\n)");
+        assert!(!Secret::from("hunter2").is_empty() && Secret::from("").is_empty());
+        assert!(!ProxyUrl::from("http://proxy").is_empty() && ProxyUrl::from("").is_empty());
     }
 
     #[test]

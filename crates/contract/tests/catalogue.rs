@@ -31,6 +31,13 @@ fn told_on_a_page() -> impl Iterator<Item = &'static ExitCode> {
     })
 }
 
+#[test]
+fn meanings_print_as_a_list_of_their_codes() {
+    let printed = format!("{:?}", lookup(Os::Linux, 50, None));
+    assert!(printed.starts_with("[\"") && printed.contains("ERR_OUTBOUND_CONN_FAIL"), "{printed}");
+    assert_eq!(format!("{:?}", lookup(Os::Linux, 999_999, None)), "[]");
+}
+
 // ---- what is in it
 
 #[test]

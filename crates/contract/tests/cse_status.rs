@@ -44,6 +44,17 @@ fn foreign_members_and_types_are_passed_over() {
 }
 
 #[test]
+fn only_the_boot_datapoints_are_read_as_such() {
+    let status = read(r#"{"BootDatapoints": {"a": "1", "b": [2]}, "x": {"c": "3"}}"#);
+    assert_eq!(
+        status.timings.boot_datapoints.into_iter().collect::<Vec<_>>(),
+        [("a".into(), "1".into())]
+    );
+    let status = read(r#"{"BootDatapoints": "none", "ExitCode": "1"}"#);
+    assert_eq!((status.code(), status.timings.boot_datapoints.len()), (Ok(1), 0));
+}
+
+#[test]
 fn a_report_without_a_usable_code_says_so() {
     assert_eq!(read("{}").code(), Err(NoCode::Missing));
     assert_eq!(read(r#"{"ExitCode": "unknown"}"#).code(), Err(NoCode::NotANumber));
@@ -120,6 +131,19 @@ fn diagnosis_goes_before_error_and_both_keep_their_beginning() {
 fn zeros_before_a_code_do_not_cost_its_digits() {
     let status = CseStatus { exit_code: format!("{}51", "0".repeat(30)), ..CseStatus::default() };
     assert_eq!(read(&status.fit(64)).code(), Ok(51));
+}
+
+#[test]
+fn report_fits_where_its_timings_alone_are_a_byte_too_long() {
+    let mut status = read(BY_SCRIPTS);
+    status.exit_code = "-1234567".to_owned();
+    let bare = CseStatus { output: String::new(), error: String::new(), ..status.clone() };
+    let most = bare.to_json().len() + 1;
+    for limit in [most - 1, most] {
+        let line = status.fit(limit);
+        assert!(line.len() <= limit, "{} > {limit}: {line}", line.len());
+        assert_eq!(read(&line).timings == status.timings, limit == most, "{line}");
+    }
 }
 
 #[test]

@@ -70,4 +70,20 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn silence_begins_where_the_outer_step_ends() {
+        let spans = build(vec![
+            span("AKS.CSE.outer", Kind::Step, 0, 100),
+            span("AKS.CSE.outer.inner", Kind::Step, 10, 20),
+            span("AKS.CSE.outer.last", Kind::Step, 30, 40),
+            span("AKS.CSE.next", Kind::Step, 101, 110),
+            span("AKS.CSE.late", Kind::Step, 112, 113),
+            span("AKS.CSE.later", Kind::Step, 120, 121),
+        ]);
+        let gaps = find(&spans);
+        let told: Vec<_> = gaps.iter().map(|gap| (&*gap.after, &*gap.before)).collect();
+        assert_eq!(told, [("next", "late"), ("late", "later")]);
+        assert_eq!(gaps[0].end.duration_since(gaps[0].start), LEAST, "the shortest that counts");
+    }
 }

@@ -131,6 +131,20 @@ mod tests {
     }
 
     #[test]
+    fn step_that_ended_is_not_the_one_that_was_running() {
+        let name = |last, code| conclude(Some(last), Some(code)).unwrap().0;
+        // 4 is also a code of ensureContainerd, and 51 of apiserverCurl.
+        assert_eq!(name("AKS.CSE.ensureContainerd", 4), "AKS.CSE.configPrivateClusterHosts");
+        assert_eq!(name("AKS.CSE.apiserverCurl", 51), "AKS.CSE.apiserverNC");
+        assert_eq!(name("AKS.CSE.apiserverNC", 51), "what came after apiserverNC");
+        // A part of a step counts as the step.
+        assert_eq!(
+            name("AKS.CSE.installDeps.aptmarkWALinuxAgent", 99),
+            "AKS.CSE.installContainerRuntime"
+        );
+    }
+
+    #[test]
     fn what_nothing_names_is_not_guessed() {
         let (name, how) = conclude(Some("AKS.CSE.ensureSysctl"), Some(124)).unwrap();
         assert_eq!(name, "what came after ensureSysctl");

@@ -143,6 +143,7 @@ mod tests {
             ("2147483647", i32::MAX),
             ("1e-0", 1),
             ("1200E-2", 12),
+            ("0.00000000000000000005e20", 5),
         ] {
             assert_eq!(read_int32(text), Ok(value), "{text}");
         }
@@ -158,6 +159,7 @@ mod tests {
             "0.5",
             "1.5e0",
             "15e-1.0",
+            "0.000000000000000000005e21",
         ] {
             assert_eq!(read_int32(text), Err(NotRepresentable), "{text}");
         }

@@ -16,6 +16,10 @@ fn secrets_are_masked_and_all_else_stays() {
         ("https://u:p@proxy:3128/x refused", "https://[secret]@proxy:3128/x refused"),
         ("https://b/y?sv=1&sig=abc%2F", "https://b/y?[secret]"),
         ("https://u:p@b/y?sig=1", "https://[secret]@b/y?[secret]"),
+        (
+            "https://b/c/MIIB0123456789abcdefABCDEFMIIB0123456789abcdefABCDEF/d refused",
+            "https://b/c/[secret]/d refused",
+        ),
         ("MIIB0123456789abcdefABCDEFMIIB0123456789abcdefABCDEF==", "[secret]"),
         ("http://u:p@proxy:3128/ refused", "http://[secret]@proxy:3128/ refused"),
         (
@@ -70,6 +74,7 @@ fn a_secret_is_masked_in_every_form_that_announces_it() {
         (r#"{"x":"user:V@proxy:3128"}"#, r#"{"x":"[secret]@proxy:3128"}"#),
         ("http://u:V@a,http://u:V@b", "http://[secret]@a,http://[secret]@b"),
         ("sig=V", "sig=[secret]"),
+        ("a:12@b:V@proxy refused", "[secret]@proxy refused"),
         ("sv=1&sig=V&se=2", "sv=1&sig=[secret]"),
     ] {
         let (line, told) = (line.replace('V', V), masked(&line.replace('V', V)));
@@ -118,6 +123,7 @@ fn lines_that_hold_no_secret_stay_byte_for_byte() {
         "12:30:05 write to someone@example.com or mailto:someone@example.com",
         "Www-Authenticate: Bearer realm=\"x\",service=\"y\"",
         "git clone git@github.com:org/repo",
+        "rsync me@host:folder@snapshot done",
         "é: ключ не найден",
         "",
     ] {
