@@ -31,6 +31,15 @@ const TOKEN: &str = "canary-token-77aa";
 struct Azure(Mutex<Vec<String>>);
 
 impl Azure {
+    /// The cluster `large-N`, in a body of N bytes.
+    fn large(path: &str) -> Outcome {
+        let (_, size) = path.split_once("/large-").unwrap();
+        let size: usize = size.split('/').next().unwrap().parse().unwrap();
+        let of = |pad: &str| json!({"name": "large", "pad": pad, "properties": {}});
+        let pad = "x".repeat(size - of("").to_string().len());
+        Outcome::Answer(json(StatusCode::OK, &of(&pad)))
+    }
+
     /// The answers of the cluster `links-HOST-PORT`: all that can link leads there.
     fn foreign_link(request: &Request, path: &str) -> Option<Outcome> {
         let (_, rest) = path.split_once("/links-")?;
@@ -80,6 +89,8 @@ impl Service for Azure {
                 StatusCode::OK,
                 &json!({"name": "demo", "properties": {"provisioningState": "Succeeded"}}),
             ))
+        } else if path.contains("/large-") {
+            Self::large(&path)
         } else if path.ends_with("/cut") {
             Outcome::CutShort(json(StatusCode::OK, &json!({"name": "cut", "properties": {}})), 10)
         } else if path.ends_with("/steal") || path.ends_with("/x") {
@@ -197,6 +208,18 @@ async fn a_torn_answer_is_read_again_and_a_redirect_is_not_followed() {
     assert_eq!(error.call.attempts, 5);
     let error = client.cluster(&cluster("moved")).await.unwrap_err();
     assert!(matches!(&error.kind, ErrorKind::Server(refusal) if refusal.status == 307), "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_has_at_most_32_mib() {
+    let setup = set_up().await;
+    let client = client(&setup.cloud, SECRET);
+    let large = |bytes: usize| cluster(&format!("large-{bytes}"));
+    assert_eq!(client.cluster(&large(32 << 20)).await.unwrap().name, "large");
+    // Not repeated, since it may have worked.
+    let error = client.abort_cluster(&large((32 << 20) + 1)).await.unwrap_err();
+    assert!(error.to_string().contains("the answer is larger than 32 MiB"), "{error}");
+    assert_eq!((error.fate, error.call.attempts), (Fate::Unknown, 1));
 }
 
 /// A record that a `ConfigMap` could hold: a kept operation with this monitor.

@@ -149,6 +149,21 @@ async fn every_call_ends_and_attempts_are_bounded() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn pauses_between_attempts_grow() {
+    // The longest of many: each is any time up to 0.8, 1.6, 3.2 and 6.4 s.
+    let world = World::new((0..200).map(|_| answer(500, &[], "")));
+    let mut longest = [0; 4];
+    for call in 0..40 {
+        world.client().cluster(&cluster()).await.unwrap_err();
+        let times = &world.times()[5 * call..];
+        for (longest, pair) in longest.iter_mut().zip(times.windows(2)) {
+            *longest = (*longest).max(pair[1] - pair[0]);
+        }
+    }
+    assert!(longest[0] <= 1 && (4..=7).contains(&longest[3]), "{longest:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_read_that_was_cut_short_is_read_again() {
     let world = World::new([answer(200, &[], &OK[..20]), answer(200, &[], OK)]);
     assert_eq!(world.client().cluster(&cluster()).await.unwrap().text(), OK);

@@ -184,10 +184,11 @@ mod tests {
 
     use super::*;
 
-    /// A credential that fails or not, and counts its requests.
+    /// A credential that fails or not, or never answers, and counts its requests.
     #[derive(Debug)]
     struct Fake {
         fails: bool,
+        hangs: bool,
         requests: AtomicUsize,
     }
 
@@ -210,14 +211,20 @@ mod tests {
             } else {
                 Ok(AccessToken::new("token", OffsetDateTime::UNIX_EPOCH))
             };
-            Box::pin(async { result })
+            let hangs = self.hangs;
+            Box::pin(async move {
+                if hangs {
+                    std::future::pending::<()>().await;
+                }
+                result
+            })
         }
     }
 
     #[tokio::test]
     async fn credential_that_worked_is_asked_first() {
-        let [failing, working] =
-            [true, false].map(|fails| Arc::new(Fake { fails, requests: AtomicUsize::new(0) }));
+        let [failing, working] = [true, false]
+            .map(|fails| Arc::new(Fake { fails, hangs: false, requests: AtomicUsize::new(0) }));
         let chain = Chain {
             links: vec![
                 (Credential::WorkloadIdentity, Arc::<Fake>::clone(&failing)),
@@ -231,5 +238,25 @@ mod tests {
             let counted = [&failing, &working].map(|fake| fake.requests.load(Ordering::Relaxed));
             assert_eq!(counted, [1, requests]);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_the_last_credential_is_waited_for_long() {
+        let hanging = || -> Arc<dyn TokenCredential> {
+            Arc::new(Fake { fails: false, hangs: true, requests: AtomicUsize::new(0) })
+        };
+        let start = tokio::time::Instant::now();
+        let links = vec![
+            (Credential::WorkloadIdentity, hanging()),
+            (Credential::ManagedIdentity, hanging()),
+            (Credential::AzureCli, hanging()),
+        ];
+        let chain = Chain { links, good: AtomicUsize::new(0), secrets: Vec::new() };
+        let IdentityError::AllFailed(failures) = chain.token("scope").await.unwrap_err() else {
+            panic!("another error");
+        };
+        let told: Vec<&str> = failures.iter().map(|(_, why)| why.as_str()).collect();
+        assert_eq!(told, ["no answer within 5 s", "no answer within 5 s", "no answer within 30 s"]);
+        assert_eq!(start.elapsed(), Duration::from_secs(40));
     }
 }

@@ -39,6 +39,7 @@ pub(super) const TABLE: [Tested; 12] = [
         data: &[],
         tests: &[
             "--lib",
+            "--test=errors",
             "--test=exchanges",
             "--test=operations",
             "--test=real",
