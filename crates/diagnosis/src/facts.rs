@@ -89,6 +89,8 @@ fn fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
         Anchor::ExtensionError => extension_error(read, at),
         Anchor::Image => image(read, at, end),
         Anchor::Arm => arm_code(read, at, end),
+        // A property of every cluster.
+        Anchor::RunCommand if follows(text, at, "disable") => {}
         Anchor::RunCommand => {
             let message = read.here();
             message.run_command |= !message.in_streams();

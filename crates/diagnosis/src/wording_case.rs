@@ -5,6 +5,7 @@ use crate::diagnose::unknown;
 use crate::diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 use crate::evidence::quote;
 use crate::message::{Handler, Opener};
+use crate::stage::Stage;
 use crate::text::Text;
 use crate::told::{Item, Told};
 use crate::wordings::{About, Match, OTHER_EXTENSION, Tier, Wording, matches};
@@ -25,6 +26,10 @@ pub(crate) fn without_message(
             let told = told(text, found);
             let mut diagnosis = from_wording(text, &told, found);
             diagnosis.os = found.wording.os.or(hints.os);
+            if diagnosis.stage == Stage::Launch && !About::Nodes.holds(&text.phrases) {
+                // Nothing shows that the VM is a node's.
+                diagnosis.confidence = diagnosis.confidence.min(Confidence::Medium);
+            }
             Some((told, diagnosis))
         }
         (_, Some(extension)) if is_node => Some(other_extension(text, extension, hints)),

@@ -114,7 +114,7 @@ pub(super) static WORDINGS: &[Wording] = &[
             "scopelocked",
             "resourcegrouplocked",
         ],
-        about: About::Machines,
+        about: About::Nodes,
         ..Wording::ANY
     },
     Wording {
@@ -151,14 +151,19 @@ pub(super) static WORDINGS: &[Wording] = &[
             "preview feature",
             "feature is not registered",
             "requires the feature",
+            "feature microsoft.",
+            "does not enable encryptionathost",
             "featurenotregistered",
             "featurenotenabled",
             "missingsubscriptionregistration",
             "subscriptionnotregistered",
             "previewfeaturenotregistered",
+            "subscriptionnotenabledencryptionathost",
         ],
         near: &[&[
             "not registered",
+            "does not enable encryptionathost",
+            "subscriptionnotenabledencryptionathost",
             "not enabled",
             "featurenotregistered",
             "featurenotenabled",
@@ -230,7 +235,7 @@ pub(super) static WORDINGS: &[Wording] = &[
             "resourcenotfound",
             "not found in",
         ]],
-        without: &["image", "galleryimagenotfound", "identity not found"],
+        without: &["gallery image", "vm image", "galleryimagenotfound", "identity not found"],
         about: About::Nodes,
         confidence: Confidence::Medium,
         ..Wording::ANY

@@ -71,7 +71,10 @@ pub(super) static WORDINGS: &[Wording] = &[
             "the requested vm size",
             "the requested size for resource",
             "the requested resource is currently not available",
+            "the requested sku is unavailable",
             "the vm size of agentpoolprofile",
+            "is not supported for creation of aks",
+            "vm sku is not supported",
             "the available vm sizes are",
             "vm size is not supported",
             "is not supported for subscription",
@@ -86,6 +89,7 @@ pub(super) static WORDINGS: &[Wording] = &[
             "was disallowed by policy",
             "requestdisallowedbypolicy",
             "do not have sufficient capacity",
+            "not available in availability zone",
         ],
         ..Wording::ANY
     },
@@ -141,12 +145,22 @@ pub(super) static WORDINGS: &[Wording] = &[
         ..Wording::ANY
     },
     Wording {
+        name: "allocation-sentence",
+        cause: &ALLOCATION,
+        phrases: &["allocation failed"],
+        near: &[&["capacity", "too restrictive"]],
+        about: About::Machines,
+        confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
         name: "zone-not-supported",
         cause: &ZONE,
         phrases: &[
             "the supported zones for location",
             "availability zone is not supported",
             "availability zones are not supported",
+            "not available in availability zone",
             "does not support availability zones",
             "availabilityzonenotsupported",
             "invalidavailabilityzone",

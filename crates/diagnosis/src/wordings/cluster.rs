@@ -61,16 +61,25 @@ static REQUEST: Cause = Cause {
 
 pub(super) static WORDINGS: &[Wording] = &[
     Wording {
+        name: "drain-refused",
+        cause: &DRAIN,
+        phrases: &[
+            "restrictive pod disruption budget",
+            "eviction blocked by too many requests",
+            "too many req pod",
+            "poddrainfailure",
+            "unsatisfiablepdb",
+        ],
+        ..Wording::ANY
+    },
+    Wording {
         name: "drain-blocked",
         cause: &DRAIN,
         phrases: &[
             "blocked by pdb",
             "violate the pod's disruption budget",
-            "eviction blocked by too many requests",
-            "restrictive pod disruption budget",
-            "too many req pod",
-            "poddrainfailure",
-            "unsatisfiablepdb",
+            "pods failed eviction",
+            "failed when evicting pod",
         ],
         about: About::Nodes,
         ..Wording::ANY
@@ -82,10 +91,6 @@ pub(super) static WORDINGS: &[Wording] = &[
             "timeout while polling for control plane provisioning status",
             "pods not in running status",
             "waiting for control plane to pass preflight checks",
-            "control plane is not ready",
-            "control plane is not healthy",
-            "control plane not healthy",
-            "control plane is unhealthy",
             "does not have apiserverpodhealthy condition",
             "api server is not healthy",
             "apiserver is not healthy",
@@ -106,6 +111,25 @@ pub(super) static WORDINGS: &[Wording] = &[
             "failedtoreconcileoverlay",
         ],
         about: About::Anything,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "control-plane-state",
+        cause: &CONTROL_PLANE,
+        phrases: &["control plane"],
+        near: &[&[
+            "is not ready",
+            "is not healthy",
+            "not healthy",
+            "is unhealthy",
+            "not in a healthy state",
+            "pods not running",
+            "is not running",
+            "to become ready",
+        ]],
+        without: &["istio", "istiod", "istioctl", "linkerd"],
+        about: About::Nodes,
+        confidence: Confidence::Medium,
         ..Wording::ANY
     },
     Wording {
@@ -130,6 +154,10 @@ pub(super) static WORDINGS: &[Wording] = &[
             "another operation is in progress",
             "there is an in-progress operation",
             "is not allowed: another operation",
+            "needs to be in succeeded state",
+            "is not in succeeded state",
+            "virtualnetworknotinsucceededstate",
+            "referencedresourcenotprovisioned",
             "operation is in progress",
             "anotheroperationinprogress",
             "operationpreempted",

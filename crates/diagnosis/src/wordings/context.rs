@@ -36,6 +36,8 @@ const NODE_LOG: &[&str] = &[
     "c:\\k\\",
     "csecmd",
     "vmsscse",
+    "/opt/cni/",
+    "retrycmd_",
 ];
 
 const CLUSTER: &[&str] = &[
@@ -95,6 +97,9 @@ const CLUSTER: &[&str] = &[
     "vmssagentpoolreconciler",
     "aks engine",
     "acs-engine",
+    "kube-apiserver",
+    "drain node",
+    "draining node",
 ];
 
 const MACHINES: &[&str] = &[

@@ -157,8 +157,6 @@ pub(super) static WORDINGS: &[Wording] = &[
         phrases: &[
             "guest os has not been properly prepared",
             "vm guest agent was detected running",
-            "osprovisioningclienterror",
-            "osprovisioninginternalerror",
         ],
         ..Wording::ANY
     },
@@ -229,12 +227,44 @@ pub(super) static WORDINGS: &[Wording] = &[
         ..Wording::ANY
     },
     Wording {
+        name: "contract-unknown-field",
+        cause: &CONTRACT,
+        phrases: &["unknown field", "failed to unmarshal", "unsupported version"],
+        near: &[&["node config", "nodeconfig", "aksnodeconfig", "node-config", "aksnodeconfigv1"]],
+        about: About::NodeLog,
+        confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
         name: "cluster-api-extension",
         cause: &CAPI,
         phrases: &[
             "capz.linux.bootstrapping",
             "capz.windows.bootstrapping",
             "bootstrap-success.complete",
+            "kubernetes node bootstrapping process failed or timed out",
+        ],
+        ..Wording::ANY
+    },
+    Wording {
+        name: "cluster-api-condition",
+        cause: &CAPI,
+        phrases: &["bootstrapfailed"],
+        also: &[&["azuremachine", "azuremachinepool", "bootstrapsucceeded", "machinedeployment"]],
+        confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "kubeadm-phase",
+        cause: &KUBEADM,
+        phrases: &[
+            "error execution phase preflight",
+            "error execution phase kubelet-",
+            "error execution phase control-plane-",
+            "error execution phase check-etcd",
+            "error execution phase wait-control-plane",
+            "couldn't validate the identity of the api server",
+            "could not find a jws signature in the cluster-info configmap",
         ],
         ..Wording::ANY
     },
@@ -242,9 +272,6 @@ pub(super) static WORDINGS: &[Wording] = &[
         name: "kubeadm-join",
         cause: &KUBEADM,
         phrases: &[
-            "error execution phase",
-            "couldn't validate the identity of the api server",
-            "could not find a jws signature in the cluster-info configmap",
             "failed to request cluster-info, will try again",
             "failed to request cluster info, will try again",
             "[preflight] some fatal errors occurred",
@@ -286,10 +313,12 @@ pub(super) static WORDINGS: &[Wording] = &[
         phrases: &[
             "did not finish in the allotted time",
             "osprovisioningtimedout",
+            "osprovisioningclienterror",
+            "osprovisioninginternalerror",
             "vmstarttimedout",
         ],
         tier: Tier::Symptom,
-        without: &["vm guest agent was detected running", "osprovisioningclienterror"],
+        without: &["vm guest agent was detected running"],
         about: About::Machines,
         confidence: Confidence::Medium,
         ..Wording::ANY

@@ -35,6 +35,8 @@ const NO_CONNECTION: &[&str] = &[
     "operation timed out",
     "timed out waiting",
     "failed to connect",
+    "(tcp) timed out",
+    "(tcp) failed",
 ];
 
 const NO_NAME: &[&str] = &[
@@ -132,7 +134,9 @@ pub(super) static WORDINGS: &[Wording] = &[
         phrases: &["no_proxy", "noproxy"],
         near: &[&[
             "uppercase",
+            "upper-case",
             "lowercase",
+            "lower-case",
             "ignores",
             "ignored",
             "is not honored",
@@ -145,40 +149,62 @@ pub(super) static WORDINGS: &[Wording] = &[
         ..Wording::ANY
     },
     Wording {
-        name: "authorized-ranges",
+        name: "authorized-ranges-miss-nodes",
         cause: &AUTHORIZED_RANGES,
         phrases: &[
-            "--api-server-authorized-ip-ranges",
-            "api-server-authorized-ip-ranges",
-            "api_server_authorized_ip_ranges",
-            "authorizedipranges",
-            "authorized_ip_ranges",
             "authorized ip ranges",
             "authorized ip range",
             "authorized ranges",
+            "authorizedipranges",
+            "api-server-authorized-ip-ranges",
         ],
-        also: &[&[
-            "notready",
-            "not ready",
-            "failed",
-            "failure",
-            "fails",
-            "timeout",
-            "timed out",
-            "error",
-            "unable to",
-            "cannot",
+        near: &[&[
+            "is not in the",
+            "isn't in the",
+            "are not in the",
+            "not in the list",
+            "is not among",
+            "is not part of",
+            "is missing",
+            "after enabling",
+            "after we enabled",
+            "since we enabled",
+            "since we set",
         ]],
-        without: &["kubectl get nodes: unable to connect", "connectex"],
         about: About::Nodes,
         codes: &[50, 51, 124],
         confidence: Confidence::Medium,
         ..Wording::ANY
     },
     Wording {
+        name: "authorized-ranges-are-set",
+        cause: &AUTHORIZED_RANGES,
+        phrases: &[
+            "--api-server-authorized-ip-ranges",
+            "authorized_ip_ranges = [\"",
+            "authorizedipranges\": [\"",
+        ],
+        also: &[
+            &["api server", "apiserver", "azmk8s.io"],
+            &["timeout", "timed out", "unable to establish", "cannot reach"],
+        ],
+        without: &["kubectl get nodes: unable to connect", "connectex"],
+        about: About::Nodes,
+        codes: &[50, 51, 124],
+        confidence: Confidence::Low,
+        ..Wording::ANY
+    },
+    Wording {
         name: "imds-in-a-log",
         cause: &IMDS,
-        phrases: &["169.254.169.254", "instance metadata service", "imds"],
+        phrases: &[
+            "169.254.169.254/metadata",
+            "169.254.169.254:80",
+            "host='169.254.169.254'",
+            "to 169.254.169.254",
+            "instance metadata service",
+            "imds",
+        ],
         near: &[&[
             "connection timed out",
             "i/o timeout",

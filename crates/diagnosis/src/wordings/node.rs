@@ -218,6 +218,7 @@ pub(super) static WORDINGS: &[Wording] = &[
             "missing hns network",
             "invoke-hnsrequest",
             "hns network not found",
+            "unable to find hns network",
         ],
         os: Some(Os::Windows),
         ..Wording::ANY
@@ -242,7 +243,7 @@ pub(super) static WORDINGS: &[Wording] = &[
             "instance not found",
             "providerid",
         ]],
-        without: &["169.254.169.254"],
+        without: &["169.254.169.254/metadata", "169.254.169.254:80"],
         about: About::Nodes,
         confidence: Confidence::Medium,
         ..Wording::ANY
@@ -291,8 +292,34 @@ pub(super) static SYMPTOMS: &[Wording] = &[
             "failed to load cni config",
             "failed to find plugin",
             "container runtime network not ready",
+            "localhost:10090/network/requestipconfig",
+            "127.0.0.1:10090: connect: connection refused",
         ],
         about: About::Nodes,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "registration-timed-out",
+        cause: &NEVER_REGISTERED,
+        tier: Tier::Symptom,
+        phrases: &[
+            "node not registered with cluster",
+            "terminating due to registration t",
+            "removing unregistered node",
+            "timed out waiting for registration",
+            "nodeclaim registration timeout",
+            "nodestartuptimeout",
+            "waiting for a node with spec.providerid",
+        ],
+        confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "route-missing",
+        cause: &ROUTE,
+        tier: Tier::Symptom,
+        phrases: &["node created without a route", "noroutecreated"],
+        confidence: Confidence::Medium,
         ..Wording::ANY
     },
     Wording {
@@ -300,7 +327,6 @@ pub(super) static SYMPTOMS: &[Wording] = &[
         cause: &NEVER_REGISTERED,
         tier: Tier::Symptom,
         phrases: &[
-            "node not registered with cluster",
             "not registering nodes to the cluster",
             "fail to register with the cluster",
             "failed to register with the cluster",
@@ -320,7 +346,7 @@ pub(super) static SYMPTOMS: &[Wording] = &[
             "nodesnotready",
             "nodenotfound",
             "registrationfailed",
-            "nodeclaim registration timeout",
+            "registrationtimeout",
             "registration_timeout",
         ],
         without: &["nodes \"", "(notfound): nodes"],

@@ -84,6 +84,7 @@ pub(super) static WORDINGS: &[Wording] = &[
             "no_pubkey",
             "public key is not available",
             "gpg key verification failed",
+            "could not be verified",
         ],
         near: &[&[
             "inrelease",

@@ -115,9 +115,11 @@ pub(super) static WORDINGS: &[Wording] = &[
         phrases: &[
             "number of requests for subscription",
             "the request is being throttled",
+            "too many requests have been received for this subscription",
             "subscriptionrequeststhrottled",
             "resourcerequeststhrottled",
             "httpstatuscode: 429",
+            "statuscode=429",
             "operationnotallowedthrottled",
         ],
         about: About::Machines,

@@ -1,6 +1,7 @@
 //! Subnets, pod CIDRs and address ranges.
 
 use super::{About, Cause, LAUNCH, Wording};
+use crate::diagnosis::Confidence;
 
 static SUBNET: Cause = Cause {
     reason: "SubnetFull",
@@ -67,6 +68,26 @@ pub(super) static WORDINGS: &[Wording] = &[
         ..Wording::ANY
     },
     Wording {
+        name: "subnet-full-named",
+        cause: &SUBNET,
+        phrases: &["does not have enough capacity for", "subnetisfull"],
+        near: &[&["subnetisfull", "ip addresses"]],
+        without: &[
+            "applicationgateways",
+            "application gateway",
+            "privateendpoints",
+            "private endpoint",
+            "azurefirewalls",
+            "bastionhosts",
+            "virtualnetworkgateways",
+            "serverfarms",
+            "containergroups",
+            "microsoft.sql",
+        ],
+        confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
         name: "ip-configurations",
         cause: &SUBNET,
         phrases: &[
@@ -88,16 +109,20 @@ pub(super) static WORDINGS: &[Wording] = &[
         ..Wording::ANY
     },
     Wording {
-        name: "ranges-overlap",
+        name: "service-range-overlaps",
         cause: &OVERLAP,
         phrases: &[
-            "overlaps with reserved",
-            "is overlapping with",
-            "cidr overlaps",
+            "the specified service cidr",
             "networkprofilecidroverlapvnet",
             "servicecidroverlapexistingsubnetscidr",
             "servicecidroverlapswithsubnet",
         ],
+        ..Wording::ANY
+    },
+    Wording {
+        name: "ranges-overlap",
+        cause: &OVERLAP,
+        phrases: &["overlaps with reserved", "is overlapping with", "cidr overlaps"],
         about: About::Nodes,
         ..Wording::ANY
     },
