@@ -79,7 +79,6 @@ impl State {
             // It has joined, and only Karpenter has not noticed.
             Some(Overdue { is_alive: true, .. }) if cluster.node == NodeState::Ready => {
                 work.inspect_after = now.saturating_add(INSPECT_AGAIN).ok();
-                (work.looks.late, work.late_read) = (0, false);
             }
             Some(overdue) => {
                 let output = work.output.take();

@@ -187,6 +187,7 @@ pub fn rows(json: &[u8]) -> Option<HashMap<String, Progress>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observation::MachineSeen;
 
     #[test]
     fn a_page_tells_where_each_vms_bootstrap_is() {
@@ -200,6 +201,77 @@ mod tests {
         let rows = rows(json.to_string().as_bytes()).unwrap();
         assert_eq!(rows, HashMap::from([("aks-a".to_owned(), Progress::Failed)]));
         assert_eq!(super::rows(b"{}"), None);
+    }
+
+    const GROUP: &str = "/subscriptions/0/resourceGroups/MC_a_b_c";
+    const POOL: &str = "/subscriptions/0/resourceGroups/a/providers/Microsoft.ContainerService/managedClusters/b/agentPools/p";
+
+    /// A leader that sweeps, with one NodeClaim that is on its way.
+    fn sweeping(machine: Option<&str>) -> (State, Timestamp) {
+        let launched: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
+        let mut object = serde_json::json!({
+            "metadata": {"name": "c", "uid": "u", "creationTimestamp": launched.to_string(), "annotations": {}},
+            "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}},
+            "status": {
+                "providerID": format!("azure://{GROUP}/providers/Microsoft.Compute/virtualMachines/aks-C"),
+                "conditions": [{"type": "Launched", "status": "True", "lastTransitionTime": launched.to_string()}],
+            },
+        });
+        if let Some(machine) = machine {
+            object["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"] =
+                machine.into();
+        }
+        let mut interner = crate::intern::Interner::default();
+        let json = object.to_string();
+        let claim =
+            crate::claim::Claim::from_json(json.as_bytes(), "CSEProvisioned", &mut interner)
+                .unwrap();
+        let scope = crate::scope::Scope {
+            subscription: "0".to_owned(),
+            node_resource_group: "MC_a_b_c".to_owned(),
+            cluster: POOL.strip_suffix("/agentPools/p").map(str::to_owned),
+        };
+        let settings = crate::Settings { scope, sweep_above: 0, ..crate::Settings::default() };
+        let mut state = State::new(settings, launched);
+        state.handle(super::super::Input::Claim(Box::new(claim)), launched);
+        state.handle(super::super::Input::Leads(true), launched);
+        (state, launched + SignedDuration::from_secs(20))
+    }
+
+    fn reads(actions: &[Action]) -> usize {
+        actions.iter().filter(|action| matches!(action, Action::Read(_))).count()
+    }
+
+    #[test]
+    fn a_list_that_shows_a_failure_leads_to_a_read_whatever_the_case_of_its_group() {
+        for (group, row, expected) in [
+            ("MC_a_b_c", Progress::Failed, 1),
+            ("mc_A_B_C", Progress::Failed, 1),
+            ("MC_other", Progress::Failed, 0),
+            ("MC_a_b_c", Progress::Running, 0),
+        ] {
+            let (mut state, now) = sweeping(None);
+            let rows = HashMap::from([("aks-c".to_owned(), row)]);
+            let swept = Swept::Extensions { group: group.into(), rows };
+            let actions = state.handle(super::super::Input::Swept(swept), now);
+            assert_eq!(reads(&actions), expected, "{group} {row:?}: {actions:?}");
+        }
+    }
+
+    #[test]
+    fn a_machine_with_an_error_is_read_although_it_succeeded() {
+        for (error, progress, expected) in [
+            ("some words", Progress::Succeeded, 1),
+            ("", Progress::Running, 0),
+            ("some words", Progress::Running, 1),
+        ] {
+            let (mut state, now) = sweeping(Some(&format!("{POOL}/machines/m")));
+            let machine = MachineSeen { name: "M".into(), progress, error: error.to_owned() };
+            let pool = state.claims["u"].claim.machine.as_ref().unwrap().pool.clone();
+            let swept = Swept::Machines { pool, machines: vec![machine] };
+            let actions = state.handle(super::super::Input::Swept(swept), now);
+            assert_eq!(reads(&actions), expected, "{error:?} {progress:?}: {actions:?}");
+        }
     }
 
     #[test]

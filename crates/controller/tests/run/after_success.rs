@@ -1,6 +1,7 @@
 //! Nodes that do not register although their CSE succeeded.
 
 use mooring_simulator::azure::{Cse, Join};
+use mooring_simulator::karpenter::{Mode, Options};
 use mooring_simulator::kubernetes::Key;
 use serde_json::json;
 
@@ -129,6 +130,31 @@ async fn a_success_shortly_before_the_end_does_not_hide_that_the_node_was_given_
         assert!(message.contains("CSE succeeded; ") && message.contains("after 15 minutes"));
         replica.stop().await;
     }
+}
+
+/// A node that did not register is not one that came up.
+#[tokio::test(start_paused = true)]
+async fn an_image_whose_nodes_do_not_register_is_blamed_for_all_of_them() {
+    let bad = "202602.10.0";
+    let options = Options {
+        mode: Mode::Vm,
+        bootstraps: [(bad.to_owned(), idle())].into(),
+        ..Options::default()
+    };
+    let (cluster, replica) = started(options).await;
+    for number in 0..8 {
+        cluster.claim(&format!("default-good{number}"));
+    }
+    cluster.pass(300).await;
+    cluster.shell.with(|world, _| world.karpenter_mut().unwrap().roll_image(bad));
+    for number in 0..6 {
+        cluster.claim(&format!("default-bad{number}"));
+    }
+    cluster.pass(16 * 60).await;
+    let events = cluster.events();
+    let blamed = events.iter().find(|event| event.2 == "ImageFailsBootstrap").unwrap();
+    assert!(blamed.3.contains("fails with NoCSR on 4 of 4 "), "{}", blamed.3);
+    replica.stop().await;
 }
 
 /// A person's deletion is not a node that was given up.

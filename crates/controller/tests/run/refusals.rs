@@ -137,13 +137,36 @@ async fn nodeclaims_that_are_gone_are_forgotten() {
         let text = replica.metrics.text();
         let counts = ["claims", "pending", "waiting"].map(|kind| gauge(&text, kind));
         assert_eq!(counts, [3, 3, 0], "{how:?}: none is due yet");
-        // An event about a deleted NodeClaim may come an hour later.
+        // An event about a deleted NodeClaim may still come for ten minutes.
         cluster.pass(how.patience() + 2 * 3600).await;
         let text = replica.metrics.text();
         let counts = ["claims", "pending", "waiting"].map(|kind| gauge(&text, kind));
         assert_eq!(counts, [0, 0, 0], "{how:?}");
         replica.stop().await;
     }
+}
+
+/// Nothing explains one whose VM cannot be read, and nothing ever will.
+#[tokio::test(start_paused = true)]
+async fn nodeclaims_that_are_gone_unexplained_are_forgotten_when_no_event_can_follow() {
+    let cluster = Cluster::new(false, Provisioning::Extension.failing());
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    let rule = json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": {"status": {"status": 503}}});
+    let rule = serde_json::from_value(rule).unwrap();
+    cluster.shell.with(|world, now| world.azure_mut().add_fault(rule, now));
+    cluster.claim("default-x1");
+    cluster.pass(50).await;
+    cluster.shell.with(|world, now| {
+        let key = Key::new(None, "default-x1");
+        world.kubernetes_mut().delete(crate::cluster::CLAIMS, &key, now).unwrap();
+    });
+    cluster.pass(5 * 60).await;
+    assert!(cluster.is_gone("default-x1"));
+    assert_eq!(gauge(&replica.metrics.text(), "claims"), 1, "an event may still report it");
+    cluster.pass(2 * 3600).await;
+    assert_eq!(gauge(&replica.metrics.text(), "claims"), 0);
+    replica.stop().await;
 }
 
 /// A failure of a NodeClaim that is still there is in the record as well, and shown once.
