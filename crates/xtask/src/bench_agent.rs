@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::step::{Failed, need, root, run, say};
+use crate::step::{Failed, need, say};
+use crate::targets::build_agent_here;
 
 const WAKE_UPS: usize = 40;
 
@@ -22,10 +23,9 @@ struct Node {
 }
 
 pub(crate) fn bench() -> Result<(), Failed> {
-    run("cargo", &["build", "--locked", "--profile", "agent", "-p", "mooring-agent"])?;
     need("valgrind", "valgrind")?;
     let node = Node {
-        agent: root().canonicalize()?.join("target/agent/aks-node-controller"),
+        agent: build_agent_here(None)?,
         root: std::env::temp_dir().join(format!("mooring-bench-{}", std::process::id())),
     };
     node.set_up()?;

@@ -14,11 +14,14 @@ pub(crate) struct Elf {
     pub(crate) machine: Machine,
     /// The loader that it wants; a static program wants none.
     pub(crate) interpreter: Option<String>,
+    /// True for a program at a fixed address, which needs no relocation at its start.
+    pub(crate) is_fixed: bool,
 }
 
 /// Reads a 64-bit little-endian file, as both machines have them.
 pub(crate) fn read(file: &[u8]) -> Result<Elf, String> {
     const INTERPRETER: u64 = 3;
+    const EXECUTABLE: u64 = 2;
     if !file.starts_with(b"\x7fELF\x02\x01") {
         return Err("not a 64-bit little-endian ELF file".to_owned());
     }
@@ -43,7 +46,7 @@ pub(crate) fn read(file: &[u8]) -> Result<Elf, String> {
             183 => Machine::Aarch64,
             other => Machine::Other(other),
         };
-        Some(Elf { machine, interpreter })
+        Some(Elf { machine, interpreter, is_fixed: number(16, 2)? == EXECUTABLE })
     };
     parts().ok_or_else(|| "the ELF file is cut".to_owned())
 }
@@ -60,6 +63,10 @@ mod tests {
         }
         let machine = if cfg!(target_arch = "x86_64") { Machine::X86_64 } else { Machine::Aarch64 };
         assert_eq!(read(&own).unwrap().machine, machine);
+        assert!(!read(&own).unwrap().is_fixed);
+        let mut fixed = own.clone();
+        fixed[16] = 2;
+        assert!(read(&fixed).unwrap().is_fixed);
         assert_eq!(read(&own[..60]).unwrap_err(), "the ELF file is cut");
         assert!(read(b"#!/bin/sh").is_err());
     }

@@ -10,7 +10,7 @@ use std::{env, fs};
 
 use crate::elf::{self, Machine};
 use crate::python;
-use crate::step::{Failed, need, root, run, say};
+use crate::step::{Failed, command, need, output, root, run, say};
 
 const REQUIREMENTS: &str = "packaging/cross-requirements.txt";
 
@@ -51,6 +51,8 @@ pub(crate) struct Program {
     pub(crate) name: &'static str,
     package: &'static str,
     profile: &'static str,
+    /// Flags of the compiler, beside those of the profile.
+    flags: &'static str,
     /// What it is started with, and a word of the answer.
     starts: (&'static [&'static str], &'static str),
 }
@@ -59,6 +61,7 @@ pub(crate) const MOORING: Program = Program {
     name: "mooring",
     package: "mooring",
     profile: "release",
+    flags: "",
     starts: (&["explain", "211"], "ERR_ORAS_PULL_NETWORK_TIMEOUT"),
 };
 
@@ -66,8 +69,35 @@ pub(crate) const AGENT: Program = Program {
     name: "aks-node-controller",
     package: "mooring-agent",
     profile: "agent",
+    // A fixed address, as the Go program has: else every start relocates some 7,000 pointers to constants, which is most
+    // of its instructions and most of its own memory.
+    flags: "-C relocation-model=static",
     starts: (&["help"], "provision-wait"),
 };
+
+impl Program {
+    /// The variable that passes the flags to Cargo, if there are any.
+    fn flags_for(self, triple: &str) -> Option<(String, &'static str)> {
+        let triple = triple.to_ascii_uppercase().replace('-', "_");
+        (!self.flags.is_empty()).then(|| (format!("CARGO_TARGET_{triple}_RUSTFLAGS"), self.flags))
+    }
+}
+
+/// Builds the agent as it is shipped, for this machine and with its own tools; returns the path.
+pub(crate) fn build_agent_here(version: Option<&str>) -> Result<PathBuf, Failed> {
+    let here = TARGETS.iter().find(|target| target.triple.starts_with(env::consts::ARCH));
+    let Target { triple, .. } = here.ok_or_else(|| Failed("no target for this machine".into()))?;
+    let Program { name, package, profile, .. } = AGENT;
+    let mut cargo = command("cargo");
+    cargo.args(["build", "--locked", "--quiet", "--target", triple]);
+    cargo.args(["--package", package, "--profile", profile]).envs(AGENT.flags_for(triple));
+    // Its TLS has parts in C, which the machine's compiler can compile.
+    cargo.env(format!("CC_{}", triple.replace('-', "_")), "cc");
+    cargo.envs(version.map(|version| ("AKS_NODE_CONTROLLER_VERSION", version)));
+    output(&mut cargo)
+        .map_err(|Failed(why)| Failed(format!("{why}\nhint: rustup target add {triple}")))?;
+    Ok(root().canonicalize()?.join("target").join(triple).join(profile).join(name))
+}
 
 /// Builds and starts everything, then type-checks for Macs.
 pub(crate) fn targets() -> Result<(), Failed> {
@@ -86,7 +116,7 @@ pub(crate) fn targets() -> Result<(), Failed> {
             ));
         }
     }
-    tools.cargo(&["check", "--locked", "--package", "mooring", "--target", CHECKED])?;
+    tools.cargo(&["check", "--locked", "--package", "mooring", "--target", CHECKED], None)?;
     say(&format!("{:<20} {CHECKED:<28} type-checks\n", "mooring"));
     Ok(())
 }
@@ -113,12 +143,13 @@ impl Tools {
     pub(crate) fn build(&self, program: Program, target: Target) -> Result<PathBuf, Failed> {
         let Program { name, package, profile, .. } = program;
         let what = ["--package", package, "--profile", profile, "--target", target.triple];
-        self.cargo(&[&["zigbuild", "--locked"][..], &what].concat())?;
+        let flags = program.flags_for(target.triple);
+        self.cargo(&[&["zigbuild", "--locked"][..], &what].concat(), flags)?;
         Ok(self.folder.join(target.triple).join(profile).join(name))
     }
 
     /// Cargo with these compilers, in a folder of its own: other settings would rebuild everything in the usual one.
-    fn cargo(&self, words: &[&str]) -> Result<(), Failed> {
+    fn cargo(&self, words: &[&str], flags: Option<(String, &str)>) -> Result<(), Failed> {
         let bin = self.environment.join("bin");
         let path = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths([bin.clone()].into_iter().chain(env::split_paths(&path)))
@@ -127,6 +158,7 @@ impl Tools {
             .args(words)
             .env("PATH", path)
             .env("CARGO_TARGET_DIR", &self.folder)
+            .envs(flags)
             .current_dir(root())
             .status()?;
         if status.success() {
@@ -141,6 +173,10 @@ fn start(program: Program, target: Target, binary: &Path) -> Result<String, Fail
     let read = elf::read(&fs::read(binary)?).map_err(Failed)?;
     if read.machine != target.machine || read.interpreter.is_some() {
         return Err(Failed(format!("{}: not a static {target:?}: {read:?}", binary.display())));
+    }
+    if read.is_fixed == program.flags.is_empty() {
+        let name = binary.display();
+        return Err(Failed(format!("{name}: built without `{}`: {read:?}", program.flags)));
     }
     let at_home = target.triple.starts_with(env::consts::ARCH);
     if !at_home {

@@ -7,7 +7,8 @@ use std::process::Command;
 use super::host::image_root;
 use super::{leave, shell};
 use crate::deb;
-use crate::step::{Failed, command, output, place, root, run, say, write};
+use crate::step::{Failed, output, place, root, run, say, write};
+use crate::targets::build_agent_here;
 
 const SUITE: &str = "bookworm";
 const PACKAGES: &str = "systemd,systemd-sysv,dbus,cloud-init,iproute2,procps,ca-certificates,curl";
@@ -17,7 +18,6 @@ const MIRROR: &str = "http://deb.debian.org/debian";
 const ORAS_SUITE: &str = "trixie";
 const ORAS_VERSION: &str = "1.2.0-1+b9";
 const ORAS_SHA256: &str = "5f138419f0e4bc128ee4717b06190dc5770cf120ab7e3a991e5b3e9158f3189e";
-const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Files of the lab and their places on a node.
 const FILES: [(&str, &str, u32); 4] = [
@@ -30,15 +30,7 @@ const FILES: [(&str, &str, u32); 4] = [
 /// Builds and downloads what is missing.
 pub(super) fn build(lab: &Path) -> Result<(), Failed> {
     say("lab: building the agent, its package and the services that nodes talk to\n");
-    let what = ["--profile", "agent", "-p", "mooring-agent", "--target", TARGET];
-    let mut cargo = command("cargo");
-    cargo.args(["build", "--locked", "--quiet"]).args(what);
-    // Its TLS has parts in C, for which the machine's compiler does.
-    cargo.env(format!("CC_{}", TARGET.replace('-', "_")), "cc");
-    cargo.env("AKS_NODE_CONTROLLER_VERSION", "202611.16.0");
-    output(&mut cargo)
-        .map_err(|Failed(why)| Failed(format!("{why}\nhint: rustup target add {TARGET}")))?;
-    let agent = root().join("target").join(TARGET).join("agent/aks-node-controller");
+    let agent = build_agent_here(Some("202611.16.0"))?;
     deb::build(&agent, "amd64", lab)?;
     let example = ["--package", "mooring-simulator", "--example", "node_services"];
     run("cargo", &[&["build", "--locked", "--quiet"][..], &example].concat())?;
