@@ -49,6 +49,10 @@ pub(crate) struct Faulty {
     pub(crate) dialed: Vec<String>,
     /// The replacement for small programs.
     pub(crate) tools: Option<Tools>,
+    /// The free space of every file system.
+    pub(crate) space: Option<Space>,
+    /// The time of day, at which it stands still.
+    pub(crate) clock: Option<SystemTime>,
 }
 
 /// Returns the result of a small program, and the time that it takes.
@@ -113,6 +117,8 @@ impl Faulty {
             dial_limit: None,
             dialed: Vec::new(),
             tools: None,
+            space: None,
+            clock: None,
         }
     }
 
@@ -148,6 +154,9 @@ impl Faulty {
 
 impl World for Faulty {
     fn now(&mut self) -> SystemTime {
+        if let Some(clock) = self.clock {
+            return clock;
+        }
         match &self.network {
             None => self.host.now(),
             Some(network) => SystemTime::UNIX_EPOCH + DAWN + network.now,
@@ -204,7 +213,7 @@ impl World for Faulty {
 
     fn space(&mut self, path: &Path) -> io::Result<Space> {
         self.check("statvfs", path)?;
-        self.host.space(path)
+        self.space.map_or_else(|| self.host.space(path), Ok)
     }
 
     fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {

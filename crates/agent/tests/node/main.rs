@@ -19,3 +19,4 @@ mod preflight;
 mod processes;
 mod reboots;
 mod registry;
+mod verdicts;

@@ -167,6 +167,23 @@ fn a_record_of_a_number_used_again_is_of_a_dead_process() {
     );
 }
 
+#[test]
+fn process_of_another_boot_is_not_the_recorded_one() {
+    // Number and start time are those of a process that lives; only the boot differs.
+    let fields = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let start = fields.rsplit_once(')').unwrap().1.split_ascii_whitespace().nth(19).unwrap();
+    for (boot, is_live) in [(boot_id(), true), ("another".to_owned(), false)] {
+        let node = Node::with_script("");
+        let pid = std::process::id();
+        let record = format!(r#"{{"pid":{pid},"startTime":"{start}","bootId":"{boot}"}}"#);
+        node.write(RUN_RECORD, record);
+        // A wrong command line leaves a result unless a process that provisions lives.
+        assert_eq!(node.run(&["provision", "--nosuch"]).status.code(), Some(1));
+        assert_eq!(node.exists(REPORT), !is_live, "{boot}");
+        assert_eq!(node.exists(SENTINEL), !is_live, "{boot}");
+    }
+}
+
 fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned()
 }
@@ -226,4 +243,22 @@ fn a_report_that_is_too_long_for_the_extension_is_fitted() {
     assert_eq!(printed["ExitCode"], "50");
     assert!(printed["Output"].as_str().unwrap().ends_with("<x>the end"));
     assert_eq!(node.read(REPORT).unwrap(), long, "the file is the scripts'");
+}
+
+#[test]
+fn report_of_4096_bytes_is_printed_whole_and_one_of_4097_is_cut() {
+    let printed = |length: usize| {
+        let node = Node::with_script("");
+        let output = "x".repeat(length);
+        node.write(REPORT, format!(r#"{{"ExitCode":"0","Output":"{output}","Error":""}}"#));
+        node.write(SENTINEL, "");
+        let output = node.run(&["provision-wait"]);
+        assert_eq!(output.status.code(), Some(0));
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.stdout.len(), report["Output"].as_str().unwrap().len())
+    };
+    let frame = printed(0).0;
+    let whole = 4096 - frame;
+    assert_eq!(printed(whole), (4096, whole));
+    assert_eq!(printed(whole + 1), (4096, whole));
 }

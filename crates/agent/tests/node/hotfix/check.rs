@@ -241,7 +241,9 @@ fn certificate_of_another_ca_or_name_is_refused_21_22_23() {
         // The credential is not sent without such a certificate.
         assert!(service.seen().iter().all(|seen| seen.request.is_empty()));
     }
-    for service in [Service::without_certificate(), Service::without_tls()] {
+    for service in
+        [Service::without_certificate(), Service::without_tls(), Service::without_protocol(&ours)]
+    {
         let (node, mut world) = node_with(&ours.pem(), "");
         world.live_patching = Some(service.port);
         let (level, message) = outcome(&node, &mut world);

@@ -1,4 +1,4 @@
-//! `download-hotfix`, which agent is taken: cases 6, 32 to 44, 49, 51 to 53.
+//! `download-hotfix`, which hotfix is taken: cases 6, 32 to 43, 49, 52 and 53.
 
 use std::cell::RefCell;
 use std::fs;
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use mooring_agent::world::{ChildStatus, ToolEnd};
 
-use super::program::{foreign, printing};
+use super::program::printing;
 use super::scripts::{are_new, custom_data, write_old_files};
 use super::{
     AGENT, CUSTOM_DATA, HOTFIX_AGENT, OWN, POINTER, POLICY, events, left_over, logged, networked,
     response, world,
 };
 use crate::faulty::{EACCES, Faulty};
-use crate::support::{Node, REPORT, SENTINEL, end_of, text, write_program};
+use crate::support::{Node, end_of, text, write_program};
 
 pub(super) const PACKAGED: &str = "/usr/bin/aks-node-controller";
 pub(super) const BINARY: &str = r#"{"version":"202604.01.1"}"#;
@@ -39,10 +39,10 @@ pub(super) fn ubuntu(pointer: &str) -> Node {
 }
 
 /// The commands that were run.
-type Calls = Rc<RefCell<Vec<String>>>;
+pub(super) type Calls = Rc<RefCell<Vec<String>>>;
 
 /// A world in which `end` determines the duration and the exit code of small programs.
-fn tooled(
+pub(super) fn tooled(
     node: &Node,
     mut end: impl FnMut(&str) -> (u64, Option<i32>) + 'static,
 ) -> (Faulty, Calls) {
@@ -63,7 +63,7 @@ fn tooled(
 }
 
 /// A world in which the package brings this agent.
-fn installing(node: &Node, packaged: Option<Vec<u8>>) -> (Faulty, Calls) {
+pub(super) fn installing(node: &Node, packaged: Option<Vec<u8>>) -> (Faulty, Calls) {
     let target = node.at(PACKAGED);
     tooled(node, move |call| {
         if let (true, Some(bytes)) = (call.contains(" install "), &packaged) {
@@ -256,33 +256,6 @@ fn failed_package_manager_is_retried_in_time_41_42_43() {
 }
 
 #[test]
-fn unexpected_agent_is_not_staged_44() {
-    let mut truncated = printing("202604.01.1\n");
-    truncated.truncate(100);
-    for (packaged, why) in [
-        (None, "no such file or directory"),
-        (Some(b"!<arch>\ndebian-binary".to_vec()), "not an ELF program"),
-        (Some(b"#!/bin/sh\necho 202604.01.1\n".to_vec()), "not an ELF program"),
-        (Some(foreign("202604.01.1\n")), "made for riscv"),
-        (Some(truncated), "cut short"),
-        (Some(printing("202604.01.10\n")), "is of version `202604.01.10`, not 202604.01.1"),
-        (Some(printing("")), "is of version ``"),
-    ] {
-        let node = ubuntu(BINARY);
-        let (mut world, _) = installing(&node, packaged);
-        assert_eq!(world.run_as(OWN, &["download-hotfix"]), 1, "{why}");
-        assert!(text(&world.err).contains(why), "{why}: {}", text(&world.err));
-        assert!(!node.exists(HOTFIX_AGENT) && left_over(&node).is_empty(), "{why}");
-    }
-    // Without the image's agent the mode is not known.
-    let node = ubuntu(BINARY);
-    fs::remove_file(node.at(AGENT)).unwrap();
-    let (mut world, _) = installing(&node, Some(printing("202604.01.1\n")));
-    assert_eq!(world.run_as(OWN, &["download-hotfix"]), 1);
-    assert!(!node.exists(HOTFIX_AGENT));
-}
-
-#[test]
 fn scripts_that_fail_do_not_keep_the_agent_from_being_taken_49() {
     let node = ubuntu(r#"{"version":"202604.01.1","scripts_version":"202604.01.1"}"#);
     node.write(CUSTOM_DATA, custom_data(Some("- owner: root\n")));
@@ -290,25 +263,6 @@ fn scripts_that_fail_do_not_keep_the_agent_from_being_taken_49() {
     assert_eq!(world.run_as(OWN, &["download-hotfix"]), 0);
     assert_eq!(calls.borrow().len(), 3);
     assert!(node.exists(HOTFIX_AGENT));
-}
-
-#[test]
-fn hotfix_agent_without_pointer_is_reported_51() {
-    let node = node_with("");
-    fs::remove_file(node.at(POINTER)).unwrap();
-    write_program(&node.at(HOTFIX_AGENT), "#!/bin/sh\n", 0o755);
-    node.write(REPORT, r#"{"ExitCode":"0","Output":""}"#);
-    node.write(SENTINEL, "");
-    let mut world = world(&node, |_, _| None);
-    assert_eq!(world.run_as(OWN, &["provision-wait"]), 0);
-    let state = "binary=unknown version (hotfix) scripts=image";
-    let report: serde_json::Value = serde_json::from_slice(&world.out).unwrap();
-    assert_eq!(report["Hotfix"], state);
-    assert_eq!(events(&node, "Hotfix"), [("Informational".to_owned(), format!("hotfix {state}"))]);
-    assert!(logged(&node).contains(&"INFO hotfix in effect".to_owned()));
-    let mut world = super::world(&node, |_, _| None);
-    world.run_as(OWN, &["preflight"]);
-    assert!(text(&world.out).contains("provisions this node instead of the image's agent"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod limits;
 mod program;
 mod scripts;
 mod service;
+mod staged;
 
 use std::path::Path;
 use std::time::Duration;

@@ -35,7 +35,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 /// The list of five files, of which some exist already; `broken` replaces the third entry.
 pub(super) fn custom_data(broken: Option<&str>) -> String {
     let third = broken.unwrap_or(
-        "- path: /opt/azure/containers/c.sh\n  permissions: \"0755\"\n  content: |\n    new c\n",
+        "- path: /opt/azure/containers/c.sh\n  permissions: \"0775\"\n  content: |\n    new c\n",
     );
     format!(
         "#cloud-config\nbootcmd:\n- set -x\nwrite_files:\n\
@@ -49,11 +49,11 @@ pub(super) fn custom_data(broken: Option<&str>) -> String {
     )
 }
 
-/// Paths, modes and contents after the hotfix.
+/// Paths, modes and contents after the hotfix. One of the modes has a bit that the process's mask excludes.
 pub(super) const FILES: [(&str, u32, &str); 5] = [
     ("/opt/azure/containers/a.sh", 0o744, "new a\n"),
     ("/etc/systemd/system/b.service", 0o644, "new b\n"),
-    ("/opt/azure/containers/c.sh", 0o755, "new c\n"),
+    ("/opt/azure/containers/c.sh", 0o775, "new c\n"),
     ("/opt/new/folder/d.sh", 0o700, "new d\n"),
     ("/var/lib/e", 0o600, "new e"),
 ];
@@ -124,6 +124,14 @@ fn repaired_scripts_are_written_and_provision_runs_them_45_46() {
         assert_eq!(super::world(&node, |_, _| None).run_as(OWN, &["download-hotfix"]), 0);
         assert!(!are_new(&node));
     }
+    // The last entry of a path counts, as for cloud-init, which writes one after the other.
+    let node = node_with(SCRIPTS);
+    write_old_files(&node);
+    let earlier = "- path: /opt/azure/containers/a.sh\n  content: |\n    earlier\n";
+    let list = custom_data(None).replace("write_files:\n", &format!("write_files:\n{earlier}"));
+    node.write(CUSTOM_DATA, list);
+    assert_eq!(super::world(&node, |_, _| None).run_as(OWN, &["download-hotfix"]), 0);
+    assert!(are_new(&node));
     // No list, nothing to write.
     let node = node_with(SCRIPTS);
     assert_eq!(super::world(&node, |_, _| None).run_as(OWN, &["download-hotfix"]), 0);
@@ -165,11 +173,13 @@ fn bad_entry_leaves_all_files_unchanged_47_48() {
         "- path: /etc/link\n",
         "- path: /etc/systemd/system/b.service/x\n",
         "- path: /etc/systemd\n",
+        "- path: /etc/x\n- path: /etc/x/y\n",
         "- path: /opt/azure/containers/aks-node-controller\n",
         "- path: /opt/azure/containers/aks-node-controller-hotfix\n",
         "- path: /opt/azure/containers/aks-node-controller-hotfix-policy\n",
         &long,
         &many,
+        &format!("# {}\n- path: /etc/x\n", "x".repeat(4 << 20)),
         &format!("- path: /etc/x\n  encoding: gzip\n  content: !!binary {bomb}\n"),
     ] {
         let node = node_with(SCRIPTS);
@@ -187,6 +197,7 @@ fn bad_entry_leaves_all_files_unchanged_47_48() {
             "{name}"
         );
         assert_eq!(events(&node, "DownloadHotfix")[0].0, "Error", "{name}");
+        assert!(!node.exists("/etc/x"), "{name}: no directory is left either");
         let mut after = node.files();
         after.retain(|path, _| !path.starts_with("/var/log/"));
         assert!(before == after, "{name}");

@@ -30,7 +30,7 @@ impl Authority {
         self.0.pem()
     }
 
-    fn config(&self, name: &str) -> Arc<ServerConfig> {
+    fn config(&self, name: &str, protocols: &[&str]) -> Arc<ServerConfig> {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let key = KeyPair::generate().unwrap();
@@ -43,7 +43,7 @@ impl Authority {
                 .with_no_client_auth()
                 .with_single_cert(vec![leaf.der().clone()], key)
                 .unwrap();
-        config.alpn_protocols = vec![b"h2".to_vec(), b"aks-live-patching".to_vec()];
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         Arc::new(config)
     }
 }
@@ -103,6 +103,12 @@ impl Service {
         })
     }
 
+    /// Serves a front that selects no application protocol.
+    pub(super) fn without_protocol(authority: &Authority) -> Self {
+        let config = authority.config(NAME, &[]);
+        Self::serving(move |stream, seen| serve(stream, &config, &Reply::Silence, seen))
+    }
+
     /// Serves HTTP/2 in clear text.
     pub(super) fn without_tls() -> Self {
         Self::serving(|mut stream, seen| {
@@ -113,7 +119,7 @@ impl Service {
 
     /// Serves every connection alike, until the test process ends.
     pub(super) fn start(authority: &Authority, name: &str, reply: Reply) -> Self {
-        let config = authority.config(name);
+        let config = authority.config(name, &["h2", "aks-live-patching"]);
         Self::serving(move |stream, seen| serve(stream, &config, &reply, seen))
     }
 

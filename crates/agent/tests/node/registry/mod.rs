@@ -2,6 +2,7 @@
 
 mod lab;
 mod outcomes;
+mod probe;
 mod proxies;
 mod secrets;
 mod server;

@@ -77,6 +77,24 @@ fn an_oras_that_shows_the_token_is_not_quoted_with_it() {
 }
 
 #[test]
+fn token_at_the_cut_of_oras_output_is_masked_before() {
+    // Half of a token in an excerpt of 500 characters would be left if the excerpt were taken first.
+    for before in [420, 460, 485, 495] {
+        let lab = Lab::usual();
+        let stdin = lab.node.typed("oras.stdin");
+        lab.oras(&format!("yes plain | head -c {before}; cat {}; exit 1", stdin.display()));
+        let outcome = lab.run();
+        assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("plain.plain"), "the output is quoted");
+        let token = refresh_token();
+        for written in lab.node.files().into_values().chain([outcome.stderr.clone().into_bytes()]) {
+            let written = String::from_utf8_lossy(&written).into_owned();
+            assert!(!written.contains(&token[..4]), "{before}: {written}");
+        }
+    }
+}
+
+#[test]
 fn an_address_is_told_without_its_query() {
     const CANARY: &str = "canary-of-the-query";
     let registry = |seen: &Seen| {
