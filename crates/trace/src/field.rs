@@ -197,6 +197,8 @@ mod tests {
             System::of_release("ID=azurelinux\nVERSION_ID=\"3.0\""),
             Some(System::AzureLinux3)
         );
+        let older = ubuntu.replace("24.04", "22.04");
+        assert_eq!(System::of_release(&older), Some(System::Ubuntu2204));
         assert_eq!(System::of_release("ID=flatcar\nVERSION_ID=1"), None);
     }
 }

@@ -78,6 +78,20 @@ fn step_far_above_the_field_is_very_slow() {
 }
 
 #[test]
+fn step_that_was_running_is_not_another_one_of_its_name() {
+    let trace = step("AKS.CSE.a", "02:00:10.000", None);
+    let event = r#"{"Timestamp":"2026-11-15 02:00:12.000","OperationId":"2026-11-15 02:00:13.000","TaskName":"AKS.CSE.a"}"#;
+    let timeline =
+        node(&[(TRACE, trace.as_str()), ("var/log/azure/events/1794708012000.json", event)]);
+    let running = timeline.running.as_ref().unwrap();
+    let span = &timeline.spans[running.span.unwrap()];
+    assert_eq!(
+        (span.status, span.start.to_string()),
+        (Status::Unfinished, "2026-11-15T02:00:10Z".to_owned())
+    );
+}
+
+#[test]
 fn single_file_is_known_by_its_content() {
     let sources = |text: &str| -> Vec<Source> {
         let timeline = Timeline::of("n", &[file("copy.txt", text)]);
@@ -134,6 +148,8 @@ fn zones_of_half_and_quarter_hours_are_put_on_one_clock() {
     // Named after 02:00:00 UTC, and stamped with the clock of the machine, a second before or after.
     for (local, what) in [
         ("2026-11-15 07:30:01.000", "five and a half hours ahead"),
+        ("2026-11-15 07:29:59.000", "the same, before its name was made"),
+        ("2026-11-14 22:30:01.000", "three and a half hours back, after its name was made"),
         ("2026-11-15 07:45:01.000", "five and three quarters ahead"),
         ("2026-11-14 22:29:59.000", "three and a half hours back"),
         ("2026-11-15 02:00:00.000", "UTC"),
@@ -144,4 +160,18 @@ fn zones_of_half_and_quarter_hours_are_put_on_one_clock() {
         let away = begin.as_second() - 1_794_708_000;
         assert!((-1..=1).contains(&away), "{what}: {begin}");
     }
+}
+
+#[test]
+fn more_spans_than_any_node_has_are_left_out_and_counted() {
+    let many: String = (0..5000)
+        .map(|at| step(&format!("AKS.CSE.s{at}"), "02:00:00.000", Some("02:00:01.000")))
+        .collect();
+    let timeline = node(&[(TRACE, &many)]);
+    assert_eq!((timeline.spans.len(), timeline.skipped.len()), (5000, 0));
+    let event = r#"{"Timestamp":"2026-11-15 02:00:00.000","OperationId":"2026-11-15 02:00:01.000","TaskName":"AKS.AKSNodeController.Provision"}"#;
+    let timeline = node(&[(TRACE, &many), ("var/log/azure/events/1794708000000.json", event)]);
+    assert_eq!(timeline.spans.len(), 5000);
+    assert_eq!(timeline.skipped[0].path, "1 times", "{:?}", timeline.skipped);
+    assert!(timeline.spans.iter().any(|span| span.kind == Kind::Agent), "steps are left out first");
 }
