@@ -48,6 +48,8 @@ mod message;
 mod normalise;
 mod read;
 mod recognize;
+#[cfg(test)]
+mod removal;
 mod report;
 mod rules;
 mod scan;

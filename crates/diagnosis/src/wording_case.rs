@@ -138,7 +138,7 @@ fn error_name(text: &Text, wording: &Wording) -> Option<String> {
         .iter()
         .filter(|phrase| phrase.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     names.into_iter().find_map(|phrase| {
-        let at = text.phrases.places(phrase).next()?;
+        let at = text.phrases.first_place(phrase)?;
         let name = text.bytes.get(at..at + phrase.len())?;
         let is_name = name.iter().any(u8::is_ascii_uppercase);
         is_name.then(|| String::from_utf8_lossy(name).into_owned())

@@ -1,6 +1,9 @@
 //! What a text is about. Errors of other resources use the very same words.
 
+use std::sync::LazyLock;
+
 use super::Phrases;
+use super::phrases::numbers;
 
 /// What a text must be about for a wording to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,15 +123,20 @@ const MACHINES: &[&str] = &[
     "networkinterfaces",
 ];
 
+/// The same by number.
+static NUMBERS: LazyLock<[Vec<usize>; 3]> =
+    LazyLock::new(|| [NODE_LOG, CLUSTER, MACHINES].map(numbers));
+
 impl About {
     pub(crate) fn holds(self, found: &Phrases) -> bool {
-        let has = |phrases: &[&str]| phrases.iter().any(|phrase| found.has(phrase));
+        let [node_log, cluster, machines] = &*NUMBERS;
+        let has = |numbers: &[usize]| found.has_any(numbers);
         match self {
             Self::Anything => true,
-            Self::Machines => has(MACHINES) || has(CLUSTER) || has(NODE_LOG),
-            Self::Cluster => has(CLUSTER),
-            Self::Nodes => has(CLUSTER) || has(NODE_LOG),
-            Self::NodeLog => has(NODE_LOG),
+            Self::Machines => has(machines) || has(cluster) || has(node_log),
+            Self::Cluster => has(cluster),
+            Self::Nodes => has(cluster) || has(node_log),
+            Self::NodeLog => has(node_log),
         }
     }
 }

@@ -31,12 +31,14 @@ mod subnets;
 mod wrappers;
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use mooring_contract::catalogue::{Os, Owner};
 
 use crate::diagnosis::Confidence;
 use crate::stage::Stage;
 pub(crate) use context::About;
+use phrases::numbers;
 pub(crate) use phrases::{Phrases, phrases};
 
 /// What causes of a launch that an operator can end have in common.
@@ -112,8 +114,31 @@ impl Wording {
         os: None,
         confidence: Confidence::High,
     };
+}
 
-    /// The place of the first phrase that fits within a span.
+/// A wording with its phrases by number.
+struct Numbered {
+    wording: &'static Wording,
+    phrases: Vec<usize>,
+    near: Vec<Vec<usize>>,
+    also: Vec<Vec<usize>>,
+    without: Vec<usize>,
+}
+
+static NUMBERED: LazyLock<Vec<Numbered>> = LazyLock::new(|| {
+    let groups = |groups: &[&[&'static str]]| groups.iter().map(|group| numbers(group)).collect();
+    let numbered = |wording: &'static Wording| Numbered {
+        wording,
+        phrases: numbers(wording.phrases),
+        near: groups(wording.near),
+        also: groups(wording.also),
+        without: numbers(wording.without),
+    };
+    all().map(numbered).collect()
+});
+
+impl Numbered {
+    /// Returns the place of the first phrase that fits within a span.
     fn place(
         &self,
         text: &[u8],
@@ -121,21 +146,21 @@ impl Wording {
         span: &Range<usize>,
         is_node: bool,
     ) -> Option<usize> {
-        let absent = !self.without.iter().any(|phrase| found.has(phrase));
-        let also = self.also.iter().all(|group| group.iter().any(|phrase| found.has(phrase)));
-        if !absent || !also || !is_node && !self.about.holds(found) {
+        let also = || self.also.iter().all(|group| found.has_any(group));
+        let about = || is_node || self.wording.about.holds(found);
+        if !found.has_any(&self.phrases) || found.has_any(&self.without) || !also() || !about() {
             return None;
         }
         let fits = |at: usize| {
             span.contains(&at) && self.near.iter().all(|group| has_near(text, found, at, group))
         };
-        self.phrases.iter().find_map(|phrase| found.places(phrase).find(|at| fits(*at)))
+        self.phrases.iter().find_map(|phrase| found.places(*phrase).find(|at| fits(*at)))
     }
 }
 
 /// Whether one of these phrases is in the line of a place.
-fn has_near(text: &[u8], found: &Phrases, at: usize, group: &[&'static str]) -> bool {
-    group.iter().flat_map(|phrase| found.places(phrase)).any(|other| {
+fn has_near(text: &[u8], found: &Phrases, at: usize, group: &[usize]) -> bool {
+    group.iter().flat_map(|phrase| found.places(*phrase)).any(|other| {
         let (from, to) = (at.min(other), at.max(other));
         to - from < CUT_LINE
             || to - from < SAME_LINE && memchr::memchr(b'\n', &text[from..to]).is_none()
@@ -171,8 +196,12 @@ pub(crate) fn matches<'t>(
     is_node: bool,
 ) -> impl Iterator<Item = Match> + 't {
     let some = !found.is_empty();
-    all().filter(move |_| some).filter_map(move |wording| {
-        wording.place(text, found, &span, is_node).map(|at| Match { wording, at })
+    let all = NUMBERED.iter().filter(move |_| some);
+    #[cfg(test)]
+    let all = all.filter(|numbered| !crate::removal::is_removed(numbered.wording.name));
+    all.filter_map(move |numbered| {
+        let at = numbered.place(text, found, &span, is_node)?;
+        Some(Match { wording: numbered.wording, at })
     })
 }
 

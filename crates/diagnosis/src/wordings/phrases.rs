@@ -32,6 +32,11 @@ pub(crate) fn phrases() -> &'static [&'static str] {
     &INDEX.0
 }
 
+/// The places of phrases in [`phrases`].
+pub(super) fn numbers(phrases: &[&'static str]) -> Vec<usize> {
+    phrases.iter().filter_map(|phrase| INDEX.1.get(phrase).copied()).collect()
+}
+
 /// The phrases that a text has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phrases {
@@ -59,15 +64,19 @@ impl Phrases {
         places.len() < MOST_PLACES
     }
 
-    pub(crate) fn has(&self, phrase: &str) -> bool {
-        self.places(phrase).next().is_some()
+    /// Whether the text has any of these phrases.
+    pub(super) fn has_any(&self, numbers: &[usize]) -> bool {
+        numbers.iter().any(|number| self.places.get(*number).is_some_and(|all| !all.is_empty()))
     }
 
     /// Where a phrase starts, in the order of the text.
-    pub(crate) fn places(&self, phrase: &str) -> impl Iterator<Item = usize> {
-        let index = INDEX.1.get(phrase).copied();
-        let places = index.and_then(|index| self.places.get(index));
-        places.into_iter().flatten().map(|at| *at as usize)
+    pub(super) fn places(&self, number: usize) -> impl Iterator<Item = usize> {
+        self.places.get(number).into_iter().flatten().map(|at| *at as usize)
+    }
+
+    /// The first place of a phrase.
+    pub(crate) fn first_place(&self, phrase: &str) -> Option<usize> {
+        self.places(INDEX.1.get(phrase).copied()?).next()
     }
 }
 
