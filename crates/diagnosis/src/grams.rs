@@ -207,30 +207,39 @@ fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'>' | b'*' | b'|')
 }
 
-/// How often a byte is in logs and messages, roughly; letters by their frequency in English.
-const COMMON: [u8; 128] = {
-    let mut common = [2; 128];
+/// How often a byte is in logs and messages, roughly; letters of both cases by their frequency in English.
+static COMMON: [u8; 256] = {
+    let mut common = [2; 256];
     let letters = b"etaoinsrhldcumfpgwybvk";
     let (mut next, mut weight) = (0, 26);
     while next < letters.len() {
         common[letters[next] as usize] = weight;
+        common[letters[next].to_ascii_uppercase() as usize] = weight;
         next += 1;
         weight -= 1;
     }
     common[b' ' as usize] = 26;
+    let mut byte = 128;
+    while byte < 256 {
+        common[byte] = 1;
+        byte += 1;
+    }
     common
 };
 
 /// Where the gram begins that is the rarest in common texts and among phrases.
-fn rarest(text: &[u8], crowd: &[u8], fits: impl Fn(&[u8]) -> bool) -> Option<usize> {
-    let common = |gram: &[u8]| -> u32 {
-        let bytes =
-            gram.iter().map(|byte| COMMON.get(usize::from(*byte | 0x20)).copied().unwrap_or(1));
-        bytes.map(u32::from).sum()
-    };
-    let grams = text.windows(GRAM).enumerate().filter(|(_, gram)| fits(gram));
-    let crowded = |bytes: &[u8]| gram(bytes).map_or(0, |gram| u32::from(crowd[hash(gram)]) * 16);
-    grams.min_by_key(|(_, gram)| common(gram) + crowded(gram)).map(|(offset, _)| offset)
+fn rarest(text: &[u8], crowd: &[u8], fits: impl Fn(&[u8; GRAM]) -> bool) -> Option<usize> {
+    let mut best: Option<(u32, usize)> = None;
+    let mut rest = text;
+    while let Some(bytes) = rest.first_chunk::<GRAM>() {
+        let common: u32 = bytes.iter().map(|byte| u32::from(COMMON[usize::from(*byte)])).sum();
+        let weight = common + u32::from(crowd[hash(fold(*bytes))]) * 16;
+        if best.is_none_or(|(lightest, _)| weight < lightest) && fits(bytes) {
+            best = Some((weight, text.len() - rest.len()));
+        }
+        rest = &rest[1..];
+    }
+    best.map(|(_, offset)| offset)
 }
 
 /// The gram at the end of the word of the one at `offset` that is farther from it.
