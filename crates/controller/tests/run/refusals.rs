@@ -112,9 +112,10 @@ async fn a_condition_that_is_refused_is_sent_again_after_five_minutes() {
 /// Sets what the controller may do, and returns what it might do before.
 fn set_rights(cluster: &Cluster, rules: &Value) -> Value {
     cluster.shell.with(|world, now| {
-        let (roles, key) = ("clusterroles.rbac.authorization.k8s.io", Key::new(None, "mooring"));
-        let before = world.kubernetes().get(roles, &key).unwrap()["rules"].clone();
-        world.kubernetes_mut().change(roles, &key, &json!({"rules": rules}), now).unwrap();
+        let resource = "clusterroles.rbac.authorization.k8s.io";
+        let key = Key::new(None, "mooring");
+        let before = world.kubernetes().get(resource, &key).unwrap()["rules"].clone();
+        world.kubernetes_mut().change(resource, &key, &json!({"rules": rules}), now).unwrap();
         before
     })
 }

@@ -43,6 +43,7 @@ mod tests {
             pool: None,
             image: None,
             joined: Some(true),
+            cse_succeeded: false,
             verdict: Verdict::plain(Reason::CseSucceeded, "The bootstrap succeeded."),
             from: From::Node,
             said: String::new(),
