@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use mooring_agent::world::Space;
 use serde_json::Value;
 
-use crate::faulty::Faulty;
+use crate::faulty::{Faulty, Network};
 use crate::support::{Node, text, write_program};
 
 /// A world whose search path is these directories.
@@ -135,6 +135,7 @@ fn registry_login_does_not_pass_over_an_oras_for_another_machine() {
     write_program(&first.join("oras"), &foreign, 0o755);
     write_program(&second.join("oras"), "#!/bin/sh\n", 0o755);
     let mut world = world(&node, &[&first, &second]);
+    world.network = Some(Network::new(7, |_| unreachable!("nothing is asked without oras")));
     let words = ["registry-login", "--registry=r.azurecr.io", "--client-id=c", "--tenant-id=t"];
     assert_eq!(world.run(&words), 232);
     assert!(text(&world.err).contains("made for riscv"), "{}", text(&world.err));

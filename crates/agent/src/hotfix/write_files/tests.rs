@@ -82,6 +82,9 @@ fn bombs_and_endless_lists_are_bounded() {
     assert!(
         read(format!("write_files:\n{many}").as_bytes()).unwrap_err().contains("more than 256")
     );
+    let plain = "x".repeat(MAX_FILE_BYTES + 1);
+    let text = format!("write_files:\n- path: /etc/a\n  content: {plain}\n");
+    assert!(read(text.as_bytes()).unwrap_err().contains("larger than 4194304 bytes"));
     let large = STANDARD.encode(compress(&vec![0; MAX_FILE_BYTES]));
     let entry = format!("- path: /etc/a\n  encoding: gzip\n  content: !!binary {large}\n");
     let text = format!("write_files:\n{}", entry.repeat(5));

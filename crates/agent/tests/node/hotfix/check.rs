@@ -148,6 +148,20 @@ fn status_is_classified_11_12_13_14() {
 }
 
 #[test]
+fn fallback_map_of_a_damaged_config_is_not_staged_13() {
+    let cold = r#","hotfixes":{"202604.01":"202604.01.7"}"#;
+    let (node, mut world) = node_with("", cold);
+    let whole = node.read(CONFIG).unwrap();
+    node.write(CONFIG, whole.clone() + "garbage");
+    let (level, message) = outcome(&node, &mut world);
+    assert_eq!((level.as_str(), node.read(POINTER)), ("Error", None));
+    assert!(message.contains("cold-start fallback failed"), "{message}");
+    let (node, mut world) = node_with("", cold);
+    assert_eq!(outcome(&node, &mut world).1, "check-hotfix outcome=customDataFallback");
+    assert!(node.exists(POINTER));
+}
+
+#[test]
 fn unwritable_pointer_leaves_no_temporary_file_17() {
     let authority = Authority::new();
     let service = Service::start(&authority, NAME, served(MAP));

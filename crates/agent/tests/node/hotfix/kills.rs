@@ -171,7 +171,17 @@ fn killed_at_every_operation(change: Change) {
             let node = node_for(change);
             let is_killed = kill(&node, change, at, is_torn);
             if change == Change::Scripts {
-                provision(&node);
+                let pointer = node.read(POINTER).unwrap();
+                // Either command completes it, also if nothing is requested any more.
+                if at % 2 == 0 {
+                    provision(&node);
+                } else {
+                    node.write(POINTER, "{}");
+                    assert_eq!(world(&node, |_, _| None).run_as(OWN, &["download-hotfix"]), 0);
+                    node.write(POINTER, pointer);
+                }
+                let record = node.read(RECORD).unwrap_or_default();
+                assert!(!record.contains("\"pending\":true"), "{record}");
             }
             if is_changed(&node, change) {
                 new += 1;
@@ -252,9 +262,11 @@ fn full_disk_at_any_operation_leaves_old_or_new_files() {
                 }
                 if change == Change::Scripts {
                     provision(&node);
-                    is_changed(&node, change);
+                    let is_new = is_changed(&node, change);
                     let record = node.read(RECORD).unwrap_or_default();
                     assert!(!record.contains("\"pending\":true"), "{record}");
+                    let is_recorded = record.contains("\"scripts\":\"202604.01.1\"");
+                    assert_eq!(is_recorded, is_new, "{record}");
                 }
                 assert_eq!(left_over(&node), [""; 0], "{change:?} {failing}");
                 if count.get() <= failing {

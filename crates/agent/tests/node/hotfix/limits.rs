@@ -150,4 +150,10 @@ fn large_map_is_staged_and_a_larger_one_is_refused_29() {
     assert_eq!(level, "Error");
     assert!(message.contains("ResourceExhausted"), "{message}");
     assert_eq!(node.read(POINTER), None);
+    // As it would be staged, with every `<` escaped, `download-hotfix` could not read it.
+    let escaped = format!(r#"{{"hotfixes":{{"202604.01":"202604.01.1{}"}}}}"#, "<".repeat(2 << 20));
+    let (node, level, message) = checked(None, served(&escaped), "");
+    assert_eq!(level, "Error");
+    assert!(message.contains("the pointer is larger than 8388608 bytes"), "{message}");
+    assert_eq!(node.read(POINTER), None);
 }

@@ -124,6 +124,14 @@ fn repaired_scripts_are_written_and_provision_runs_them_45_46() {
         assert_eq!(super::world(&node, |_, _| None).run_as(OWN, &["download-hotfix"]), 0);
         assert!(!are_new(&node));
     }
+    // Old files of the same length are replaced, too.
+    let node = node_with(SCRIPTS);
+    for (path, _, content) in &FILES[..3] {
+        node.write(path, content.replace("new", "old"));
+    }
+    node.write(CUSTOM_DATA, custom_data(None));
+    assert_eq!(super::world(&node, |_, _| None).run_as(OWN, &["download-hotfix"]), 0);
+    assert!(are_new(&node));
     // The last entry of a path counts, as for cloud-init, which writes one after the other.
     let node = node_with(SCRIPTS);
     write_old_files(&node);
