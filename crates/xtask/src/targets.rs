@@ -51,7 +51,7 @@ pub(crate) struct Program {
     pub(crate) name: &'static str,
     package: &'static str,
     profile: &'static str,
-    /// Flags of the compiler, beside those of the profile.
+    /// Flags of the compiler that a profile cannot set.
     flags: &'static str,
     /// What it is started with, and a word of the answer.
     starts: (&'static [&'static str], &'static str),
@@ -70,7 +70,7 @@ pub(crate) const AGENT: Program = Program {
     package: "mooring-agent",
     profile: "agent",
     // A fixed address, as the Go program has: else every start relocates some 7,000 pointers to constants, which is most
-    // of its instructions and most of its own memory.
+    // of its instructions and of its anonymous memory.
     flags: "-C relocation-model=static",
     starts: (&["help"], "provision-wait"),
 };

@@ -51,7 +51,7 @@ pub(crate) struct Faulty {
     pub(crate) tools: Option<Tools>,
     /// The free space of every file system.
     pub(crate) space: Option<Space>,
-    /// The time of day, at which it stands still.
+    /// The time of day, which never advances.
     pub(crate) clock: Option<SystemTime>,
 }
 

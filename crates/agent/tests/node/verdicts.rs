@@ -127,7 +127,7 @@ fn oras_for_another_machine_hides_a_good_one() {
 }
 
 #[test]
-fn registry_login_does_not_pass_over_an_oras_for_another_machine() {
+fn registry_login_refuses_an_oras_for_another_machine() {
     let mut foreign = fs::read(std::env::current_exe().unwrap()).unwrap();
     foreign[18] = 0xf3;
     let node = Node::new();

@@ -1,4 +1,4 @@
-//! `download-hotfix` as a process of its own: package managers are scripts on the search path that record their arguments,
+//! `download-hotfix` as a separate process: package managers are scripts on the search path that record their arguments,
 //! and memory is that of the process. Cases 33, 34, 38, 39 and 48.
 
 use std::fs;
@@ -125,7 +125,7 @@ fn unreadable_pointer_is_a_warning_33() {
     fs::set_permissions(node.at(POINTER), fs::Permissions::from_mode(0o000)).unwrap();
     let is_readable = fs::read(node.at(POINTER)).is_ok();
     assert_eq!(run(&node).0, 0);
-    // Root reads it all the same, in Go as here.
+    // Root can read it, in Go as well.
     assert_eq!(calls(&node).is_empty(), !is_readable);
     let is_warned = logged(&node).contains(&"WARN failed to read the hotfix pointer".to_owned());
     assert_eq!(is_warned, !is_readable);
@@ -135,7 +135,7 @@ fn unreadable_pointer_is_a_warning_33() {
 fn bomb() -> Vec<u8> {
     let mut bits = Bits::default();
     bits.push(1, 1); // the last block
-    bits.push(2, 2); // with codes of its own:
+    bits.push(2, 2); // with dynamic codes:
     bits.push(286 - 257, 5); // literals and lengths,
     bits.push(0, 5); // one distance,
     bits.push(18 - 4, 4); // and the codes of their lengths, in this order.

@@ -124,7 +124,7 @@ fn repaired_scripts_are_written_and_provision_runs_them_45_46() {
         assert_eq!(super::world(&node, |_, _| None).run_as(OWN, &["download-hotfix"]), 0);
         assert!(!are_new(&node));
     }
-    // Old files of the same length are replaced, too.
+    // Old files of the same length are also replaced.
     let node = node_with(SCRIPTS);
     for (path, _, content) in &FILES[..3] {
         node.write(path, content.replace("new", "old"));
