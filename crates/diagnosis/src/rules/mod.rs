@@ -128,8 +128,10 @@ pub(crate) fn rule_names() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
 
-    use super::{Confidence, all};
+    use super::{Confidence, Outcome, Rule, all};
 
     #[test]
     fn every_rule_has_a_name_of_its_own_a_reason_and_an_action() {
@@ -140,6 +142,25 @@ mod tests {
             assert!(letters && rule.reason.starts_with(|c: char| c.is_ascii_uppercase()));
             assert!(!rule.summary.is_empty() && !rule.actions.is_empty(), "{}", rule.name);
         }
+    }
+
+    #[test]
+    fn a_rule_that_quotes_no_proof_has_a_case_that_disproves_it() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+        let folders = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
+        let disproved: BTreeSet<String> = folders
+            .filter_map(|path| fs::read(path.join("expected.json")).ok())
+            .filter_map(|json| serde_json::from_slice::<serde_json::Value>(&json).ok())
+            .filter_map(|expected| expected["disproves"].as_str().map(str::to_owned))
+            .collect();
+        let infers = |rule: &&Rule| {
+            let quotes = !rule.clues.is_empty() || rule.error;
+            !quotes && rule.outcome == Outcome::Failed && rule.confidence > Confidence::Low
+        };
+        let missing: Vec<_> = all().filter(infers).map(|rule| rule.name).collect();
+        let missing: Vec<_> =
+            missing.into_iter().filter(|name| !disproved.contains(*name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 
     #[test]

@@ -126,7 +126,7 @@ pub(super) static RULES: &[Rule] = &[
                 API server's A record.",
             "If both are there, wait a few minutes and recreate the node.",
         ],
-        clues: &[&[Clue::Dns, Clue::DnsRefused, Clue::AzureDns]],
+        clues: &[&[Clue::Dns, Clue::DnsRefused]],
         ..BASE
     },
     Rule {

@@ -2,7 +2,8 @@
 //!
 //! `expected.json` is a part of the `explain` document: members that it leaves out may be anything,
 //! the number of diagnoses and everything that it has must fit. `rule` is the rule that fits, which the
-//! document does not have. `hints` is what the caller knows.
+//! document does not have. `hints` is what the caller knows. `disproves` is a rule that infers a cause without a
+//! line that proves it, and that this text shows to be wrong although its code fits.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -66,6 +67,10 @@ fn check(path: &Path) -> Result<(), String> {
         let sure = diagnosis.confidence == Confidence::High;
         assert!(!sure || lines.count() > 0, "high confidence without evidence");
         assert!(!diagnosis.actions.is_empty(), "no action");
+    }
+    if let Some(rule) = expected["disproves"].as_str() {
+        assert!(rule_names().any(|name| name == rule), "no rule is called {rule}");
+        assert!(!diagnoses.iter().any(|one| one.rule == Some(rule)), "{rule} fits");
     }
     let document = to_json(&diagnoses);
     let mut actual: Value = serde_json::from_str(&document).unwrap();
