@@ -48,6 +48,8 @@ pub(crate) enum Opener {
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own that a text may show")]
 pub(crate) struct Message {
     pub(crate) opener: Opener,
+    /// Where it begins; the first one's span begins with the text.
+    pub(crate) at: usize,
     pub(crate) span: Range<usize>,
     pub(crate) extension: Option<String>,
     pub(crate) publisher: Option<String>,
@@ -97,6 +99,7 @@ impl Message {
     pub(crate) fn new(opener: Opener, at: usize) -> Self {
         Self {
             opener,
+            at,
             span: at..at,
             extension: None,
             publisher: None,

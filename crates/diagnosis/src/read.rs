@@ -71,6 +71,7 @@ impl<'a> Read<'a> {
         self.full = self.messages.len() + 1 >= MOST_MESSAGES;
         let mut message = std::mem::replace(&mut self.loose, Message::new(Opener::Log, at));
         message.opener = opener;
+        message.at = at;
         message.span = at..at;
         self.messages.push(message);
         let index = self.messages.len() - 1;

@@ -47,7 +47,7 @@ pub(crate) fn tell(read: &Read<'_>, message: &Message) -> Told {
             step: message.step.as_ref().map(|step| step.value.clone()),
         },
         span: message.span.clone(),
-        at: at.or(Some(message.span.start)),
+        at: at.or(Some(message.at)),
         weak: matches!(
             picked,
             Some((FoundBy::OuterStatus | FoundBy::VmssStatus, Found { value: 0 | 1, .. }))

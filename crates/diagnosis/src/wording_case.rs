@@ -62,7 +62,12 @@ fn other_extension(text: &Text, told: &Told, hints: Hints) -> (Told, Diagnosis) 
             cause.summary,
             name.as_deref().map(shown).unwrap_or_default()
         ),
-        evidence: told.at.map(|at| quote(&text.bytes, told, at)).into_iter().collect(),
+        evidence: told
+            .at
+            .map(|at| quote(&text.bytes, told, at))
+            .filter(|evidence| !evidence.line.is_empty())
+            .into_iter()
+            .collect(),
         actions: cause.actions.iter().map(|action| (*action).to_owned()).collect(),
         extension: name,
         ..unknown()

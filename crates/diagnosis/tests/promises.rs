@@ -107,6 +107,15 @@ fn hotfix_in_effect_is_named_with_the_cause() {
 }
 
 #[test]
+fn the_line_that_names_another_extension_is_quoted() {
+    let text = "\nnode pool np1 of our AKS cluster:\nVM has reported a failure when processing extension 'OmsAgentForLinux'. Error message: \
+        \"Enable failed with exit code 52\"\n";
+    let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
+    assert_eq!(diagnosis.reason, "OtherExtensionFailed");
+    assert!(diagnosis.evidence[0].line.contains("OmsAgentForLinux"), "{:?}", diagnosis.evidence);
+}
+
+#[test]
 fn an_empty_answer_is_a_valid_document() {
     assert_eq!(to_json(&[]), "{\n  \"schema\": \"mooring.explain/v1\",\n  \"diagnoses\": []\n}");
 }
