@@ -152,6 +152,17 @@ pub(super) static WORDINGS: &[Wording] = &[
         ..Wording::ANY
     },
     Wording {
+        name: "image-not-found-named",
+        cause: &IMAGE_NOT_FOUND,
+        phrases: &[
+            "galleryimagenotfound",
+            "sharedgalleryimagenotfound",
+            "communitygalleryimagenotfound",
+            "platformimagenotfound",
+        ],
+        ..Wording::ANY
+    },
+    Wording {
         name: "image-not-prepared",
         cause: &IMAGE_NOT_PREPARED,
         phrases: &[
