@@ -261,3 +261,52 @@ fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
     let next = deed(SignedDuration::from_secs(1));
     assert!(!matches!(next, Action::Effect { .. }), "{next:?}");
 }
+
+/// An override is for a budget that holds a pod for good; one that may clear has half of the drain's time to do so.
+#[test]
+fn override_waits_for_a_budget_that_may_clear() {
+    let cloud = until(Step::CordonPool, &overriding("budgets"), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    // Two of three must serve, and the third does not yet.
+    cloud.workloads.push(Workload { app: "slow", replicas: 3, min_available: 2 });
+    cloud.pods.clear();
+    for (name, node) in [("slow-a", "aks-system-0-0"), ("slow-b", "other"), ("slow-c", "other")] {
+        cloud.pods.push(pod(name, "slow", "ReplicaSet", node));
+    }
+    cloud.pods[2].serves_at = None;
+    let mut state = cloud.state.clone().unwrap();
+    let action = action_of(&state, Seen::default(), &cloud);
+    let Action::Record(entry) = action else { panic!("{action:?}") };
+    state.take(&follow(cloud.journal.last(), &state.run, cloud.now, *entry)).unwrap();
+    let half = state.settings.limits.drain / 2;
+    let (begin, second) = (cloud.now, SignedDuration::from_secs(1));
+    let mut at = |after: SignedDuration| {
+        cloud.now = begin + after;
+        action_of(&state, Seen::default(), &cloud)
+    };
+    for after in [SignedDuration::ZERO, second, half - SignedDuration::from_mins(1)] {
+        let action = at(after);
+        let waits = matches!(&action, Action::Wait { why, .. } if why.contains("slow-budget"));
+        assert!(waits, "{after}: {action:?}");
+    }
+    let action = at(half);
+    let Action::Effect { effect, .. } = &action else { panic!("{action:?}") };
+    assert_eq!(effect.key(), "delete pod kube-system/slow-a uid-slow-a");
+}
+
+#[test]
+fn pods_of_jobs_are_not_waited_for_elsewhere() {
+    let mut cloud = Cloud::wedged();
+    cloud.pods.push(pod("backup-a", "backup", "Job", "aks-system-0-0"));
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    let state = State::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    let counted = state.workloads.values().flat_map(|of| of.values()).map(|of| &of.name);
+    let counted: Vec<&String> = counted.collect();
+    assert!(
+        !counted.is_empty() && counted.iter().all(|name| !name.contains("/Job/")),
+        "{counted:?}"
+    );
+    let keys = keys(&end.cloud.borrow());
+    assert!(keys.iter().any(|key| key.starts_with("evict kube-system/backup-a")), "{keys:?}");
+}
