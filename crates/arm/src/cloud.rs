@@ -183,6 +183,12 @@ mod tests {
     }
 
     #[test]
+    fn tokens_for_clusters_are_for_the_server_application_of_aks() {
+        let cloud = cloud("https://management.usgovcloudapi.net", "").unwrap();
+        assert_eq!(cloud.aks_scope(), "6dae42f8-4368-4678-94ff-3960e28e3630/.default");
+    }
+
+    #[test]
     fn the_sign_in_address_follows_from_a_known_endpoint() {
         for (endpoint, authority, scope) in [
             ("", "https://login.microsoftonline.com/", "https://management.azure.com/.default"),

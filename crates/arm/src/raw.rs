@@ -236,6 +236,14 @@ mod tests {
     }
 
     #[test]
+    fn only_an_object_is_a_document() {
+        for text in ["[]", "1", "\"x\""] {
+            let error = serde_json::from_str::<Document>(text).unwrap_err().to_string();
+            assert!(error.contains("expected a JSON object"), "{text}: {error}");
+        }
+    }
+
+    #[test]
     fn a_change_touches_one_member_only() {
         let mut document = Document::parse(TEXT).unwrap();
         document.set("b", &7).unwrap();

@@ -213,6 +213,8 @@ mod tests {
         assert_eq!(one, lower);
         assert_eq!(one.as_str(), VM);
         assert_eq!(lower.resource_group(), Some("mc_rg"));
+        let next = ResourceId::parse(&VM.to_uppercase().replace("VM1", "VM2")).unwrap();
+        assert!(one < next && lower < next && one <= lower, "{one:?} {next:?}");
     }
 
     #[test]

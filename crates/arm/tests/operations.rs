@@ -53,6 +53,19 @@ async fn follow(client: &Client, operation: &mut Operation) -> Outcome {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_operation_names_when_it_is_to_be_read_next() {
+    let world =
+        World::new([answer(201, &[STATUS, ("Retry-After", "10")], DONE), status("InProgress")]);
+    let client = world.client();
+    let mut operation = put(&client).await;
+    let started = operation.started();
+    assert_eq!(operation.next(), started + Duration::from_secs(10));
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(matches!(client.poll(&mut operation).await.unwrap(), Progress::Running { .. }));
+    assert!(operation.next() > started + Duration::from_secs(10));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_write_is_followed_at_azures_pace_and_read_at_its_end() {
     let world = World::new([
         answer(

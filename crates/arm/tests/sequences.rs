@@ -9,12 +9,16 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use common::{CANARY, Reply, World, answer, cluster, pool};
 use mooring_arm::calls::DeletePool;
-use mooring_arm::{Document, ErrorKind, Fate, Outcome, Priority, ResourceId, Started};
+use mooring_arm::{
+    Budget, Client, Cloud, Document, ErrorKind, Fate, Limit, Limits, Outcome, Priority, ResourceId,
+    Settings, Started,
+};
 
 const OK: &str = r#"{"name":"demo","properties":{"provisioningState":"Succeeded"}}"#;
 const CONFLICT: &str = r#"{"code":"OperationNotAllowed","details":null,"message":"Another operation is in progress","subcode":""}"#;
@@ -146,6 +150,27 @@ async fn every_call_ends_and_attempts_are_bounded() {
     let world = World::new([Reply::Silence, answer(200, &[], OK)]);
     world.client().cluster(&cluster()).await.unwrap();
     assert!(world.times()[1] >= 75);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_for_the_budget_are_counted() {
+    let world = World::new((0..3).map(|_| answer(200, &[], OK)));
+    let reads = Limit::per_second_milli(1, 1_000);
+    let budget = Budget::new(Limits { reads, ..Limits::default() });
+    let cloud = Cloud::new(Settings::default()).unwrap();
+    let client = Client::new(cloud, Arc::<World>::clone(&world), budget);
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { client.cluster(&cluster()).await.map(drop) })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!((world.sent(), client.metrics().waiting), (1, 2));
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    assert_eq!((world.sent(), client.metrics().waiting), (3, 0));
 }
 
 #[tokio::test(start_paused = true)]

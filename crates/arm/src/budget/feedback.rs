@@ -86,7 +86,10 @@ mod tests {
             "x-ms-ratelimit-remaining-resource",
             "Microsoft.Compute/HighCostGetVMScaleSet3Min;177,Microsoft.Compute/LowCostGetSubscriptionMaximum;23998",
         );
-        put("x-ms-ratelimit-remaining-resource", "Microsoft.Compute/GetOperation3Min;5, nonsense");
+        put(
+            "x-ms-ratelimit-remaining-resource",
+            "Microsoft.Compute/GetOperation3Min;5, nonsense, Microsoft.Compute/PutVM3Min;2",
+        );
         put("x-ms-user-quota-remaining", "14");
         assert_eq!(
             told(&headers),

@@ -99,6 +99,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn requests_for_one_vm_share_its_bucket() {
+        let vm =
+            "/subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute/virtualMachines/VM1";
+        for path in [vm.to_owned(), format!("{vm}?x=y"), format!("{vm}/extensions/e")] {
+            let names = buckets(Class::Read, &Method::GET, &path);
+            assert_eq!(names.last(), Some(&Name::Vm(vm.to_ascii_lowercase())), "{path}");
+        }
+    }
+
+    #[test]
     #[allow(clippy::too_many_lines, reason = "one table")]
     fn every_call_is_counted_where_azure_counts_it() {
         let rg = "/subscriptions/S/resourceGroups/RG/providers";

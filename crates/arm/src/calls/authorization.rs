@@ -138,6 +138,8 @@ mod tests {
     #[test]
     fn patterns_match_anywhere_and_in_any_case() {
         for (pattern, action, fits) in [
+            ("a*b*b", "axb", false),
+            ("a*b*b", "axbb", true),
             ("*", "A/b/read", true),
             ("*/read", "A/b/READ", true),
             ("*/read", "A/b/write", false),
