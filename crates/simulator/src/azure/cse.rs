@@ -1,8 +1,9 @@
 //! The bootstrap extension (CSE): how it ends, and the text that Azure carries of it.
 
-use mooring_contract::cse_status::{CseStatus, EXTENSION_WINDOW, Timings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use super::cse_report::{KEPT_BYTES, end_of, report};
 
 /// How a machine's bootstrap goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,9 +29,6 @@ pub struct Cse {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub printed: Option<Printed>,
 }
-
-/// How much of what the scripts printed is in the file with their report, before it is escaped.
-const FILE_OUTPUT: usize = 3000;
 
 /// How far a kubelet gets that was started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,13 +116,10 @@ pub struct Printed {
 impl Printed {
     /// What the extension's handler carries: the end of each stream.
     fn carried(&self) -> String {
-        format!("\n[stdout]\n{}\n[stderr]\n{}", end_of(&self.stdout), end_of(&self.stderr))
+        let [stdout, stderr] =
+            [&self.stdout, &self.stderr].map(|stream| end_of(stream, KEPT_BYTES));
+        format!("\n[stdout]\n{stdout}\n[stderr]\n{stderr}")
     }
-}
-
-/// The last bytes of a stream, as many as the handler keeps; a character is never cut in two here.
-fn end_of(stream: &str) -> &str {
-    &stream[stream.ceil_char_boundary(stream.len().saturating_sub(EXTENSION_WINDOW))..]
 }
 
 impl Default for Cse {
@@ -166,7 +161,7 @@ impl Cse {
     pub fn message(&self) -> String {
         let streams = match &self.printed {
             Some(printed) => printed.carried(),
-            None => Printed { stdout: self.report(), stderr: String::new() }.carried(),
+            None => Printed { stdout: report(self), stderr: String::new() }.carried(),
         };
         if self.exit_code == 0 {
             return format!("Enable succeeded: {streams}");
@@ -183,31 +178,9 @@ impl Cse {
         }
     }
 
-    /// The report as the scripts write it into a file: the end of what they printed, whatever the whole comes to.
+    /// The file with the report.
     pub(crate) fn file(&self) -> String {
-        if let Some(printed) = &self.printed {
-            return printed.stdout.clone();
-        }
-        let from = self.output.len().saturating_sub(FILE_OUTPUT);
-        let output = self.output[self.output.ceil_char_boundary(from)..].to_owned();
-        Self { output, ..self.clone() }.report_within(usize::MAX)
-    }
-
-    /// The report of a bootstrap that only this model knows.
-    fn report(&self) -> String {
-        self.report_within(EXTENSION_WINDOW)
-    }
-
-    fn report_within(&self, window: usize) -> String {
-        let seconds = self.seconds.unwrap_or_default().to_string();
-        let report = CseStatus {
-            exit_code: self.exit_code.to_string(),
-            error: self.error.clone(),
-            output: self.output.clone(),
-            timings: Timings { exec_duration: Some(seconds), ..Timings::default() },
-            ..CseStatus::default()
-        };
-        report.fit(window)
+        self.printed.as_ref().map_or_else(|| report(self), |printed| printed.stdout.clone())
     }
 
     fn is_new_handler(&self) -> bool {
@@ -277,23 +250,20 @@ mod tests {
         assert!(old.message().starts_with(&format!("Enable failed: {what}\n[stdout]\n{{")));
         assert!(new.message().starts_with(&format!("{what}\n[stdout]\n{{")));
         assert!(new.message().ends_with(&format!(": {what}")));
-        assert!(
-            old.message().contains(r#""ExitCode": "211""#)
-                || old.message().contains(r#""ExitCode":"211""#)
-        );
+        assert!(old.message().contains(r#""ExitCode": "211""#));
         assert!(old.message().contains("'oras': No such file or directory"));
     }
 
     #[test]
     fn what_a_command_printed_is_carried_as_it_is_up_to_the_window() {
-        let stdout = format!("{}é{{\"ExitCode\":\"50\"}}\n", "x".repeat(EXTENSION_WINDOW));
+        let stdout = format!("{}é{{\"ExitCode\":\"50\"}}\n", "x".repeat(4096));
         let printed = Printed { stdout, stderr: "it failed\n".to_owned() };
         let cse = Cse { exit_code: 50, printed: Some(printed), ..Cse::default() };
         let message = cse.message();
         assert!(message.contains("é{\"ExitCode\":\"50\"}\n\n[stderr]\nit failed\n"), "{message}");
         let streams = message.split_once("[stdout]\n").unwrap().1;
         let stdout = streams.split_once("\n[stderr]").unwrap().0;
-        assert_eq!(stdout.len(), EXTENSION_WINDOW);
+        assert_eq!(stdout.len(), 4096);
     }
 
     #[test]

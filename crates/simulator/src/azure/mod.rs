@@ -37,6 +37,7 @@ mod changes;
 mod clusters;
 mod compute;
 mod cse;
+mod cse_report;
 mod deny_assignments;
 mod error;
 mod extensions;

@@ -9,6 +9,7 @@
 mod doors;
 mod karpenter;
 mod patience;
+mod recorded;
 mod scenarios;
 mod shell;
 mod support;

@@ -1,0 +1,194 @@
+//! The model of Karpenter, judged by `recorded.tsv`: what was recorded of the real one (karpenter-provider-azure 352646f5 on core
+//! v1.14.0, August 2026) when a bootstrap fails, by provisioning mode. The table has facts, not what the model does; where the two
+//! differ, the model is wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use mooring_simulator::azure::Cse;
+use mooring_simulator::karpenter::{self, Mode};
+use serde_json::Value;
+
+use crate::karpenter::{BROKEN, with};
+use crate::support::{Bench, NODE_CLAIMS, condition};
+
+const NAME: &str = "default-r";
+const TABLE: &str = include_str!("recorded.tsv");
+
+/// Facts by name.
+type Facts = BTreeMap<&'static str, String>;
+
+fn recorded(mode: &str) -> BTreeMap<&'static str, String> {
+    let rows = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let rows = rows.map(|line| line.split('\t').collect::<Vec<_>>());
+    rows.filter(|row| row[0] == mode || row[0] == "*")
+        .map(|row| (row[1], row[2].to_owned()))
+        .collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or("absent").to_owned()
+}
+
+fn seconds_between(earlier: &Value, later: Timestamp) -> i64 {
+    let earlier: Timestamp = text(earlier).parse().unwrap();
+    later.duration_since(earlier).as_secs()
+}
+
+fn events(bench: &Bench, reason: &str) -> Vec<Value> {
+    let events = bench.world.kubernetes().objects("events", Some("default"));
+    events.filter(|event| event["reason"] == reason).cloned().collect()
+}
+
+/// True if a VM of the NodeClaim is there.
+fn has_vm(bench: &Bench, provider_id: &str) -> bool {
+    let id = provider_id.strip_prefix("azure://").unwrap_or(provider_id);
+    bench.world.azure().resource(id).is_some()
+}
+
+fn members(value: &Value) -> String {
+    let names: BTreeSet<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    names.into_iter().collect::<Vec<_>>().join(" ")
+}
+
+/// Facts about the NodeClaim while nothing has failed yet.
+fn about_the_claim(claim: &Value, facts: &mut Facts) {
+    let image = text(&claim["status"]["imageID"]);
+    let form = if image.starts_with("/CommunityGalleries/") {
+        "community gallery"
+    } else if image.starts_with("/subscriptions/") {
+        "gallery of a subscription"
+    } else {
+        "name"
+    };
+    facts.insert("image", form.to_owned());
+    let annotation =
+        &claim["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"];
+    facts.insert("machine annotation", annotation.is_string().to_string());
+    let [launched, registered] =
+        ["Launched", "Registered"].map(|kind| condition(claim, kind).unwrap().clone());
+    facts.insert("Launched", text(&launched["status"]));
+    facts.insert("Registered", text(&registered["status"]));
+    facts.insert("Registered reason", text(&registered["reason"]));
+    facts.insert("Registered message", text(&registered["message"]));
+    facts.insert("condition members", members(&registered));
+    let same = registered["lastTransitionTime"] == claim["metadata"]["creationTimestamp"];
+    facts.insert("Registered changed at the creation", same.to_string());
+}
+
+/// Facts about the event, if there is one.
+fn about_the_event(bench: &Bench, facts: &mut Facts) {
+    let found = events(bench, "AsyncProvisioningError");
+    facts.insert("AsyncProvisioningError events", found.len().to_string());
+    let Some(event) = found.first() else { return };
+    let message = text(&event["message"]);
+    let (opening, error) = message.split_once(": ").unwrap();
+    facts.insert("event opening", opening.to_owned());
+    let length = error.strip_suffix("...").map_or("whole".to_owned(), |cut| cut.len().to_string());
+    facts.insert("event error bytes", length);
+    facts.insert("event namespace", text(&event["metadata"]["namespace"]));
+    facts.insert("event object namespace", text(&event["involvedObject"]["namespace"]));
+    facts.insert("event object uid", event["involvedObject"]["uid"].is_string().to_string());
+    facts.insert("event source", text(&event["source"]["component"]));
+    facts.insert("event reporting component", text(&event["reportingComponent"]));
+    facts.insert("event reporting instance", text(&event["reportingInstance"]));
+}
+
+/// Plays a bootstrap that fails, second by second, until the NodeClaim is gone.
+fn observed(mode: Mode) -> Facts {
+    let mut facts = Facts::new();
+    let image_version = BROKEN.to_owned();
+    let mut bench =
+        with(karpenter::Options { mode, image_version, ..karpenter::Options::default() });
+    bench.world.create_claim(NAME, bench.now).unwrap();
+    let created = bench.now;
+    let mut provider_id = String::new();
+    let mut extensions: BTreeSet<String> = BTreeSet::new();
+    for _ in 0..20 * 60 {
+        bench.pass(1);
+        let Some(claim) = bench.get(NODE_CLAIMS, NAME).cloned() else { break };
+        if provider_id.is_empty() && claim["status"]["providerID"].is_string() {
+            provider_id = text(&claim["status"]["providerID"]);
+            about_the_claim(&claim, &mut facts);
+        }
+        if let Some(vm) = provider_id.strip_prefix("azure://") {
+            let shown = bench.arm("GET", &format!("{vm}?api-version=2024-11-01"), "").1;
+            let names = shown["resources"].as_array().into_iter().flatten();
+            extensions.extend(names.map(|one| text(&one["name"])));
+        }
+        let deleted = claim["metadata"]["deletionTimestamp"].is_string();
+        if deleted && !facts.contains_key("minutes until the deletion") {
+            let after = seconds_between(&claim["metadata"]["creationTimestamp"], bench.now);
+            let minutes = if (900..=905).contains(&after) { "15" } else { "fewer" };
+            facts.insert("minutes until the deletion", minutes.to_owned());
+            facts.insert("VM outlives the NodeClaim", has_vm(&bench, &provider_id).to_string());
+            about_the_event(&bench, &mut facts);
+        }
+        if has_vm(&bench, &provider_id)
+            && let Some(terminating) = condition(&claim, "InstanceTerminating")
+        {
+            facts.insert("InstanceTerminating while the VM is there", text(&terminating["status"]));
+        }
+    }
+    assert!(
+        bench.get(NODE_CLAIMS, NAME).is_none(),
+        "it is still there after {}",
+        bench.now - created
+    );
+    assert!(!has_vm(&bench, &provider_id), "{provider_id}");
+    let extensions: Vec<String> = extensions.into_iter().collect();
+    let of_karpenter = ["cse-agent-karpenter", "computeAksLinuxBilling"];
+    let is_its = extensions.iter().any(|name| of_karpenter.contains(&name.as_str()));
+    facts.insert("extensions of Karpenter", is_its.to_string());
+    facts.insert("extensions", extensions.join(" "));
+    let trace = bench.world.azure().trace().text();
+    facts.insert("deleteMachines", trace.contains("/deleteMachines").to_string());
+    facts
+}
+
+#[test]
+fn failed_bootstraps_go_as_recorded_in_every_mode() {
+    for (name, mode) in [
+        ("aksscriptless", Mode::Scriptless),
+        ("bootstrappingclient", Mode::Vm),
+        ("aksmachineapi", Mode::Machine),
+    ] {
+        let (observed, recorded) = (observed(mode), recorded(name));
+        assert!(recorded.len() > 10, "{name}");
+        for (fact, value) in recorded {
+            assert_eq!(observed.get(fact), Some(&value), "{name}: {fact}");
+        }
+    }
+}
+
+/// Numbers that are the same in every mode.
+#[test]
+fn limits_are_those_recorded() {
+    let limits = recorded("limits");
+    let limit = |name: &str| limits[name].parse::<i64>().unwrap();
+    // A launch that Azure refuses.
+    let options = karpenter::Options {
+        launch_failure: Some(karpenter::LaunchFailure::Refused),
+        ..karpenter::Options::default()
+    };
+    let mut bench = with(options);
+    bench.world.create_claim(NAME, bench.now).unwrap();
+    bench.pass(limit("seconds of a launch") - 5);
+    assert!(bench.get(NODE_CLAIMS, NAME).is_some());
+    bench.pass(15);
+    assert!(bench.get(NODE_CLAIMS, NAME).is_none());
+    // Outcomes of registrations that a NodePool remembers, and how many make it unhealthy.
+    let mut bench = with(karpenter::Options::default());
+    let hangs = Cse { seconds: None, ..Cse::default() };
+    for number in 1..=limit("failures of an unhealthy NodePool") {
+        let pool = bench.get("nodepools.karpenter.sh", "default").unwrap();
+        assert_eq!(condition(pool, "NodeRegistrationHealthy"), None, "before failure {number}");
+        let name = format!("default-{number}");
+        bench.world.karpenter_mut().unwrap().set_fate(&name, hangs.clone());
+        bench.world.create_claim(&name, bench.now).unwrap();
+        bench.pass(16 * 60);
+    }
+    let pool = bench.get("nodepools.karpenter.sh", "default").unwrap();
+    let healthy = condition(pool, "NodeRegistrationHealthy").unwrap();
+    assert_eq!(text(&healthy["reason"]), limits["reason of an unhealthy NodePool"]);
+}
