@@ -13,6 +13,7 @@ use mooring_simulator::world::Shell;
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::image;
 use crate::node::{Ended, Node};
@@ -32,6 +33,9 @@ pub(crate) enum News {
     Broken { vm: String, why: String },
 }
 
+/// How long after its bootstrap, in the time of the clouds, a node is overdue: others register within seconds.
+const OVERDUE: Duration = Duration::from_mins(1);
+
 /// A machine whose bootstrap is over.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
@@ -40,8 +44,8 @@ pub(crate) struct Machine {
     pub(crate) code: i32,
     /// What the node says of the cause.
     pub(crate) cause: String,
-    /// No node will ever come of it.
-    pub(crate) silent: bool,
+    /// From when on its node is overdue, if none shall come of it.
+    pub(crate) overdue: Option<Instant>,
     pub(crate) took: Duration,
 }
 
@@ -106,7 +110,7 @@ impl Room {
             root: node.root,
             code,
             cause,
-            silent: image.silent,
+            overdue: image.silent.then(|| Instant::now() + OVERDUE.div_f64(speed)),
             took,
         }));
     }

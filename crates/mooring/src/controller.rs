@@ -94,3 +94,14 @@ fn instance() -> String {
     let host = variable("POD_NAME").or_else(|| variable("HOSTNAME"));
     format!("{}-{}", host.as_deref().unwrap_or("mooring"), std::process::id())
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn two_processes_of_one_host_have_different_names() {
+        let name = super::instance();
+        let (host, process) = name.rsplit_once('-').unwrap();
+        assert!(!host.is_empty());
+        assert_eq!(process, std::process::id().to_string());
+    }
+}

@@ -61,3 +61,23 @@ impl From<io::Error> for Failure {
         Self::unreadable(error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_arm::{Error, ErrorKind, Fate, Made, Refusal};
+
+    use super::Failure;
+
+    #[test]
+    fn throttling_has_an_exit_code_of_its_own() {
+        let code = |kind| {
+            let error = Error { kind, fate: Fate::NotDone, call: Box::new(Made::default()) };
+            Failure::azure(&error).exit_code
+        };
+        let refusal = Refusal::default;
+        assert_eq!(code(ErrorKind::Throttled { refusal: refusal(), retry_after: None }), 6);
+        assert_eq!(code(ErrorKind::BudgetFull), 6);
+        assert_eq!(code(ErrorKind::Conflict(refusal())), 3);
+        assert_eq!(code(ErrorKind::Server(refusal())), 3);
+    }
+}

@@ -16,6 +16,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Sim, text};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams,
+};
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -56,6 +59,21 @@ fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// Removes a NodeClaim from the cluster, finalizers and all.
+fn delete_nodeclaim(sim: &Sim, name: &str) {
+    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let kubeconfig = sim.variable("KUBECONFIG");
+        let client = mooring_kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+        let claims: Api<DynamicObject> = Api::all_with(client, &kind);
+        let patch = Patch::Merge(serde_json::json!({"metadata": {"finalizers": null}}));
+        claims.patch(name, &PatchParams::default(), &patch).await.unwrap();
+        claims.delete(name, &DeleteParams::default()).await.unwrap();
+        assert!(claims.get_opt(name).await.unwrap().is_none());
+    });
+}
+
 fn page(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -93,7 +111,9 @@ fn why_answers_for_claims_nodes_pools_and_instances() {
             ),
             "{told}"
         );
-        assert!(told.contains("mooring explain 232 --image") || what.starts_with("aks-"), "{told}");
+        // Only a NodeClaim names its image.
+        let is_claim = what == "default-bad1";
+        assert_eq!(told.contains("mooring explain 232 --image"), is_claim, "{what}: {told}");
     }
     for what in ["default-good1", "aks-default-good1", "system", "system/0"] {
         let answer = run(&sim, &["why", what, "-o", "json"]);
@@ -173,7 +193,11 @@ fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
         let shown = page(metrics, "/metrics");
         (shown.contains(failures) && shown.contains("mooring_leader 1")).then_some(())
     });
-    // A claim that is gone is told from the record.
+    delete_nodeclaim(&sim, "default-bad2");
+    let gone = run(&sim, &["why", "default-bad2"]);
+    let told = text(&gone.stdout);
+    assert_eq!(gone.status.code(), Some(1), "{told} {}", text(&gone.stderr));
+    assert!(told.contains("OrasBinaryMissing") || told.contains("oras is missing"), "{told}");
     let ended = Command::new("kill").arg(controller.0.id().to_string()).status().unwrap();
     assert!(ended.success());
     let status = eventually("end", || controller.0.try_wait().unwrap());

@@ -196,6 +196,12 @@ fn the_catalogue_can_be_browsed() {
         text(&["codes", "show", "211", "--os", "linux"]).contains("ERR_ORAS_PULL_NETWORK_TIMEOUT")
     );
     assert_eq!(mooring(&["codes", "show", "nothing"]).status.code(), Some(3));
+    // A name of one system is not shown for the other.
+    let name = "ERR_ORAS_PULL_NETWORK_TIMEOUT";
+    assert!(text(&["codes", "show", name]).contains(name));
+    assert!(text(&["codes", "show", name, "--os", "linux"]).contains(name));
+    let other = mooring(&["codes", "show", name, "--os", "windows"]);
+    assert_eq!((other.status.code(), other.stdout.len()), (Some(3), 0));
 }
 
 #[test]
@@ -258,6 +264,20 @@ fn empty_input_is_told_as_such() {
     assert!(told.contains(file) && told.contains("is empty") && told.contains("hint:"), "{told}");
     assert!(text(&["explain", "-"]).contains("standard input is empty"));
     assert_eq!(json(&["explain", "-", "-o", "json"])["diagnoses"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn text_of_more_than_256_mib_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    let file = std::fs::File::create(&path).unwrap();
+    for (bytes, is_refused) in [(256_u64 << 20, false), ((256 << 20) + 1, true)] {
+        file.set_len(bytes).unwrap();
+        let output = mooring(&["explain", path.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(said.contains("more than 256 MiB; give the part around"), is_refused, "{said}");
+        assert_eq!(output.status.code() == Some(3), is_refused, "{said}");
+    }
 }
 
 #[test]

@@ -161,11 +161,16 @@ fn end_of(claim: &Claim, machine: Option<&Machine>) -> Option<NodeEnd> {
         Some(NodeEnd::Joined)
     } else if claim.gone.is_some() {
         Some(NodeEnd::Failed)
-    } else if machine.is_some_and(|machine| machine.code == 0 && machine.silent) {
+    } else if machine.is_some_and(|machine| machine.code == 0 && is_overdue(machine)) {
         Some(NodeEnd::Silent)
     } else {
         None
     }
+}
+
+/// True if a node that shall not register would have done so by now.
+fn is_overdue(machine: &Machine) -> bool {
+    machine.overdue.is_some_and(|at| Instant::now() >= at)
 }
 
 /// How long the cause stood on a claim until it was gone.
