@@ -1,4 +1,4 @@
-//! What a failed call says of itself: to people, to metrics and to those who decide whether to wait.
+//! Errors of failed calls: their messages, metrics and whether to wait.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use http::Method;

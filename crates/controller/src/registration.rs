@@ -20,8 +20,8 @@ pub const OVERDUE_AFTER: i64 = 16 * 60;
 /// Karpenter does not act on a NodeClaim that is still there after this long.
 pub const IDLE_AFTER: i64 = 20 * 60;
 
-/// How long after the success of its CSE a node may take to register.
-pub const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+/// Time that a node may take to register after its CSE succeeded.
+pub const REGISTRATION_LIMIT: SignedDuration = SignedDuration::from_mins(5);
 
 /// How a NodeClaim that has not registered has come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub fn overdue_after_success(
     late.or(early)
 }
 
-/// When the node of a NodeClaim should have registered, by the condition on it.
+/// Returns the time at which the node of a NodeClaim should have registered, by the condition on it.
 #[must_use]
 pub fn due_after_success(claim: &Claim, patience: SignedDuration) -> Option<Timestamp> {
     let condition = claim.condition.as_ref()?;

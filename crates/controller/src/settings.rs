@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use crate::registration::PATIENCE;
+use crate::registration::REGISTRATION_LIMIT;
 use crate::scope::Scope;
 
 /// Everything that can be set. The defaults are those of the command line.
@@ -31,7 +31,7 @@ impl Default for Settings {
             instance: "mooring".to_owned(),
             failures_kept: 50,
             sweep_above: 200,
-            registration_patience: PATIENCE,
+            registration_patience: REGISTRATION_LIMIT,
         }
     }
 }

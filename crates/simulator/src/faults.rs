@@ -191,7 +191,7 @@ impl Faults {
         self.rules.iter().map(|(rule, _)| rule)
     }
 
-    /// How many faults the rules have made.
+    /// Number of faults that the rules have made.
     #[must_use]
     pub fn made(&self) -> u32 {
         self.rules.iter().map(|(_, count)| count.made).sum()

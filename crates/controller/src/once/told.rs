@@ -44,7 +44,7 @@ pub struct NodeTold {
     pub image: Option<String>,
     /// Whether its Node is there; none if that cannot be known.
     pub joined: Option<bool>,
-    /// Whether Azure shows that CSE succeeded.
+    /// Azure shows that CSE succeeded.
     pub cse_succeeded: bool,
     /// What became of its bootstrap.
     pub verdict: Verdict,

@@ -15,7 +15,8 @@ use crate::node;
 use crate::observation::Observation;
 use crate::record::{self, Document, Unreadable};
 use crate::registration::{
-    AzureState, ClusterState, NodeState, PATIENCE, VmState, overdue, overdue_after_success,
+    AzureState, ClusterState, NodeState, REGISTRATION_LIMIT, VmState, overdue,
+    overdue_after_success,
 };
 use crate::run::{Api, Inspector, Refusal, observe};
 use crate::schedule::Priority;
@@ -283,7 +284,9 @@ impl Looker {
             Reason::NoCseExtension | Reason::CseNotCreated | Reason::CseRunning => {
                 overdue(claim, None, self.now)
             }
-            Reason::CseSucceeded => overdue_after_success(claim, None, PATIENCE, self.now),
+            Reason::CseSucceeded => {
+                overdue_after_success(claim, None, REGISTRATION_LIMIT, self.now)
+            }
             _ => None,
         };
         let (api, overdue) = (self.api.clone()?, overdue?);

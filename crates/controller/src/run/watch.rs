@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    /// A list that breaks off and begins anew, as the library reports it: only the second is complete.
+    /// A list that breaks off and is restarted, as the library reports it: only the second is complete.
     fn restarted<K>(first: K, second: K) -> impl Stream<Item = watcher::Result<Event<K>>> + Send
     where
         K: Send,
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_list_of_nodeclaims_that_begins_anew_has_only_what_the_new_one_holds() {
+    async fn restarted_list_of_nodeclaims_replaces_the_first() {
         let claim = |name: &str| -> SeenClaim {
             serde_json::from_value(serde_json::json!({
                 "metadata": {"name": name, "uid": name, "creationTimestamp": "2026-11-15T05:00:00Z"},
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_list_of_nodes_that_begins_anew_has_only_what_the_new_one_holds() {
+    async fn restarted_list_of_nodes_replaces_the_first() {
         let node = |name: &str| -> SeenNode {
             serde_json::from_value(serde_json::json!({
                 "metadata": {

@@ -310,7 +310,7 @@ mod tests {
 
     /// A term that follows starts from the objects, and would repeat what an earlier one left to write.
     #[tokio::test]
-    async fn what_an_earlier_term_left_to_write_is_dropped() {
+    async fn writes_of_an_earlier_term_are_dropped() {
         let bodies: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = Arc::clone(&bodies);
         let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {

@@ -109,7 +109,7 @@ impl State {
     }
 }
 
-/// How a NodeClaim that is not explained ended unregistered, if it did. The success of CSE does not explain that.
+/// Returns how a NodeClaim that is not explained ended unregistered, if it did. The success of CSE explains nothing.
 pub(super) fn overdue_of(
     tracked: &Tracked,
     patience: SignedDuration,

@@ -128,7 +128,7 @@ impl Tracked {
         self.reason().is_some_and(Reason::is_terminal)
     }
 
-    /// Whether there is nothing more to find out.
+    /// Returns true if nothing more can be found.
     pub(super) fn is_explained(&self, patience: SignedDuration, now: Timestamp) -> bool {
         self.is_settled() && overdue_of(self, patience, now).is_none()
     }

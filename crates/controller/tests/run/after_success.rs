@@ -118,7 +118,7 @@ async fn the_finest_cause_is_reported_five_minutes_after_the_success() {
 
 /// Karpenter gives a node up 15 minutes after its creation, whenever its CSE succeeded.
 #[tokio::test(start_paused = true)]
-async fn a_success_shortly_before_the_end_does_not_hide_that_the_node_was_given_up() {
+async fn a_late_success_does_not_hide_a_node_given_up() {
     for how in WITH_CSE {
         let cse = Cse { seconds: Some(12 * 60), ..idle() };
         let (cluster, replica) = started(how.going(cse)).await;
@@ -190,7 +190,7 @@ async fn a_node_that_registers_after_it_was_reported_is_up() {
 
 /// Only Karpenter has not noticed a Node that is Ready, so nothing is reported while it may.
 #[tokio::test(start_paused = true)]
-async fn a_ready_node_that_karpenter_has_not_registered_is_waited_for() {
+async fn a_ready_node_is_waited_for() {
     let (cluster, replica) = started(Provisioning::Extension.going(idle())).await;
     cluster.claim("default-x1");
     cluster.pass(3 * 60).await;
@@ -207,7 +207,7 @@ async fn a_ready_node_that_karpenter_has_not_registered_is_waited_for() {
 
 /// Azure does not respond when the node is overdue: what the cluster shows is reported without it.
 #[tokio::test(start_paused = true)]
-async fn an_azure_that_does_not_respond_does_not_hide_what_the_cluster_shows() {
+async fn the_cluster_is_reported_when_azure_does_not_respond() {
     let cse = Cse { join: Join::CsrDenied, ..Cse::default() };
     let (cluster, replica) = started(Provisioning::Extension.going(cse)).await;
     cluster.claim("default-x1");

@@ -128,7 +128,7 @@ async fn a_vm_without_the_extension_is_told_as_such_and_not_as_healthy() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_does_not_register_after_cse_succeeded_is_reported_with_its_cause() {
+async fn a_node_that_does_not_register_is_reported_with_its_cause() {
     let cse =
         Cse { registers: false, output: "kubelet: Unauthorized".to_owned(), ..Cse::default() };
     let (cluster, (status, reason, message)) = told(false, going(Mode::Vm, cse)).await;

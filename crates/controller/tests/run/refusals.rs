@@ -40,7 +40,7 @@ async fn a_replica_that_cannot_list_nodeclaims_does_not_lead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_that_may_not_be_read_does_not_keep_a_replica_from_leading() {
+async fn a_replica_leads_without_reading_the_record() {
     let cluster = Cluster::new(false, Provisioning::Extension.failing());
     refuse(&cluster, "GET", "*/configmaps/*", 403);
     let replica = cluster.start("a");
@@ -149,7 +149,7 @@ async fn nodeclaims_that_are_gone_are_forgotten() {
 
 /// Nothing explains one whose VM cannot be read, and nothing ever will.
 #[tokio::test(start_paused = true)]
-async fn nodeclaims_that_are_gone_unexplained_are_forgotten_when_no_event_can_follow() {
+async fn unexplained_nodeclaims_are_forgotten_after_their_events() {
     let cluster = Cluster::new(false, Provisioning::Extension.failing());
     let replica = cluster.start("a");
     cluster.pass(5).await;
@@ -172,7 +172,7 @@ async fn nodeclaims_that_are_gone_unexplained_are_forgotten_when_no_event_can_fo
 
 /// A failure of a NodeClaim that is still there is in the record as well, and shown once.
 #[tokio::test(start_paused = true)]
-async fn a_failure_that_is_live_and_recorded_is_shown_once() {
+async fn a_live_and_recorded_failure_is_shown_once() {
     let cluster = Cluster::new(false, Provisioning::Scriptless.failing());
     let replica = cluster.start("a");
     cluster.pass(5).await;

@@ -56,7 +56,7 @@ pub(crate) async fn why(cluster: &Cluster, what: &str) -> NodeTold {
     looker(cluster).why(what).await.unwrap().remove(0)
 }
 
-/// What `mooring why` shows of a pool.
+/// Returns what `mooring why` shows of a pool.
 pub(crate) async fn all(cluster: &Cluster, pool: &str) -> Vec<NodeTold> {
     looker(cluster).why(pool).await.unwrap()
 }

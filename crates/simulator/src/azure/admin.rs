@@ -152,7 +152,7 @@ impl Azure {
         self.faults.add(rule);
     }
 
-    /// How many faults the rules have made.
+    /// Number of faults that the rules have made.
     #[must_use]
     pub fn faults_made(&self) -> u32 {
         self.faults.made()

@@ -1,4 +1,4 @@
-//! What became of the mutants of a crate.
+//! Results of the mutants of a crate.
 
 use std::fmt::Write as _;
 use std::path::Path;
