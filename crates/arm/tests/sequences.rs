@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use common::{CANARY, Reply, World, answer, cluster, pool};
-use mooring_arm::calls::DeletePool;
+use mooring_arm::calls::{DeletePool, KubeconfigFormat};
 use mooring_arm::{
     Budget, Client, Cloud, Document, ErrorKind, Fate, Limit, Limits, Outcome, Priority, ResourceId,
     Settings, Started,
@@ -150,6 +150,22 @@ async fn every_call_ends_and_attempts_are_bounded() {
     let world = World::new([Reply::Silence, answer(200, &[], OK)]);
     world.client().cluster(&cluster()).await.unwrap();
     assert!(world.times()[1] >= 75);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kubeconfig_is_requested_in_a_format() {
+    const ONE: &str = r#"{"kubeconfigs":[{"name":"n","value":"eA=="}]}"#;
+    for (format, word) in [
+        (Some(KubeconfigFormat::Exec), Some("exec")),
+        (Some(KubeconfigFormat::Azure), Some("azure")),
+        (None, None),
+    ] {
+        let world = World::new([answer(200, &[], ONE)]);
+        world.client().user_credentials(&cluster(), format).await.unwrap();
+        let target = world.seen(0).target;
+        let asked = target.split(['?', '&']).find_map(|pair| pair.strip_prefix("format="));
+        assert_eq!(asked, word, "{target}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
