@@ -1,14 +1,41 @@
 //! A real kube-apiserver takes what the chart renders, and drops nothing of it.
 
-use kube::api::{Api, DynamicObject, PostParams};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use kube::api::{Api, DynamicObject, ListParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use mooring_testbed::{RealCluster, Users, require};
 use serde_json::Value;
 
 use crate::helm::{CASES, NAMESPACE, objects, template};
 
-/// Kinds of the Prometheus operator, which a plain server does not have.
-const NOT_BUILT_IN: [&str; 2] = ["ServiceMonitor", "PrometheusRule"];
+/// Time that a new kind may take to be served.
+const SERVED_WITHIN: Duration = Duration::from_mins(1);
+
+/// Definitions of the Prometheus operator's kinds, which a plain server does not have.
+const OPERATOR: &str = include_str!("prometheus-operator.yaml");
+
+/// Defines the kinds of the Prometheus operator, and waits until they are served.
+async fn define_kinds(client: &kube::Client) {
+    let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+    let definitions: Api<DynamicObject> =
+        Api::all_with(client.clone(), &ApiResource::from_gvk(&kind));
+    for definition in objects(OPERATOR) {
+        let name = definition["metadata"]["name"].as_str().unwrap().to_owned();
+        let kind = definition["spec"]["names"]["kind"].as_str().unwrap();
+        let served =
+            ApiResource::from_gvk(&GroupVersionKind::gvk("monitoring.coreos.com", "v1", kind));
+        let definition = serde_json::from_value(definition).unwrap();
+        definitions.create(&PostParams::default(), &definition).await.unwrap();
+        let served: Api<DynamicObject> = Api::all_with(client.clone(), &served);
+        let began = Instant::now();
+        while served.list(&ListParams::default()).await.is_err() {
+            assert!(began.elapsed() < SERVED_WITHIN, "{name} is not served");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
 
 #[tokio::test]
 async fn a_real_api_server_takes_every_object_whole() {
@@ -22,12 +49,12 @@ async fn a_real_api_server_takes_every_object_whole() {
     let namespace = serde_json::json!({"metadata": {"name": NAMESPACE}});
     let namespace = serde_json::from_value(namespace).unwrap();
     namespaces.create(&PostParams::default(), &namespace).await.unwrap();
+    define_kinds(&admin).await;
+    let mut kinds = BTreeSet::new();
     for (name, values) in CASES {
         for object in objects(&template(values, &[]).unwrap().unwrap()) {
             let kind = object["kind"].as_str().unwrap();
-            if NOT_BUILT_IN.contains(&kind) {
-                continue;
-            }
+            kinds.insert(kind.to_owned());
             let stored = match create(&admin, &object).await {
                 // Servers before 1.21 have the same budget under its older name.
                 Err(kube::Error::Api(refusal))
@@ -43,6 +70,9 @@ async fn a_real_api_server_takes_every_object_whole() {
             stored["apiVersion"] = object["apiVersion"].clone();
             lost(&object, &stored, kind);
         }
+    }
+    for kind in ["ServiceMonitor", "PrometheusRule"] {
+        assert!(kinds.contains(kind), "{kinds:?}");
     }
 }
 
