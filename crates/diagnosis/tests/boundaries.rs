@@ -22,7 +22,7 @@ fn durations_of_a_rule_begin_and_end_where_the_scripts_do() {
         (2, "", None, "budget-by-time", 760, 899),
         (124, "", None, "command-timed-out", 0, 599),
         (124, "", old, "vhd-as-124", 0, 600),
-        (211, "unexpected response from acr: ", None, "registry-result-empty", 0, 15),
+        (211, "unexpected response from acr: ", None, "oras-too-fast", 0, 15),
     ] {
         for seconds in [first, last] {
             let found = rule(&report(code, seconds, output), day);

@@ -5,6 +5,7 @@ use mooring_contract::catalogue::Owner;
 
 use super::Rule;
 use crate::clues::Clue;
+use crate::diagnose::ANOTHER_IMAGE;
 use crate::diagnosis::Confidence;
 
 /// Codes of steps that fetch something, and those that run out of time over it.
@@ -158,24 +159,24 @@ pub(super) static RULES: &[Rule] = &[
         ..BASE
     },
     Rule {
-        name: "registry-result-empty",
-        reason: "OrasPullNetworkTimeout",
+        name: "oras-too-fast",
+        reason: "OrasBinaryMissing",
         codes: &[211],
         seconds: Some((0, 15)),
         clues: &[&[Clue::AcrResponse]],
+        // A refused connection, a bad certificate or a portal's page fails as fast, but with words of oras.
         without: &[
             Clue::OrasSpoke,
             Clue::ForeignAnswer,
             Clue::CertificateExpired,
             Clue::Unreachable,
         ],
-        confidence: Confidence::Low,
-        summary: "oras got no usable result from the bootstrap registry, and the tries ended within \
-            seconds. The text shows neither why nor that oras ran.",
-        actions: &[
-            "On one node of this image run `command -v oras`; if it is missing, the image is at fault.",
-            "Otherwise run `curl -v https://<registry>/v2/` from the node's subnet.",
-        ],
+        effective: Some((232, "ERR_ORAS_BINARY_NOT_FOUND")),
+        confidence: Confidence::Medium,
+        owner: Owner::Image,
+        summary: "Ten tries failed within seconds, which no network time-out does: the oras binary \
+            is most likely missing on the node image.",
+        actions: &["Check for oras on one node of this image.", ANOTHER_IMAGE],
         ..BASE
     },
     Rule { name: "api-server", codes: &[51], clues: &[&[Clue::Unreachable]], ..API_SERVER },
