@@ -62,7 +62,7 @@ fn known(folder: &Path) {
                     || target.join("main.rs").exists()
                 {
                     let name = target.file_stem().unwrap().to_str().unwrap();
-                    targets += &format!("{flag} {name}\n");
+                    targets.extend([flag, " ", name, "\n"]);
                 }
             }
         }
