@@ -1,10 +1,11 @@
 //! Versions of the agent and the scripts that a node is bootstrapped with.
 
 use super::download::NOT_APPLIED;
+use super::pointer::Pointer;
 use super::policy::{self, Policy};
+use super::record;
 use super::scripts::settle;
 use super::version::is_hotfix_of;
-use super::{pointer, record};
 use crate::agent::Agent;
 use crate::event::{EventLevel, Task};
 use crate::log::Value;
@@ -34,9 +35,9 @@ pub(crate) struct NotTaken {
 pub(crate) fn find_not_taken(
     world: &mut dyn World,
     layout: &Layout,
+    pointer: &Pointer,
     own: &str,
 ) -> Option<NotTaken> {
-    let pointer = pointer::of_node(world, layout).ok()?;
     let version = pointer.agent_version(own)?.to_owned();
     let policy = policy::of_node(world, layout);
     let is_excluded = is_hotfix_of(own, &version) == Some(true) && policy != Policy::Full;

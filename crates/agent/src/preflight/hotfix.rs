@@ -15,13 +15,16 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
             "run `aks-node-controller download-hotfix`; `provision` also completes it",
         );
     }
-    if let Err(error) = read_pointer(world, facts.layout) {
-        let finding = Finding::warning(
-            format!("{HOTFIX_POINTER} cannot be read: no hotfix is applied"),
-            "check the custom data that writes it",
-        );
-        return Finding { evidence: vec![error], ..finding };
-    }
+    let pointer = match read_pointer(world, facts.layout) {
+        Ok(pointer) => pointer,
+        Err(error) => {
+            let finding = Finding::warning(
+                format!("{HOTFIX_POINTER} cannot be read: no hotfix is applied"),
+                "check the custom data that writes it",
+            );
+            return Finding { evidence: vec![error], ..finding };
+        }
+    };
     if state.binary.is_some() {
         return Finding::warning(
             format!(
@@ -30,7 +33,7 @@ pub(super) fn hotfix(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
             "remove it if the image's agent is to be used",
         );
     }
-    if let Some(hotfix) = find_not_taken(world, facts.layout, facts.version) {
+    if let Some(hotfix) = find_not_taken(world, facts.layout, &pointer, facts.version) {
         return Finding::warning(
             format!(
                 "the binary hotfix {} is requested and not taken (policy {}), {}: {described}",
