@@ -2,6 +2,7 @@
 
 use mooring_contract::catalogue::Owner;
 
+use super::context::OTHER_SERVICES;
 use super::{About, Cause, LAUNCH, Wording};
 use crate::diagnosis::Confidence;
 
@@ -66,22 +67,15 @@ pub(super) static WORDINGS: &[Wording] = &[
         phrases: &[
             "is not allowed in your subscription in location",
             "is not allowed in your subscription",
-            "is currently not available in location",
             "is currently not available in zone",
             "the requested vm size",
-            "the requested size for resource",
-            "the requested resource is currently not available",
-            "the requested sku is unavailable",
             "the vm size of agentpoolprofile",
             "is not supported for creation of aks",
             "vm sku is not supported",
             "the available vm sizes are",
             "vm size is not supported",
-            "is not supported for subscription",
-            "skunotavailable",
             "notavailableforsubscription",
             "vmsizenotsupported",
-            "skunotsupported",
             "invalidvmsize",
             "vmskunotavailable",
         ],
@@ -196,6 +190,21 @@ pub(super) static WORDINGS: &[Wording] = &[
         ],
         about: About::Nodes,
         confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
+        name: "size-not-available",
+        cause: &SIZE,
+        phrases: &[
+            "the requested size for resource",
+            "is currently not available in location",
+            "the requested resource is currently not available",
+            "the requested sku is unavailable",
+            "is not supported for subscription",
+            "skunotavailable",
+            "skunotsupported",
+        ],
+        without: OTHER_SERVICES,
         ..Wording::ANY
     },
 ];

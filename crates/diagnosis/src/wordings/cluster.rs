@@ -98,6 +98,7 @@ pub(super) static WORDINGS: &[Wording] = &[
             "waiting for control plane provider to indicate the control plane has been initialized",
             "controlplaneaddonsnotready",
             "controlplanenotready",
+            "controlplanenotfound",
             "provisioningcontrolplaneerror",
             "controlplaneprovisioninginternalerror",
             "controlplaneprovisioningerror",

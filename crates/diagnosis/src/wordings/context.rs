@@ -123,6 +123,39 @@ const MACHINES: &[&str] = &[
     "networkinterfaces",
 ];
 
+/// Other services of Azure, which have subnets, SKUs and quota of their own.
+pub(super) const OTHER_SERVICES: &[&str] = &[
+    "applicationgateways",
+    "application gateway",
+    "privateendpoints",
+    "private endpoint",
+    "azurefirewalls",
+    "bastionhosts",
+    "virtualnetworkgateways",
+    "serverfarms",
+    "app service",
+    "containergroups",
+    "microsoft.apimanagement",
+    "microsoft.app/",
+    "microsoft.cache",
+    "cache for redis",
+    "redis cache",
+    "redis_cache",
+    "microsoft.cognitiveservices",
+    "cognitive services",
+    "microsoft.databricks",
+    "microsoft.dbfor",
+    "flexible server",
+    "microsoft.documentdb",
+    "microsoft.hdinsight",
+    "microsoft.kusto",
+    "microsoft.machinelearningservices",
+    "microsoft.search",
+    "microsoft.sql",
+    "microsoft.synapse",
+    "microsoft.web/",
+];
+
 /// The same by number.
 static NUMBERS: LazyLock<[Vec<usize>; 3]> =
     LazyLock::new(|| [NODE_LOG, CLUSTER, MACHINES].map(numbers));

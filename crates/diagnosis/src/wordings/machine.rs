@@ -214,6 +214,14 @@ pub(super) static WORDINGS: &[Wording] = &[
         ..Wording::ANY
     },
     Wording {
+        name: "contract-unset-variables",
+        cause: &CONTRACT,
+        phrases: &["one or more required variables are not set"],
+        near: &[&["kubelet", "bash[", "imds restriction"]],
+        confidence: Confidence::Medium,
+        ..Wording::ANY
+    },
+    Wording {
         name: "contract-traceback",
         cause: &CONTRACT,
         phrases: &["provision_redact_cloud_config.py", "provision_redact_cloud"],

@@ -306,6 +306,7 @@ pub(super) static SYMPTOMS: &[Wording] = &[
             "node not registered with cluster",
             "terminating due to registration t",
             "removing unregistered node",
+            "failed to register within",
             "timed out waiting for registration",
             "nodeclaim registration timeout",
             "nodestartuptimeout",

@@ -1,5 +1,6 @@
 //! Subnets, pod CIDRs and address ranges.
 
+use super::context::OTHER_SERVICES;
 use super::{About, Cause, LAUNCH, Wording};
 use crate::diagnosis::Confidence;
 
@@ -72,18 +73,7 @@ pub(super) static WORDINGS: &[Wording] = &[
         cause: &SUBNET,
         phrases: &["does not have enough capacity for", "subnetisfull"],
         near: &[&["subnetisfull", "ip addresses"]],
-        without: &[
-            "applicationgateways",
-            "application gateway",
-            "privateendpoints",
-            "private endpoint",
-            "azurefirewalls",
-            "bastionhosts",
-            "virtualnetworkgateways",
-            "serverfarms",
-            "containergroups",
-            "microsoft.sql",
-        ],
+        without: OTHER_SERVICES,
         confidence: Confidence::Medium,
         ..Wording::ANY
     },
