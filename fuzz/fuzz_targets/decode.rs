@@ -21,7 +21,8 @@ fuzz_target!(|input: &[u8]| {
 
 fn is_consistent(one: &Decoded) {
     assert_eq!(one.code.is_some(), one.found_by.is_some(), "{one:?}");
-    assert_eq!(one.situation.is_some(), one.outcome == Outcome::NoCode, "{one:?}");
+    // A failure that only its wording or another extension explains has no situation.
+    assert!(one.situation.is_none() || one.outcome == Outcome::NoCode, "{one:?}");
     match one.outcome {
         Outcome::Succeeded => assert_eq!(one.code, Some(0), "{one:?}"),
         Outcome::Failed => assert!(one.code.is_some(), "{one:?}"),

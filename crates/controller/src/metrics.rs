@@ -18,6 +18,7 @@ use prometheus_client::registry::Registry;
 
 use crate::condition::Reason;
 use crate::patch::Kind;
+use crate::state::Dropped;
 
 /// Pools, images and causes that have a label of their own.
 const MOST_VALUES: usize = 64;
@@ -91,6 +92,8 @@ pub struct Metrics {
     verdict_seconds: Family<Label, Histogram, fn() -> Histogram>,
     writes: Family<Label, Counter>,
     write_failures: Family<Label, Counter>,
+    deferred: Counter,
+    dropped: Family<Label, Counter>,
     queue: Family<Label, Gauge>,
     arm_requests: Counter,
     arm_throttled: Counter,
@@ -151,6 +154,8 @@ impl Metrics {
             verdict_seconds: Family::new_with_constructor(verdict_buckets),
             writes: Family::default(),
             write_failures: Family::default(),
+            deferred: Counter::default(),
+            dropped: Family::default(),
             queue: Family::default(),
             arm_requests: Counter::default(),
             arm_throttled: Counter::default(),
@@ -188,6 +193,12 @@ impl Metrics {
         to.register("verdict_seconds", "Time from launch to verdict", self.verdict_seconds.clone());
         to.register("writes", "Writes to the API server", self.writes.clone());
         to.register("write_failures", "Writes that failed for good", self.write_failures.clone());
+        to.register(
+            "writes_deferred",
+            "Writes that found the write queue full and were retried later",
+            self.deferred.clone(),
+        );
+        to.register("dropped", "Work dropped because a limit was reached", self.dropped.clone());
         to.register(
             "queue_length",
             "Claims kept, with a look ahead, and waiting for the budget",
@@ -270,6 +281,19 @@ impl Metrics {
     /// A write failed for good.
     pub fn write_failed(&self, write: Write) {
         self.write_failures.get_or_create(&Label { kind: write.as_str() }).inc();
+    }
+
+    /// Writes found the write queue full.
+    pub fn deferred(&self, writes: usize) {
+        self.deferred.inc_by(writes as u64);
+    }
+
+    /// Work was dropped, counted since the start.
+    pub fn dropped(&self, dropped: Dropped) {
+        let Dropped { deleted, events, writes } = dropped;
+        for (kind, value) in [("nodeclaim", deleted), ("event", events), ("write", writes)] {
+            self.dropped.get_or_create(&Label { kind }).inner().store(value, Ordering::Relaxed);
+        }
     }
 
     /// How much there is to do.

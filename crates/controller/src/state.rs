@@ -28,6 +28,7 @@ use crate::share::Share;
 use crate::verdict::Verdict;
 use crate::vm_id::{MachineId, VmId};
 
+mod deferred;
 mod event_reads;
 mod inputs;
 mod nodes;
@@ -97,6 +98,8 @@ pub enum Input {
         /// With what.
         answer: patch::Answer,
     },
+    /// The write queue is full: these actions were not performed.
+    Deferred(Vec<Action>),
     /// This replica leads, or no longer does.
     Leads(bool),
     /// Time has passed.
@@ -150,6 +153,13 @@ pub enum Action {
         /// The cause.
         cause: String,
     },
+}
+
+impl Action {
+    /// Returns true for writes to the API server.
+    pub(crate) fn is_write(&self) -> bool {
+        matches!(self, Self::Record(_) | Self::Event(_) | Self::Patch { .. })
+    }
 }
 
 /// A verdict to count and log.
@@ -226,6 +236,8 @@ pub struct Dropped {
     pub deleted: u64,
     /// Events about `NodeClaim`s that were not seen, above the limit.
     pub events: u64,
+    /// Writes that found the write queue full, above the limit.
+    pub writes: u64,
 }
 
 /// Everything that the controller knows.
@@ -257,6 +269,7 @@ pub struct State {
     fleet_places: HashMap<String, (String, String)>,
     fleet_changed: bool,
     dropped: Dropped,
+    deferred: deferred::Deferred,
     /// Nodes that Karpenter cannot register.
     nodes: nodes::Nodes,
 }
@@ -284,6 +297,7 @@ impl State {
             fleet_places: HashMap::new(),
             fleet_changed: false,
             dropped: Dropped::default(),
+            deferred: deferred::Deferred::default(),
             nodes: nodes::Nodes::default(),
         }
     }
@@ -297,6 +311,7 @@ impl State {
             | Input::Swept(_)
             | Input::Inspected { .. }
             | Input::Patched { .. }
+            | Input::Deferred(_)
                 if !self.leads => {}
             Input::Claim(claim) => self.see(*claim, now, &mut actions),
             Input::ClaimGone(uid) => self.lose(&uid, now, &mut actions),
@@ -315,12 +330,14 @@ impl State {
             Input::Swept(swept) => self.sweep(&swept, now, &mut actions),
             Input::Inspected { uid, request } => self.inspected(&uid, request, now, &mut actions),
             Input::Patched { uid, answer } => self.patched(&uid, answer, now, &mut actions),
+            Input::Deferred(writes) => self.deferred.take_back(writes, now),
             Input::Leads(leads) => self.lead(leads, now, &mut actions),
             Input::Tick => {}
         }
         self.forget_deleted(now);
         self.report_nodes(now, &mut actions);
         self.plan(now, &mut actions);
+        self.deferred.line_up(&mut actions, now);
         actions
     }
 
@@ -336,7 +353,8 @@ impl State {
         let event = self.event_queue.next_at();
         let rewrite = self.rewrites.first().map(|(at, _)| *at);
         let node = self.nodes.next_at();
-        [self.queue.next_at(), rewrite, budget, event, event_budget, self.next_sweep(now), node]
+        let (sweep, write) = (self.next_sweep(now), self.deferred.next_at());
+        [self.queue.next_at(), rewrite, budget, event, event_budget, sweep, node, write]
             .into_iter()
             .flatten()
             .min()
@@ -356,7 +374,7 @@ impl State {
     /// What was left out.
     #[must_use]
     pub fn dropped(&self) -> Dropped {
-        self.dropped
+        Dropped { writes: self.dropped.writes + self.deferred.lost(), ..self.dropped }
     }
 
     /// Bytes kept for each claim, table included, shared texts excluded.

@@ -56,14 +56,21 @@ fn patches(actions: Vec<Action>) -> Vec<Value> {
     actions.into_iter().filter_map(body).collect()
 }
 
-/// A state that has asked for its condition to be written, and the condition.
-fn patching() -> (State, Value) {
+/// A state that was given a failure, and what it asked for.
+fn failing() -> (State, Vec<Action>) {
     let scope =
         Scope { subscription: "s".to_owned(), node_resource_group: "mc".to_owned(), cluster: None };
     let mut state = State::new(Settings { scope, ..Settings::default() }, at(0));
     state.handle(Input::Leads(true), at(0));
     state.handle(claim(10, None), at(70));
-    let asked = patches(state.handle(failed(), at(71)));
+    let asked = state.handle(failed(), at(71));
+    (state, asked)
+}
+
+/// A state that has asked for its condition to be written, and the condition.
+fn patching() -> (State, Value) {
+    let (state, asked) = failing();
+    let asked = patches(asked);
     assert_eq!(asked.len(), 1, "{asked:?}");
     let own = asked[0].as_array().unwrap().last().unwrap()["value"].clone();
     (state, own)
@@ -90,4 +97,33 @@ fn a_condition_that_is_there_is_not_written_again() {
     assert!(patches(state.handle(claim(11, Some(&own)), at(72))).is_empty());
     assert!(patches(state.handle(written(), at(72))).is_empty());
     assert!(patches(state.handle(claim(12, Some(&own)), at(73))).is_empty());
+}
+
+/// Writes that found the write queue full come again a second later, in their order, and are not found out again.
+#[test]
+fn writes_that_the_queue_refused_are_repeated_in_order() {
+    let (mut state, asked) = failing();
+    let is_write = |action: &Action| {
+        matches!(action, Action::Record(_) | Action::Event(_) | Action::Patch { .. })
+    };
+    let writes: Vec<Action> = asked.into_iter().filter(is_write).collect();
+    let kinds = |actions: &[Action]| -> Vec<&str> {
+        let kind = |action: &Action| match action {
+            Action::Record(_) => "record",
+            Action::Event(_) => "event",
+            Action::Patch { .. } => "condition",
+            other => panic!("{other:?}"),
+        };
+        actions.iter().map(kind).collect()
+    };
+    assert_eq!(kinds(&writes), ["record", "event", "event", "condition"]);
+    let at_once = state.handle(Input::Deferred(writes.clone()), at(71));
+    assert!(!at_once.iter().any(is_write), "{at_once:?}");
+    assert_eq!(state.wake_at(at(71)), Some(at(72)));
+    let again: Vec<Action> = state.handle(Input::Tick, at(72)).into_iter().collect();
+    let told = again.iter().any(|action| matches!(action, Action::Tell(_)));
+    assert!(!told, "counted twice: {again:?}");
+    let again: Vec<Action> = again.into_iter().filter(is_write).collect();
+    assert_eq!(kinds(&again), kinds(&writes));
+    assert!(!state.handle(Input::Tick, at(73)).iter().any(is_write));
 }

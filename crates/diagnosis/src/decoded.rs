@@ -106,7 +106,7 @@ pub struct Decoded {
     pub found_by: Option<FoundBy>,
     /// What became of the bootstrap.
     pub outcome: Outcome,
-    /// What stands in the place of a code.
+    /// The kind of failure where a bootstrap has no code. None where its wording or another extension explains it.
     pub situation: Option<Situation>,
     /// The error code of Azure Resource Manager or AKS, where nothing better is known.
     pub arm_code: Option<String>,

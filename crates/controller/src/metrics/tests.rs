@@ -20,6 +20,8 @@ fn the_text_is_what_prometheus_reads() {
     metrics.lengths(Lengths { claims: 5000, pending: 3, waiting: 1, nodes_without_provider_id: 2 });
     metrics.arm(ArmSnapshot { requests: 10, throttled: 1, budget_left: 124.5 });
     metrics.leads(true);
+    metrics.deferred(4);
+    metrics.dropped(Dropped { deleted: 6, events: 7, writes: 8 });
     let text = metrics.text();
     for line in [
         r#"mooring_cse_failures_total{code="211",reason="OrasBinaryMissing",nodepool="default",image="202601.27.0"} 2"#,
@@ -35,6 +37,10 @@ fn the_text_is_what_prometheus_reads() {
         "mooring_arm_requests_total 10",
         "mooring_arm_budget_left 124.5",
         "mooring_leader 1",
+        "mooring_writes_deferred_total 4",
+        r#"mooring_dropped_total{kind="nodeclaim"} 6"#,
+        r#"mooring_dropped_total{kind="event"} 7"#,
+        r#"mooring_dropped_total{kind="write"} 8"#,
     ] {
         assert!(text.lines().any(|is| is == line), "{line}\n{text}");
     }

@@ -53,6 +53,8 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// How often the loop shows that it lives, whatever else happens.
 const BEAT: Duration = Duration::from_secs(5);
+/// Batches that wait for the writer. A blocking send would deadlock with the writer's results.
+const WRITE_QUEUE: usize = 1024;
 /// How long a shutdown waits for writes that were begun.
 const LAST_WRITES: Duration = Duration::from_secs(10);
 
@@ -120,7 +122,7 @@ impl Controller {
     /// Runs until `stop` comes, then finishes what was begun and gives the lease back.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let (to_loop, mut messages) = mpsc::channel(1024);
-        let (to_writer, batches) = mpsc::unbounded_channel();
+        let (to_writer, batches) = mpsc::channel(WRITE_QUEUE);
         let (leave, left) = tokio::sync::oneshot::channel();
         let gate = Arc::new(Gate::new(Arc::clone(&self.clock)));
         let projector = Arc::new(Projector::new(&self.settings.condition_type));
@@ -195,7 +197,7 @@ struct Loop<'a> {
     inspector: Inspector,
     projector: Arc<Projector>,
     inbox: mpsc::Sender<Message>,
-    to_writer: mpsc::UnboundedSender<Batch>,
+    to_writer: mpsc::Sender<Batch>,
 }
 
 impl Loop<'_> {
@@ -228,6 +230,7 @@ impl Loop<'_> {
         self.perform(actions);
         let Controller { metrics, health, arm, .. } = self.controller;
         metrics.lengths(self.state.lengths());
+        metrics.dropped(self.state.dropped());
         if health.loop_beat(now) {
             metrics.arm(snapshot(arm));
         }
@@ -273,9 +276,13 @@ impl Loop<'_> {
                 Action::Record(_) | Action::Event(_) | Action::Patch { .. } => writes.push(action),
             }
         }
-        if !writes.is_empty() {
-            // The writer ends only after this end of the channel does.
-            let _ = self.to_writer.send(Batch { term: self.term, writes });
+        if writes.is_empty() {
+            return;
+        }
+        if let Err(writes) = enqueue(&self.to_writer, Batch { term: self.term, writes }) {
+            self.controller.metrics.deferred(writes.len());
+            let actions = self.state.handle(Input::Deferred(writes), self.now());
+            self.perform(actions);
         }
     }
 
@@ -321,6 +328,12 @@ impl Loop<'_> {
     }
 }
 
+/// Queues writes for the writer, or returns them if the queue is full.
+fn enqueue(to_writer: &mpsc::Sender<Batch>, batch: Batch) -> Result<(), Vec<Action>> {
+    // The writer ends only after this end of the channel does, so an error is a full queue.
+    to_writer.try_send(batch).map_err(|error| error.into_inner().writes)
+}
+
 /// What the client of Azure says about itself.
 fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
     let metrics = arm.metrics();
@@ -329,5 +342,27 @@ fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
         requests: metrics.requests.values().sum(),
         throttled: metrics.throttled,
         budget_left: reads.map_or(0.0, |bucket| f64::from(bucket.left)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_write_queue_returns_the_writes() {
+        let (to_writer, mut batches) = mpsc::channel(1);
+        let batch = |image: &str| {
+            let (image, cause) = (image.to_owned(), String::new());
+            Batch { term: 1, writes: vec![Action::ImageFails { image, cause }] }
+        };
+        assert!(enqueue(&to_writer, batch("first")).is_ok());
+        let returned = enqueue(&to_writer, batch("second")).unwrap_err();
+        let [Action::ImageFails { image, .. }] = returned.as_slice() else {
+            panic!("{returned:?}")
+        };
+        assert_eq!(image, "second");
+        assert!(batches.try_recv().is_ok());
+        assert!(enqueue(&to_writer, batch("second")).is_ok());
     }
 }

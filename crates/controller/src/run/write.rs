@@ -72,7 +72,7 @@ impl Writer {
     }
 
     /// Writes until nobody gives it anything more.
-    pub(super) async fn run(self, mut batches: mpsc::UnboundedReceiver<Batch>) {
+    pub(super) async fn run(self, mut batches: mpsc::Receiver<Batch>) {
         let writer = &self;
         let mut waiting = Vec::new();
         while batches.recv_many(&mut waiting, TOGETHER).await > 0 {
@@ -336,9 +336,9 @@ mod tests {
             kept: 50,
             old_server: AtomicBool::new(false),
         };
-        let (to_writer, batches) = mpsc::unbounded_channel();
+        let (to_writer, batches) = mpsc::channel(4);
         for (term, name) in [(1, "of-an-earlier-term"), (2, "of-this-term")] {
-            assert!(to_writer.send(Batch { term, writes: vec![event(name)] }).is_ok());
+            assert!(to_writer.try_send(Batch { term, writes: vec![event(name)] }).is_ok());
         }
         drop(to_writer);
         writer.run(batches).await;

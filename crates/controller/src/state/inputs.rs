@@ -193,7 +193,8 @@ impl State {
     fn step_down(&mut self, now: Timestamp) {
         let fresh = Self::new(self.settings.clone(), now);
         let before = std::mem::replace(self, fresh);
-        (self.objects, self.dropped) = (before.objects, before.dropped);
+        self.dropped = before.dropped();
+        self.objects = before.objects;
         (self.share, self.event_share) = (before.share, before.event_share);
         (self.early_events, self.deleted) = (before.early_events, before.deleted);
         self.nodes = before.nodes;
