@@ -10,7 +10,7 @@ pub(crate) const VARIABLE: &str = "MOORING_HELM_ENVIRONMENT";
 
 /// An environment with the Helm that the tests name.
 pub(crate) fn helm() -> Result<PathBuf, Failed> {
-    python::python_environment("helm", Path::new("crates/mooring/tests/chart/requirements.txt"))
+    python::python_environment("helm", Path::new("crates/mooring/tests/e2e/chart/requirements.txt"))
 }
 
 /// Writes anew what the chart rendered looks like.
@@ -23,6 +23,6 @@ pub(crate) fn write() -> Result<(), Failed> {
     if !status.success() {
         return Err(Failed(format!("the tests of the chart ended with {status}")));
     }
-    say("crates/mooring/tests/chart/golden is written; `git diff` shows what changed\n");
+    say("crates/mooring/tests/e2e/chart/golden is written; `git diff` shows what changed\n");
     Ok(())
 }

@@ -9,12 +9,12 @@
 )]
 #![allow(dead_code, reason = "the tests' world has more than is measured here")]
 
-#[path = "../../tests/run/azure.rs"]
+#[path = "../../tests/it/run/azure.rs"]
 mod azure;
-#[path = "../../tests/run/cluster.rs"]
+#[path = "../../tests/it/run/cluster.rs"]
 mod cluster;
 mod generated;
-#[path = "../../tests/run/rules.rs"]
+#[path = "../../tests/it/run/rules.rs"]
 mod rules;
 
 use std::collections::BTreeMap;

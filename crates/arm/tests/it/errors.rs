@@ -1,0 +1,87 @@
+//! Errors of failed calls: their messages, metrics and whether to wait.
+
+use http::Method;
+use mooring_arm::identity::IdentityError;
+use mooring_arm::{Error, ErrorKind, Fate, Made, Refusal, TransportError};
+
+fn refusal(status: u16, code: &str) -> Refusal {
+    Refusal { status, code: Some(code.to_owned()), message: "m".to_owned(), ..Refusal::default() }
+}
+
+fn error(kind: ErrorKind) -> Error {
+    let call = Made { method: Method::PUT, path: "/x".to_owned(), ..Made::default() };
+    Error { kind, fate: Fate::NotDone, call: Box::new(call) }
+}
+
+#[test]
+fn every_kind_has_a_sentence_a_word_and_says_whether_to_wait() {
+    let throttled = || ErrorKind::Throttled { refusal: refusal(429, "T"), retry_after: None };
+    for (kind, sentence, word, waits) in [
+        (ErrorKind::NotFound(refusal(404, "N")), "HTTP 404 N: m", "NotFound", false),
+        (ErrorKind::Unauthorized(refusal(401, "U")), "HTTP 401 U: m", "Unauthorized", false),
+        (ErrorKind::Forbidden(refusal(403, "F")), "HTTP 403 F: m", "Forbidden", false),
+        (ErrorKind::Conflict(refusal(409, "C")), "HTTP 409 C: m", "Conflict", false),
+        (ErrorKind::Locked(refusal(409, "L")), "HTTP 409 L: m", "Locked", false),
+        (
+            ErrorKind::PreconditionFailed(refusal(412, "P")),
+            "HTTP 412 P: m",
+            "PreconditionFailed",
+            false,
+        ),
+        (throttled(), "HTTP 429 T: m", "Throttled", true),
+        (ErrorKind::Refused(refusal(400, "R")), "HTTP 400 R: m", "Refused", false),
+        (ErrorKind::Server(refusal(500, "S")), "HTTP 500 S: m", "ServerError", false),
+        (ErrorKind::Transport(TransportError::unknown("cut")), "cut", "NoAnswer", false),
+        (
+            ErrorKind::Deadline("an answer"),
+            "time was up while waiting for an answer",
+            "Deadline",
+            false,
+        ),
+        (
+            ErrorKind::Identity(IdentityError::Setup("no way in".to_owned())),
+            "cannot prepare the network: no way in",
+            "NoToken",
+            false,
+        ),
+        (ErrorKind::BudgetFull, "too many calls wait for the request budget", "BudgetFull", true),
+        (
+            ErrorKind::Malformed("is no list".to_owned()),
+            "Azure's answer is no list",
+            "Malformed",
+            false,
+        ),
+        (
+            ErrorKind::ForeignLink("https://b".to_owned()),
+            "Azure's answer links to https://b, where no token is sent",
+            "ForeignLink",
+            false,
+        ),
+        (ErrorKind::Invalid("no name".to_owned()), "no name", "Invalid", false),
+    ] {
+        let is_refusal = sentence.starts_with("HTTP");
+        let error = error(kind);
+        assert_eq!(error.to_string(), format!("{sentence} (PUT /x)"));
+        assert_eq!((error.reason(), error.is_throttled()), (word, waits));
+        assert_eq!(
+            (error.refusal().is_some(), error.is_not_found()),
+            (is_refusal, word == "NotFound")
+        );
+    }
+}
+
+#[test]
+fn call_is_named_with_its_attempts_fate_and_correlation_id() {
+    let mut error = error(ErrorKind::Invalid("why".to_owned()));
+    error.call.attempts = 1;
+    error.fate = Fate::Unknown;
+    assert_eq!(error.to_string(), "why (PUT /x, may have taken effect)");
+    error.call.attempts = 2;
+    "c-1".clone_into(&mut error.call.correlation_id);
+    assert_eq!(
+        error.to_string(),
+        "why (PUT /x, 2 attempts, may have taken effect, correlation id c-1)"
+    );
+    error.call.path.clear();
+    assert_eq!(error.to_string(), "why");
+}

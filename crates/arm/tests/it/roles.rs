@@ -1,0 +1,212 @@
+//! The role definitions in `packaging/roles` allow what each part of Mooring asks Azure for, and nothing more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::common::{World, answer, cluster, pool};
+use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
+use mooring_arm::{Client, Document, ResourceId};
+use serde_json::Value;
+
+/// Reads that follow an operation to its end. Azure names the address; these are its documented actions.
+const FOLLOWED: [&str; 2] = [
+    "Microsoft.ContainerService/locations/operations/read",
+    "Microsoft.ContainerService/locations/operationresults/read",
+];
+/// A query shows rows of those types only that may be read.
+const QUERIED: &str = "Microsoft.Compute/virtualMachines/extensions/read";
+/// Where the repair names what a write of a pool needs on other resources.
+const LINKED: &str = "repair/src/plan/needs.rs";
+/// Only with `--run-command`, and then on purpose.
+const ON_REQUEST: &str = "run_script";
+
+/// Makes a call by its name; what it answers does not matter.
+async fn make(client: &Client, name: &str) {
+    let id = |text: &str| ResourceId::of("s", "MC_rg", "Microsoft.Compute", text).unwrap();
+    let (vm, set) = (id("virtualMachines/v"), id("virtualMachineScaleSets/x"));
+    let instance = set.child("virtualMachines", "0").unwrap();
+    let machine = pool().child("machines", "m").unwrap();
+    let body = Document::parse("{}").unwrap();
+    let now = "2026-11-15T05:00:00Z".parse().unwrap();
+    match name {
+        "activity_log" => {
+            drop(client.activity_log("s", &ActivityQuery::of_group("rg", now, now)).await);
+        }
+        "agent_pools" => drop(client.agent_pools(&cluster()).await),
+        "agent_pool" => drop(client.agent_pool(&pool()).await),
+        "put_agent_pool" => drop(client.put_agent_pool(&pool(), &body, None).await),
+        "create_agent_pool" => drop(client.create_agent_pool(&pool(), &body).await),
+        "delete_agent_pool" => {
+            drop(client.delete_agent_pool(&pool(), &DeletePool::default()).await);
+        }
+        "abort_agent_pool" => drop(client.abort_agent_pool(&pool()).await),
+        "vm_usages" => drop(client.vm_usages("s", "westeurope").await),
+        "vm_sizes" => drop(client.vm_sizes("s", "westeurope").await),
+        "cluster" => drop(client.cluster(&cluster()).await),
+        "abort_cluster" => drop(client.abort_cluster(&cluster()).await),
+        "latest_operation" => drop(client.latest_operation(&cluster()).await),
+        "merge_tags" => drop(client.merge_tags(&cluster(), &BTreeMap::new()).await),
+        "user_credentials" => drop(client.user_credentials(&cluster(), None).await),
+        "graph" => drop(client.graph::<Value>(&["s"], "resources").await),
+        "machines" => drop(client.machines(&pool()).await),
+        "machine" => drop(client.machine(&machine).await),
+        "scale_set_nics" => drop(client.scale_set_nics(&set).await),
+        "subnet" => {
+            let net = ResourceId::of("s", "net", "Microsoft.Network", "virtualNetworks/n").unwrap();
+            drop(client.subnet(&net.child("subnets", "x").unwrap()).await);
+        }
+        "run_script" => drop(client.run_script(&vm, &Script { lines: &["true"] }).await),
+        "permissions" => drop(client.permissions(&cluster()).await),
+        "deny_assignments" => drop(client.deny_assignments(&cluster()).await),
+        "locks" => drop(client.locks(&cluster()).await),
+        "scale_sets" => drop(client.scale_sets("s", "MC_rg").await),
+        "scale_set" => drop(client.scale_set(&set).await),
+        "patch_scale_set" => drop(client.patch_scale_set(&set, &body).await),
+        "scale_set_vms" => drop(client.scale_set_vms(&set).await),
+        "scale_set_vm" => drop(client.scale_set_vm(&instance).await),
+        "scale_set_vm_view" => drop(client.scale_set_vm_view(&instance).await),
+        "vm" => drop(client.vm(&vm).await),
+        "vm_extensions" => drop(client.vm_extensions(&vm).await),
+        "vm_extension" => drop(client.vm_extension(&vm, "cse").await),
+        new => panic!("add the call `{new}` here, so that its right is checked"),
+    }
+}
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The text of all sources under these paths.
+fn sources(paths: &[&str]) -> String {
+    let mut text = String::new();
+    let mut left: Vec<PathBuf> = paths.iter().map(|path| crates().join(path)).collect();
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            text += &std::fs::read_to_string(path).unwrap();
+        }
+    }
+    text
+}
+
+/// Every call that a client can make, by name, with the action that Azure checks.
+async fn actions() -> BTreeMap<String, String> {
+    let text = sources(&["arm/src/calls"]);
+    let mut actions = BTreeMap::new();
+    for part in text.split("    pub async fn ").skip(1) {
+        let name = part.split(['(', '<']).next().unwrap();
+        let world = World::new([answer(200, &[], "{}")]);
+        make(&world.client(), name).await;
+        let seen = world.seen(0);
+        actions.insert(name.to_owned(), action(&seen.method, &seen.target));
+    }
+    actions
+}
+
+/// The types after the last provider, and a verb.
+fn action(method: &str, target: &str) -> String {
+    let path = target.split('?').next().unwrap();
+    let behind = path.rsplit_once("/providers/").unwrap().1;
+    let (provider, behind) = behind.split_once('/').unwrap();
+    let types: Vec<&str> = behind.split('/').step_by(2).collect();
+    let verb = match method {
+        // Azure counts its queries as reads.
+        _ if provider == "Microsoft.ResourceGraph" => "read",
+        "GET" => "read",
+        "PUT" | "PATCH" => "write",
+        "DELETE" => "delete",
+        _ => "action",
+    };
+    format!("{provider}/{}/{verb}", types.join("/"))
+}
+
+/// The actions that a source quotes.
+fn quoted_actions(source: &str) -> impl Iterator<Item = &str> {
+    let quoted = source.split('"').skip(1).step_by(2);
+    quoted.filter(|text| text.starts_with("Microsoft.") && text.matches('/').count() >= 2)
+}
+
+/// The actions of role definitions.
+fn allowed(files: &[&str]) -> BTreeSet<String> {
+    let folder = crates().join("../packaging/roles");
+    let mut allowed = BTreeSet::new();
+    for file in files {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        let role: Value = serde_json::from_str(&text).unwrap();
+        let list = role["Actions"].as_array().unwrap().clone();
+        assert!(role["DataActions"].as_array().unwrap().is_empty(), "{file}");
+        allowed.extend(list.iter().map(|action| action.as_str().unwrap().to_owned()));
+    }
+    allowed
+}
+
+fn covers(allowed: &str, action: &str) -> bool {
+    match allowed.split_once('*') {
+        Some((head, tail)) => action.starts_with(head) && action.ends_with(tail),
+        None => allowed == action,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_role_allows_what_its_part_asks_for_and_nothing_more() {
+    let actions = actions().await;
+    assert!(actions.len() >= 27, "{actions:?}");
+    for (sources_of, roles, followed) in [
+        (
+            &["controller/src/run", "mooring/src/connect.rs"][..],
+            &["mooring-controller.json"][..],
+            false,
+        ),
+        (
+            &["controller/src/run/read.rs", "controller/src/once", "mooring/src/connect.rs"],
+            &["mooring-why.json"],
+            false,
+        ),
+        (
+            &["repair/src/shell"],
+            &[
+                "mooring-repair.json",
+                "mooring-repair-nodes.json",
+                "mooring-repair-subscription.json",
+                "mooring-repair-linked.json",
+            ],
+            true,
+        ),
+    ] {
+        let text = sources(sources_of);
+        let is_used = |name: &str| {
+            text.contains(&format!(".{name}(")) || text.contains(&format!(".{name}::<"))
+        };
+        let used = actions.iter().filter(|(name, _)| is_used(name) && *name != ON_REQUEST);
+        let mut needed: BTreeSet<&str> = used.map(|(_, action)| action.as_str()).collect();
+        if needed.contains("Microsoft.ResourceGraph/resources/read") {
+            needed.insert(QUERIED);
+        }
+        let linked = sources(&[LINKED]);
+        if followed {
+            needed.extend(FOLLOWED);
+            // What AKS does itself is not the caller's right.
+            let by_aks =
+                |action: &str| action.starts_with("Microsoft.Compute/virtualMachineScaleSets/");
+            needed.extend(quoted_actions(&linked).filter(|action| !by_aks(action)));
+        }
+        let allowed = allowed(roles);
+        for action in &needed {
+            assert!(allowed.iter().any(|one| covers(one, action)), "{roles:?} lack {action}");
+        }
+        for one in &allowed {
+            assert!(needed.iter().any(|action| covers(one, action)), "{roles:?}: who needs {one}?");
+        }
+    }
+}
+
+#[test]
+fn the_definitions_in_the_handbook_are_the_files() {
+    let handbook = std::fs::read_to_string(crates().join("../docs/SECURITY.md")).unwrap();
+    for file in std::fs::read_dir(crates().join("../packaging/roles")).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(handbook.contains(text.trim_end()), "docs/SECURITY.md does not show {path:?}");
+    }
+}

@@ -1,0 +1,286 @@
+//! Doing the steps of a schedule, and writing down what the client says came of them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use futures::future::join_all;
+use jiff::Timestamp;
+use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
+use mooring_arm::{
+    Budget, Client, Cloud, Document, Error, ErrorKind, Fate, Limits, Operation, Outcome,
+    ResourceId, Settings, Started,
+};
+use mooring_simulator::azure::{Azure, Options};
+use mooring_simulator::faults::Fault;
+use mooring_simulator::random::Random;
+use mooring_simulator::scenario::Scenario;
+use serde_json::json;
+
+use crate::schedules::plan::{Follow, Plan, Step, What};
+use crate::schedules::world::{Record, World};
+
+const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000001";
+const NODE_GROUP: &str = "MC_rg-demo_demo_westeurope";
+
+/// Each scenario with each size of a page, built once: every schedule has a copy with a seed of its own.
+type Worlds = BTreeMap<(&'static str, usize), Arc<Azure>>;
+static WORLDS: LazyLock<Mutex<Worlds>> = LazyLock::new(Mutex::default);
+
+fn world_of(plan: &Plan, start: Timestamp) -> Azure {
+    let mut worlds = WORLDS.lock().unwrap();
+    let built = worlds.entry((plan.scenario, plan.page_size)).or_insert_with(|| {
+        let page_size = plan.page_size;
+        let options = Options { trace_lines: 2_000, page_size, ..Options::default() };
+        Arc::new(Scenario::named(plan.scenario).unwrap().build(0, start, options))
+    });
+    let built = Arc::clone(built);
+    drop(worlds);
+    built.again(plan.seed, start)
+}
+
+/// What the client says of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// A read's answer.
+    Read,
+    /// The write has certainly not taken effect.
+    NotDone,
+    /// It may have.
+    Unknown,
+    /// It was accepted and goes on, or nobody waited for the end.
+    Accepted,
+    Succeeded,
+    Failed,
+    Canceled,
+    Replaced,
+    Lost,
+    /// The caller went away.
+    Dropped,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Belief {
+    pub(crate) correlation: String,
+    pub(crate) what: What,
+    pub(crate) said: Said,
+    /// The error in words, where there is one: for people, and to look for secrets in.
+    pub(crate) error: String,
+    pub(crate) began: u64,
+    pub(crate) ended: u64,
+    /// The longest that it may take.
+    pub(crate) bound: u64,
+}
+
+/// Runs a schedule.
+pub(crate) async fn act(plan: Plan) -> Record {
+    let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
+    let mut azure = world_of(&plan, start);
+    for rule in &plan.rules {
+        azure.add_fault(rule.clone(), start);
+    }
+    let stale = plan.rules.iter().any(|rule| matches!(rule.then, Fault::Stale { .. }));
+    let world = World::new(azure, start, Random::new(plan.seed).fork("network"), plan.network);
+    let limits = Limits::default().share(plan.share);
+    let cloud = Cloud::new(Settings::default()).unwrap();
+    let client = Client::new(cloud, world.clone(), Budget::new(limits.clone()));
+    let actors = plan.actors.len();
+    let mut work = Vec::new();
+    for (actor, steps) in plan.actors.into_iter().enumerate() {
+        let actor = Actor { client: client.clone(), world: &world, name: actor };
+        work.push(actor.all(steps));
+    }
+    let beliefs = join_all(work).await.into_iter().flatten().collect();
+    drop(client);
+    let ended = world.millis();
+    let Some(World { azure, seen, .. }) = Arc::into_inner(world) else { panic!("a call goes on") };
+    let (azure, seen) = (azure.into_inner().unwrap(), seen.into_inner().unwrap());
+    Record { azure, seen, beliefs, limits, ended, stale, actors }
+}
+
+struct Actor<'a> {
+    client: Client,
+    world: &'a World,
+    name: usize,
+}
+
+impl Actor<'_> {
+    async fn all(self, steps: Vec<Step>) -> Vec<Belief> {
+        let mut beliefs = Vec::new();
+        for (number, step) in steps.into_iter().enumerate() {
+            tokio::time::sleep(step.pause).await;
+            let correlation = format!("c{}-{number}", self.name);
+            beliefs.push(self.one(step, correlation).await);
+        }
+        beliefs
+    }
+
+    async fn one(&self, step: Step, correlation: String) -> Belief {
+        let client = self.client.at(step.priority).within(step.within).correlated(&correlation);
+        let following = match step.follow {
+            Follow::No => Duration::ZERO,
+            Follow::For(time) | Follow::Resumed(time) => time,
+        };
+        // The pool is read first; then the write; then each look at the operation, of which the last may begin
+        // just before the end of the waiting and read twice.
+        let bound = step.within * 4 + following + Duration::from_secs(1);
+        let began = self.world.millis();
+        let done = self.perform(&client, &step, &correlation);
+        let limit = step.dropped_after.unwrap_or(bound * 2);
+        let (said, error) = match tokio::time::timeout(limit, done).await {
+            Ok(Ok(said)) => (said, String::new()),
+            Ok(Err(error)) => {
+                let said = match error.fate {
+                    Fate::NotDone => Said::NotDone,
+                    Fate::Unknown => Said::Unknown,
+                };
+                (said, format!("{error} {error:?}"))
+            }
+            Err(_) => (Said::Dropped, String::new()),
+        };
+        let ended = self.world.millis();
+        let bound = u64::try_from(bound.as_millis()).unwrap();
+        Belief { correlation, what: step.what, said, error, began, ended, bound }
+    }
+
+    async fn perform(&self, client: &Client, step: &Step, mark: &str) -> Result<Said, Error> {
+        let cluster = ResourceId::cluster(SUBSCRIPTION, "rg-demo", "demo").unwrap();
+        let pool = |name: &str| cluster.child("agentPools", name).unwrap();
+        let machine = |name: &str| {
+            let kind = format!("virtualMachines/{name}");
+            ResourceId::of(SUBSCRIPTION, NODE_GROUP, "Microsoft.Compute", &kind).unwrap()
+        };
+        let started = match &step.what {
+            What::Cluster => return client.cluster(&cluster).await.map(|_| Said::Read),
+            What::Pools => return client.agent_pools(&cluster).await.map(|_| Said::Read),
+            What::Pool(name) => return client.agent_pool(&pool(name)).await.map(|_| Said::Read),
+            What::Machines(name) => return client.machines(&pool(name)).await.map(|_| Said::Read),
+            What::ScaleSets => {
+                return client.scale_sets(SUBSCRIPTION, NODE_GROUP).await.map(|_| Said::Read);
+            }
+            What::Instances => {
+                let set = self.scale_set();
+                return client.scale_set_vms(&set).await.map(|_| Said::Read);
+            }
+            What::Nics => {
+                let set = self.scale_set();
+                return client.scale_set_nics(&set).await.map(|_| Said::Read);
+            }
+            What::Vm(name) => return client.vm(&machine(name)).await.map(|_| Said::Read),
+            What::ActivityLog => {
+                let now: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
+                let from = now.checked_sub(Duration::from_hours(3)).unwrap();
+                let query = ActivityQuery::of_group(NODE_GROUP, from, now);
+                return client.activity_log(SUBSCRIPTION, &query).await.map(|_| Said::Read);
+            }
+            What::Credentials => {
+                return client.user_credentials(&cluster, None).await.map(|_| Said::Read);
+            }
+            What::LatestOperation => {
+                return client.latest_operation(&cluster).await.map(|_| Said::Read);
+            }
+            What::Tags => {
+                let tags = BTreeMap::from([(mark.to_owned(), "x".to_owned())]);
+                let merged = client.merge_tags(&cluster, &tags).await?;
+                assert!(merged.contains_key(mark), "the answer does not hold what was written");
+                return Ok(Said::Accepted);
+            }
+            What::PutPool { name, conditional } => {
+                let (body, etag) = match client.agent_pool(&pool(name)).await {
+                    Ok(read) => {
+                        let mut body = read.document().unwrap();
+                        let mut properties = body.object("properties").unwrap().unwrap();
+                        properties.set("nodeLabels", &json!({"write": mark})).unwrap();
+                        body.set("properties", &properties).unwrap();
+                        (body, read.properties.e_tag.clone())
+                    }
+                    Err(error) if error.is_not_found() => {
+                        let new = json!({"properties": {
+                            "count": 1, "vmSize": "Standard_D4s_v5", "mode": "User", "nodeLabels": {"write": mark},
+                        }});
+                        (Document::of(&new).unwrap(), None)
+                    }
+                    Err(error) => return Err(error),
+                };
+                let etag = etag.filter(|_| *conditional);
+                client.put_agent_pool(&pool(name), &body, etag.as_deref()).await?
+            }
+            What::DeletePool(name) => {
+                client.delete_agent_pool(&pool(name), &DeletePool::default()).await?
+            }
+            What::AbortCluster => client.abort_cluster(&cluster).await?,
+            What::AbortPool(name) => client.abort_agent_pool(&pool(name)).await?,
+            What::PatchScaleSet => {
+                let changes = Document::of(&json!({"tags": {mark: "x"}})).unwrap();
+                client.patch_scale_set(&self.scale_set(), &changes).await?
+            }
+            What::RunScript(name) => {
+                let script = Script { lines: &["true"] };
+                client.run_script(&machine(name), &script).await?
+            }
+        };
+        self.follow(client, started, step.follow).await
+    }
+
+    async fn follow(
+        &self,
+        client: &Client,
+        started: Started,
+        follow: Follow,
+    ) -> Result<Said, Error> {
+        let mut operation = match started {
+            Started::Done(outcome) => return Ok(said(&outcome)),
+            Started::Running(operation) => operation,
+        };
+        let now = mooring_arm::Outside::now(self.world);
+        let at = |time: Duration| now.checked_add(time).unwrap();
+        let until = match follow {
+            Follow::No => return Ok(Said::Accepted),
+            Follow::For(time) => at(time),
+            Follow::Resumed(time) => {
+                let half = client.wait(&mut operation, at(time / 2), |_, _| {});
+                // Dropped in the middle of whatever it does: only the record is left.
+                if let Ok(ended) = tokio::time::timeout(time / 3, half).await {
+                    match ended {
+                        Ok(outcome) => return Ok(said(&outcome)),
+                        Err(error) if !matches!(error.kind, ErrorKind::Deadline(_)) => {
+                            return Ok(gave_up(&error));
+                        }
+                        Err(_) => {}
+                    }
+                }
+                let record = serde_json::to_string(&operation).unwrap();
+                operation = serde_json::from_str::<Operation>(&record).unwrap();
+                at(time)
+            }
+        };
+        match client.wait(&mut operation, until, |_, _| {}).await {
+            Ok(outcome) => Ok(said(&outcome)),
+            Err(error) => Ok(gave_up(&error)),
+        }
+    }
+
+    /// The scale set of the pool `system`, whose name the model drew.
+    fn scale_set(&self) -> ResourceId {
+        let azure = self.world.azure.lock().unwrap();
+        let nodes = azure.nodes();
+        let (set, _) = nodes.iter().find_map(|node| node.instance.clone()).unwrap();
+        let kind = format!("virtualMachineScaleSets/{set}");
+        ResourceId::of(SUBSCRIPTION, NODE_GROUP, "Microsoft.Compute", &kind).unwrap()
+    }
+}
+
+/// The write was accepted; only its end is not known.
+fn gave_up(_: &Error) -> Said {
+    Said::Accepted
+}
+
+fn said(outcome: &Outcome) -> Said {
+    match outcome {
+        Outcome::Succeeded(_) => Said::Succeeded,
+        Outcome::Failed(_) => Said::Failed,
+        Outcome::Canceled(_) => Said::Canceled,
+        Outcome::Replaced { .. } => Said::Replaced,
+        Outcome::Lost { .. } => Said::Lost,
+    }
+}

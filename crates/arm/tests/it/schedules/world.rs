@@ -1,0 +1,267 @@
+//! The client's outside: the model of Azure behind a network that is no better than real ones.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::{HeaderValue, Request, Response};
+use jiff::Timestamp;
+use mooring_arm::identity::IdentityError;
+use mooring_arm::{Limits, Outside, Token, TransportError};
+use mooring_simulator::azure::Azure;
+use mooring_simulator::exchange::{Body, Outcome};
+use mooring_simulator::random::Random;
+
+/// The only host that may see a token.
+const HOST: &str = "management.azure.com";
+const FOREIGN: &str = "https://management.azure.com.elsewhere.example";
+
+/// How bad the network and the sign-in are, in percent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Network {
+    pub(crate) unsent: u64,
+    pub(crate) no_token: u64,
+    /// Links in answers lead elsewhere.
+    pub(crate) foreign: u64,
+}
+
+/// One request, and what became of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) at: u64,
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) host: String,
+    pub(crate) correlation: String,
+    pub(crate) request_id: String,
+    /// What the model answered, whether or not the answer arrived: 0 is nothing at all.
+    pub(crate) status: u16,
+    /// A fault rule made the answer, and nothing was done.
+    pub(crate) by_rule: bool,
+    /// The client was told: when, and after how many seconds to come again.
+    pub(crate) told: Option<(u64, Option<u64>)>,
+    /// The connection was refused.
+    pub(crate) unsent: bool,
+}
+
+impl Seen {
+    pub(crate) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+
+    /// Changes something in Azure.
+    pub(crate) fn is_write(&self) -> bool {
+        self.method != "GET" && !self.path().ends_with("listClusterUserCredential")
+    }
+
+    /// Does something each time.
+    pub(crate) fn is_once(&self) -> bool {
+        self.method == "POST" && self.is_write()
+    }
+
+    pub(crate) fn is_accepted(&self) -> bool {
+        (200..300).contains(&self.status) && !self.by_rule
+    }
+
+    /// As far as the client can know, something may have been done.
+    pub(crate) fn may_have_worked(&self) -> bool {
+        !self.unsent
+            && (self.told.is_none()
+                || self.status < 300
+                || self.status == 408
+                || self.status >= 500)
+    }
+}
+
+/// Everything about one schedule after its end.
+pub(crate) struct Record {
+    pub(crate) azure: Azure,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) beliefs: Vec<crate::schedules::steps::Belief>,
+    pub(crate) limits: Limits,
+    pub(crate) ended: u64,
+    /// The model may answer reads with what is no longer true.
+    pub(crate) stale: bool,
+    pub(crate) actors: usize,
+}
+
+impl Record {
+    pub(crate) fn text(&self) -> String {
+        use std::fmt::Write as _;
+        let mut text = self.azure.trace().text();
+        for seen in &self.seen {
+            writeln!(text, "{seen:?}").unwrap();
+        }
+        for belief in &self.beliefs {
+            writeln!(text, "{belief:?}").unwrap();
+        }
+        text
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) azure: Mutex<Azure>,
+    pub(crate) seen: Mutex<Vec<Seen>>,
+    chance: Mutex<Random>,
+    network: Network,
+    start: Timestamp,
+    began: tokio::time::Instant,
+}
+
+impl World {
+    pub(crate) fn new(
+        azure: Azure,
+        start: Timestamp,
+        chance: Random,
+        network: Network,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            azure: Mutex::new(azure),
+            seen: Mutex::default(),
+            chance: Mutex::new(chance),
+            network,
+            start,
+            began: tokio::time::Instant::now(),
+        })
+    }
+
+    /// Milliseconds since the schedule began.
+    pub(crate) fn millis(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap()
+    }
+
+    fn below(&self, bound: u64) -> u64 {
+        self.chance.lock().unwrap().below(bound)
+    }
+
+    fn percent(&self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// The request arrives: the model decides, and its own trace says what it did.
+    fn arrive(&self, index: usize, request: &Request<Bytes>) -> Outcome {
+        let mut azure = self.azure.lock().unwrap();
+        let outcome = azure.handle(request, self.now());
+        let line = azure.trace().lines().next_back().unwrap_or_default();
+        let (_, answered) = line.split_once(" -> ").expect("a line of the trace tells the status");
+        let seen = &mut self.seen.lock().unwrap()[index];
+        seen.status = answered.split(' ').next().unwrap().parse().unwrap();
+        seen.by_rule = answered.contains(r#" fault {"status""#);
+        outcome
+    }
+
+    /// What the client gets of an answer.
+    fn deliver(&self, response: Response<Body>, cut: Option<usize>) -> Response<Bytes> {
+        let (mut parts, body) = response.into_parts();
+        let mut body = body.bytes();
+        if let Some(length) = cut {
+            body.truncate(length);
+        }
+        if self.percent(self.network.foreign) {
+            for name in ["azure-asyncoperation", "location"] {
+                if let Some(link) = parts.headers.get(name) {
+                    let link =
+                        link.to_str().unwrap().replace("https://management.azure.com", FOREIGN);
+                    parts.headers.insert(name, HeaderValue::try_from(link).unwrap());
+                }
+            }
+            let text = String::from_utf8_lossy(&body);
+            if text.contains(r#""nextLink":"#) {
+                let moved = text.replace("https://management.azure.com/", &format!("{FOREIGN}/"));
+                body = Bytes::from(moved);
+            }
+        }
+        Response::from_parts(parts, body)
+    }
+
+    fn told(&self, index: usize, retry_after: Option<u64>) {
+        let at = self.millis();
+        self.seen.lock().unwrap()[index].told = Some((at, retry_after));
+    }
+}
+
+impl Outside for World {
+    fn now(&self) -> Timestamp {
+        self.start.checked_add(self.began.elapsed()).unwrap()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        tokio::time::sleep(duration).boxed()
+    }
+
+    fn random(&self) -> u64 {
+        self.chance.lock().unwrap().draw()
+    }
+
+    fn send(
+        &self,
+        request: Request<Bytes>,
+    ) -> BoxFuture<'_, Result<Response<Bytes>, TransportError>> {
+        let header = |name: &str| {
+            let value = request.headers().get(name).map(|value| value.to_str().unwrap());
+            value.unwrap_or_default().to_owned()
+        };
+        let index = {
+            let mut seen = self.seen.lock().unwrap();
+            seen.push(Seen {
+                at: self.millis(),
+                method: request.method().to_string(),
+                target: request.uri().path_and_query().unwrap().to_string(),
+                host: request.uri().host().unwrap_or_default().to_owned(),
+                correlation: header("x-ms-correlation-request-id"),
+                request_id: header("x-ms-client-request-id"),
+                status: 0,
+                by_rule: false,
+                told: None,
+                unsent: false,
+            });
+            seen.len() - 1
+        };
+        async move {
+            // On its way: whoever gives up here has sent nothing.
+            tokio::time::sleep(Duration::from_millis(self.below(80))).await;
+            if self.percent(self.network.unsent) {
+                self.seen.lock().unwrap()[index].unsent = true;
+                return Err(TransportError::unsent("connection refused"));
+            }
+            let outcome = self.arrive(index, &request);
+            // On its way back: whoever gives up here does not know.
+            tokio::time::sleep(Duration::from_millis(self.below(400))).await;
+            let (response, cut) = match outcome {
+                Outcome::Answer(response) => (response, None),
+                // The break is not always to be seen: a proxy may end the body as if it were whole.
+                Outcome::CutShort(response, length) if self.percent(50) => (response, Some(length)),
+                Outcome::CutShort(..) => return Err(TransportError::unknown("the body broke off")),
+                Outcome::Dropped => return Err(TransportError::unknown("connection reset")),
+                Outcome::Silence => return std::future::pending().await,
+            };
+            // Of an answer that is repeated for being torn, no header is believed.
+            let retry_after = response.headers().get("retry-after").filter(|_| cut.is_none());
+            self.told(index, retry_after.and_then(|value| value.to_str().ok()?.parse().ok()));
+            Ok(self.deliver(response, cut))
+        }
+        .boxed()
+    }
+
+    fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
+        async move {
+            tokio::time::sleep(Duration::from_millis(self.below(300))).await;
+            if self.percent(self.network.no_token) {
+                return Err(IdentityError::Setup("the sign-in endpoint is away".to_owned()));
+            }
+            let now = self.now();
+            let audience = scope.trim_end_matches(".default");
+            let secret = self.azure.lock().unwrap().token(audience, now);
+            let expires = now.checked_add(Duration::from_hours(1)).unwrap();
+            Ok(Token { secret: secret.as_str().into(), expires })
+        }
+        .boxed()
+    }
+}
+
+/// True for the only place where a token may go.
+pub(crate) fn is_own(seen: &Seen) -> bool {
+    seen.host == HOST
+}

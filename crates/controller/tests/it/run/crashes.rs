@@ -1,0 +1,133 @@
+//! Killed behind every write, and started again: the end is the same, and nothing is written twice.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use mooring_simulator::azure::Cse;
+
+use crate::run::cluster::Cluster;
+use crate::run::modes::Provisioning;
+
+const CLAIMS: [&str; 3] = ["default-x1", "default-x2", "default-x3"];
+
+/// What is left of a run, without its times.
+#[derive(Debug, PartialEq, Eq)]
+struct End {
+    conditions: BTreeMap<String, (String, String, String)>,
+    events: Vec<(String, String, String, String)>,
+    record: Vec<(String, String, String)>,
+}
+
+fn end(cluster: &Cluster) -> End {
+    let mut record: Vec<_> = cluster
+        .record()
+        .entries()
+        .map(|entry| (entry.node_claim.clone(), entry.reason.clone(), entry.message.clone()))
+        .collect();
+    record.sort();
+    End {
+        conditions: CLAIMS.map(|claim| (claim.to_owned(), cluster.told(claim))).into(),
+        events: cluster.events().into_iter().collect(),
+        record,
+    }
+}
+
+fn world(how: Provisioning, atomic: bool) -> Cluster {
+    let cluster = Cluster::new(atomic, how.failing());
+    cluster.shell.with(|world, _| {
+        let karpenter = world.karpenter_mut().unwrap();
+        karpenter.set_fate("default-x2", Cse::default());
+        karpenter.set_fate("default-x3", Cse { registers: false, ..Cse::default() });
+    });
+    cluster
+}
+
+/// One after another, so that there is a leader whenever one of them ends.
+async fn provision_all(cluster: &Cluster, how: Provisioning) {
+    for claim in CLAIMS {
+        cluster.provision(how, claim).await;
+        cluster.pass(30).await;
+    }
+}
+
+/// At most one status patch for each form of the condition, and one event for each object and reason.
+fn costs_no_more_than_it_must(cluster: &Cluster, what: &str) {
+    let mut patches: BTreeMap<String, usize> = BTreeMap::new();
+    for (resource, uid, how, _) in cluster.writes() {
+        assert!(
+            ["configmaps", "events.events.k8s.io", "events", "nodeclaims.karpenter.sh"]
+                .contains(&resource.as_str()),
+            "{what}: {resource}"
+        );
+        if resource.starts_with("nodeclaims") {
+            assert_eq!(how, "patch status", "{what}");
+            *patches.entry(uid).or_default() += 1;
+        }
+    }
+    let forms: usize = CLAIMS.iter().map(|claim| cluster.forms(claim).len()).sum();
+    let patches: usize = patches.values().sum();
+    assert!(patches <= forms, "{what}: {patches} patches for {forms} forms");
+    let events = cluster.events();
+    let mut objects: Vec<_> =
+        events.iter().map(|(kind, name, reason, note)| (kind, name, reason, note)).collect();
+    objects.dedup();
+    assert_eq!(objects.len(), events.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_behind_any_write_changes_nothing_in_the_end() {
+    for how in Provisioning::ALL {
+        crash_behind_every_write(how, false).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_behind_any_write_changes_nothing_on_the_older_schema() {
+    // With and without an extension: what else differs has nothing to do with the schema.
+    for how in [Provisioning::Scriptless, Provisioning::Extension] {
+        crash_behind_every_write(how, true).await;
+    }
+}
+
+async fn crash_behind_every_write(how: Provisioning, atomic: bool) {
+    let clean = world(how, atomic);
+    let (replica, wire) = clean.start_to_crash("a", usize::MAX - 1);
+    clean.pass(5).await;
+    provision_all(&clean, how).await;
+    clean.pass(how.patience() + 200).await;
+    replica.stop().await;
+    let (expected, writes) = (end(&clean), wire.writes.load(Ordering::SeqCst));
+    costs_no_more_than_it_must(&clean, "clean");
+    assert!(writes >= 8, "{how:?}: {writes}");
+    assert_eq!(expected.conditions["default-x1"].1, how.reason());
+    let failed = if how == Provisioning::LostPromise { 3 } else { 2 };
+    assert_eq!(expected.record.len(), failed, "{how:?}: {expected:?}");
+    for behind in 0..writes {
+        let cluster = world(how, atomic);
+        let (replica, wire) = cluster.start_to_crash("a", behind);
+        cluster.pass(5).await;
+        let mut provisioned = std::pin::pin!(provision_all(&cluster, how));
+        let crashed = async {
+            let crashed = tokio::time::timeout(Duration::from_mins(30), wire.crashed.notified());
+            crashed.await.unwrap_or_else(|_| panic!("{how:?}: there is no write {behind}"));
+            replica.kill().await;
+            cluster.start("b")
+        };
+        let (next, ()) = tokio::join!(crashed, &mut provisioned);
+        cluster.pass(how.patience() + 200).await;
+        next.stop().await;
+        let what = format!("{how:?}: crash behind write {behind} of {writes}");
+        let mut end = end(&cluster);
+        // A NodeClaim may be gone before the next leader can write on it. Then its condition is an earlier one, and
+        // the record and the events have the rest.
+        let passing = ["", "CSERunning", "NoCSEExtension", "CSENotCreated", "CSESucceeded"];
+        for (claim, told) in &mut end.conditions {
+            if cluster.is_gone(claim) && passing.contains(&&*told.1) {
+                told.clone_from(&expected.conditions[claim]);
+            }
+        }
+        assert_eq!(end, expected, "{what}");
+        costs_no_more_than_it_must(&cluster, &what);
+    }
+}

@@ -1,0 +1,323 @@
+//! The main path against a real kube-apiserver, on both generations of the NodeClaim. Azure is the model; time is real,
+//! and every wait has an end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_controller::lease::Times;
+use mooring_controller::metrics::Metrics;
+use mooring_controller::run::{Api, Controller, Health};
+use mooring_controller::{Settings, record};
+use mooring_simulator::azure::{Cse, Mode, NewVm};
+use mooring_simulator::scenario::Scenario;
+use mooring_simulator::world::{Options, Shell, World};
+use mooring_testbed::{RealCluster, Users, require};
+use serde_json::{Value, json};
+
+use crate::run::cluster::NAMESPACE;
+use crate::run::{azure, rules};
+
+/// The user that takes the service account's place.
+const USER: &str = "ann";
+
+async fn send(
+    client: &kube::Client,
+    method: &str,
+    path: &str,
+    body: &Value,
+) -> Result<Value, String> {
+    let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", kind)
+        .body(if body.is_null() { Vec::new() } else { body.to_string().into_bytes() })
+        .unwrap();
+    client.request(request).await.map_err(|error| error.to_string())
+}
+
+async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let found = tokio::time::timeout(Duration::from_mins(1), async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    found.await.unwrap_or_else(|_| panic!("within a minute there was no {what}"))
+}
+
+fn definition(file: &str) -> Value {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../simulator/fixtures/crds");
+    serde_saphyr::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
+}
+
+async fn furnish(admin: &kube::Client, claims: &str) {
+    for file in [claims, "nodepools.yaml", "aksnodeclasses.yaml"] {
+        let definition = definition(file);
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        send(admin, "POST", path, &definition).await.unwrap();
+        let spec = &definition["spec"];
+        let [group, version, plural] =
+            [&spec["group"], &spec["versions"][0]["name"], &spec["names"]["plural"]]
+                .map(|part| part.as_str().unwrap());
+        let list = format!("/apis/{group}/{version}/{plural}");
+        eventually(&list, async || send(admin, "GET", &list, &Value::Null).await.ok()).await;
+    }
+    let namespace =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
+    send(admin, "POST", "/api/v1/namespaces", &namespace).await.unwrap();
+    // The API server creates this one by itself, a moment after its start.
+    let old = "/api/v1/namespaces/kube-system";
+    eventually(old, async || send(admin, "GET", old, &Value::Null).await.ok()).await;
+    for mut object in rules::rbac(NAMESPACE) {
+        if object.get("subjects").is_some() {
+            object["subjects"] =
+                json!([{"kind": "User", "name": USER, "apiGroup": "rbac.authorization.k8s.io"}]);
+        }
+        let group = "/apis/rbac.authorization.k8s.io/v1";
+        let plural = format!("{}s", object["kind"].as_str().unwrap().to_lowercase());
+        let path = match object["metadata"]["namespace"].as_str() {
+            Some(namespace) => format!("{group}/namespaces/{namespace}/{plural}"),
+            None => format!("{group}/{plural}"),
+        };
+        send(admin, "POST", &path, &object).await.unwrap();
+    }
+    let pool = json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"},
+        "spec": {"template": {"spec": {
+            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
+            "requirements": [{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]}],
+            "expireAfter": "720h",
+        }}},
+    });
+    send(admin, "POST", "/apis/karpenter.sh/v1/nodepools", &pool).await.unwrap();
+}
+
+/// A claim that was launched seven minutes ago.
+async fn launch(admin: &kube::Client, name: &str, vm: &str) {
+    let object = json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+        "metadata": {"name": name, "labels": {"karpenter.sh/nodepool": "default"}},
+        "spec": {
+            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
+            "requirements": [{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]}],
+        },
+    });
+    send(admin, "POST", "/apis/karpenter.sh/v1/nodeclaims", &object).await.unwrap();
+    let at = format!("{:.0}", Timestamp::now() - SignedDuration::from_mins(7));
+    let condition = |kind: &str, status: &str| json!({"type": kind, "status": status, "reason": kind, "message": kind, "lastTransitionTime": at});
+    let status = json!({"status": {
+        "providerID": format!("azure://{vm}"),
+        "imageID": "/CommunityGalleries/x/images/V3gen2/versions/202601.27.0",
+        "conditions": [condition("Launched", "True"), condition("Registered", "Unknown"), condition("Ready", "Unknown")],
+    }});
+    send(admin, "PATCH", &format!("/apis/karpenter.sh/v1/nodeclaims/{name}/status"), &status)
+        .await
+        .unwrap();
+}
+
+/// A real API server, a model of Azure, and a way to start the controller between them.
+struct Place {
+    real: RealCluster,
+    admin: kube::Client,
+    azure: Shell,
+}
+
+struct Replica {
+    health: Arc<Health>,
+    stop: tokio::sync::oneshot::Sender<()>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Replica {
+    async fn stop(self) {
+        self.stop.send(()).unwrap();
+        tokio::time::timeout(Duration::from_secs(30), self.task).await.unwrap().unwrap();
+    }
+}
+
+impl Place {
+    async fn furnished(claims: &str) -> Option<Self> {
+        let real = require(RealCluster::start().await.unwrap(), "kube-apiserver")?;
+        let admin = real.client(Users::ADMIN).await.unwrap();
+        furnish(&admin, claims).await;
+        let options = Options { workloads: false, ..Options::default() };
+        let world = World::new(&Scenario::named("healthy").unwrap(), 1, Timestamp::now(), options);
+        let azure = Shell::with_clock(world, Arc::new(Timestamp::now));
+        Some(Self { real, admin, azure })
+    }
+
+    /// A claim and its VM, whose bootstrap is over unless it never ends.
+    async fn launch(&self, name: &str, mode: Mode, cse: Cse) {
+        let created = Timestamp::now() - SignedDuration::from_mins(7);
+        let grown = cse.seconds.is_some();
+        let vm = NewVm::booting(&format!("aks-{name}"), "202601.27.0", cse, created);
+        let vm = NewVm { mode, grown, ..vm };
+        let id = self.azure.with(|world, _| world.azure_mut().create_vm(&vm));
+        launch(&self.admin, name, &id).await;
+    }
+
+    async fn start(&self, instance: &str, times: Times) -> Replica {
+        let clock: mooring_controller::run::Clock = Arc::new(Timestamp::now);
+        let health = Arc::new(Health::new(clock()));
+        let controller = Controller {
+            kube: self.real.client(USER).await.unwrap(),
+            arm: azure::client(&self.azure),
+            clock,
+            settings: Settings {
+                instance: instance.to_owned(),
+                scope: self.azure.with(|world, _| azure::scope(world.azure().options())),
+                // Counted from the condition, which is new here.
+                registration_patience: SignedDuration::from_secs(2),
+                ..Settings::default()
+            },
+            namespace: NAMESPACE.to_owned(),
+            times,
+            metrics: Arc::new(Metrics::new()),
+            health: Arc::clone(&health),
+        };
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let task = tokio::spawn(controller.run(async move {
+            let _ = stopped.await;
+        }));
+        Replica { health, stop, task }
+    }
+
+    /// The controller's condition on a claim, once it has this reason. Karpenter's own is never lost.
+    async fn told(&self, name: &str, reason: &str) -> Value {
+        let path = format!("/apis/karpenter.sh/v1/nodeclaims/{name}");
+        eventually(&format!("{reason} on {name}"), async || {
+            let claim = send(&self.admin, "GET", &path, &Value::Null).await.unwrap();
+            let conditions = claim["status"]["conditions"].as_array().unwrap().clone();
+            assert_eq!(conditions.iter().filter(|one| one["type"] == "Launched").count(), 1);
+            conditions
+                .into_iter()
+                .find(|one| one["type"] == "CSEProvisioned" && one["reason"] == reason)
+        })
+        .await
+    }
+
+    /// The events with this reason: the kind and name of their object, in order. All have its uid, and the form that
+    /// the server asks for.
+    async fn events(&self, reason: &str) -> Vec<String> {
+        let path = "/apis/events.k8s.io/v1/namespaces/default/events";
+        let events = send(&self.admin, "GET", path, &Value::Null).await.unwrap();
+        let ours = events["items"].as_array().unwrap().iter();
+        let mut ours: Vec<String> = ours
+            .filter(|event| event["reason"] == reason)
+            .map(|event| {
+                let of = |name: &str| event["regarding"][name].as_str().unwrap();
+                assert!(!of("uid").is_empty(), "{event}");
+                let namespace = event["regarding"]["namespace"].as_str();
+                assert_eq!(namespace, (self.real.minor() < 23).then_some("default"), "{event}");
+                format!("{} {}", of("kind"), of("name"))
+            })
+            .collect();
+        ours.sort_unstable();
+        ours
+    }
+
+    async fn holder(&self) -> String {
+        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/mooring");
+        let lease = send(&self.admin, "GET", &path, &Value::Null).await.unwrap_or_default();
+        lease["spec"]["holderIdentity"].as_str().unwrap_or_default().to_owned()
+    }
+
+    async fn recorded(&self) -> usize {
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{}", record::NAME);
+        let Ok(text) = Api::new(self.admin.clone()).get(&path).await else { return 0 };
+        let map = serde_json::from_str(&text).unwrap();
+        record::Document::from_config_map(&map).unwrap().entries().count()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_api_server_takes_every_outcome_on_both_generations() {
+    for claims in ["nodeclaims.yaml", "nodeclaims-atomic.yaml"] {
+        let Some(place) = Place::furnished(claims).await else { return };
+        let exits = |exit_code| Cse { exit_code, ..Cse::default() };
+        place.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
+        place.launch("default-good1", Mode::Vm, Cse::default()).await;
+        place.launch("default-late1", Mode::Vm, exits(124)).await;
+        place.launch("default-slow1", Mode::Vm, Cse { seconds: None, ..Cse::default() }).await;
+        place.launch("default-bare1", Mode::Scriptless, exits(0)).await;
+        let replica = place.start("a", Times::default()).await;
+
+        let failed = place.told("default-bad1", "CSEFailed").await;
+        assert_eq!(failed["status"], "False");
+        assert!(
+            failed["message"].as_str().unwrap().starts_with(
+                "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): oras is missing on the image (232 ERR_ORAS_BINARY_NOT_FOUND). "
+            ),
+            "{failed}"
+        );
+        for (name, status, reason) in [
+            ("default-good1", "True", "CSESucceeded"),
+            ("default-late1", "False", "CSETimedOut"),
+            ("default-slow1", "Unknown", "CSERunning"),
+            ("default-bare1", "Unknown", "NoCSEExtension"),
+        ] {
+            assert_eq!(place.told(name, reason).await["status"], status, "{name}");
+        }
+        // Karpenter's merge patch drops it; it comes back.
+        let path = "/apis/karpenter.sh/v1/nodeclaims/default-bad1/status";
+        let at = format!("{:.0}", Timestamp::now());
+        let dropped = json!({"status": {"conditions": [
+            {"type": "Launched", "status": "True", "reason": "Launched", "message": "Launched", "lastTransitionTime": at},
+        ]}});
+        send(&place.admin, "PATCH", path, &dropped).await.unwrap();
+        place.told("default-bad1", "CSEFailed").await;
+
+        assert_eq!(
+            place.events("CSEFailed").await,
+            ["NodeClaim default-bad1", "NodePool default"],
+            "{claims}"
+        );
+        eventually("word of the node that is late", async || {
+            let late = place.events("NodeNotRegistered").await;
+            late.contains(&"NodeClaim default-good1".to_owned()).then_some(())
+        })
+        .await;
+        assert!(place.recorded().await >= 2);
+        assert_eq!(replica.health.readyz(Timestamp::now()), Ok(()));
+        replica.stop().await;
+        assert_eq!(place.holder().await, "", "the lease was not given back");
+        println!("{} with {claims}: told", place.real.version());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_leader_is_followed_by_another_on_a_real_api_server() {
+    let Some(place) = Place::furnished("nodeclaims.yaml").await else { return };
+    // As long as the others in proportion, and no longer than a test should take.
+    let times = Times {
+        lease: Duration::from_secs(9),
+        renew: Duration::from_secs(6),
+        retry: Duration::from_secs(1),
+    };
+    let first = place.start("a", times).await;
+    eventually("leader", async || (place.holder().await == "a").then_some(())).await;
+    let second = place.start("b", times).await;
+    place.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
+    place.told("default-bad1", "CSEFailed").await;
+    first.task.abort();
+    eventually("second leader", async || (place.holder().await == "b").then_some(())).await;
+    place.launch("default-bad2", Mode::Vm, Cse::oras_missing()).await;
+    place.told("default-bad2", "CSEFailed").await;
+    eventually("record of both", async || (place.recorded().await == 2).then_some(())).await;
+    assert_eq!(
+        place.events("CSEFailed").await,
+        [
+            "NodeClaim default-bad1",
+            "NodeClaim default-bad2",
+            "NodePool default",
+            "NodePool default"
+        ],
+        "each is told once"
+    );
+    second.stop().await;
+}

@@ -1,0 +1,194 @@
+//! Calls that the API server refuses: who leads, what is written, and how often it is tried.
+
+use mooring_simulator::kubernetes::Key;
+use serde_json::{Value, json};
+
+use crate::run::cluster::Cluster;
+use crate::run::modes::Provisioning;
+use crate::run::registering::why;
+
+fn refuse(cluster: &Cluster, method: &str, path: &str, status: u16) {
+    let rule =
+        json!({"when": {"method": method, "path": path}, "then": {"status": {"status": status}}});
+    let rule = serde_json::from_value(rule).unwrap();
+    cluster.shell.with(|world, _| world.kubernetes_mut().add_fault(rule));
+}
+
+fn clear(cluster: &Cluster) {
+    cluster.shell.with(|world, _| world.kubernetes_mut().clear_faults());
+}
+
+/// Calls of this method whose path has these words.
+fn calls(cluster: &Cluster, method: &str, words: &str) -> usize {
+    let trace = cluster.shell.with(|world, _| world.kubernetes().trace());
+    trace.lines().filter(|line| line.contains(method) && line.contains(words)).count()
+}
+
+/// One that has not seen the cluster would only keep others from leading.
+#[tokio::test(start_paused = true)]
+async fn a_replica_that_cannot_list_nodeclaims_does_not_lead() {
+    let cluster = Cluster::new(false, Provisioning::Extension.failing());
+    refuse(&cluster, "GET", "*/nodeclaims", 500);
+    let blind = cluster.start("blind");
+    cluster.pass(120).await;
+    assert_eq!(cluster.holder(), "");
+    assert!(blind.health.readyz(cluster.shell.now()).is_err());
+    clear(&cluster);
+    cluster.pass(60).await;
+    assert_eq!(cluster.holder(), "blind");
+    blind.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_leads_without_reading_the_record() {
+    let cluster = Cluster::new(false, Provisioning::Extension.failing());
+    refuse(&cluster, "GET", "*/configmaps/*", 403);
+    let replica = cluster.start("a");
+    cluster.pass(10).await;
+    assert_eq!(cluster.holder(), "a");
+    cluster.claim("default-x1");
+    cluster.pass(300).await;
+    assert_eq!(cluster.told("default-x1").1, "CSEFailed");
+    assert_eq!(cluster.events().len(), 2);
+    replica.stop().await;
+    assert!(!cluster.take_forbidden().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_is_refused_is_not_sent_again() {
+    for (status, sent) in [(403, 1), (422, 1), (500, 5)] {
+        let cluster = Cluster::new(false, Provisioning::Extension.failing());
+        let replica = cluster.start("a");
+        cluster.pass(10).await;
+        refuse(&cluster, "POST", "*/configmaps", status);
+        cluster.claim("default-x1");
+        cluster.pass(300).await;
+        assert_eq!(calls(&cluster, "POST", "/configmaps"), sent, "{status}");
+        assert_eq!(cluster.told("default-x1").1, "CSEFailed", "{status}");
+        assert_eq!(cluster.events().len(), 2, "{status}");
+        let text = replica.metrics.text();
+        assert!(text.contains("mooring_write_failures_total{kind=\"record\"} 1"), "{text}");
+        replica.stop().await;
+        cluster.take_forbidden();
+    }
+}
+
+/// Rights that are granted take minutes to arrive.
+#[tokio::test(start_paused = true)]
+async fn a_condition_that_is_refused_is_sent_again_after_five_minutes() {
+    let cluster = Cluster::new(false, Provisioning::Scriptless.failing());
+    let replica = cluster.start("a");
+    cluster.pass(10).await;
+    let rights = set_rights(&cluster, &json!([]));
+    let without: Vec<Value> = rights
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|rule| !rule["verbs"].to_string().contains("patch"))
+        .cloned()
+        .collect();
+    set_rights(&cluster, &json!(without));
+    cluster.claim("default-x1");
+    cluster.pass(5 * 60 + 30).await;
+    let refused = |cluster: &Cluster| {
+        let trace = cluster.shell.with(|world, _| world.kubernetes().trace());
+        let ours = trace.lines().filter(|line| line.contains("PATCH") && line.contains("403"));
+        ours.count()
+    };
+    assert_eq!(refused(&cluster), 1);
+    cluster.pass(4 * 60).await;
+    assert_eq!(refused(&cluster), 1);
+    cluster.pass(2 * 60).await;
+    assert_eq!(refused(&cluster), 2, "after five minutes");
+    set_rights(&cluster, &rights);
+    cluster.pass(5 * 60).await;
+    assert_eq!(cluster.told("default-x1").1, "NodeNotRegistered");
+    let text = replica.metrics.text();
+    assert!(text.contains("mooring_write_failures_total{kind=\"condition\"} 2"), "{text}");
+    replica.stop().await;
+    cluster.take_forbidden();
+}
+
+/// Sets what the controller may do, and returns what it might do before.
+fn set_rights(cluster: &Cluster, rules: &Value) -> Value {
+    cluster.shell.with(|world, now| {
+        let resource = "clusterroles.rbac.authorization.k8s.io";
+        let key = Key::new(None, "mooring");
+        let before = world.kubernetes().get(resource, &key).unwrap()["rules"].clone();
+        world.kubernetes_mut().change(resource, &key, &json!({"rules": rules}), now).unwrap();
+        before
+    })
+}
+
+fn gauge(text: &str, kind: &str) -> i64 {
+    let name = format!("mooring_queue_length{{kind=\"{kind}\"}} ");
+    text.lines().find_map(|line| line.strip_prefix(&name)).unwrap().parse().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodeclaims_that_are_gone_are_forgotten() {
+    for how in [Provisioning::Scriptless, Provisioning::Extension] {
+        let cluster = Cluster::new(false, how.failing());
+        let replica = cluster.start("a");
+        cluster.pass(5).await;
+        for number in 0..3 {
+            cluster.claim(&format!("default-x{number}"));
+        }
+        cluster.pass(30).await;
+        let text = replica.metrics.text();
+        let counts = ["claims", "pending", "waiting"].map(|kind| gauge(&text, kind));
+        assert_eq!(counts, [3, 3, 0], "{how:?}: none is due yet");
+        // An event about a deleted NodeClaim may still come for ten minutes.
+        cluster.pass(how.patience() + 2 * 3600).await;
+        let text = replica.metrics.text();
+        let counts = ["claims", "pending", "waiting"].map(|kind| gauge(&text, kind));
+        assert_eq!(counts, [0, 0, 0], "{how:?}");
+        replica.stop().await;
+    }
+}
+
+/// Nothing explains one whose VM cannot be read, and nothing ever will.
+#[tokio::test(start_paused = true)]
+async fn unexplained_nodeclaims_are_forgotten_after_their_events() {
+    let cluster = Cluster::new(false, Provisioning::Extension.failing());
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    let rule = json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": {"status": {"status": 503}}});
+    let rule = serde_json::from_value(rule).unwrap();
+    cluster.shell.with(|world, now| world.azure_mut().add_fault(rule, now));
+    cluster.claim("default-x1");
+    cluster.pass(50).await;
+    cluster.shell.with(|world, now| {
+        let key = Key::new(None, "default-x1");
+        world.kubernetes_mut().delete(crate::run::cluster::CLAIMS, &key, now).unwrap();
+    });
+    cluster.pass(5 * 60).await;
+    assert!(cluster.is_gone("default-x1"));
+    assert_eq!(gauge(&replica.metrics.text(), "claims"), 1, "an event may still report it");
+    cluster.pass(2 * 3600).await;
+    assert_eq!(gauge(&replica.metrics.text(), "claims"), 0);
+    replica.stop().await;
+}
+
+/// A failure of a NodeClaim that is still there is in the record as well, and shown once.
+#[tokio::test(start_paused = true)]
+async fn a_live_and_recorded_failure_is_shown_once() {
+    let cluster = Cluster::new(false, Provisioning::Scriptless.failing());
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.claim("default-gone");
+    cluster.pass(17 * 60).await;
+    cluster.claim("default-there");
+    cluster.pass(30).await;
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.pass(17 * 60).await;
+    let recorded: Vec<String> =
+        cluster.record().entries().map(|entry| entry.node_claim.clone()).collect();
+    assert_eq!(recorded.len(), 2, "{recorded:?}");
+    let shown = crate::run::registering::all(&cluster, "default").await;
+    let mut names: Vec<Value> = shown.iter().map(|told| json!(told.claim)).collect();
+    names.sort_by_key(Value::to_string);
+    assert_eq!(names, [json!("default-gone"), json!("default-there")]);
+    assert_eq!(why(&cluster, "default-there").await.verdict.reason.as_str(), "NodeNotRegistered");
+    replica.stop().await;
+}

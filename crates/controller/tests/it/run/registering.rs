@@ -1,0 +1,403 @@
+//! Nodes that do not register, by mode, cause and age.
+
+use mooring_controller::once::{From, Looker, NodeTold, Table};
+use mooring_controller::run::Api;
+use mooring_simulator::azure::{Cse, Guest, Join};
+use mooring_simulator::karpenter::{Mode, Options};
+use mooring_simulator::world;
+use serde_json::json;
+
+use crate::run::azure;
+use crate::run::cluster::{Cluster, NAMESPACE, Replica};
+
+const BAD: &str = "202601.27.0";
+
+/// A Karpenter without settings, whose image does this.
+fn scriptless(cse: Cse) -> Options {
+    Options {
+        bootstraps: [(BAD.to_owned(), cse)].into(),
+        image_version: BAD.to_owned(),
+        ..Options::default()
+    }
+}
+
+pub(crate) async fn started(options: Options) -> (Cluster, Replica) {
+    let cluster = Cluster::new(false, options);
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    (cluster, replica)
+}
+
+/// One that nobody samples, for hours that pass.
+fn unsampled(options: Options) -> Cluster {
+    Cluster::quiet(world::Options {
+        karpenter: Some(options),
+        workloads: false,
+        ..world::Options::default()
+    })
+}
+
+fn looker(cluster: &Cluster) -> Looker {
+    let service = cluster.shell.kube_service("simulated-administrator");
+    let options = cluster.shell.with(|world, _| world.azure().options().clone());
+    Looker {
+        api: Some(Api::new(kube::Client::new(service, "default"))),
+        arm: azure::client(&cluster.shell),
+        scope: azure::scope(&options),
+        namespace: NAMESPACE.to_owned(),
+        condition_type: "CSEProvisioned".to_owned(),
+        now: cluster.shell.now(),
+        run_command: false,
+        say: |_| {},
+    }
+}
+
+pub(crate) async fn why(cluster: &Cluster, what: &str) -> NodeTold {
+    looker(cluster).why(what).await.unwrap().remove(0)
+}
+
+/// Returns what `mooring why` shows of a pool.
+pub(crate) async fn all(cluster: &Cluster, pool: &str) -> Vec<NodeTold> {
+    looker(cluster).why(pool).await.unwrap()
+}
+
+async fn fleet(cluster: &Cluster) -> Table {
+    looker(cluster).fleet().await.unwrap()
+}
+
+fn delete(cluster: &Cluster, claim: &str) {
+    cluster.shell.with(|world, now| {
+        let key = mooring_simulator::kubernetes::Key::new(None, claim);
+        world.kubernetes_mut().delete("nodeclaims.karpenter.sh", &key, now).unwrap();
+    });
+}
+
+/// A: by default nothing shows a failed bootstrap but the clock.
+#[tokio::test(start_paused = true)]
+async fn a_failed_bootstrap_without_an_extension_is_reported_when_karpenter_gives_it_up() {
+    let (cluster, replica) = started(scriptless(Cse::oras_missing())).await;
+    cluster.claim("default-x1");
+    cluster.pass(14 * 60 + 50).await;
+    assert_eq!((cluster.events().len(), cluster.record().entries().count()), (0, 0));
+    let (status, reason, _) = cluster.told("default-x1");
+    assert_eq!((&*status, &*reason), ("Unknown", "NoCSEExtension"), "minute 5 has been read");
+    cluster.pass(15).await;
+    let record = cluster.record();
+    let entries: Vec<_> = record.entries().collect();
+    assert_eq!(entries.len(), 1, "at 15:00");
+    assert_eq!((&*entries[0].reason, &*entries[0].cause), ("NodeNotRegistered", "NoCSR"));
+    assert_eq!(entries[0].image.as_deref(), Some("AKSAzureLinux/V3gen2/202601.27.0"));
+    let events = cluster.events();
+    let told: Vec<_> = events.iter().map(|event| (&*event.0, &*event.1, &*event.2)).collect();
+    let expected = [
+        ("NodeClaim", "default-x1", "NodeNotRegistered"),
+        ("NodePool", "default", "NodeNotRegistered"),
+    ];
+    assert_eq!(told, expected);
+    cluster.pass(120).await;
+    let (status, reason, message) = cluster.told("default-x1");
+    assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
+    assert!(message.contains("secure TLS bootstrapping"), "{message}");
+    assert_eq!((cluster.events().len(), cluster.record().entries().count()), (2, 1), "once");
+    let counted = replica.metrics.text();
+    let line = counted.lines().find(|line| line.starts_with("mooring_nodes_not_registered_total"));
+    let line = line.unwrap();
+    assert!(line.contains("reason=\"NoCSR\"") && line.ends_with(" 1"), "{line}");
+    assert!(
+        !counted.lines().any(|line| line.starts_with("mooring_cse_failures_total")),
+        "{counted}"
+    );
+    let table = fleet(&cluster).await;
+    assert_eq!((table.rows.len(), table.rows[0].failed, table.rows[0].nodes), (1, 1, 1));
+    let told = why(&cluster, "default-x1").await;
+    assert_eq!((told.from, told.is_failed()), (From::Record, true), "the NodeClaim is gone");
+    assert!(told.sentence().contains("did not register"), "{}", told.sentence());
+    // Minutes 5 and 12; the deletion needs no further read.
+    assert_eq!(replica.requests(), 2);
+    replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_finest_cause_that_is_proven_is_reported() {
+    let fails = Cse::oras_missing;
+    for (cse, cause, words) in [
+        (fails(), "NoCSR", "no CertificateSigningRequest"),
+        (Cse { guest: Guest::Stopped, ..fails() }, "VMNotRunning", "the VM is not running"),
+        (Cse { guest: Guest::Silent, ..fails() }, "AgentSilent", "agent does not report"),
+        (Cse { join: Join::CsrPending, ..Cse::default() }, "CSRPending", "is pending"),
+        (Cse { join: Join::CsrDenied, ..Cse::default() }, "CSRDenied", "was denied"),
+        (
+            Cse { join: Join::NoProviderId, ..Cse::default() },
+            "NodeWithoutProviderID",
+            "kubectl delete node aks-default-x1",
+        ),
+    ] {
+        let (cluster, replica) = started(scriptless(cse)).await;
+        cluster.claim("default-x1");
+        cluster.pass(16 * 60).await;
+        let record = cluster.record();
+        let entry = record.entries().next().unwrap_or_else(|| panic!("{cause}"));
+        assert_eq!(entry.cause, cause, "{}", entry.message);
+        assert!(entry.message.contains(words), "{cause}: {}", entry.message);
+        assert_eq!(record.entries().count(), 1);
+        replica.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_cannot_be_listed_are_unknown_and_nothing_fails() {
+    let (cluster, replica) = started(scriptless(Cse::oras_missing())).await;
+    cluster.shell.with(|world, _| {
+        let rule = json!({"when": {"path": "*/certificatesigningrequests"}, "then": {"status": {"status": 403}}});
+        world.kubernetes_mut().add_fault(serde_json::from_value(rule).unwrap());
+    });
+    cluster.claim("default-x1");
+    cluster.pass(16 * 60).await;
+    let record = cluster.record();
+    let entry = record.entries().next().unwrap();
+    assert_eq!(entry.cause, "NoNode", "{}", entry.message);
+    assert!(entry.message.contains("is unknown"), "{}", entry.message);
+    assert!(replica.health.readyz(cluster.shell.now()).is_ok());
+    replica.stop().await;
+    assert_eq!(cluster.take_forbidden().len(), 1);
+}
+
+/// B: Karpenter restarts between the VM and its extension.
+#[tokio::test(start_paused = true)]
+async fn an_extension_that_was_never_created_is_not_the_images_fault() {
+    let good = Options { mode: Mode::Vm, ..Options::default() };
+    let (cluster, replica) = started(good).await;
+    // Nodes of another image came up, so that an image that fails alone would be blamed.
+    for number in 0..8 {
+        cluster.claim(&format!("default-good{number}"));
+    }
+    cluster.pass(300).await;
+    cluster.shell.with(|world, _| world.karpenter_mut().unwrap().roll_image("202602.10.0"));
+    for number in 0..6 {
+        cluster.claim(&format!("default-x{number}"));
+    }
+    cluster.pass(30).await;
+    cluster.shell.with(|world, now| world.karpenter_mut().unwrap().restart(now));
+    cluster.pass(5 * 60).await;
+    let (status, reason, message) = cluster.told("default-x1");
+    assert_eq!((&*status, &*reason), ("Unknown", "CSENotCreated"), "{message}");
+    assert!(message.contains("Karpenter probably restarted"), "{message}");
+    assert!(!message.contains("custom data"), "{message}");
+    cluster.pass(11 * 60).await;
+    let record = cluster.record();
+    assert_eq!(record.entries().count(), 6);
+    for entry in record.entries() {
+        assert_eq!((&*entry.reason, &*entry.cause), ("NodeNotRegistered", "CSENotCreated"));
+    }
+    let table = fleet(&cluster).await;
+    assert_eq!((table.rows[0].failed, table.findings.len()), (6, 0), "{table:?}");
+    assert!(!cluster.events().iter().any(|event| event.2 == "ImageFailsBootstrap"));
+    replica.stop().await;
+}
+
+/// C: nobody deletes what never registers.
+#[tokio::test(start_paused = true)]
+async fn a_stopped_karpenter_is_named_and_its_return_costs_nothing() {
+    let cluster = unsampled(scriptless(Cse::oras_missing()));
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    for number in 0..50 {
+        cluster.claim(&format!("default-x{number}"));
+    }
+    cluster.pass(10).await;
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.pass(17 * 60 + 30).await;
+    assert_eq!(cluster.record().entries().count(), 50, "overdue, and alive");
+    assert!(!cluster.tells("default-x7").2.contains("Karpenter is not acting"));
+    cluster.pass(3600 - 1050).await;
+    for number in 0..50 {
+        let (status, reason, message) = cluster.tells(&format!("default-x{number}"));
+        assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
+        assert!(message.contains("Karpenter is not acting"), "{message}");
+    }
+    let reads = replica.requests();
+    assert!(reads <= 4 * 50, "minutes 5, 12, 16 and 20: {reads}");
+    cluster.shell.with(world::World::resume_karpenter);
+    cluster.pass(300).await;
+    assert_eq!(
+        cluster.shell.with(|world, _| world.kubernetes().count("nodeclaims.karpenter.sh")),
+        0
+    );
+    assert_eq!(cluster.record().entries().count(), 50);
+    assert_eq!(cluster.events().iter().filter(|event| event.2 == "NodeNotRegistered").count(), 100);
+    assert_eq!(replica.requests(), reads, "all was known");
+    replica.stop().await;
+}
+
+/// C, where the controller starts while the burst deletes everything.
+#[tokio::test(start_paused = true)]
+async fn a_burst_of_deletions_is_explained_within_the_budget() {
+    let cluster = unsampled(scriptless(Cse::oras_missing()));
+    for number in 0..50 {
+        cluster.claim(&format!("default-x{number}"));
+    }
+    cluster.pass(10).await;
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.pass(3600).await;
+    cluster.shell.with(world::World::resume_karpenter);
+    let replica = cluster.start("a");
+    cluster.pass(300).await;
+    let record = cluster.record();
+    assert_eq!(record.entries().count(), 50);
+    let unseen = record.entries().filter(|entry| entry.cause != "NoCSR").count();
+    assert!(unseen <= 5, "{unseen} VMs were gone before they were read");
+    let reads = replica.requests();
+    assert!(reads <= 2 * 50, "{reads}");
+    replica.stop().await;
+}
+
+/// Old NodeClaims that nobody deletes, at the controller's first start.
+#[tokio::test(start_paused = true)]
+async fn old_nodeclaims_are_read_once_and_spread() {
+    let cluster = unsampled(scriptless(Cse::oras_missing()));
+    for number in 0..20 {
+        cluster.claim(&format!("default-x{number}"));
+    }
+    cluster.pass(10).await;
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.pass(2 * 3600).await;
+    let replica = cluster.start("a");
+    cluster.pass(20).await;
+    assert!(replica.requests() < 15, "not all at once: {}", replica.requests());
+    cluster.pass(3600).await;
+    assert_eq!(replica.requests(), 20, "each once");
+    assert_eq!(cluster.record().entries().count(), 20);
+    let entry = cluster.record().entries().next().unwrap().clone();
+    assert!(entry.message.contains("Karpenter is not acting"), "{}", entry.message);
+    replica.stop().await;
+}
+
+/// D: two definitions of one date.
+#[tokio::test(start_paused = true)]
+async fn only_the_definition_that_fails_is_blamed() {
+    let (good, bad) = ("V3gen2/202602.10.0", "2204gen2containerd/202602.10.0");
+    let options = Options {
+        image_version: good.to_owned(),
+        bootstraps: [(bad.to_owned(), Cse::oras_missing())].into(),
+        ..Options::default()
+    };
+    let (cluster, replica) = started(options).await;
+    for number in 0..8 {
+        cluster.claim(&format!("default-good{number}"));
+    }
+    cluster.pass(200).await;
+    cluster.shell.with(|world, _| world.karpenter_mut().unwrap().roll_image(bad));
+    for number in 0..6 {
+        cluster.claim(&format!("default-bad{number}"));
+    }
+    cluster.pass(16 * 60).await;
+    let events = cluster.events();
+    let blamed: Vec<&str> = events
+        .iter()
+        .filter(|event| event.2 == "ImageFailsBootstrap")
+        .map(|event| &*event.3)
+        .collect();
+    assert_eq!(blamed.len(), 2, "on the class and the pool: {events:?}");
+    for note in blamed {
+        assert!(
+            note.starts_with("Image AKSUbuntu/2204gen2containerd/202602.10.0 fails with NoCSR on "),
+            "{note}"
+        );
+        assert!(note.contains("other images on 0 of 8"), "{note}");
+    }
+    replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_registers_late_or_was_deleted_by_a_person_did_not_fail() {
+    let (cluster, replica) = started(Options::default()).await;
+    cluster.shell.with(|world, _| {
+        let karpenter = world.karpenter_mut().unwrap();
+        karpenter.set_fate("default-late", Cse { seconds: Some(835), ..Cse::default() });
+        karpenter.set_fate("default-deleted", Cse { seconds: None, ..Cse::default() });
+    });
+    for name in ["default-late", "default-deleted", "default-two"] {
+        cluster.claim(name);
+    }
+    cluster.pass(10).await;
+    // Two Nodes of one VM restart Karpenter's clock, so that a deletion after 16 minutes is none by the time limit.
+    cluster.shell.with(|world, now| {
+        let key = mooring_simulator::kubernetes::Key::new(None, "default-two");
+        let claim = world.kubernetes().get("nodeclaims.karpenter.sh", &key).unwrap().clone();
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "other"}, "spec": {"providerID": claim["status"]["providerID"]}});
+        world.kubernetes_mut().create(node, now).unwrap();
+    });
+    cluster.pass(170).await;
+    delete(&cluster, "default-deleted");
+    cluster.pass(13 * 60).await;
+    delete(&cluster, "default-two");
+    cluster.pass(30 * 60).await;
+    assert_eq!(cluster.record().entries().count(), 0, "{:?}", cluster.record());
+    assert!(cluster.events().is_empty(), "{:?}", cluster.events());
+    assert_eq!(cluster.condition("default-late", "Registered").unwrap()["status"], "True");
+    replica.stop().await;
+}
+
+/// A Node that joined while Karpenter was away is no failure, and is registered when Karpenter is back.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_joined_while_karpenter_was_stopped_did_not_fail() {
+    let (cluster, replica) = started(Options::default()).await;
+    cluster.claim("default-x1");
+    cluster.pass(50).await;
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.pass(3600).await;
+    assert_eq!(cluster.record().entries().count(), 0);
+    cluster.shell.with(world::World::resume_karpenter);
+    cluster.pass(60).await;
+    assert_eq!(cluster.condition("default-x1", "Registered").unwrap()["status"], "True");
+    assert_eq!((cluster.record().entries().count(), cluster.events().len()), (0, 0));
+    replica.stop().await;
+}
+
+/// A launch that cannot succeed is no bootstrap.
+#[tokio::test(start_paused = true)]
+async fn a_nodeclaim_that_was_never_launched_is_not_reported() {
+    use mooring_simulator::karpenter::LaunchFailure;
+    for failure in
+        [LaunchFailure::NoCapacity, LaunchFailure::NodeClassNotReady, LaunchFailure::Refused]
+    {
+        let options = Options { launch_failure: Some(failure), ..Options::default() };
+        let (cluster, replica) = started(options).await;
+        cluster.claim("default-x1");
+        cluster.pass(1200).await;
+        assert_eq!((cluster.record().entries().count(), cluster.events().len()), (0, 0));
+        assert_eq!(replica.requests(), 0, "{failure:?}");
+        replica.stop().await;
+    }
+    // One that waits for a Karpenter that is stopped has no VM either.
+    let (cluster, replica) = started(Options::default()).await;
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.claim("default-x1");
+    cluster.pass(1800).await;
+    assert_eq!((cluster.record().entries().count(), cluster.events().len()), (0, 0));
+    replica.stop().await;
+}
+
+/// What the default mode costs: nothing for nodes that come up, and few reads for those that do not.
+#[tokio::test(start_paused = true)]
+async fn reads_per_nodeclaim_minute_stay_below_their_bound() {
+    let cluster = unsampled(Options::default());
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.shell.with(|world, _| {
+        for number in [7, 33] {
+            let fate = Cse::oras_missing();
+            world.karpenter_mut().unwrap().set_fate(&format!("default-{number}"), fate);
+        }
+    });
+    for number in 0..50 {
+        cluster.claim(&format!("default-{number}"));
+        cluster.pass(72).await;
+    }
+    cluster.pass(1200).await;
+    let reads = replica.requests();
+    assert_eq!(reads, 2 * 2, "two looks at each of the two that failed");
+    // 0.005 reads for each of 50 NodeClaims in each of 60 minutes.
+    assert!(reads * 1000 <= 5 * 50 * 60, "{reads}");
+    replica.stop().await;
+}

@@ -1,0 +1,208 @@
+//! What goes wrong around the controller: other writers, watches, the API server, Azure.
+
+use mooring_simulator::karpenter::{Mode, Options};
+use serde_json::{Value, json};
+
+use crate::run::cluster::Cluster;
+use crate::run::modes::Provisioning;
+
+fn failing() -> Options {
+    Provisioning::Extension.failing()
+}
+
+fn kubernetes(cluster: &Cluster, rule: Value) {
+    let rule = serde_json::from_value(rule).unwrap();
+    cluster.shell.with(|world, _| world.kubernetes_mut().add_fault(rule));
+}
+
+fn azure(cluster: &Cluster, rule: Value) {
+    let rule = serde_json::from_value(rule).unwrap();
+    cluster.shell.with(|world, now| world.azure_mut().add_fault(rule, now));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_that_karpenter_drops_is_written_again() {
+    for atomic in [false, true] {
+        let options =
+            Options { mode: Mode::Vm, stale: 1.0, stale_seconds: 60, ..Options::default() };
+        let cluster = Cluster::new(atomic, options);
+        let replica = cluster.start("a");
+        cluster.pass(5).await;
+        for number in 0..5 {
+            cluster.claim(&format!("default-x{number}"));
+        }
+        cluster.pass(600).await;
+        for number in 0..5 {
+            let name = format!("default-x{number}");
+            assert_eq!(cluster.told(&name).1, "CSESucceeded", "{atomic} {name}");
+            assert_eq!(cluster.condition(&name, "Ready").unwrap()["status"], "True");
+        }
+        let text = replica.metrics.text();
+        assert!(text.contains("mooring_writes_total{kind=\"condition_reassert\"}"), "{text}");
+        replica.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_break_repeat_and_reorder_change_nothing() {
+    for (name, fault) in [
+        ("drop", json!({"then": "dropWatch", "probability": 0.3})),
+        ("duplicate", json!({"then": "duplicateEvent", "probability": 0.7})),
+        ("reorder", json!({"then": "reorderEvent", "probability": 0.5})),
+        ("restart", json!({"then": "restart", "probability": 0.05, "times": 5})),
+        (
+            "stale",
+            json!({"when": {"method": "GET", "path": "*/nodeclaims"}, "then": {"stale": {"seconds": 60}}, "probability": 0.5}),
+        ),
+        (
+            "error",
+            json!({"when": {"path": "*/nodeclaims*"}, "then": {"status": {"status": 500}}, "probability": 0.2}),
+        ),
+        (
+            "throttled",
+            json!({"when": {"path": "*/events*"}, "then": {"status": {"status": 429, "retryAfter": 1}}, "probability": 0.3}),
+        ),
+        (
+            "lost",
+            json!({"when": {"writes": true, "path": "*/nodeclaims/*"}, "then": "timeoutAfter", "probability": 0.5, "times": 3}),
+        ),
+    ] {
+        for how in Provisioning::ALL {
+            let cluster = Cluster::new(false, how.failing());
+            kubernetes(&cluster, fault.clone());
+            let replica = cluster.start("a");
+            cluster.pass(20).await;
+            cluster.provision(how, "default-x1").await;
+            // A list from before: what the watch saw is too old to be told from.
+            cluster.pass(30).await;
+            cluster.shell.with(|world, _| world.kubernetes_mut().forget_history());
+            cluster.pass(how.patience() + 300).await;
+            assert_eq!(cluster.record().entries().count(), 1, "{how:?}: {name}");
+            let events = cluster.events();
+            assert_eq!(events.len(), 2, "{how:?}: {name}: {events:?}");
+            let (_, reason, message) = cluster.told("default-x1");
+            assert_eq!(reason, how.reason(), "{how:?}: {name}: {message}");
+            let made = cluster.shell.with(|world, _| world.kubernetes().faults_made());
+            assert!(made > 0, "{how:?}: {name}: nothing went wrong");
+            replica.kill().await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_is_deleted_while_it_is_read_is_still_told() {
+    let cluster = Cluster::new(false, failing());
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.claim("default-x1");
+    // Azure is silent when the failure comes, and answers only when the claim is gone.
+    azure(
+        &cluster,
+        json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": "timeoutBefore", "fromSeconds": 60, "untilSeconds": 400}),
+    );
+    cluster.pass(700).await;
+    let record = cluster.record();
+    let entry = record.entries().next().unwrap();
+    assert_eq!(entry.source, "karpenter-event", "{entry:?}");
+    assert!(entry.unconfirmed && entry.message.starts_with("Unconfirmed: "), "{}", entry.message);
+    // What nothing confirms is not reported on the pool.
+    assert!(cluster.events().iter().all(|event| event.0 == "NodeClaim"));
+    replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn azure_that_throttles_or_fails_delays_the_verdict_and_never_changes_it() {
+    for (name, fault) in [
+        (
+            "throttled",
+            json!({"then": {"status": {"status": 429, "retryAfter": 2}}, "probability": 0.5}),
+        ),
+        ("error", json!({"then": {"status": {"status": 503}}, "probability": 0.5})),
+        ("broken", json!({"then": "dropBefore", "probability": 0.5})),
+        ("cut", json!({"then": "truncate", "probability": 0.5})),
+    ] {
+        let cluster = Cluster::new(false, failing());
+        let mut fault = fault;
+        fault["when"] = json!({"service": "arm", "path": "*/virtualMachines/*", "method": "GET"});
+        azure(&cluster, fault);
+        let replica = cluster.start("a");
+        cluster.pass(5).await;
+        for number in 0..4 {
+            cluster.claim(&format!("default-x{number}"));
+        }
+        cluster.pass(700).await;
+        let record = cluster.record();
+        assert_eq!(record.entries().count(), 4, "{name}");
+        for entry in record.entries() {
+            let told = entry.code == Some(211) || entry.source == "karpenter-event";
+            assert!(told, "{name}: {entry:?}");
+            let reason = cluster.told(&entry.node_claim).1;
+            assert_eq!(reason, entry.reason, "{name}: {entry:?}");
+        }
+        let made = cluster.shell.with(|world, _| world.azure().faults_made());
+        assert!(made > 0, "{name}: nothing went wrong");
+        replica.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn azure_that_refuses_is_told_with_what_to_grant() {
+    let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
+    azure(
+        &cluster,
+        json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": {"status": {"status": 403}}}),
+    );
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.claim("default-x1");
+    cluster.pass(300).await;
+    let (status, reason, message) = cluster.told("default-x1");
+    assert_eq!((&*status, &*reason), ("Unknown", "CSEStatusUnavailable"), "{message}");
+    assert!(message.contains("Reader on the node resource group"), "{message}");
+    replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_vm_that_is_gone_before_it_can_be_read_is_told_from_karpenters_words() {
+    let cluster = Cluster::new(false, failing());
+    azure(
+        &cluster,
+        json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": {"status": {"status": 404}}}),
+    );
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.claim("default-x1");
+    cluster.pass(700).await;
+    let record = cluster.record();
+    let sources: Vec<&str> = record.entries().map(|entry| &*entry.source).collect();
+    assert_eq!(sources, ["karpenter-event"]);
+    let events = cluster.events();
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!(
+        events.iter().all(|event| event.0 == "NodeClaim" && event.2 == "CSEFailureUnconfirmed")
+    );
+    replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn azure_that_is_slow_to_answer_delays_one_claim_and_not_the_others() {
+    let cluster = Cluster::new(false, failing());
+    // Every read of one VM hangs until it is given up; the others are answered.
+    azure(
+        &cluster,
+        json!({"when": {"service": "arm", "path": "*/virtualMachines/aks-default-x0*", "method": "GET"}, "then": "timeoutBefore"}),
+    );
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    for number in 0..4 {
+        cluster.claim(&format!("default-x{number}"));
+    }
+    cluster.pass(700).await;
+    let record = cluster.record();
+    assert_eq!(record.entries().count(), 4);
+    for entry in record.entries() {
+        let by_azure = entry.code == Some(211);
+        assert_eq!(by_azure, entry.node_claim != "default-x0", "{entry:?}");
+    }
+    replica.stop().await;
+}

@@ -1,0 +1,151 @@
+//! What a diagnosis promises, code by code and text by text.
+
+use mooring_contract::catalogue::{Os, Reach, Status, all};
+use mooring_diagnosis::{Confidence, Hints, Outcome, decode, diagnose, diagnose_code, to_json};
+
+fn report(code: i32, output: &str) -> String {
+    format!(
+        "{{\"ExitCode\": \"{code}\", \"Output\": \"{output}\", \"Error\": \"\", \"ExecDuration\": \"60\"}}"
+    )
+}
+
+#[test]
+fn every_code_that_can_end_a_bootstrap_has_an_answer_with_an_action() {
+    let mut walked = 0;
+    for row in all().filter(|row| row.os == Os::Linux && row.status == Status::Current) {
+        if !matches!(row.reach, Reach::Node | Reach::Wrapper) {
+            continue;
+        }
+        walked += 1;
+        let told = diagnose(report(row.number, "").as_bytes(), Hints::default());
+        let [diagnosis] = told.as_slice() else { panic!("{row}: {told:?}") };
+        assert_eq!(diagnosis.reported.code, Some(row.number), "{row}");
+        assert_ne!(diagnosis.reason, "UnknownCode", "{row}");
+        assert!(!diagnosis.summary.is_empty() && !diagnosis.actions.is_empty(), "{row}");
+        assert!(!diagnose_code(row.number, Hints::default()).is_empty(), "{row}");
+    }
+    assert!(walked >= 65, "{walked}");
+}
+
+#[test]
+fn a_missing_oras_is_never_reported_as_a_network_timeout() {
+    for line in [
+        "oras: command not found",
+        "timeout: failed to run command 'oras': No such file or directory",
+        "unexpected response from acr: bash: oras: command not found",
+    ] {
+        let diagnosis = &diagnose(report(211, line).as_bytes(), Hints::default())[0];
+        assert_eq!(diagnosis.reason, "OrasBinaryMissing");
+        assert_eq!(diagnosis.effective.code, Some(232));
+        assert_eq!(diagnosis.reported.code, Some(211));
+        assert_eq!(diagnosis.confidence, Confidence::High);
+    }
+}
+
+#[test]
+fn without_evidence_nothing_is_sure() {
+    for number in -1..=255 {
+        for diagnosis in diagnose(report(number, "").as_bytes(), Hints::default()) {
+            assert!(diagnosis.confidence < Confidence::High, "{number}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_code_is_told_as_unknown() {
+    let diagnosis = &diagnose(report(251, "").as_bytes(), Hints::default())[0];
+    assert_eq!(diagnosis.reason, "UnknownCode");
+    assert_eq!(diagnosis.confidence, Confidence::Low);
+}
+
+#[test]
+fn a_number_without_a_text_is_told_for_both_systems() {
+    let systems: Vec<_> =
+        diagnose_code(50, Hints::default()).iter().map(|diagnosis| diagnosis.os).collect();
+    assert_eq!(systems, [Some(Os::Linux), Some(Os::Windows)]);
+    let linux = Hints { os: Some(Os::Linux), ..Hints::default() };
+    assert_eq!(diagnose_code(50, linux).len(), 1);
+}
+
+#[test]
+fn the_running_step_is_named_when_time_runs_out() {
+    let text =
+        report(124, "+ logs_to_events AKS.CSE.ensureContainerd ensureContainerd\\n+ sleep 5");
+    let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
+    assert!(diagnosis.summary.contains("ensureContainerd"), "{}", diagnosis.summary);
+    assert!(diagnosis.evidence[0].line.contains("AKS.CSE.ensureContainerd"));
+}
+
+#[test]
+fn the_report_is_read_as_far_as_it_is_there() {
+    let decoded = &decode(report(51, "+ exit 51").as_bytes())[0];
+    let status = decoded.status.as_ref().unwrap();
+    assert_eq!(status.code(), Ok(51));
+    assert_eq!(status.output, "+ exit 51");
+    assert_eq!(decoded.exec_duration, Some(60));
+    assert_eq!(decoded.outcome, Outcome::Failed);
+}
+
+#[test]
+fn hotfix_in_effect_is_named_with_the_cause() {
+    let summary = |hotfix: &str| {
+        let text = report(51, "+ exit 51")
+            .replace("\"Output\"", &format!("\"Hotfix\":\"{hotfix}\",\"Output\""));
+        diagnose(text.as_bytes(), Hints::default())[0].summary.clone()
+    };
+    let told = summary("binary=202604.01.0 scripts=202604.01.1");
+    assert!(told.ends_with(" Hotfix in effect: binary=202604.01.0 scripts=202604.01.1."), "{told}");
+    for forged in [
+        "",
+        "scripts=1",
+        "binary=1 scripts=<script>",
+        &format!("binary={} scripts=1", "x".repeat(200)),
+    ] {
+        assert!(!summary(forged).contains("Hotfix"), "{forged}");
+    }
+}
+
+#[test]
+fn the_line_that_names_another_extension_is_quoted() {
+    let text = "\nnode pool np1 of our AKS cluster:\nVM has reported a failure when processing extension 'OmsAgentForLinux'. Error message: \
+        \"Enable failed with exit code 52\"\n";
+    let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
+    assert_eq!(diagnosis.reason, "OtherExtensionFailed");
+    assert!(diagnosis.evidence[0].line.contains("OmsAgentForLinux"), "{:?}", diagnosis.evidence);
+}
+
+#[test]
+fn an_empty_answer_is_a_valid_document() {
+    assert_eq!(to_json(&[]), "{\n  \"schema\": \"mooring.explain/v1\",\n  \"diagnoses\": []\n}");
+}
+
+/// Texts made to be slow: each repeats what a reader looks around for. One that looked over the whole text for each
+/// of these would not end within hours; there is no need to measure.
+#[test]
+fn hostile_megabytes_end() {
+    for piece in [
+        "processing extension 'a' ",
+        "exit status=50 [stdout] ",
+        "command terminated with exit status=51\n[stdout]\noras: command not found\n",
+        "VMExtensionError_A VMExtensionError_B ",
+        "WINDOWS_CSE_ERROR_X ",
+        "{\"ExitCode\": \"50\", \"Output\": \"",
+        "\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\",
+        "\"name\": \"vmssCSE\" ",
+        "\"name\": \"x\" ",
+        "                                                  exit",
+        "////////",
+        "&amp;&amp;amp;amp;",
+        "<<<<<<<<",
+        "eyJ.eyJ.",
+        "+ exit 1\n",
+        "CSE Error ",
+        "AKSUbuntu-AKSUbuntu-",
+        "\u{1b}[",
+    ] {
+        let text = format!("/opt/azure/ {}", piece.repeat((1 << 20) / piece.len()));
+        for diagnosis in diagnose(text.as_bytes(), Hints::default()) {
+            assert!(!diagnosis.reason.is_empty(), "{piece:?}");
+        }
+    }
+}

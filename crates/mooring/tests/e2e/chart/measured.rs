@@ -1,0 +1,138 @@
+//! Alerts and the dashboard ask for what the controller exports, and every alert has a page.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mooring_controller::condition::Reason;
+use mooring_controller::metrics::{ArmSnapshot, Failed, Lengths, Metrics, Write};
+use serde_json::Value;
+
+use crate::chart::helm::chart;
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(chart().join("files").join(file)).unwrap()
+}
+
+fn alerts() -> Vec<Value> {
+    let file: Value = serde_saphyr::from_str(&read("alerts.yaml")).unwrap();
+    file["alerts"].as_array().unwrap().clone()
+}
+
+/// The page that Prometheus reads, once everything has happened.
+fn page() -> String {
+    let failed =
+        |pool: String| Failed { code: Some(1), cause: "c".into(), pool, image: "i".into() };
+    let metrics = Metrics::new();
+    for number in 0..100 {
+        metrics.failed(&failed(number.to_string()));
+    }
+    metrics.not_registered(&failed("p".into()));
+    metrics.image_fails("i", "c");
+    metrics.verdict(Reason::CseFailed, 1.0);
+    metrics.wrote(Write::Event);
+    metrics.write_failed(Write::Event);
+    metrics.lengths(Lengths::default());
+    metrics.arm(ArmSnapshot::default());
+    metrics.leads(true);
+    metrics.text()
+}
+
+/// Series of a page by name, with the label pairs that they have.
+fn series(page: &str) -> BTreeMap<String, BTreeSet<(String, String)>> {
+    let mut series: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
+    for line in page.lines().filter(|line| !line.starts_with('#')) {
+        let (name, rest) = line.split_once(['{', ' ']).unwrap();
+        let labels = rest.rsplit_once('}').map_or("", |(labels, _)| labels);
+        series.entry(name.to_owned()).or_default().extend(pairs(labels));
+    }
+    series
+}
+
+/// Reads `a="1",b="2"`.
+fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
+    text.split("\",").filter_map(|pair| {
+        let (name, value) = pair.split_once("=\"")?;
+        Some((name.to_owned(), value.trim_end_matches('"').to_owned()))
+    })
+}
+
+fn exported() -> BTreeSet<String> {
+    series(&page()).into_keys().collect()
+}
+
+/// Every name of a metric of ours in a text.
+fn asked(text: &str) -> BTreeSet<String> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c| !word(c)).filter(|name| name.starts_with("mooring_"));
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn alerts_and_dashboard_ask_only_for_what_is_exported() {
+    let exported = exported();
+    assert!(exported.contains("mooring_verdict_seconds_bucket"), "{exported:?}");
+    for alert in alerts() {
+        let asked = asked(alert["expr"].as_str().unwrap());
+        assert!(!asked.is_empty() && asked.is_subset(&exported), "{}: {asked:?}", alert["alert"]);
+    }
+    let dashboard: Value = serde_json::from_str(&read("dashboard.json")).unwrap();
+    let shown = asked(&dashboard.to_string());
+    assert!(shown.is_subset(&exported), "{:?}", shown.difference(&exported));
+    // Beside the parts of a histogram that only its quantiles need, everything can be seen.
+    let unseen: Vec<&String> = exported.difference(&shown).collect();
+    assert_eq!(unseen, ["mooring_verdict_seconds_count", "mooring_verdict_seconds_sum"]);
+}
+
+/// Every metric with the label pairs that an expression selects it by.
+fn selected(expression: &str) -> Vec<(String, (String, String))> {
+    let mut selected = Vec::new();
+    for (at, _) in expression.match_indices('{') {
+        let name = asked(expression[..at].rsplit([' ', '(']).next().unwrap()).pop_first().unwrap();
+        let inside = expression[at + 1..].split('}').next().unwrap();
+        selected.extend(pairs(inside).map(|pair| (name.clone(), pair)));
+    }
+    selected
+}
+
+#[test]
+fn alerts_select_and_group_by_labels_that_are_exported() {
+    // The scrape adds the namespace.
+    const ADDED: &str = "namespace";
+    let exported = series(&page());
+    let mut seen = 0;
+    for alert in alerts() {
+        let expression = alert["expr"].as_str().unwrap();
+        for (name, pair) in selected(expression) {
+            seen += 1;
+            assert!(exported[&name].contains(&pair), "{name} is never exported with {pair:?}");
+        }
+        let labels: BTreeSet<&str> = asked(expression)
+            .iter()
+            .flat_map(|name| &exported[name])
+            .map(|(label, _)| label.as_str())
+            .chain([ADDED])
+            .collect();
+        for group in expression.split("by (").skip(1) {
+            let group = group.split(')').next().unwrap();
+            for label in group.split(", ") {
+                assert!(labels.contains(label), "{}: {label}", alert["alert"]);
+            }
+        }
+    }
+    assert!(seen > 0, "alerts select by labels");
+}
+
+#[test]
+fn every_alert_has_a_page() {
+    let runbook = std::fs::read_to_string(chart().join("../../docs/RUNBOOK.md")).unwrap();
+    let pages: Vec<&str> = runbook.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    for alert in alerts() {
+        let name = alert["alert"].as_str().unwrap();
+        assert!(pages.contains(&name), "{name} has no page in docs/RUNBOOK.md");
+        for text in ["summary", "description"] {
+            assert!(alert["annotations"][text].is_string(), "{name} has no {text}");
+        }
+    }
+    for page in pages.iter().filter(|page| page.starts_with("Mooring")) {
+        assert!(alerts().iter().any(|alert| alert["alert"] == **page), "{page}: no such alert");
+    }
+}

@@ -1,0 +1,190 @@
+//! What Helm makes of the chart, and what it refuses.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::chart::helm::{CASES, NAMESPACE, chart, helm, objects, of_kind, template};
+
+#[test]
+fn helm_has_nothing_to_say_against_the_chart() {
+    for (_, values) in CASES {
+        let values = values.map(|values| format!("--values=ci/{values}"));
+        let words: Vec<&str> =
+            ["lint", "--strict", "."].into_iter().chain(values.as_deref()).collect();
+        let Some(told) = helm(&words) else { return };
+        assert!(told.as_ref().is_ok_and(|told| told.contains("0 chart(s) failed")), "{told:?}");
+    }
+}
+
+#[test]
+fn the_chart_renders_as_it_was_looked_at() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/chart/golden");
+    let anew = std::env::var_os("MOORING_WRITE_GOLDEN").is_some();
+    for (name, values) in CASES {
+        let Some(rendered) = template(values, &[]) else { return };
+        let (rendered, file) = (rendered.unwrap(), golden.join(format!("{name}.yaml")));
+        if anew {
+            std::fs::write(&file, &rendered).unwrap();
+        }
+        let known = std::fs::read_to_string(&file).unwrap();
+        let differs = rendered.lines().zip(known.lines()).find(|(is, was)| is != was);
+        assert!(
+            rendered == known,
+            "{name}: {differs:?}\nhint: `cargo xtask chart` writes the files anew; read the difference"
+        );
+    }
+}
+
+#[test]
+fn values_that_mean_nothing_are_refused_by_name() {
+    for (value, refusal) in [
+        ("replica=3", "Additional property replica is not allowed"),
+        ("replicas=0", "replicas: Must be greater than or equal to 1"),
+        ("replicas=two", "replicas: Invalid type. Expected: integer, given: string"),
+        ("logLevel=loud", "logLevel: logLevel must be one of the following"),
+        ("azure.clientId=mooring", "azure.clientId: Does not match pattern"),
+        (
+            "azure.resourceManagerEndpoint=http://arm",
+            "azure.resourceManagerEndpoint: Does not match",
+        ),
+        ("image.digest=latest", "image.digest: Does not match pattern"),
+        ("image.repository=", "image.repository: String length must be greater than or equal to 1"),
+        ("prometheusRule.enabled=true", "prometheusRule.runbookUrl: String length must be"),
+        ("networkPolicy.egressPorts={70000}", "egressPorts.0: Must be less than or equal to 65535"),
+    ] {
+        let Some(told) = template(None, &["--set", value]) else { return };
+        let told = told.expect_err(value);
+        assert!(told.contains(refusal), "{value}: {told}");
+    }
+    let no_service = ["--set", "serviceMonitor.enabled=true,service.enabled=false"];
+    let Some(told) = template(None, &no_service) else { return };
+    assert!(told.unwrap_err().contains("service.enabled"));
+}
+
+#[test]
+fn the_rules_are_those_that_the_controller_is_tested_under() {
+    let tested = std::fs::read_to_string(chart().join("files/rules.yaml")).unwrap();
+    let tested: Value = serde_saphyr::from_str(&tested).unwrap();
+    let Some(rendered) = template(None, &[]) else { return };
+    let objects = objects(&rendered.unwrap());
+    let mut granted = Vec::new();
+    for object in &objects {
+        let metadata = &object["metadata"];
+        match object["kind"].as_str().unwrap() {
+            "ClusterRole" | "Role" => granted.push((
+                (metadata["name"].clone(), metadata["namespace"].clone()),
+                object["rules"].clone(),
+            )),
+            "ClusterRoleBinding" | "RoleBinding" => assert_eq!(
+                object["subjects"],
+                json!([{"kind": "ServiceAccount", "name": "mooring", "namespace": NAMESPACE}])
+            ),
+            _ => {}
+        }
+    }
+    let expected = [
+        (("mooring".into(), Value::Null), tested["cluster"].clone()),
+        (("mooring-events".into(), "default".into()), tested["events"].clone()),
+        (("mooring".into(), NAMESPACE.into()), tested["release"].clone()),
+        (("mooring-upgrade".into(), "kube-system".into()), tested["upgrade"].clone()),
+    ];
+    assert_eq!(granted, expected);
+    // In kube-system nothing can be created or changed, and only two objects can be read.
+    for rule in tested["upgrade"].as_array().unwrap() {
+        assert_eq!(rule["verbs"], json!(["get"]));
+        assert_eq!(rule["resourceNames"].as_array().map(Vec::len), Some(1));
+    }
+    let Some(without) = template(None, &["--set", "rbac.upgrade=false"]) else { return };
+    assert!(!without.unwrap().contains("kube-system"));
+}
+
+#[test]
+fn automatic_needs_no_system_node_and_nothing_in_kube_system() {
+    let Some(rendered) = template(Some("automatic-values.yaml"), &[]) else { return };
+    let rendered = rendered.unwrap();
+    assert!(!rendered.contains("kube-system"));
+    let objects = objects(&rendered);
+    let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
+    assert_eq!(pod.get("tolerations"), None);
+    assert_eq!(pod["affinity"].get("nodeAffinity"), None);
+    assert_eq!(pod["nodeSelector"], json!({"kubernetes.io/os": "linux"}));
+    for object in &objects {
+        let namespace = &object["metadata"]["namespace"];
+        assert!(
+            namespace.is_null() || namespace == NAMESPACE || namespace == "default",
+            "{namespace}"
+        );
+    }
+}
+
+#[test]
+fn the_binary_understands_what_the_chart_starts_it_with() {
+    for (name, values) in CASES {
+        let Some(rendered) = template(values, &[]) else { return };
+        let objects = objects(&rendered.unwrap());
+        let container =
+            &of_kind(&objects, "Deployment")["spec"]["template"]["spec"]["containers"][0];
+        let arguments: Vec<&str> = container["args"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|word| word.as_str().unwrap())
+            .collect();
+        let output = Command::new(env!("CARGO_BIN_EXE_mooring"))
+            .args(&arguments)
+            .arg("--help")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let read = variables_that_are_read();
+        for variable in container["env"].as_array().unwrap() {
+            let variable = format!("\"{}\"", variable["name"].as_str().unwrap());
+            assert!(read.contains(&variable), "{name}: nobody reads {variable}");
+        }
+    }
+}
+
+/// The sources that read the environment.
+fn variables_that_are_read() -> String {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let files = [
+        "mooring/src/controller.rs",
+        "mooring/src/connect.rs",
+        "arm/src/cloud.rs",
+        "arm/src/identity/choice.rs",
+    ];
+    files.map(|file| std::fs::read_to_string(crates.join(file)).unwrap()).concat()
+}
+
+#[test]
+fn a_pod_can_do_nothing_but_its_work() {
+    for (name, values) in CASES {
+        let Some(rendered) = template(values, &[]) else { return };
+        let objects = objects(&rendered.unwrap());
+        let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
+        let container = &pod["containers"][0]["securityContext"];
+        assert_eq!(container["readOnlyRootFilesystem"], true, "{name}");
+        assert_eq!(container["allowPrivilegeEscalation"], false, "{name}");
+        assert_eq!(container["capabilities"], json!({"drop": ["ALL"]}), "{name}");
+        assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{name}");
+        assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault", "{name}");
+        assert!(pod.get("volumes").is_none() && pod.get("hostNetwork").is_none(), "{name}");
+        let kinds: Vec<&str> =
+            objects.iter().map(|object| object["kind"].as_str().unwrap()).collect();
+        assert!(
+            !kinds.contains(&"Secret") && !kinds.contains(&"CustomResourceDefinition"),
+            "{kinds:?}"
+        );
+    }
+}
+
+#[test]
+fn chart_and_workspace_have_one_version() {
+    let chart: Value =
+        serde_saphyr::from_str(&std::fs::read_to_string(chart().join("Chart.yaml")).unwrap())
+            .unwrap();
+    assert_eq!(chart["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(chart["appVersion"], env!("CARGO_PKG_VERSION"));
+}

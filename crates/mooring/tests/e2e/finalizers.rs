@@ -1,0 +1,275 @@
+//! `mooring finalizers` as an operator and a pipeline use it: the built binary against a simulated cluster, over TLS on
+//! loopback.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A simulation that ends with the test.
+struct Sim {
+    _running: crate::common::Sim,
+    folder: TempDir,
+}
+
+impl Sim {
+    fn start(scenario: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = ["--kube-port", "0", "--scenario", scenario];
+        let running = crate::common::Sim::start(folder.path(), &arguments);
+        Self { _running: running, folder }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = crate::common::mooring();
+        command
+            .arg("finalizers")
+            .args(words)
+            // No command of these tests takes longer, or something waits for ever.
+            .env("PKO_CLEANUP_TIMEOUT", "1m")
+            .env("KUBECONFIG", self.folder.path().join("kubeconfig"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> (i32, String, String) {
+        crate::common::told(&self.command(words).output().unwrap())
+    }
+
+    fn kubeconfig(&self) -> Value {
+        let text = std::fs::read_to_string(self.folder.path().join("kubeconfig")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Types a line to a command that asks.
+    fn type_to(&self, words: &[&str], line: &str) -> (i32, String, String) {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
+        let mut asked = command.spawn().unwrap();
+        asked.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+        crate::common::told(&asked.wait_with_output().unwrap())
+    }
+
+    fn json(&self, words: &[&str]) -> (i32, Value) {
+        let (code, out, err) = self.run(words);
+        (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}")))
+    }
+}
+
+#[test]
+fn a_retired_operator_is_planned_approved_and_removed() {
+    let sim = Sim::start("retired-operator");
+    let (code, out, err) = sim.run(&["plan"]);
+    assert_eq!(code, 0, "{out}{err}");
+    for word in [
+        "strip-finalizers",
+        "packages.package-operator.run team-b/web",
+        "package-operator.run/cached",
+        "cluster-admin to package-operator-system/package-operator",
+        "revision 2, deployed, package-operator 0.2.0",
+    ] {
+        assert!(out.contains(word), "{word}: {out}");
+    }
+    assert!(!out.contains("xpackage-operator.run"), "{out}");
+    let (code, plan) = sim.json(&["plan", "-o", "json"]);
+    assert_eq!((code, plan["objects"].as_array().unwrap().len()), (0, 6), "{plan:#}");
+    let hash = plan["hash"].as_str().unwrap().to_owned();
+
+    let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", "0000"]);
+    assert_eq!(code, 2, "{err}");
+    let (time, digits) = hash.split_once('.').unwrap();
+    let other = format!("{time}.{}", digits.chars().rev().collect::<String>());
+    let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", &other]);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("changed since it was approved"), "{err}");
+    let expired = format!("20200101T000000Z.{digits}");
+    let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", &expired]);
+    assert!(code == 4 && err.contains("expired at 2020-01-01T00:00:00Z"), "{err}");
+    // The name of the profile alone is the same for every cluster.
+    for wrong in ["package-oprator\n", "package-operator\n", "other/package-operator\n", ""] {
+        assert_eq!(sim.type_to(&["apply"], wrong).0, 4, "{wrong}");
+    }
+
+    let (code, report) = sim.json(&["apply", "--yes", "--plan-hash", &hash, "-o", "json"]);
+    assert_eq!((code, &report["result"]), (0, &Value::from("acted")), "{report:#}");
+    assert_eq!(report["left"], Value::Array(Vec::new()));
+    let (code, report) = sim.json(&["apply", "--yes", "--plan-hash", &hash, "-o", "json"]);
+    assert_eq!((code, &report["result"]), (0, &Value::from("clean")), "{report:#}");
+    let (code, status) = sim.json(&["status", "-o", "json"]);
+    assert_eq!((code, &status["run"]["result"]), (0, &Value::from("acted")));
+    assert!(
+        status["journal"].as_str().unwrap().contains("mooring-system/finalizers-package-operator")
+    );
+    let (code, _, err) = sim.run(&["resume", "--yes"]);
+    assert!(code == 2 && err.contains("--plan-hash"), "{err}");
+    let (code, _, err) = sim.run(&["resume"]);
+    assert!(code == 0 && err.contains("no unfinished run"), "{err}");
+    // The look-alike is another operator's, and is found by its own name.
+    let (_, plan) = sim.json(&["plan", "--group", "xpackage-operator.run", "-o", "json"]);
+    assert_eq!(plan["objects"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_pipeline_asks_nothing_and_fails_only_without_a_way_to_the_cluster() {
+    let sim = Sim::start("retired-operator");
+    let (code, out, err) = sim.run(&["apply", "--best-effort", "-o", "json"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["result"], "acted");
+    let (code, out, _) = sim.run(&["apply", "--best-effort"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("nothing to do"), "{out}");
+    let missing = |words: &[&str]| {
+        crate::common::told(&sim.command(words).env("KUBECONFIG", "/nonexistent").output().unwrap())
+            .0
+    };
+    assert_eq!(missing(&["apply", "--best-effort"]), 1);
+    assert_eq!(missing(&["plan"]), 3);
+}
+
+#[test]
+fn no_time_changes_nothing_and_leaves_a_run_to_resume() {
+    let sim = Sim::start("retired-operator");
+    let (_, plan) = sim.json(&["plan", "-o", "json"]);
+    let hash = plan["hash"].as_str().unwrap().to_owned();
+    let journal = sim.folder.path().join("journal");
+    let journal = journal.to_str().unwrap();
+    let words = ["apply", "--journal", journal, "--timeout", "0", "--yes", "--plan-hash", &hash];
+    let (code, _, err) = sim.run(&words);
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("mooring finalizers resume"), "{err}");
+    let (code, _, err) = sim.run(&words);
+    assert_eq!(code, 4, "an unfinished run comes first: {err}");
+    let (_, again) = sim.json(&["plan", "-o", "json"]);
+    assert_eq!(again["targets"], plan["targets"], "nothing was changed");
+    // Another profile does not continue it, whatever is approved.
+    let group = ["--group", "xpackage-operator.run", "--journal", journal];
+    let (_, other) = sim.json(&[&["plan", "-o", "json"][..], &group[..]].concat());
+    let other = other["hash"].as_str().unwrap();
+    for words in [["resume", "--plan-hash", other], ["apply", "--plan-hash", other]] {
+        let (code, _, err) = sim.run(&[&words[..], &group[..]].concat());
+        assert!(code == 4 && err.contains("has another profile"), "{err}");
+    }
+    let (code, out, err) = sim.run(&[&["apply", "--best-effort"][..], &group[..]].concat());
+    assert!(code == 0 && err.contains("has another profile"), "{out}{err}");
+    let approval = again["hash"].as_str().unwrap();
+    let words = ["resume", "--journal", journal, "--yes", "--plan-hash", approval];
+    let (code, out, err) = sim.run(&words);
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+#[test]
+fn destructive_commands_name_the_cluster_and_ask_for_both_names() {
+    let sim = Sim::start("retired-operator");
+    let kubeconfig = sim.kubeconfig();
+    let cluster = kubeconfig["clusters"][0]["name"].as_str().unwrap();
+    let server = kubeconfig["clusters"][0]["cluster"]["server"].as_str().unwrap();
+    let typed = format!("{cluster}/package-operator\n");
+    let (code, out, err) = sim.type_to(&["apply"], &typed);
+    assert_eq!(code, 0, "{out}{err}");
+    for word in [cluster, server.trim_end_matches('/'), "Profile     package-operator"] {
+        assert!(err.contains(word), "{word}: {err}");
+    }
+}
+
+#[test]
+fn dry_run_says_so_first_and_writes_nothing() {
+    let sim = Sim::start("retired-operator");
+    for words in [&["apply", "--dry-run"][..], &["apply", "--dry-run", "--best-effort"]] {
+        let (code, out, err) = sim.run(words);
+        assert_eq!(code, 0, "{out}{err}");
+        assert!(err.starts_with("Dry run: nothing will be changed\n"), "{err}");
+        assert!(out.contains("strip-finalizers") && out.contains("Hash:     "), "{out}");
+    }
+    let (code, plan) = sim.json(&["apply", "--dry-run", "-o", "json"]);
+    assert_eq!((code, plan["objects"].as_array().unwrap().len()), (0, 6));
+    let (_, status) = sim.json(&["status", "-o", "json"]);
+    assert_eq!(status["run"], Value::Null, "no journal was written");
+    let (code, _, err) = sim.run(&["resume", "--dry-run"]);
+    assert!(code == 0 && err.contains("no unfinished run"), "{err}");
+}
+
+/// Node auto-provisioning: Karpenter runs outside the cluster, where neither its Deployment nor its Lease is seen.
+#[test]
+fn karpenter_of_node_auto_provisioning_is_not_taken_for_retired() {
+    let sim = Sim::start("oras-missing");
+    let (code, plan) = sim.json(&["plan", "--group", "karpenter.sh", "-o", "json"]);
+    assert_eq!(code, 4, "{plan:#}");
+    let objects = plan["objects"].as_array().unwrap().len();
+    assert!(objects > 1, "{plan:#}");
+    let gone = plan["guards"].as_array().unwrap().iter().find(|one| one["name"] == "operator-gone");
+    let evidence = gone.unwrap()["evidence"].to_string();
+    assert!(evidence.contains("field manager karpenter wrote"), "{evidence}");
+    assert!(evidence.contains("node auto-provisioning"), "{evidence}");
+    let approval = plan["hash"].as_str().unwrap();
+    for words in [&["--yes", "--plan-hash", approval][..], &["--best-effort"]] {
+        let words = [&["apply", "--group", "karpenter.sh"][..], words].concat();
+        let (code, out, err) = sim.run(&words);
+        if words.contains(&"--best-effort") {
+            assert_eq!(code, 0, "{out}{err}");
+            assert!(err.contains("refused by operator-gone"), "{err}");
+        } else {
+            assert_eq!(code, 4, "{out}{err}");
+        }
+    }
+    let (_, again) = sim.json(&["plan", "--group", "karpenter.sh", "-o", "json"]);
+    assert_eq!(again["objects"].as_array().unwrap().len(), objects, "nothing was deleted");
+    assert!(!again["objects"].to_string().contains("\"deleting\":true"));
+    // An override is approved with its reason, and a pipeline has none.
+    let reason = "operator-gone=Karpenter was switched off";
+    let words = ["plan", "--group", "karpenter.sh", "--override", reason, "-o", "json"];
+    let (code, overridden) = sim.json(&words);
+    assert_eq!(code, 0, "{overridden:#}");
+    assert_ne!(overridden["hash"], plan["hash"]);
+    let words = ["apply", "--group", "karpenter.sh", "--override", reason, "--best-effort"];
+    assert_eq!(sim.run(&words).0, 2);
+}
+
+#[test]
+fn rejected_credentials_are_a_sign_in_error() {
+    let sim = Sim::start("retired-operator");
+    let mut config = sim.kubeconfig();
+    config["users"][0]["user"]["token"] = "not-a-token".into();
+    let file = sim.folder.path().join("signed-out");
+    std::fs::write(&file, config.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    for (words, wanted) in [
+        (&["plan"][..], 3),
+        (&["plan", "-o", "json"], 3),
+        (&["apply"], 3),
+        (&["status"], 3),
+        (&["apply", "--best-effort"], 1),
+    ] {
+        let (code, out, err) = sim.run(&[words, &["--kubeconfig", file][..]].concat());
+        assert_eq!(code, wanted, "{words:?}: {out}{err}");
+        assert!(err.contains("401") && err.contains("az login"), "{words:?}: {err}");
+        assert!(!err.contains("verb") && !out.contains("Plan") && !out.contains('{'), "{out}{err}");
+    }
+}
+
+#[test]
+fn the_help_teaches_and_nonsense_is_refused() {
+    let run = |words: &[&str]| {
+        crate::common::told(
+            &Command::new(env!("CARGO_BIN_EXE_mooring"))
+                .arg("finalizers")
+                .args(words)
+                .output()
+                .unwrap(),
+        )
+    };
+    let (code, help, _) = run(&["--help"]);
+    assert_eq!(code, 0);
+    for word in ["plan", "resume", "--best-effort", "retired-operator", "Exit codes"] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
+    assert_eq!(run(&["apply", "--yes"]).0, 2, "--yes needs a hash");
+    assert_eq!(run(&["resume", "--yes"]).0, 2, "so does a resumed run");
+    assert_eq!(run(&["plan", "--override", "operator-gone"]).0, 2, "it needs a reason");
+    assert_eq!(run(&["plan", "--override", "cluster-identity=x"]).0, 2);
+    assert_eq!(run(&["plan", "--profile", "nosuch"]).0, 2);
+    assert_eq!(run(&["plan", "--namespace", "x"]).0, 2, "it belongs to --group");
+    assert_eq!(run(&["plan", "--group", "apps.k8s.io"]).0, 2);
+    assert_eq!(run(&["apply", "--timeout", "soon"]).0, 2);
+}

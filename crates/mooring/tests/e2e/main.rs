@@ -1,0 +1,19 @@
+//! Tests of whole runs: Helm, browsers, the demo, and workflows against servers.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod chart;
+mod demo;
+mod documents;
+mod finalizers;
+mod pages;
+mod repair;
+mod repair_rights;

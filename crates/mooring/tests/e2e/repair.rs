@@ -1,0 +1,534 @@
+//! `mooring repair` as an operator and a pipeline use it: the built binary against a simulated Azure and its
+//! Kubernetes API, over TLS on loopback.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use mooring_simulator::random::Random;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// No command of these tests takes longer, or something waits for ever.
+const PATIENCE: Duration = Duration::from_mins(4);
+
+/// A simulation that ends with the test, and what its env.sh says.
+struct Sim {
+    running: crate::common::Sim,
+    environment: Vec<(String, String)>,
+    folder: TempDir,
+}
+
+impl Sim {
+    fn start(more: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("sim");
+        let running = crate::common::Sim::start(&state, &[&["--speed", "600"], more].concat());
+        let environment = running.environment();
+        Self { running, environment, folder }
+    }
+
+    fn wedged() -> Self {
+        Self::start(&["--scenario", "wedged-system-pool", "--kube-port", "0"])
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = crate::common::mooring();
+        command
+            .arg("repair")
+            .args(words)
+            .envs(self.environment.iter().cloned())
+            // Of whatever cluster was worked on last: it must not be looked at.
+            .env("KUBECONFIG", "/nonexistent/kubeconfig")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> (i32, String, String) {
+        ended(self.command(words).spawn().unwrap())
+    }
+
+    fn json(&self, words: &[&str]) -> (i32, Value) {
+        let (code, out, err) = self.run(words);
+        (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}")))
+    }
+
+    /// Requests with this method for a pool that Azure received, with its answers.
+    fn received(&self, method: &str, pool: &str) -> Vec<String> {
+        let trace = self.running.admin("GET /admin/trace", "");
+        let request = format!("{method} ");
+        let target = format!("/agentPools/{pool}?");
+        let lines = trace.lines().filter(|line| line.contains(&request) && line.contains(&target));
+        lines.map(str::to_owned).collect()
+    }
+
+    fn hash(&self) -> String {
+        let (code, plan) = self.json(&["plan", "-o", "json"]);
+        assert_eq!(code, 0);
+        plan["hash"].as_str().unwrap().to_owned()
+    }
+}
+
+fn signal(child: &Child, which: &str) {
+    let told = Command::new("kill").args([which, &child.id().to_string()]).status().unwrap();
+    assert!(told.success());
+}
+
+/// Waits for a command, but not for ever: exit code (-1 if a signal ended it), standard output and error.
+fn ended(child: Child) -> (i32, String, String) {
+    crate::common::told(&crate::common::ended(child, PATIENCE))
+}
+
+#[test]
+fn what_cannot_be_read_is_unknown_and_never_healthy() {
+    // Without a Kubernetes API nobody can count nodes.
+    let sim = Sim::start(&["--scenario", "wedged-system-pool"]);
+    let (code, report) = sim.json(&["detect", "-o", "json"]);
+    assert_eq!((code, &report["verdict"]), (3, &Value::from("unknown")));
+    let (code, _, err) = sim.run(&["detect", "--cluster", ""]);
+    assert_eq!(code, 2, "{err}");
+}
+
+/// An approval of no plan, long expired.
+const EXPIRED: &str =
+    "20251115T113000Z.0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Every command, with words that would let it act.
+const COMMANDS: [&[&str]; 8] = [
+    &["detect"],
+    &["plan"],
+    &["apply"],
+    &["apply", "--yes", "--plan-hash", EXPIRED],
+    &["apply", "--dry-run"],
+    &["status"],
+    &["resume", "--yes"],
+    &["abort", "--yes"],
+];
+
+#[test]
+fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
+    let sim = Sim::wedged();
+    let kubeconfig = sim.environment.iter().find(|(name, _)| name == "KUBECONFIG").unwrap();
+    // With a kubeconfig or a journal in a file, the journal can be read in spite of the wrong name.
+    let journal = sim.folder.path().join("journal");
+    let ways: [&[&str]; 3] =
+        [&[], &["--kubeconfig", &kubeconfig.1], &["--journal", journal.to_str().unwrap()]];
+    for wrong in [["--cluster", "nosuch"], ["--resource-group", "rg-nosuch"]] {
+        for (command, way) in COMMANDS.iter().flat_map(|command| ways.map(|way| (command, way))) {
+            let words = [command, &wrong[..], way].concat();
+            let (code, out, err) = sim.run(&words);
+            assert_eq!(code, 3, "{words:?} {out}{err}");
+            assert!(err.contains(wrong[1]) && err.contains("was not found"), "{words:?} {err}");
+            assert!(err.contains("\nhint: "), "{words:?} {err}");
+            assert_eq!(out, "", "{words:?}");
+        }
+    }
+    for words in [&["detect"][..], &["plan"], &["status"], &["resume"], &["abort"], &["apply"]] {
+        let words = [words, &["--cluster", "nosuch", "-o", "json"]].concat();
+        let (code, out, err) = sim.run(&words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+    }
+}
+
+#[test]
+fn pipeline_takes_a_missing_cluster_for_a_greenfield_rollout() {
+    let sim = Sim::wedged();
+    for (variable, name) in [("CLUSTER_NAME", "nosuch"), ("RESOURCE_GROUP", "rg-nosuch")] {
+        let mut command = sim.command(&["--pipeline"]);
+        let (code, out, err) = ended(command.env(variable, name).spawn().unwrap());
+        assert_eq!(code, 0, "{out}{err}");
+        let said: Vec<&str> = err.lines().collect();
+        assert_eq!(said.len(), 1, "one line: {err}");
+        assert!(said[0].contains(name) && said[0].contains("greenfield rollout"), "{err}");
+        assert_eq!(out, "");
+    }
+    let mut command = sim.command(&["--pipeline"]);
+    let other = "99999999-9999-4999-8999-999999999999";
+    let (code, out, err) = ended(command.env("SUBSCRIPTION_ID", other).spawn().unwrap());
+    assert_eq!(code, 1, "another subscription is a mistake: {out}{err}");
+}
+
+#[test]
+fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
+    // No cloud is there to be read.
+    let commands = COMMANDS.map(|words| [&["repair"], words].concat());
+    let more: [&[&str]; 6] = [
+        &["repair", "--pipeline"],
+        &["repair", "--pipeline", "--dry-run"],
+        &["finalizers", "apply"],
+        &["finalizers", "apply", "--yes", "--plan-hash", EXPIRED],
+        &["finalizers", "apply", "--best-effort"],
+        &["finalizers", "resume"],
+    ];
+    for words in commands.iter().map(Vec::as_slice).chain(more) {
+        for value in ["2", "enabled", "tru", "yes please"] {
+            let mut command = crate::common::mooring();
+            command.args(words).env_clear().env("DRY_RUN", value);
+            command.env("KUBECONFIG", "/nonexistent/kubeconfig");
+            let (code, out, err) = crate::common::told(&command.output().unwrap());
+            assert_eq!(code, 2, "{words:?} {value} {out}{err}");
+            assert!(err.contains(&format!("'{value}' for DRY_RUN")), "{words:?} {err}");
+        }
+    }
+}
+
+#[test]
+fn dry_run_by_flag_or_variable_says_so_first_and_writes_nothing() {
+    let sim = Sim::wedged();
+    let hash = sim.hash();
+    let apply = ["apply", "--yes", "--plan-hash", &hash];
+    let writing: [&[&str]; 4] =
+        [&apply, &["resume", "--yes"], &["abort", "--yes"], &["--pipeline"]];
+    let dry = |words: &[&str], variable: Option<&str>| {
+        let mut command = sim.command(words);
+        if let Some(value) = variable {
+            command.env("DRY_RUN", value);
+        }
+        let (code, out, err) = ended(command.spawn().unwrap());
+        assert_eq!(code, 0, "{words:?} {variable:?} {out}{err}");
+        assert!(err.starts_with("Dry run: nothing will be changed\n"), "{words:?} {err}");
+        format!("{out}{err}")
+    };
+    let all = |expected: [&str; 4]| {
+        for (words, expected) in writing.into_iter().zip(expected) {
+            for value in ["on", "Y", "t", "TRUE", "1"] {
+                let said = dry(words, Some(value));
+                assert!(said.contains(expected), "{words:?} {said}");
+            }
+            let said = dry(&[words, &["--dry-run"]].concat(), Some("false"));
+            assert!(said.contains(expected), "{words:?} {said}");
+        }
+    };
+    all(["delete-pool", "nothing to do", "nothing to do", "delete-pool"]);
+    let (_, standing) = sim.json(&["status", "-o", "json"]);
+    assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
+    // With a run that was interrupted.
+    let mut child = sim.command(&apply).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let begun = lines.map(Result::unwrap).find(|line| line.contains("create-temporary"));
+    assert!(begun.is_some(), "{:?}", ended(child));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let records = || sim.json(&["status", "-o", "json"]).1["run"]["effects"].clone();
+    let before = records();
+    for (words, expected) in [
+        (&["resume", "--yes"][..], "`resume` would start at step"),
+        (&["abort", "--yes"], "`abort` would start at step"),
+        (&["--pipeline"], "is unfinished and would be continued"),
+    ] {
+        let said = dry(words, Some("on"));
+        assert!(said.contains(expected), "{words:?} {said}");
+    }
+    assert_eq!(records(), before);
+}
+
+#[test]
+fn a_program_is_always_told_in_json() {
+    let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
+    let (code, report) = sim.json(&["apply", "-o", "json"]);
+    assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")));
+    for word in ["status", "resume", "abort"] {
+        let (code, standing) = sim.json(&[word, "-o", "json"]);
+        assert_eq!((code, &standing["run"]), (0, &Value::Null), "{word}: {standing}");
+    }
+}
+
+#[test]
+fn a_kubeconfig_that_cannot_be_read_is_named_and_never_quoted() {
+    let sim = Sim::wedged();
+    let file = sim.folder.path().join("broken");
+    for broken in ["{token: \"CANARY\n", "{token: [CANARY]}\n", "\n    token: CANARY: b\n"] {
+        std::fs::write(&file, format!("users:\n- name: u\n  user: {broken}")).unwrap();
+        for words in [&["detect"][..], &["plan"], &["status"], &["resume", "--yes"], &["abort"]] {
+            let named = [words, &["--kubeconfig", file.to_str().unwrap()]].concat();
+            let (_, out, err) = sim.run(&named);
+            let told = format!("{out}{err}");
+            assert!(!told.contains("CANARY"), "{words:?} {told}");
+            let place = format!("{}: this is no kubeconfig (line ", file.display());
+            assert!(told.contains(&place), "{words:?} {told}");
+        }
+    }
+}
+
+#[test]
+fn a_healthy_pool_is_left_alone() {
+    let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
+    let (code, out, err) = sim.run(&["detect"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, _, err) = sim.run(&["apply"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("nothing to do"), "{err}");
+}
+
+#[test]
+fn a_young_operation_is_told_at_once_and_nobody_is_asked_for_anything() {
+    let sim = Sim::start(&["--scenario", "young-operation", "--kube-port", "0"]);
+    let (_, report) = sim.json(&["detect", "-o", "json"]);
+    assert_eq!(report["operation"]["leftAlone"], true, "{report:#}");
+    for words in [&["apply"][..], &["--pipeline"]] {
+        let (code, out, err) = sim.run(words);
+        assert_eq!(code, 0, "{words:?} {out}{err}");
+        assert!(err.contains("it is left alone; nothing to do"), "{words:?} {out}{err}");
+        assert!(!err.contains("Type "), "{words:?} {out}{err}");
+    }
+    let (_, standing) = sim.json(&["status", "-o", "json"]);
+    assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
+}
+
+#[test]
+fn what_would_be_refused_is_refused_before_a_name_is_asked_for() {
+    let sim = Sim::wedged();
+    // Signatures of another defect: neither the failed writes nor the interfaces count.
+    let file = sim.folder.path().join("other.yaml");
+    let list =
+        "schema: mooring.signatures/v1\nsignatures:\n- {name: other, errors: [{code: Other}]}\n";
+    std::fs::write(&file, list).unwrap();
+    let (code, _, err) = sim.run(&["apply", "--signatures", file.to_str().unwrap()]);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("refused by failing-writes"), "{err}");
+    assert!(!err.contains("Type "), "{err}");
+    for (words, told) in [
+        (&["detect", "--pool", "Bad/Name"][..], "begins with a letter"),
+        (&["detect", "--fail-window", "1000000000000"], "--fail-window"),
+        (&["detect", "--signatures", "/nosuch/file.yaml"], "/nosuch/file.yaml"),
+        (&["detect", "--signatures", "/dev/null"], "read signatures from /dev/null"),
+        (&["apply", "-o", "mermaid"], "draws a plan"),
+    ] {
+        let (code, _, err) = sim.run(words);
+        assert_eq!(code, 2, "{words:?} {err}");
+        assert!(err.contains(told), "{words:?} {err}");
+    }
+    let journal = sim.folder.path().join("junk");
+    std::fs::write(&journal, "no journal\n").unwrap();
+    let (code, _, err) = sim.run(&["status", "--journal", journal.to_str().unwrap()]);
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains(journal.to_str().unwrap()) && err.contains("record 0"), "{err}");
+}
+
+/// A host died after it deleted the pool, with its journal in a file. The next pipeline step sees no pool, and no run in
+/// the cluster's journal; saying *nothing to do* then would leave the cluster without its system pool.
+#[test]
+fn a_pipeline_says_so_when_somebody_elses_run_is_not_over() {
+    let sim = Sim::wedged();
+    let file = sim.folder.path().join("journal");
+    let file = file.to_str().unwrap();
+    let hash = sim.hash();
+    let words =
+        ["apply", "--poll", "1", "--yes", "--plan-hash", &hash, "--journal", file, "-o", "json"];
+    let mut child = sim.command(&words).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let gone = lines.map(Result::unwrap).find(|line| line.contains("delete-pool: done"));
+    assert!(gone.is_some(), "{:?}", ended(child));
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let (code, _, err) = sim.run(&["--pipeline"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("systmp is the temporary one of run"), "{err}");
+    assert!(err.contains(&format!("file/{file}")), "{err}");
+    let (code, _, err) = sim.run(&["resume", "--yes"]);
+    assert_eq!(code, 3, "{err}");
+    let (code, _, err) = sim.run(&["status"]);
+    assert!(code == 0 && err.contains("systmp"), "{code} {err}");
+    let (code, _, err) = sim.run(&["resume", "--yes", "--journal", file]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = sim.run(&["--pipeline"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(err.contains("nothing to do"), "{err}");
+}
+
+#[test]
+fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
+    let sim = Sim::wedged();
+    let (code, report) = sim.json(&["detect", "-o", "json"]);
+    assert_eq!((code, &report["verdict"]), (1, &Value::from("confirmed")), "{report:#}");
+    assert_eq!(report["guards"].as_array().unwrap().len(), 5);
+
+    let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", EXPIRED]);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("the approval expired at 2025-11-15T11:30:00Z"), "{err}");
+    let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", "0000"]);
+    assert_eq!(code, 2, "{err}");
+    for name in ["system", "another/system"] {
+        let mut typed = sim.command(&["apply"]).stdin(Stdio::piped()).spawn().unwrap();
+        typed.stdin.take().unwrap().write_all(format!("{name}\n").as_bytes()).unwrap();
+        let (code, _, err) = ended(typed);
+        assert_eq!(code, 4, "{err}");
+        for shown in ["API server  https://", "resource group ", "subscription "] {
+            assert!(err.contains(shown), "{shown}: {err}");
+        }
+        assert!(err.contains("/system to rebuild pool system in cluster "), "{err}");
+    }
+
+    let hash = sim.hash();
+    let (code, _, err) = sim.run(&["apply", "--fail-window", "20", "--yes", "--plan-hash", &hash]);
+    assert_eq!(code, 4, "another setting is another plan: {err}");
+    assert!(err.contains("something changed since it was approved"), "{err}");
+    let mut random = Random::new(9);
+    let mut words = vec!["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
+    let (mut kills, mut ends) = (0, 0);
+    let code = loop {
+        let mut child = sim.command(&words).spawn().unwrap();
+        if kills < 12 {
+            std::thread::sleep(Duration::from_millis(400 + random.below(2500)));
+            child.kill().unwrap();
+            kills += 1;
+        }
+        let (code, out, err) = ended(child);
+        // 5: a machine that is too busy to answer in time ends a run where it can be resumed.
+        assert!(matches!(code, -1 | 0 | 5), "{code}\n{out}{err}");
+        ends += 1;
+        assert!(ends < 40, "{out}{err}");
+        if code == 0 {
+            break code;
+        }
+        let (_, standing) = sim.json(&["status", "-o", "json"]);
+        if !standing["run"].is_null() {
+            words = vec!["resume", "--yes", "--plan-hash", &hash];
+        }
+    };
+    assert_eq!(code, 0);
+    let (_, standing) = sim.json(&["status", "--all", "-o", "json"]);
+    assert_eq!(standing["run"]["finish"], "repaired", "{standing:#}");
+    assert_eq!(standing["runs"].as_array().unwrap().len(), 1, "one run, however often it died");
+    let deletes = standing["run"]["effects"].as_array().unwrap().iter();
+    assert!(deletes.filter(|effect| *effect == "delete pool system").count() >= 1);
+    // However often it was begun, Azure deleted each pool once.
+    for pool in ["system", "systmp"] {
+        let requests = sim.received("DELETE", pool);
+        let accepted = requests.iter().filter(|line| line.contains("-> 202")).count();
+        assert_eq!(accepted, 1, "{pool}: {requests:#?}");
+    }
+    let (code, report) = sim.json(&["detect", "-o", "json"]);
+    assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")), "{report:#}");
+    let (code, _, _) = sim.run(&["resume", "--yes"]);
+    assert_eq!(code, 0, "a run that is over has nothing to resume");
+}
+
+#[test]
+fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
+    let sim = Sim::wedged();
+    let journal = sim.folder.path().join("journal");
+    let journal = journal.to_str().unwrap();
+    let hash = {
+        let (_, plan) = sim.json(&["plan", "--journal", journal, "-o", "json"]);
+        plan["hash"].as_str().unwrap().to_owned()
+    };
+    let words = ["apply", "--poll", "1", "--journal", journal, "--yes", "--plan-hash", &hash];
+    let first = sim.command(&words).spawn().unwrap();
+    // Until it has the lock.
+    let began = Instant::now();
+    while std::fs::metadata(journal).map_or(0, |file| file.len()) == 0 {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Held, so that it is not done before the second one looks.
+    signal(&first, "-STOP");
+    let (code, _, err) = sim.run(&words);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("works on this"), "{err}");
+    signal(&first, "-TERM");
+    signal(&first, "-CONT");
+    let (code, _, err) = ended(first);
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("mooring repair resume"), "{err}");
+    // The journal is of one pool of one cluster, whatever the variables say now.
+    for other in [["--cluster", "another"], ["--pool", "user"]] {
+        let words = ["resume", "--journal", journal, "--yes", other[0], other[1]];
+        let (code, _, err) = sim.run(&words);
+        assert_eq!(code, 3, "{err}");
+        assert!(err.contains("is of pool system of") && err.contains(other[1]), "{err}");
+    }
+    let (code, out, err) =
+        sim.run(&["resume", "--journal", journal, "--yes", "--plan-hash", &hash, "-o", "json"]);
+    assert_eq!(code, 0, "{err}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["finish"], "repaired");
+}
+
+/// The creation of the temporary pool is accepted and never answered: a call that lasts.
+const SILENT: &str = "
+faults:
+- when: {method: PUT, path: '*/agentPools/systmp'}
+  then: timeoutAfter
+  times: 1
+";
+
+#[test]
+fn a_second_signal_stops_in_the_middle_of_a_call_and_loses_nothing() {
+    let scenarios = tempfile::tempdir().unwrap();
+    let scenario = scenarios.path().join("silent.yaml");
+    let wedged = include_str!("../../../simulator/scenarios/wedged-system-pool.yaml");
+    std::fs::write(&scenario, format!("{wedged}{SILENT}")).unwrap();
+    let sim = Sim::start(&["--scenario", scenario.to_str().unwrap(), "--kube-port", "0"]);
+    let journal = sim.folder.path().join("journal");
+    let journal = journal.to_str().unwrap();
+    let (_, plan) = sim.json(&["plan", "--journal", journal, "-o", "json"]);
+    let hash = plan["hash"].as_str().unwrap();
+    let words = ["apply", "--poll", "1", "--journal", journal, "--yes", "--plan-hash", hash];
+    let mut child = sim.command(&words).spawn().unwrap();
+    let began = Instant::now();
+    while !std::fs::read_to_string(journal).is_ok_and(|text| text.contains("put-pool")) {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    while sim.received("PUT", "systmp").is_empty() {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal(&child, "-HUP");
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("once more to stop at once")));
+    assert!(child.try_wait().unwrap().is_none(), "the first signal lets the call end");
+    signal(&child, "-INT");
+    let err: String = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(5), "{err}");
+    assert!(err.contains("mooring repair resume"), "{err}");
+    let text = std::fs::read_to_string(journal).unwrap();
+    assert!(text.lines().last().unwrap().contains("put-pool"), "an intent without an outcome");
+    let (code, out, err) = sim.run(&["resume", "--journal", journal, "--yes", "-o", "json"]);
+    assert_eq!(code, 0, "{err}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["finish"], "repaired");
+}
+
+#[test]
+fn a_pipeline_repairs_in_one_step_and_finds_nothing_to_do_the_next_time() {
+    let sim = Sim::wedged();
+    let step = |dry: bool| {
+        let mut command = sim.command(&["--pipeline"]);
+        if dry {
+            command.env("DRY_RUN", " Yes ");
+        }
+        ended(command.spawn().unwrap())
+    };
+    let (code, out, err) = step(true);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("delete-pool"), "a plan: {out}");
+    let (code, out, err) = step(false);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("repaired"), "{out}");
+    let (code, _, err) = step(false);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("nothing to do"), "{err}");
+    let (code, _, err) =
+        ended(sim.command(&["--pipeline"]).env_remove("CLUSTER_NAME").spawn().unwrap());
+    assert_eq!(code, 1);
+    assert!(err.contains("CLUSTER_NAME"), "{err}");
+}
+
+#[test]
+fn the_help_teaches_the_way() {
+    let told = |words: &[&str]| -> Output {
+        Command::new(env!("CARGO_BIN_EXE_mooring")).arg("repair").args(words).output().unwrap()
+    };
+    let help = told(&["--help"]);
+    let text = String::from_utf8_lossy(&help.stdout).into_owned();
+    for word in ["detect", "plan-hash", "--pipeline", "resume", "Exit codes"] {
+        assert!(text.contains(word), "{text}");
+    }
+    assert_eq!(told(&["apply", "--yes"]).status.code(), Some(2), "--yes needs a hash");
+    assert_eq!(told(&[]).status.code(), Some(2));
+}

@@ -1,0 +1,131 @@
+//! Locks, rights and deny assignments through the built binary: `plan` reports them, `apply` ends before its first write.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_mins(4);
+const GROUPS: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups";
+const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";
+
+/// A served simulation of a wedged pool in a network that the cluster does not own.
+struct Sim {
+    running: crate::common::Sim,
+    _folder: TempDir,
+}
+
+impl Sim {
+    fn start(more: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("scenario.yaml");
+        let wedged = "wedge: {pool: system, failedWrites: 40, unregisteredNodes: 1}\n\
+                      clusterUpdate: {ageMinutes: 120}\nownNetwork: true\n";
+        std::fs::write(&file, format!("{wedged}{more}\n")).unwrap();
+        let words = ["--speed", "600", "--kube-port", "0", "--scenario", file.to_str().unwrap()];
+        let running = crate::common::Sim::start(&folder.path().join("sim"), &words);
+        Self { running, _folder: folder }
+    }
+
+    /// Exit code, standard output and standard error of `mooring repair`.
+    fn run(&self, words: &[&str]) -> (i32, String, String) {
+        let child = crate::common::mooring()
+            .arg("repair")
+            .args(words)
+            .envs(self.running.environment())
+            .env("KUBECONFIG", "/nonexistent/kubeconfig")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        crate::common::told(&crate::common::ended(child, PATIENCE))
+    }
+
+    fn plan(&self) -> Value {
+        let (code, out, err) = self.run(&["plan", "-o", "json"]);
+        assert_eq!(code, 0, "{out}{err}");
+        serde_json::from_str(&out).unwrap()
+    }
+
+    /// The writes that Azure received.
+    fn writes(&self) -> Vec<String> {
+        let trace = self.running.admin("GET /admin/trace", "");
+        let is_write = |line: &&str| {
+            ["PUT ", "PATCH ", "DELETE "].iter().any(|method| line.contains(method))
+                || (line.contains("POST ") && line.contains("/abort"))
+        };
+        assert!(trace.contains("GET /subscriptions/") && !trace.contains("not kept"), "{trace}");
+        trace.lines().filter(is_write).map(str::to_owned).collect()
+    }
+}
+
+/// The precheck of a plan.
+fn found(plan: &Value, name: &str) -> Value {
+    let checks = plan["prechecks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == name).unwrap().clone()
+}
+
+#[test]
+fn what_forbids_a_step_is_in_the_plan_and_apply_ends_before_the_first_write() {
+    let subnet = format!(
+        "{GROUPS}/rg-network/providers/Microsoft.Network/virtualNetworks/hub-vnet/subnets/aks-subnet"
+    );
+    let lock = format!(
+        "locks: [{{scope: '{GROUPS}/MC_rg-demo_demo_westeurope', name: keep, level: CanNotDelete}}]"
+    );
+    let missing = format!("denials: [{{action: '{JOIN}'}}]");
+    let denied = format!(
+        "denyAssignments: [{{name: network stack, scope: '{GROUPS}/rg-network', actions: ['*'], notActions: ['*/read']}}]"
+    );
+    for (scenario, name, parts) in [
+        (lock, "locks", ["lock keep (CanNotDelete)", "delete-pool"]),
+        (missing, "permissions", [JOIN, &subnet]),
+        (denied, "deny-assignments", ["network stack", JOIN]),
+    ] {
+        let sim = Sim::start(&scenario);
+        let plan = sim.plan();
+        let check = found(&plan, name);
+        assert_eq!(check["outcome"], "fail", "{check}");
+        let (code, table, err) = sim.run(&["plan"]);
+        assert_eq!(code, 0, "{err}");
+        let hash = plan["hash"].as_str().unwrap();
+        let words = ["apply", "--yes", "--plan-hash", hash];
+        let (code, _, err) = sim.run(&words);
+        assert_eq!(code, 4, "{err}");
+        assert!(err.contains(&format!("{name}: ")) && err.contains("\nhint: "), "{err}");
+        for part in parts {
+            assert!(check["detail"].as_str().unwrap().contains(part), "{part}: {check}");
+            assert!(table.contains(part) && err.contains(part), "{part}: {table}{err}");
+        }
+        assert_eq!(sim.writes(), Vec::<String>::new(), "{name}");
+        let (code, status, err) = sim.run(&["status"]);
+        assert!(code == 0 && !format!("{status}{err}").contains("not over"), "{status}{err}");
+    }
+}
+
+#[test]
+fn unreadable_permissions_are_a_warning_under_the_hash_of_the_plan() {
+    let sim = Sim::start("");
+    let readable = sim.plan();
+    assert_eq!(found(&readable, "permissions")["outcome"], "pass");
+    let denial = r#"{"action": "Microsoft.Authorization/permissions/read"}"#;
+    let answer = sim.running.admin("POST /admin/denials", denial);
+    assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+    let apply = |plan: &Value| {
+        let hash = plan["hash"].as_str().unwrap();
+        sim.run(&["apply", "--poll", "1", "--yes", "--plan-hash", hash])
+    };
+    let (code, _, err) = apply(&readable);
+    assert_eq!(code, 4, "what was approved had no warning: {err}");
+    assert_eq!(sim.writes(), Vec::<String>::new());
+
+    let unreadable = sim.plan();
+    let check = found(&unreadable, "permissions");
+    assert_eq!(check["outcome"], "unknown", "{check}");
+    let (code, _, err) = apply(&unreadable);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("warning: permissions: ") && err.contains("AuthorizationFailed"), "{err}");
+    assert!(!sim.writes().is_empty());
+}

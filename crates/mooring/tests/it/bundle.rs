@@ -1,0 +1,330 @@
+//! What `mooring bundle` promises: everything that support asks for, and not one secret.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+
+/// Every file that may be in a bundle.
+const FILES: [&str; 24] = [
+    "var/log/azure/aks/provision.json",
+    "var/log/azure/aks/provision.json.previous",
+    "var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/1794708001000.json",
+    "var/log/azure/Microsoft.Azure.Extensions.CustomScript/events/1794708002000.json",
+    "var/log/azure/cluster-provision.log",
+    "var/log/azure/cluster-provision-cse-output.log",
+    "var/log/azure/aks-node-controller.log",
+    "var/log/azure/aks-node-controller.output",
+    "var/log/azure/custom-script/handler.log",
+    "var/log/azure/aks/cse-aks-log-collector.log",
+    "var/log/azure/containerd-status.log",
+    "var/log/cloud-init.log",
+    "var/log/cloud-init-output.log",
+    "var/log/waagent.log",
+    "opt/azure/containers/setup-custom-search-domain.log",
+    "opt/m",
+    "tmp/curl_verbose.out",
+    "tmp/oras_verbose.out",
+    "etc/os-release",
+    "opt/azure/components.json",
+    "opt/azure/vhd-install.complete",
+    "opt/azure/containers/aks-node-controller-hotfix.json",
+    "opt/azure/containers/aks-node-controller-hotfix-state.json",
+    "run/aks-node-controller/provision.json",
+];
+
+/// Files that are there and must not be taken.
+const FORBIDDEN: [&str; 4] = [
+    "var/log/azure/aks/cloud-config.txt",
+    "var/lib/waagent/protected.settings",
+    "etc/kubernetes/azure.json",
+    "var/log/azure/unknown.bin",
+];
+
+/// In the node config, so that they are known in any form.
+const KNOWN: [&str; 4] = [
+    "canary-token.\"<&>/+\\é~",
+    "canary principal %25?=#'$x",
+    "canary_realm!*()",
+    "canary-proxy-password",
+];
+/// Known to nobody; they only look like secrets.
+const GUESSED: [&str; 3] = [
+    "eyJhbGciOiJSUzI1NiJ9.eyJjYW5hcnkiOjF9.Y2FuYXJ5LXNpZ25hdHVyZQ",
+    "abc123.0123456789canary",
+    "CanaryAccountKey0123456789CanaryAccountKey0123456789==",
+];
+
+fn forms(secret: &str) -> Vec<String> {
+    let bytes = secret.as_bytes();
+    let mut forms = vec![secret.to_owned()];
+    for before in ["", "x", "xy"] {
+        let whole = format!("{before}{secret}");
+        // Characters at both ends also hold bits of the neighbours.
+        let (first, last) = ((before.len() * 8).div_ceil(6), whole.len() * 8 / 6);
+        forms.push(STANDARD.encode(&whole)[first..last].to_owned());
+        forms.push(URL_SAFE_NO_PAD.encode(&whole)[first..last].to_owned());
+    }
+    forms.push(bytes.iter().map(|byte| format!("{byte:02x}")).collect());
+    forms.push(bytes.iter().map(|byte| format!("{byte:02X}")).collect());
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+    let percent = |byte: &u8| {
+        if is_plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    forms.push(bytes.iter().map(percent).collect());
+    let quoted = serde_json::to_string(secret).unwrap();
+    forms.push(quoted[1..quoted.len() - 1].to_owned());
+    forms
+}
+
+/// Lines as scripts and tools would print them.
+fn leaks() -> String {
+    let mut text = String::from("+ set -x\n");
+    for form in KNOWN.iter().flat_map(|secret| forms(secret)) {
+        text += &format!("+ echo '{form}' and more\n");
+    }
+    text += &format!("> Authorization: Bearer {}\n", GUESSED[0]);
+    text += &format!("+ kubeadm join --token {}\n", GUESSED[1]);
+    text += &format!("AccountKey={};x\n+ exit 211\n", GUESSED[2]);
+    text
+}
+
+fn write(root: &Path, path: &str, content: impl AsRef<[u8]>) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// A node that has leaked everything into every file.
+fn leaking_node(root: &Path) {
+    let config = json!({
+        "version": "v1",
+        "bootstrapping_config": {"tls_bootstrapping_token": KNOWN[0]},
+        "auth_config": {"service_principal_secret": KNOWN[1]},
+        "custom_search_domain_config": {"domain_name": "d", "realm_user": "u", "realm_password": KNOWN[2]},
+        "http_proxy_config": {"http_proxy": format!("http://user:{}@proxy:3128", KNOWN[3])},
+    });
+    write(root, "opt/azure/containers/aks-node-controller-config.json", config.to_string());
+    write(
+        root,
+        "opt/azure/containers/aks-node-controller-nbc-cmd.sh",
+        "TLS_BOOTSTRAP_TOKEN=\"from-the-nbc-command\" x",
+    );
+    for path in FILES.into_iter().chain(FORBIDDEN) {
+        let text = leaks() + "+ echo from-the-nbc-command\n";
+        let of_json = Path::new(path).extension().is_some_and(|extension| extension == "json");
+        let is_json = of_json && !path.ends_with("2000.json");
+        let content = if is_json {
+            json!({"ExitCode": "211", "Output": text, "x": [{"y": text}]}).to_string()
+        } else {
+            text
+        };
+        write(root, path, content);
+    }
+}
+
+fn bundle(root: &Path, out: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+    command.arg("bundle").arg(root).arg("--out").arg(out).stdin(Stdio::null()).output().unwrap()
+}
+
+/// A bundle's files, and all of it unpacked.
+fn unpacked(path: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<u8>) {
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(fs::File::open(path).unwrap()).read_to_end(&mut plain).unwrap();
+    let mut files = BTreeMap::new();
+    for entry in tar::Archive::new(&plain[..]).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        assert_eq!((entry.header().mtime().unwrap(), entry.header().mode().unwrap()), (0, 0o600));
+        let name = entry
+            .path()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .strip_prefix("mooring-bundle/")
+            .unwrap()
+            .to_owned();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        files.insert(name, bytes);
+    }
+    (files, plain)
+}
+
+fn manifest(files: &BTreeMap<String, Vec<u8>>) -> Value {
+    serde_json::from_slice(&files["manifest.json"]).unwrap()
+}
+
+fn left_out<'a>(manifest: &'a Value, path: &str) -> Option<&'a str> {
+    manifest["leftOut"].as_array().unwrap().iter().find(|one| one["path"] == path)?["why"].as_str()
+}
+
+fn work() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, out) = (folder.path().join("node"), folder.path().join("out.tar.gz"));
+    fs::create_dir(&root).unwrap();
+    (folder, root, out)
+}
+
+#[test]
+fn no_secret_is_in_a_bundle_in_any_form_whichever_file_leaked_it() {
+    let (_folder, root, out) = work();
+    leaking_node(&root);
+    let done = bundle(&root, &out);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+    let (files, plain) = unpacked(&out);
+    let mut searched: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
+    searched.extend([
+        ("the archive", &plain[..]),
+        ("standard output", &done.stdout),
+        ("standard error", &done.stderr),
+    ]);
+    let known = KNOWN.iter().flat_map(|secret| forms(secret)).chain(GUESSED.map(str::to_owned));
+    for form in known.chain(["from-the-nbc-command".to_owned()]) {
+        for (place, bytes) in &searched {
+            let found = bytes.windows(form.len()).any(|window| window == form.as_bytes());
+            assert!(!found, "{form} is in {place}");
+        }
+    }
+    for path in FILES {
+        assert!(
+            files[path].windows(8).any(|window| window == b"exit 211"),
+            "{path} is there, and readable"
+        );
+    }
+    assert_eq!(files.len(), FILES.len() + 1, "and nothing else is");
+}
+
+#[test]
+fn a_manifest_says_what_is_there_and_what_is_not() {
+    let (_folder, root, out) = work();
+    leaking_node(&root);
+    assert!(bundle(&root, &out).status.success());
+    let (files, _) = unpacked(&out);
+    let manifest = manifest(&files);
+    for file in manifest["files"].as_array().unwrap() {
+        let bytes = &files[file["path"].as_str().unwrap()];
+        let hash: String = ring::digest::digest(&ring::digest::SHA256, bytes)
+            .as_ref()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        assert_eq!(
+            (file["sha256"].as_str(), file["bytes"].as_u64()),
+            (Some(&*hash), Some(bytes.len() as u64))
+        );
+        assert!(
+            file["redactions"].as_u64().unwrap() > 20 && !file["why"].as_str().unwrap().is_empty(),
+            "{file}"
+        );
+    }
+    let config = "opt/azure/containers/aks-node-controller-config.json";
+    assert!(left_out(&manifest, config).unwrap().contains("secrets"));
+    let first = fs::read(&out).unwrap();
+    assert!(bundle(&root, &out).status.success());
+    assert_eq!(fs::read(&out).unwrap(), first, "the same node gives the same bytes");
+}
+
+#[test]
+fn a_config_that_cannot_be_read_is_told_and_its_secrets_are_masked_all_the_same() {
+    let (_folder, root, out) = work();
+    leaking_node(&root);
+    let path = "opt/azure/containers/aks-node-controller-config.json";
+    let whole = fs::read_to_string(root.join(path)).unwrap();
+    for broken in [whole[..whole.len() - 1].to_owned(), whole.replacen('{', "{\"vm_size\": 5, ", 1)]
+    {
+        write(&root, path, &broken);
+        assert!(bundle(&root, &out).status.success());
+        let (files, plain) = unpacked(&out);
+        for form in KNOWN.iter().flat_map(|secret| forms(secret)) {
+            let found = plain.windows(form.len()).any(|window| window == form.as_bytes());
+            assert!(!found, "{form}");
+        }
+        let told = manifest(&files);
+        assert!(left_out(&told, path).unwrap().contains("masked by likeness"), "{told:#}");
+    }
+}
+
+#[test]
+fn nothing_leads_out_of_the_root_and_nothing_keeps_us_waiting() {
+    let (folder, root, out) = work();
+    let outside = folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("shadow"), "do-not-take-me").unwrap();
+    write(&root, "var/log/azure/aks/provision.json", r#"{"ExitCode":"0"}"#);
+    write(&root, "var/log/azure/cluster-provision.log", b"\x7fELF\0binary");
+    fs::create_dir_all(root.join("tmp")).unwrap();
+    symlink(outside.join("shadow"), root.join("tmp/oras_verbose.out")).unwrap();
+    fs::hard_link(outside.join("shadow"), root.join("tmp/curl_verbose.out")).unwrap();
+    symlink(&outside, root.join("etc")).unwrap();
+    fs::create_dir_all(root.join("opt")).unwrap();
+    assert!(Command::new("mkfifo").arg(root.join("opt/m")).status().unwrap().success());
+    assert!(bundle(&root, &out).status.success());
+    let (files, plain) = unpacked(&out);
+    assert!(!plain.windows(14).any(|window| window == b"do-not-take-me"));
+    assert_eq!(
+        files.keys().collect::<Vec<_>>(),
+        ["manifest.json", "var/log/azure/aks/provision.json"]
+    );
+    let manifest = manifest(&files);
+    for (path, why) in [
+        ("tmp/oras_verbose.out", "a link"),
+        ("tmp/curl_verbose.out", "a second name"),
+        ("etc/os-release", "a link"),
+        ("opt/m", "not a file"),
+        ("var/log/azure/cluster-provision.log", "not a text"),
+    ] {
+        assert!(
+            left_out(&manifest, path).is_some_and(|told| told.contains(why)),
+            "{path}: {manifest:#}"
+        );
+    }
+}
+
+#[test]
+fn of_a_large_log_the_end_is_kept_and_told() {
+    let (_folder, root, out) = work();
+    let line = "+ a line of the trace that says nothing much\n";
+    let log = line.repeat((5 << 20) / line.len()) + "+ exit 50\n";
+    write(&root, "var/log/azure/cluster-provision.log", &log);
+    assert!(bundle(&root, &out).status.success());
+    let (files, _) = unpacked(&out);
+    let kept = &files["var/log/azure/cluster-provision.log"];
+    assert!(
+        kept.len() <= 4 << 20 && kept.starts_with(b"+ a line") && kept.ends_with(b"+ exit 50\n")
+    );
+    let file = &manifest(&files)["files"][0];
+    assert_eq!(
+        (file["originalBytes"].as_u64(), file["cut"].is_string()),
+        (Some(log.len() as u64), true)
+    );
+}
+
+#[test]
+fn a_bundle_tells_the_same_timeline_as_its_node() {
+    let (_folder, _, out) = work();
+    let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures/failed");
+    assert!(bundle(&node, &out).status.success());
+    let trace = |path: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+        let output = command.arg("trace").arg(path).args(["-o", "json"]).output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    assert_eq!(trace(&out), trace(&node));
+}
+
+#[test]
+fn a_folder_that_is_no_node_is_an_error_with_a_hint() {
+    let (_folder, root, out) = work();
+    let done = bundle(&root, &out);
+    assert_eq!(done.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("hint: ") && !out.exists());
+}

@@ -1,0 +1,21 @@
+//! Tests of the commands that need no other tools.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::format_collect,
+    clippy::format_push_string,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bundle;
+mod controller;
+mod explain;
+mod hostile;
+mod sim;
+mod sim_cluster;
+mod trace;

@@ -1,0 +1,257 @@
+//! What `mooring trace` promises of folders, archives and files.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+fn nodes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures")
+}
+
+fn trace(path: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+    command.arg("trace").arg(path).args(words).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&text(&trace(path, &["-o", "json"]))).unwrap()
+}
+
+/// A folder as an archive.
+fn archived(folder: &Path) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    archive.append_dir_all("some/where", folder).unwrap();
+    archive.into_inner().unwrap()
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(bytes).unwrap();
+    packer.finish().unwrap()
+}
+
+const FAILING_STEP: &str = "AKS.CSE.orasLogin.oras_login_with_kubelet_identity";
+
+#[test]
+fn a_failed_node_is_told_and_exits_with_0() {
+    let told = text(&trace(&nodes().join("failed"), &[]));
+    assert!(told.starts_with("aks-default-7kq2c: the bootstrap failed, exit code 211\n"), "{told}");
+    assert!(told.contains(FAILING_STEP) && told.contains("ERR_ORAS_BINARY_NOT_FOUND"), "{told}");
+}
+
+#[test]
+fn a_folder_a_tar_and_a_packed_tar_tell_the_same() {
+    let work = tempfile::tempdir().unwrap();
+    let folder = nodes().join("failed");
+    let archive = archived(&folder);
+    std::fs::write(work.path().join("node.tar"), &archive).unwrap();
+    std::fs::write(work.path().join("node.tgz"), packed(&archive)).unwrap();
+    let from_folder = json(&folder);
+    assert_eq!(from_folder["nodes"][0]["running"]["name"], FAILING_STEP);
+    for name in ["node.tar", "node.tgz"] {
+        assert_eq!(json(&work.path().join(name)), from_folder, "{name}");
+    }
+}
+
+#[test]
+fn a_folder_of_nodes_tells_each() {
+    let told = json(&nodes());
+    let names: Vec<_> =
+        told["nodes"].as_array().unwrap().iter().map(|node| &node["node"]).collect();
+    assert_eq!(names, ["aks-default-2jf98", "aks-default-7kq2c"]);
+}
+
+#[test]
+fn a_report_by_itself_is_enough() {
+    let told = json(&nodes().join("failed/var/log/azure/aks/provision.json"));
+    assert_eq!(told["nodes"][0]["running"]["name"], FAILING_STEP);
+    assert_eq!(told["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
+}
+
+#[test]
+fn every_format_goes_to_a_file_whole() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let work = tempfile::tempdir().unwrap();
+    for format in ["table", "json", "html", "chrome", "otlp"] {
+        let out = work.path().join(format);
+        let done = trace(&nodes().join("healthy"), &["-o", format, "--out", out.to_str().unwrap()]);
+        assert_eq!(text(&done), "", "data is in the file");
+        assert_eq!(
+            std::fs::read(&out).unwrap(),
+            trace(&nodes().join("healthy"), &["-o", format]).stdout
+        );
+        assert_eq!(std::fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 5, "nothing lies beside them");
+    let nowhere = trace(&nodes().join("healthy"), &["--out", "/nonexistent/x"]);
+    assert_eq!(nowhere.status.code(), Some(3));
+}
+
+#[test]
+fn what_tells_nothing_is_an_error_with_a_hint() {
+    let work = tempfile::tempdir().unwrap();
+    std::fs::write(work.path().join("notes.txt"), "hello").unwrap();
+    for path in [work.path().to_owned(), work.path().join("notes.txt"), work.path().join("missing")]
+    {
+        let output = trace(&path, &[]);
+        assert_eq!(output.status.code(), Some(3), "{}", path.display());
+        assert!(output.stdout.is_empty() && output.stderr.starts_with(b"mooring: "));
+    }
+}
+
+#[test]
+fn a_hostile_archive_leads_nowhere_and_fills_nothing() {
+    let work = tempfile::tempdir().unwrap();
+    let report =
+        br#"{"ExitCode":"50","CSEStartTime":"Tue May 23 08:35:29 UTC 2023","ExecDuration":"50"}"#;
+    let mut archive = tar::Builder::new(Vec::new());
+    let mut add = |name: &str, kind: tar::EntryType, size: u64, bytes: &[u8]| {
+        let mut header = tar::Header::new_gnu();
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_cksum();
+        archive.append(&header, bytes).unwrap();
+    };
+    let length = report.len() as u64;
+    add("../../escaped/var/log/azure/aks/provision.json", tar::EntryType::Regular, length, report);
+    add("/var/log/azure/aks/cluster-provision.log", tar::EntryType::Symlink, 0, b"");
+    add("x/var/log/azure/cluster-provision.log", tar::EntryType::Regular, 10 << 30, b"+ exit 50\n");
+    let path = work.path().join("hostile.tar");
+    std::fs::write(&path, archive.into_inner().unwrap()).unwrap();
+    let told = json(&path);
+    assert_eq!(told["nodes"][0]["exitCode"], 50);
+    assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 1, "nothing was unpacked");
+
+    // 64 MiB out of 64 KiB: no more than a bound of it is ever looked at.
+    let bomb = packed(&vec![b'x'; 1 << 20]).repeat(64);
+    std::fs::write(work.path().join("bomb.gz"), bomb).unwrap();
+    assert_eq!(trace(&work.path().join("bomb.gz"), &[]).status.code(), Some(3));
+}
+
+/// A header of a tar entry.
+fn header(kind: tar::EntryType, path: &str, size: u64) -> tar::Header {
+    let mut header = tar::Header::new_ustar();
+    header.set_path(path).unwrap();
+    header.set_entry_type(kind);
+    header.set_mode(0o644);
+    header.set_size(size);
+    header.set_cksum();
+    header
+}
+
+/// Appends an entry of repeated text, whole blocks of it, without holding it in memory.
+fn append(packer: &mut impl std::io::Write, header: &tar::Header, block: &[u8; 512]) {
+    packer.write_all(header.as_bytes()).unwrap();
+    for _ in 0..header.size().unwrap().div_ceil(512) {
+        packer.write_all(block).unwrap();
+    }
+}
+
+/// Runs the command with a bound on its address space, and returns what it printed on standard error.
+fn trace_within(kib: u32, path: &Path) -> String {
+    let script = format!("ulimit -v {kib}; exec \"$0\" trace \"$1\"");
+    let mooring = env!("CARGO_BIN_EXE_mooring");
+    let output =
+        Command::new("sh").args(["-c", &script, mooring]).arg(path).stdin(Stdio::null()).output();
+    let output = output.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    told
+}
+
+/// A name, entries with their sizes, a block of their content, and what is printed.
+type Bomb<'a> = (&'a str, Vec<(tar::EntryType, u64)>, &'a [u8; 512], &'a str);
+
+#[test]
+fn archive_bombs_need_bounded_memory_and_name_what_is_skipped() {
+    let work = tempfile::tempdir().unwrap();
+    let report = br#"{"ExitCode":"50","Output":"+ exit 50","Error":""}"#;
+    let mut traced = [b'\n'; 512];
+    let step = b"+ logs_to_events AKS.CSE.x y\n+ startTime='2026-01-01 00:00:00.000'\n+ endTime='2026-01-01 00:00:00.001'\n";
+    for copy in 0..4 {
+        traced[copy * step.len()..][..step.len()].copy_from_slice(step);
+    }
+    let name = [b'n'; 512];
+    let cases: [Bomb<'_>; 4] = [
+        (
+            "GNU names",
+            vec![(tar::EntryType::GNULongName, 200 << 20)],
+            &name,
+            "1 files skipped: name longer",
+        ),
+        (
+            "PAX headers",
+            vec![(tar::EntryType::XHeader, 200 << 20)],
+            &name,
+            "1 files skipped: name longer",
+        ),
+        ("logs", vec![(tar::EntryType::Regular, 16 << 20); 16], &traced, "limit reached: 64 MiB"),
+        (
+            "unwanted files",
+            vec![(tar::EntryType::Regular, 600 << 20)],
+            &name,
+            "limit reached: 512 MiB unpacked",
+        ),
+    ];
+    for (what, entries, block, note) in cases {
+        let path = work.path().join("bomb.tar.gz");
+        let file = std::fs::File::create(&path).unwrap();
+        let mut packer = GzEncoder::new(std::io::BufWriter::new(file), Compression::fast());
+        let mut first = [0; 512];
+        first[..report.len()].copy_from_slice(report);
+        let own = header(
+            tar::EntryType::Regular,
+            "var/log/azure/aks/provision.json",
+            report.len() as u64,
+        );
+        append(&mut packer, &own, &first);
+        for (number, (kind, size)) in entries.into_iter().enumerate() {
+            let file = match what {
+                "unwanted files" => "x".to_owned(),
+                _ => format!("node{number}/var/log/azure/cluster-provision.log"),
+            };
+            append(&mut packer, &header(kind, &file, size), block);
+            if kind != tar::EntryType::Regular {
+                append(&mut packer, &header(tar::EntryType::Regular, &file, 512), block);
+            }
+        }
+        packer.write_all(&[0; 1024]).unwrap();
+        packer.finish().unwrap().into_inner().unwrap();
+        assert!(path.metadata().unwrap().len() < 8 << 20, "{what} are packed well");
+        let told = trace_within(300_000, &path);
+        assert!(told.contains(note), "{what}: {told}");
+    }
+}
+
+#[test]
+fn long_names_of_an_archive_are_read_as_they_are() {
+    let work = tempfile::tempdir().unwrap();
+    let folder = work.path().join("n".repeat(180)).join("m".repeat(180));
+    std::fs::create_dir_all(folder.join("var/log/azure/aks")).unwrap();
+    let report = folder.join("var/log/azure/aks/provision.json");
+    std::fs::write(&report, br#"{"ExitCode":"50","Output":"+ exit 50","Error":""}"#).unwrap();
+    let name = report.strip_prefix(work.path()).unwrap();
+    // GNU's way, and that of PAX.
+    let mut gnu = tar::Builder::new(Vec::new());
+    gnu.append_path_with_name(&report, name).unwrap();
+    let mut pax = tar::Builder::new(Vec::new());
+    let bytes = std::fs::read(&report).unwrap();
+    pax.append_pax_extensions([("path", name.to_str().unwrap().as_bytes())]).unwrap();
+    pax.append(&header(tar::EntryType::Regular, "short", bytes.len() as u64), &*bytes).unwrap();
+    for archive in [gnu.into_inner().unwrap(), pax.into_inner().unwrap()] {
+        let path = work.path().join("node.tar");
+        std::fs::write(&path, archive).unwrap();
+        let told = text(&trace(&path, &[]));
+        assert!(told.contains("the bootstrap failed, exit code 50"), "{told}");
+    }
+}

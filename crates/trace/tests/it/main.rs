@@ -1,0 +1,13 @@
+//! Tests of timelines and of every format that shows them.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod formats;
+mod golden;
+mod nodes;
+mod reports;
+mod support;

@@ -1,0 +1,212 @@
+//! What a timeline tells of whole nodes.
+
+use crate::support::{files, timeline};
+use mooring_trace::field::{Pace, System};
+use mooring_trace::json::to_json;
+use mooring_trace::table::table;
+use mooring_trace::{File, Kind, Outcome, Source, Span, Status, Timeline, html, read};
+
+fn span<'a>(timeline: &'a Timeline, name: &str) -> &'a Span {
+    timeline.spans.iter().find(|span| span.short_name() == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+fn parent<'a>(timeline: &'a Timeline, name: &str) -> Option<&'a str> {
+    span(timeline, name).parent.map(|at| timeline.spans[at].short_name())
+}
+
+#[test]
+fn a_healthy_node_is_told_from_the_kernel_to_the_kubelet() {
+    let node = timeline("healthy");
+    assert_eq!(node.node, "aks-default-2jf98");
+    assert_eq!((node.outcome, node.exit_code), (Outcome::Succeeded, Some(0)));
+    assert!(node.diagnosis.is_none() && node.running.is_none() && node.skipped.is_empty());
+    assert_eq!(node.system, System::Ubuntu2204);
+    assert_eq!(node.spans[0].name, "kernel");
+    assert_eq!(node.spans[0].start.to_string(), "2026-11-15T01:59:30.25Z", "to the millisecond");
+    assert_eq!(span(&node, "kubelet ready").status, Status::Instant);
+    assert_eq!(node.spans.iter().filter(|span| span.kind == Kind::Step).count(), 37);
+    assert_eq!(parent(&node, "Provision"), None);
+    assert_eq!(parent(&node, "cse_start"), Some("Provision"));
+    assert_eq!(parent(&node, "configureKubeletAndKubectl"), Some("cse_start"));
+    assert_eq!(
+        parent(&node, "installDebPackageFromFile"),
+        Some("configureKubeletAndKubectl.installKubeletKubectlFromPkg")
+    );
+    assert_eq!(parent(&node, "ProvisionWait"), None);
+}
+
+#[test]
+fn attempt_before_a_reboot_is_shown_beside_the_latest() {
+    let failed = files("failed");
+    let report = failed.iter().find(|file| file.path.ends_with("aks/provision.json")).unwrap();
+    let mut files = files("healthy");
+    let path = "healthy/var/log/azure/aks/provision.json.previous".to_owned();
+    files.push(File { path, bytes: report.bytes.clone() });
+    let node = read(&files).remove(0);
+    assert_eq!((node.outcome, node.exit_code), (Outcome::Succeeded, Some(0)));
+    let (earlier, alone) = (node.earlier.clone().unwrap(), timeline("failed"));
+    assert_eq!(earlier.exit_code, alone.exit_code);
+    assert_eq!(earlier.diagnosis, alone.diagnosis);
+    assert_eq!(node.spans, timeline("healthy").spans, "its times are not mixed into these");
+    let reason = alone.diagnosis.unwrap().reason.clone();
+    let nodes = [node];
+    for text in [table(&nodes), to_json(&nodes), html::page(&nodes)] {
+        assert!(text.contains(&reason), "{text}");
+    }
+    assert!(timeline("healthy").earlier.is_none());
+}
+
+#[test]
+fn a_step_is_told_once_although_two_files_tell_of_it() {
+    let node = timeline("healthy");
+    assert_eq!(span(&node, "ensureKubelet").sources, [Source::Event, Source::Trace]);
+    assert_eq!(span(&node, "Provision").sources, [Source::Event, Source::AgentLog]);
+    let twice =
+        node.spans.iter().filter(|span| span.short_name().ends_with("imds_instance_metadata"));
+    assert_eq!(twice.count(), 2, "it really runs twice");
+}
+
+#[test]
+fn the_same_file_under_two_names_changes_nothing() {
+    let mut files = files("healthy");
+    let log =
+        files.iter().find(|file| file.path.ends_with("/cluster-provision.log")).unwrap().clone();
+    let path = "healthy/var/log/azure/aks/cluster-provision.log".to_owned();
+    files.push(File { path, ..log });
+    assert_eq!(read(&files)[0].spans, timeline("healthy").spans);
+}
+
+#[test]
+fn a_slow_step_is_told_by_the_figures_of_its_system() {
+    let node = timeline("healthy");
+    let slow: Vec<_> = node
+        .spans
+        .iter()
+        .filter(|span| span.comparison.is_some_and(|one| one.pace != Pace::Usual))
+        .map(Span::short_name)
+        .collect();
+    assert_eq!(
+        slow,
+        ["configureKubeletAndKubectl"],
+        "31.8 s, and 95 of 100 take less than 26.06 s"
+    );
+    let longest =
+        node.chain.iter().map(|&at| &node.spans[at]).find(|span| span.name.ends_with("FromPkg"));
+    assert!(longest.is_some(), "it is on the longest chain");
+}
+
+#[test]
+fn the_step_that_failed_is_named_although_it_wrote_no_event() {
+    let node = timeline("failed");
+    assert_eq!((node.outcome, node.exit_code), (Outcome::Failed, Some(211)));
+    let running = node.running.as_ref().unwrap();
+    assert_eq!(running.name, "AKS.CSE.orasLogin.oras_login_with_kubelet_identity");
+    let span = &node.spans[running.span.unwrap()];
+    assert_eq!((span.status, &span.sources[..]), (Status::Unfinished, &[Source::Trace][..]));
+    assert!(span.seconds() > 0.8);
+    assert_eq!(node.diagnosis.as_ref().unwrap().reason, "OrasBinaryMissing");
+}
+
+#[test]
+fn without_a_trace_the_last_event_and_the_code_name_the_step() {
+    let events = |path: &str| path.contains("/events/");
+    let mut files = files("failed");
+    files.retain(|file| events(&file.path));
+    let node = &read(&files)[0];
+    assert_eq!(
+        (node.outcome, node.exit_code),
+        (Outcome::Failed, Some(211)),
+        "the last event tells the code"
+    );
+    let running = node.running.as_ref().unwrap();
+    assert_eq!(running.name, "AKS.CSE.orasLogin.oras_login_with_kubelet_identity");
+    assert!(running.evidence.starts_with("concluded: "));
+    assert_eq!(node.spans[running.span.unwrap()].sources, [Source::Concluded]);
+}
+
+#[test]
+fn a_report_alone_tells_the_end_of_its_trace() {
+    let mut files = files("failed");
+    files.retain(|file| file.path.ends_with("provision.json"));
+    files[0].path = "somewhere/copy-of-the-report.json".to_owned();
+    let node = &read(&files)[0];
+    assert_eq!(
+        node.running.as_ref().unwrap().name,
+        "AKS.CSE.orasLogin.oras_login_with_kubelet_identity"
+    );
+    assert_eq!(node.diagnosis.as_ref().unwrap().reason, "OrasBinaryMissing");
+    assert!(node.spans.iter().any(|span| span.name == "kernel"));
+    assert_eq!(span(node, "cse_start").sources, [Source::Report]);
+}
+
+#[test]
+fn a_machine_in_another_zone_is_put_on_the_same_clock() {
+    let utc = timeline("failed");
+    let mut files = files("failed");
+    for file in files.iter_mut().filter(|file| file.path.contains("/events/")) {
+        let text = String::from_utf8(file.bytes.clone()).unwrap();
+        file.bytes = text.replace("2026-11-15 02:", "2026-11-15 07:").into_bytes();
+    }
+    files.retain(|file| file.path.contains("/events/"));
+    let moved = &read(&files)[0];
+    assert_eq!(moved.extent.unwrap().begin, utc.extent.unwrap().begin);
+}
+
+#[test]
+fn broken_files_are_named_and_left_out() {
+    let mut files = files("healthy");
+    for file in files.iter_mut().filter(|file| file.path.contains("/events/")).take(2) {
+        file.bytes.truncate(40);
+    }
+    files.push(File {
+        path: "healthy/var/log/azure/aks/provision.json".into(),
+        bytes: b"hello".to_vec(),
+    });
+    let node = &read(&files)[0];
+    assert_eq!(node.outcome, Outcome::Succeeded);
+    assert_eq!(node.skipped.len(), 3);
+    assert!(node.skipped[0].why.starts_with("it ends too early"), "{:?}", node.skipped);
+}
+
+#[test]
+fn two_nodes_in_one_folder_are_two_timelines() {
+    let both: Vec<File> = [files("healthy"), files("failed")].concat();
+    let names: Vec<_> = read(&both).into_iter().map(|one| one.node).collect();
+    assert_eq!(names, ["aks-default-2jf98", "aks-default-7kq2c"]);
+}
+
+#[test]
+fn a_page_says_in_words_what_it_draws() {
+    let page = html::page(&[timeline("failed")]);
+    for promise in [
+        "Why aks-default-7kq2c did not come up",
+        "ERR_ORAS_BINARY_NOT_FOUND",
+        "✗ never ended",
+        "oras_login_with_kubelet_identity",
+        "role=\"img\" aria-label=\"Waterfall of",
+        "prefers-color-scheme: dark",
+    ] {
+        assert!(page.contains(promise), "{promise}");
+    }
+    for word in ["<script", "http://", "https://", "src=", "@import", "url(http"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    if let Some(folder) = std::env::var_os("MOORING_KEEP_PAGES") {
+        let folder = std::path::Path::new(&folder);
+        std::fs::write(folder.join("failed.html"), page).unwrap();
+        std::fs::write(folder.join("healthy.html"), html::page(&[timeline("healthy")])).unwrap();
+    }
+}
+
+#[test]
+fn a_node_whose_agent_refused_ran_no_step() {
+    let report =
+        r#"{"ExitCode":"232","Error":"ERR_ORAS_BINARY_NOT_FOUND: oras is missing on this image"}"#;
+    let file = mooring_trace::File {
+        path: "var/log/azure/aks/provision.json".to_owned(),
+        bytes: report.into(),
+    };
+    let timeline = mooring_trace::Timeline::of("aks-default-1", &[file]);
+    assert_eq!(timeline.exit_code, Some(232));
+    assert!(timeline.running.is_none(), "{:?}", timeline.running);
+}

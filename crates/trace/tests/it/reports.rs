@@ -1,0 +1,176 @@
+//! What a report, a trace or an event tells where it is nearly all that there is.
+
+use mooring_trace::{File, Kind, Outcome, Source, Span, Status, Timeline, read};
+
+const REPORT: &str = "var/log/azure/aks/provision.json";
+const TRACE: &str = "var/log/azure/cluster-provision.log";
+
+fn file(path: &str, text: &str) -> File {
+    File { path: path.to_owned(), bytes: text.into() }
+}
+
+fn node(files: &[(&str, &str)]) -> Timeline {
+    read(&files.iter().map(|(path, text)| file(path, text)).collect::<Vec<_>>()).remove(0)
+}
+
+fn span<'a>(timeline: &'a Timeline, name: &str) -> &'a Span {
+    timeline.spans.iter().find(|span| span.short_name() == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+/// A step of the scripts' trace.
+fn step(name: &str, from: &str, to: Option<&str>) -> String {
+    let start = format!("+ logs_to_events {name} x\n+ local 'startTime=2026-11-15 {from}'\n");
+    to.map_or(start.clone(), |to| format!("{start}+ local 'endTime=2026-11-15 {to}'\n"))
+}
+
+#[test]
+fn scripts_that_failed_early_are_named_by_their_code() {
+    let report = r#"{"ExitCode":"50","Error":"","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026","ExecDuration":"30"}"#;
+    let timeline = node(&[(REPORT, report)]);
+    let running = timeline.running.as_ref().unwrap();
+    assert_eq!(running.name, "the outbound probe of mcr.microsoft.com");
+    // Nothing ended before: it began with the scripts.
+    let span = &timeline.spans[running.span.unwrap()];
+    assert_eq!(span.start.to_string(), "2026-11-15T02:00:00Z");
+    assert!((span.seconds() - 30.0).abs() < 1e-9, "{span:?}");
+}
+
+#[test]
+fn run_of_a_report_ends_with_its_last_step() {
+    // The report counts whole seconds: 60 of them are over at 02:01:00, and the last step ends 900 ms later.
+    let report =
+        r#"{"ExitCode":"0","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026","ExecDuration":"60"}"#;
+    let boot = "2026-11-15 02:09:00,000 - h.py[DEBUG]: start: modules-final: x\n";
+    let trace = step("AKS.CSE.ensureKubelet", "02:00:50.000", Some("02:01:00.900"));
+    let files = [(REPORT, report), (TRACE, trace.as_str()), ("var/log/cloud-init.log", boot)];
+    let timeline = node(&files);
+    let run = span(&timeline, "cse_start");
+    assert_eq!((run.kind, &run.sources[..]), (Kind::Run, &[Source::Report][..]));
+    assert_eq!(run.end.to_string(), "2026-11-15T02:01:00.9Z");
+    // A step that goes on in the background does not stretch it.
+    let trace = step("AKS.CSE.ensureKubelet", "02:00:50.000", Some("02:01:30.000"));
+    let timeline = node(&[(REPORT, report), (TRACE, trace.as_str())]);
+    assert_eq!(span(&timeline, "cse_start").end.to_string(), "2026-11-15T02:01:00Z");
+}
+
+#[test]
+fn run_and_steps_are_held_to_their_own_limits() {
+    let report =
+        r#"{"ExitCode":"0","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026","ExecDuration":"61"}"#;
+    let trace = step("AKS.CSE.configureCNI", "02:00:10.000", Some("02:00:10.000"));
+    let timeline = node(&[(REPORT, report), (TRACE, trace.as_str())]);
+    let pace = |name: &str| span(&timeline, name).comparison.map(|one| one.pace.as_str());
+    assert_eq!(pace("cse_start"), Some("slow"));
+    assert_eq!(pace("configureCNI"), Some("usual"));
+    // Only what boots is an instant; a step without length is a short step.
+    assert_eq!(span(&timeline, "configureCNI").status, Status::Done);
+}
+
+#[test]
+fn step_far_above_the_field_is_very_slow() {
+    let trace = step("AKS.CSE.ensureKubelet", "02:00:00.000", Some("02:02:00.000"));
+    let timeline = node(&[(TRACE, trace.as_str())]);
+    let comparison = span(&timeline, "ensureKubelet").comparison.unwrap();
+    assert_eq!(comparison.pace.as_str(), "very-slow");
+    let page = mooring_trace::html::page(&[timeline]);
+    assert!(page.contains("above p99") && !page.contains("above p95"), "{page}");
+}
+
+#[test]
+fn step_that_was_running_is_not_another_one_of_its_name() {
+    let trace = step("AKS.CSE.a", "02:00:10.000", None);
+    let event = r#"{"Timestamp":"2026-11-15 02:00:12.000","OperationId":"2026-11-15 02:00:13.000","TaskName":"AKS.CSE.a"}"#;
+    let timeline =
+        node(&[(TRACE, trace.as_str()), ("var/log/azure/events/1794708012000.json", event)]);
+    let running = timeline.running.as_ref().unwrap();
+    let span = &timeline.spans[running.span.unwrap()];
+    assert_eq!(
+        (span.status, span.start.to_string()),
+        (Status::Unfinished, "2026-11-15T02:00:10Z".to_owned())
+    );
+}
+
+#[test]
+fn single_file_is_known_by_its_content() {
+    let sources = |text: &str| -> Vec<Source> {
+        let timeline = Timeline::of("n", &[file("copy.txt", text)]);
+        timeline.spans.iter().flat_map(|span| span.sources.clone()).collect()
+    };
+    let trace = step("AKS.CSE.ensureKubelet", "02:00:00.000", Some("02:00:02.000"));
+    assert_eq!(sources(&trace), [Source::Trace]);
+    let event = r#"{"Timestamp":"2026-11-15 02:00:00.000","OperationId":"2026-11-15 02:00:01.000","TaskName":"AKS.CSE.a"}"#;
+    assert_eq!(sources(event), [Source::Event]);
+    let log = "{\"time\":\"2026-11-15T02:00:00Z\",\"msg\":\"aks-node-controller started\",\"task\":\"Provision\"}\n\
+               {\"time\":\"2026-11-15T02:00:09Z\",\"msg\":\"aks-node-controller finished\",\"task\":\"Provision\"}\n";
+    assert!(sources(log).iter().all(|source| *source == Source::AgentLog), "{:?}", sources(log));
+    // A message of Azure quotes the end of a trace; it is still a message with a code.
+    let message = format!(
+        "Enable failed: command terminated with exit status=50\n[stdout]\n{{\"ExitCode\":\"50\",\"Output\":\"{}\"}}",
+        trace.replace('\n', " ")
+    );
+    let timeline = Timeline::of("n", &[file("copy.txt", &message)]);
+    assert_eq!((timeline.outcome, timeline.exit_code), (Outcome::Failed, Some(50)));
+    // An object of another program is none of these.
+    let timeline = Timeline::of("n", &[file("copy.json", r#"{"msg":"hello","level":"info"}"#)]);
+    assert_eq!(timeline.skipped.len(), 1);
+    assert!(timeline.is_empty());
+}
+
+#[test]
+fn report_of_the_node_comes_before_the_message_of_azure() {
+    let message = "Enable failed: failed to execute command: command terminated with exit status=50\n[stdout]\n\n[stderr]\n";
+    let report = r#"{"ExitCode":"51"}"#;
+    let second = r#"{"ExitCode":"52"}"#;
+    let code = |files: &[(&str, &str)]| node(files).exit_code;
+    assert_eq!(code(&[("var/log/azure/extension.txt", message)]), Some(50));
+    // In any order, and the first of two.
+    assert_eq!(code(&[("extension.txt", message), (REPORT, report)]), Some(51));
+    assert_eq!(code(&[(REPORT, report), ("extension.txt", message)]), Some(51));
+    assert_eq!(code(&[(REPORT, report), ("var/log/azure/provision.json", second)]), Some(51));
+}
+
+#[test]
+fn only_hotfix_events_of_the_agent_are_quoted() {
+    let message = |task: &str| {
+        let event = format!(
+            r#"{{"Timestamp":"2026-11-15 02:00:00.000","OperationId":"2026-11-15 02:00:01.000","TaskName":"{task}","Message":"scripts=1 | startTime=x"}}"#
+        );
+        node(&[("var/log/azure/events/1794708000000.json", &event)]).spans[0].message.clone()
+    };
+    assert_eq!(message("AKS.AKSNodeController.Hotfix"), "scripts=1");
+    assert_eq!(message("AKS.AKSNodeController.Provision"), "");
+    assert_eq!(message("AKS.CSE.installHotfix"), "");
+}
+
+#[test]
+fn zones_of_half_and_quarter_hours_are_put_on_one_clock() {
+    // Named after 02:00:00 UTC, and stamped with the clock of the machine, a second before or after.
+    for (local, what) in [
+        ("2026-11-15 07:30:01.000", "five and a half hours ahead"),
+        ("2026-11-15 07:29:59.000", "the same, before its name was made"),
+        ("2026-11-14 22:30:01.000", "three and a half hours back, after its name was made"),
+        ("2026-11-15 07:45:01.000", "five and three quarters ahead"),
+        ("2026-11-14 22:29:59.000", "three and a half hours back"),
+        ("2026-11-15 02:00:00.000", "UTC"),
+    ] {
+        let event = format!(r#"{{"Timestamp":"{local}","TaskName":"AKS.CSE.a"}}"#);
+        let timeline = node(&[("var/log/azure/events/1794708000000.json", &event)]);
+        let begin = timeline.extent.unwrap().begin;
+        let away = begin.as_second() - 1_794_708_000;
+        assert!((-1..=1).contains(&away), "{what}: {begin}");
+    }
+}
+
+#[test]
+fn more_spans_than_any_node_has_are_left_out_and_counted() {
+    let many: String = (0..5000)
+        .map(|at| step(&format!("AKS.CSE.s{at}"), "02:00:00.000", Some("02:00:01.000")))
+        .collect();
+    let timeline = node(&[(TRACE, &many)]);
+    assert_eq!((timeline.spans.len(), timeline.skipped.len()), (5000, 0));
+    let event = r#"{"Timestamp":"2026-11-15 02:00:00.000","OperationId":"2026-11-15 02:00:01.000","TaskName":"AKS.AKSNodeController.Provision"}"#;
+    let timeline = node(&[(TRACE, &many), ("var/log/azure/events/1794708000000.json", event)]);
+    assert_eq!(timeline.spans.len(), 5000);
+    assert_eq!(timeline.skipped[0].path, "1 times", "{:?}", timeline.skipped);
+    assert!(timeline.spans.iter().any(|span| span.kind == Kind::Agent), "steps are left out first");
+}
