@@ -181,6 +181,25 @@ async fn only_missing_answers_in_a_row_are_believed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn written_resource_is_lost_only_when_missing_three_times_in_a_row() {
+    let missing = || answer(404, &[], NOT_FOUND);
+    let forgotten = || [answer(201, &[STATUS], ""), missing(), missing(), missing()];
+    for (resource, expected) in [
+        (vec![missing(), missing(), missing()], "Lost"),
+        (vec![missing(), missing(), answer(200, &[], DONE)], "Succeeded"),
+    ] {
+        let world = World::new(forgotten().into_iter().chain(resource));
+        let client = world.client();
+        let outcome = match follow(&client, &mut put(&client).await).await {
+            Outcome::Lost { state: None } => "Lost",
+            Outcome::Succeeded(Some(_)) => "Succeeded",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((outcome, world.left()), (expected, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn record_of_a_wrong_clock_delays_a_poll_by_five_minutes_at_most() {
     let world = World::new([answer(202, &[STATUS], ""), status("InProgress")]);
     let client = world.client();
