@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use libfuzzer_sys::fuzz_target;
-use mooring_contract::catalogue::Os;
+use mooring_codes::Os;
 use mooring_diagnosis::{
     Confidence, Diagnosis, Hints, LONGEST_LINE, Outcome, SCHEMA, decode, diagnose, to_json,
 };

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use mooring_codes::{Os, image_date};
 use mooring_contract::CseStatus;
-use mooring_contract::catalogue::{Os, image_date};
 use mooring_contract::json::{Escape, escape_into};
 use mooring_diagnosis::{Diagnosis, Hints, diagnose};
 

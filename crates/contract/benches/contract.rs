@@ -1,10 +1,9 @@
 //! How long the contract takes: `cargo bench -p mooring-contract`.
 //!
-//! Aims: a 64 KiB config in under 1 ms, a catalogue look-up in under 100 ns.
+//! Aim: a 64 KiB config in under 1 ms.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use mooring_contract::catalogue::{Date, Os, by_name, lookup};
 use mooring_contract::node_config::parse;
 
 fn main() {
@@ -38,20 +37,4 @@ fn parse_config_kib(bencher: Bencher, kib: usize) {
     bencher
         .counter(BytesCount::new(document.len()))
         .bench(|| parse(black_box(document.as_bytes())));
-}
-
-#[divan::bench(args = [50, 232, 255])]
-fn look_up_number(bencher: Bencher, number: i32) {
-    bencher.bench(|| lookup(Os::Linux, black_box(number), None));
-}
-
-#[divan::bench(args = [50, 232, 255])]
-fn look_up_number_and_day(bencher: Bencher, number: i32) {
-    let day = Date::new(2026, 1, 27);
-    bencher.bench(|| lookup(Os::Linux, black_box(number), black_box(day)));
-}
-
-#[divan::bench]
-fn look_up_name(bencher: Bencher) {
-    bencher.bench(|| by_name(black_box("VMExtensionError_OutboundConnFail")));
 }

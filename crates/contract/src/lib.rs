@@ -5,12 +5,10 @@
 //! | [`NodeConfig`] | what a control plane tells a node ([`node_config`]) |
 //! | [`custom_data`] | how it gets there |
 //! | [`CseStatus`] | what the node reports ([`cse_status`]) |
-//! | [`catalogue`] | what the report's exit code means |
 //!
 //! Nothing in here does I/O, reads a clock or draws a random number. Whatever could hold a secret is
 //! a [`Secret`] or a [`ProxyUrl`], which cannot be printed.
 
-pub mod catalogue;
 pub mod cse_status;
 pub mod custom_data;
 pub mod json;

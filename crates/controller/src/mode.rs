@@ -1,6 +1,6 @@
 //! How a node is set up, and which of its extensions does it.
 
-use mooring_contract::catalogue::Os;
+use mooring_codes::Os;
 
 /// How a node is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

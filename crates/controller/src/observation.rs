@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use mooring_contract::catalogue::Os;
+use mooring_codes::Os;
 
 mod body;
 mod machine;

@@ -1,7 +1,7 @@
 //! What is to be said of a claim, from what a read showed.
 
 use jiff::Timestamp;
-use mooring_contract::catalogue::{Os, image_date};
+use mooring_codes::{Os, image_date};
 use mooring_diagnosis::{Diagnosis, Hints, Outcome, Situation, diagnose};
 
 use crate::claim::Claim;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mooring_contract::catalogue::{ExitCode, Owner, Status, all as all_codes};
+use mooring_codes::{ExitCode, Owner, Status, all as all_codes};
 
 use crate::diagnose::reason;
 use crate::rules;

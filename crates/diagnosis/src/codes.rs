@@ -1,6 +1,6 @@
 //! Exit codes and names of errors, wherever they stand.
 
-use mooring_contract::catalogue::{Os, by_name};
+use mooring_codes::{Os, by_name};
 
 use crate::message::{Found, Handler, LINUX_CODES, Message, Opener};
 use crate::read::Read;

@@ -1,6 +1,6 @@
 //! From any bytes to what they say, message by message.
 
-use mooring_contract::catalogue::Date;
+use mooring_codes::Date;
 
 use crate::decoded::{Decoded, Outcome};
 use crate::facts::gather;

@@ -1,7 +1,7 @@
 //! What a text says about one node's bootstrap.
 
+use mooring_codes::Os;
 use mooring_contract::CseStatus;
-use mooring_contract::catalogue::Os;
 
 /// How a code was found; the order is the order of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

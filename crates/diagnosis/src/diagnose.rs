@@ -1,9 +1,9 @@
 //! From a text to diagnoses: the first rule that fits, else the catalogue.
 
-use mooring_contract::CseStatus;
-use mooring_contract::catalogue::{
+use mooring_codes::{
     Date, ExitCode, Meanings, Os, Owner, Reach, Status, image_date, known_image, lookup_named,
 };
+use mooring_contract::CseStatus;
 
 use crate::decode::read;
 use crate::decoded::{Decoded, FoundBy, Outcome, Situation};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mooring_contract::catalogue::{Date, Os, Owner};
+use mooring_codes::{Date, Os, Owner};
 
 use crate::decoded::{FoundBy, Outcome, Situation};
 use crate::evidence::Evidence;

@@ -1,6 +1,6 @@
 //! Codes that nobody has written as a number: AKS's names and sentences, and ARM's own errors.
 
-use mooring_contract::catalogue::{Date, ExitCode, Os, by_name, image_date};
+use mooring_codes::{Date, ExitCode, Os, by_name, image_date};
 
 use crate::decoded::{FoundBy, Outcome, Situation};
 use crate::message::{Found, Opener};

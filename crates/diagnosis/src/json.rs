@@ -1,6 +1,6 @@
 //! Diagnoses as JSON, schema `mooring.explain/v1`.
 
-use mooring_contract::catalogue::Os;
+use mooring_codes::Os;
 use mooring_contract::json::{Escape, Layout, Writer};
 
 use crate::decoded::FoundBy;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
-use mooring_contract::catalogue::image_date;
+use mooring_codes::image_date;
 use serde_json::Value;
 
 use crate::diagnose::diagnose;

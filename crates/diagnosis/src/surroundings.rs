@@ -1,6 +1,6 @@
 //! What stands around a message: its extension, streams, instance, state, image, step.
 
-use mooring_contract::catalogue::image_date;
+use mooring_codes::image_date;
 
 use crate::extension::{is_bootstrap_name, is_custom_script};
 use crate::message::{Found, Message, Opener};

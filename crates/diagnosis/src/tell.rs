@@ -1,6 +1,6 @@
 //! From one message to what it says: its system, and which of its codes counts.
 
-use mooring_contract::catalogue::Os;
+use mooring_codes::Os;
 
 use crate::decoded::{Decoded, FoundBy, Outcome, Situation};
 use crate::extension::is_bootstrap;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use mooring_contract::catalogue::{self, Date};
+use mooring_codes::Date;
 
 use crate::cluster_cli::{
     CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, WHY_HELP, WhyArguments,
@@ -220,7 +220,7 @@ pub(crate) enum Os {
     Windows,
 }
 
-impl From<Os> for catalogue::Os {
+impl From<Os> for mooring_codes::Os {
     fn from(os: Os) -> Self {
         match os {
             Os::Linux => Self::Linux,
@@ -250,7 +250,7 @@ pub(crate) enum ListFormat {
 }
 
 fn image_date(text: &str) -> Result<Date, String> {
-    catalogue::image_date(text).map_err(|error| error.to_string())
+    mooring_codes::image_date(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

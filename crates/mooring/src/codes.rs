@@ -1,6 +1,6 @@
 //! `codes`: the catalogue, to browse.
 
-use mooring_contract::catalogue::{Date, ExitCode, Os, Reach, Status, all, by_name, lookup, page};
+use mooring_codes::{Date, ExitCode, Os, Reach, Status, all, by_name, lookup, page};
 use mooring_contract::json::{Escape, Layout, Writer};
 use mooring_contract::shown;
 

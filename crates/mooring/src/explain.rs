@@ -4,9 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use mooring_contract::catalogue::{
-    ExitCode, Meanings, Os, by_name, known_image, known_image_page, page,
-};
+use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image, known_image_page, page};
 use mooring_contract::shown;
 use mooring_diagnosis::{
     ANOTHER_IMAGE, CausePage, Confidence, Diagnosis, DiagnosisStream, Effective, Hints, Outcome,

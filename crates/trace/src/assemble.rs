@@ -1,7 +1,7 @@
 //! From what the files tell to one timeline.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_contract::catalogue::Os;
+use mooring_codes::Os;
 use mooring_diagnosis::{Hints, diagnose_bounded};
 
 use crate::escape::tidy;

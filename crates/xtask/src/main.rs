@@ -34,7 +34,7 @@ Chores:
                skipped tests; --list prints suites, lanes and seconds
   oracles      install what judges the simulator: Microsoft's Python clients
   audit        licences, sources and banned crates, by cargo-deny
-  codes        write docs/CODES.md anew from the exit-code catalogue
+  codes        generate docs/CODES.md from the exit codes
   lab node [--only CASE] [--list] [--keep] [--install]
                boot nodes of real parts (systemd, cloud-init, oras, docker-registry) and compare what is seen with what is
                expected; needs root and Debian packages, which --install installs; --only runs the cases whose name has

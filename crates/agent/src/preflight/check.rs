@@ -1,6 +1,6 @@
 //! What a check is, and what it can find.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::Facts;
 use crate::cli::Stage;

@@ -27,7 +27,7 @@ mod oras;
 mod program;
 mod show;
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use crate::cli::{OutputFormat, PreflightFlags, Stage};
 use crate::paths::Layout;

@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
+use mooring_codes::Owner;
 use mooring_contract::Secret;
-use mooring_contract::catalogue::Owner;
 use mooring_contract::node_config::OrUnset as _;
 
 use super::check::{Check, Need};

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use mooring_codes::image_date;
 use mooring_contract::Secret;
-use mooring_contract::catalogue::image_date;
 
 use super::check::Verdict;
 use super::program::{Place, State, at, in_path, search_path};

@@ -1,6 +1,6 @@
 //! Results for a person and for a pipeline.
 
-use mooring_contract::catalogue::{Os, lookup_named};
+use mooring_codes::{Os, lookup_named};
 use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
 
 use super::{Finding, Result, Verdict};

@@ -258,7 +258,7 @@ fn is_final(status: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mooring_contract::catalogue::by_name;
+    use mooring_codes::by_name;
 
     fn judged(party: Party, status: u16) -> (u8, Again) {
         let trouble = Trouble::of_status(party, &HttpResponse { status, ..Default::default() });

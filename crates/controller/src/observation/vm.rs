@@ -1,6 +1,6 @@
 //! A VM's instance view.
 
-use mooring_contract::catalogue::Os;
+use mooring_codes::Os;
 use serde::Deserialize;
 
 use super::body::{StatusBody, lenient, listed};

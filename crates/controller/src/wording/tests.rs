@@ -1,4 +1,4 @@
-use mooring_contract::catalogue::{Os, Status as RowStatus, all};
+use mooring_codes::{Os, Status as RowStatus, all};
 use mooring_diagnosis::{Hints, diagnose, diagnose_code};
 use proptest::prelude::*;
 

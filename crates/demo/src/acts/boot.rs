@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mooring_contract::catalogue::{Os, image_date, lookup_named};
+use mooring_codes::{Os, image_date, lookup_named};
 use tokio::time::Instant;
 
 use crate::observer::{CONDITION, Claim, condition};

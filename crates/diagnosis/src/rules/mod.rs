@@ -16,7 +16,7 @@ mod registry;
 mod time;
 mod windows;
 
-use mooring_contract::catalogue::{Date, Os, Owner};
+use mooring_codes::{Date, Os, Owner};
 
 use crate::clues::{Clue, Groups};
 use crate::decoded::{Decoded, Outcome, Situation};

@@ -1,7 +1,7 @@
 //! Egress, DNS, proxies, TLS. The scripts fetch before they test the network, so a blocked network
 //! often shows as the code of an install step.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::Rule;
 use crate::clues::Clue;

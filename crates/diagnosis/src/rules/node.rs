@@ -1,6 +1,6 @@
 //! Disk, locks, metadata, kubelet, the image.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::{Rule, day};
 use crate::clues::Clue;

@@ -1,6 +1,6 @@
 //! oras, the bootstrap registry, its rights and names.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::Rule;
 use crate::clues::Clue;

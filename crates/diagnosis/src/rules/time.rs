@@ -1,6 +1,6 @@
 //! What ran out of time, what never ran, and what went well.
 
-use mooring_contract::catalogue::{Os, Owner};
+use mooring_codes::{Os, Owner};
 
 use super::{Rule, day};
 use crate::clues::Clue;

@@ -1,7 +1,7 @@
 //! The same causes on Windows, where numbers and words are others. Its scripts put what went wrong
 //! into the line of the result, so the line with the code is often the evidence as well.
 
-use mooring_contract::catalogue::{Os, Owner};
+use mooring_codes::{Os, Owner};
 
 use super::Rule;
 use crate::clues::Clue;

@@ -1,6 +1,6 @@
 //! VM sizes, capacity and zones.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::context::OTHER_SERVICES;
 use super::{About, Cause, LAUNCH, Wording};

@@ -1,6 +1,6 @@
 //! The cluster's own state: control plane, operations, versions, drains.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::{About, Cause, Tier, Wording};
 use crate::diagnosis::Confidence;

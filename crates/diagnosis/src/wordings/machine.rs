@@ -1,6 +1,6 @@
 //! Images, boot, other extensions, Cluster API, GPUs, the contract between image and bootstrap.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::{About, Cause, Tier, Wording};
 use crate::diagnose::ANOTHER_IMAGE;

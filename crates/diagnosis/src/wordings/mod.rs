@@ -33,7 +33,7 @@ mod wrappers;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use mooring_contract::catalogue::{Os, Owner};
+use mooring_codes::{Os, Owner};
 
 use crate::diagnosis::Confidence;
 use crate::stage::Stage;

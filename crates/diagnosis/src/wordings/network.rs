@@ -2,7 +2,7 @@
 //!
 //! The causes are those of the rules for exit codes.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::{About, BOOTSTRAP, Cause, Wording};
 use crate::diagnose::ANOTHER_IMAGE;

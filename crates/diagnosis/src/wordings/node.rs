@@ -1,6 +1,6 @@
 //! kubelet, container runtime, network plugin, Windows networking.
 
-use mooring_contract::catalogue::{Os, Owner};
+use mooring_codes::{Os, Owner};
 
 use super::{About, Cause, Tier, Wording};
 use crate::diagnosis::Confidence;

@@ -1,6 +1,6 @@
 //! Errors that only wrap another, or report that something failed.
 
-use mooring_contract::catalogue::Owner;
+use mooring_codes::Owner;
 
 use super::{About, Cause, Tier, Wording};
 use crate::diagnosis::Confidence;

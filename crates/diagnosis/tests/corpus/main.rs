@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Arguments, Trial};
-use mooring_contract::catalogue::{Os, image_date};
+use mooring_codes::{Os, image_date};
 use mooring_diagnosis::{Confidence, Hints, LONGEST_LINE, diagnose, rule_names, to_json};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The first and the last day, second and code for which a rule holds.
 
-use mooring_contract::catalogue::{Date, Os};
+use mooring_codes::{Date, Os};
 use mooring_diagnosis::{Hints, decode, diagnose};
 
 fn report(code: i32, seconds: u32, output: &str) -> String {

@@ -1,6 +1,6 @@
 //! What a diagnosis promises, code by code and text by text.
 
-use mooring_contract::catalogue::{Os, Reach, Status, all};
+use mooring_codes::{Os, Reach, Status, all};
 use mooring_diagnosis::{Confidence, Hints, Outcome, decode, diagnose, diagnose_code, to_json};
 
 fn report(code: i32, output: &str) -> String {

@@ -1,7 +1,7 @@
 //! What the rest of the world asks of Azure without a request.
 
 use jiff::Timestamp;
-use mooring_contract::catalogue::{Os, lookup};
+use mooring_codes::{Os, lookup};
 use serde_json::json;
 
 use super::Azure;

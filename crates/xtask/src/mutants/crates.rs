@@ -6,8 +6,6 @@ use crate::step::Failed;
 pub(super) struct Tested {
     pub(super) name: &'static str,
     pub(super) files: &'static [&'static str],
-    /// Files of these that hold tables, which tests compare row by row.
-    pub(super) data: &'static [&'static str],
     /// Tests that take seconds, since they run once for every change.
     pub(super) tests: &'static [&'static str],
 }
@@ -15,11 +13,10 @@ pub(super) struct Tested {
 /// The crate that is examined if none is named.
 pub(super) const DEFAULT: &str = "repair";
 
-pub(super) const TABLE: [Tested; 12] = [
+pub(super) const TABLE: [Tested; 13] = [
     Tested {
         name: "agent",
         files: &["crates/agent/src/**"],
-        data: &[],
         tests: &[
             "--lib",
             "--test=cli",
@@ -36,7 +33,6 @@ pub(super) const TABLE: [Tested; 12] = [
     Tested {
         name: "arm",
         files: &["crates/arm/src/**"],
-        data: &[],
         tests: &[
             "--lib",
             "--test=errors",
@@ -47,35 +43,23 @@ pub(super) const TABLE: [Tested; 12] = [
             "--test=sequences",
         ],
     },
-    Tested {
-        name: "contract",
-        files: &["crates/contract/src/**"],
-        data: &["crates/contract/src/catalogue/data/**"],
-        tests: &["--tests"],
-    },
+    Tested { name: "codes", files: &["crates/codes/src/**"], tests: &["--tests"] },
+    Tested { name: "contract", files: &["crates/contract/src/**"], tests: &["--tests"] },
     Tested {
         name: "controller",
         files: &["crates/controller/src/**"],
-        data: &[],
         tests: &["--lib", "--test=dropped", "--test=forged", "--test=replay", "--test=run"],
     },
-    Tested { name: "demo", files: &["crates/demo/src/**"], data: &[], tests: &["--lib"] },
+    Tested { name: "demo", files: &["crates/demo/src/**"], tests: &["--lib"] },
     Tested {
         name: "diagnosis",
         files: &["crates/diagnosis/src/**"],
-        data: &[],
         tests: &["--lib", "--test=corpus", "--test=fleet", "--test=promises", "--test=properties"],
     },
-    Tested {
-        name: "kubeconfig",
-        files: &["crates/kubeconfig/src/**"],
-        data: &[],
-        tests: &["--lib"],
-    },
+    Tested { name: "kubeconfig", files: &["crates/kubeconfig/src/**"], tests: &["--lib"] },
     Tested {
         name: "mooring",
         files: &["crates/mooring/src/**"],
-        data: &[],
         tests: &[
             "--bins",
             "--test=bundle",
@@ -99,7 +83,6 @@ pub(super) const TABLE: [Tested; 12] = [
             "crates/repair/src/stand_in.rs",
             "crates/repair/src/observation/error_codes.rs",
         ],
-        data: &[],
         tests: &[
             "--lib",
             "--test=guards",
@@ -113,11 +96,10 @@ pub(super) const TABLE: [Tested; 12] = [
     Tested {
         name: "simulator",
         files: &["crates/simulator/src/**"],
-        data: &[],
         tests: &["--lib", "--test=azure", "--test=live_patching", "--test=world"],
     },
-    Tested { name: "testbed", files: &["crates/testbed/src/**"], data: &[], tests: &["--tests"] },
-    Tested { name: "trace", files: &["crates/trace/src/**"], data: &[], tests: &["--tests"] },
+    Tested { name: "testbed", files: &["crates/testbed/src/**"], tests: &["--tests"] },
+    Tested { name: "trace", files: &["crates/trace/src/**"], tests: &["--tests"] },
 ];
 
 /// Returns the rows of these crates, each once.

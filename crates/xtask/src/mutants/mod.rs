@@ -145,7 +145,6 @@ fn cargo_mutants(tested: &Tested, arguments: &Arguments, folder: &Path) -> Comma
     command.args(["-n", "19", "cargo", "mutants"]);
     command.arg("--dir").arg(folder.join("tree")).args(["--package", &package]);
     command.args(tested.files.iter().flat_map(|file| ["--file", file]));
-    command.args(tested.data.iter().flat_map(|file| ["--exclude", file]));
     command.args(tested.tests.iter().map(|test| format!("--cargo-arg={test}")));
     for line in ["profile.dev.debug=false", &unoptimized] {
         command.arg(format!("--cargo-arg=--config={line}"));

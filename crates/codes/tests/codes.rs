@@ -1,6 +1,6 @@
-//! What the exit-code catalogue promises.
+//! Rows, lookups and pages.
 
-use mooring_contract::catalogue::{
+use mooring_codes::{
     Category, Date, ExitCode, Os, Owner, Reach, Since, Status, Transient, all, by_name, history,
     image_date, lookup, lookup_named, page,
 };
@@ -78,7 +78,7 @@ fn every_code_of_a_node_can_be_acted_upon_at_night() {
         assert!(code.meaning.len() >= 40, "{code}: {}", code.meaning);
         assert!(code.cause.len() >= 20, "{code}: {}", code.cause);
         assert!(code.action.len() >= 20, "{code}: {}", code.action);
-        assert!(!code.owner.sentence().is_empty(), "{code}");
+        assert!(!code.owner.description().is_empty(), "{code}");
     }
 }
 
@@ -445,7 +445,7 @@ fn every_page_has_every_section() {
 #[test]
 fn the_page_of_50_reads_as_promised() {
     let page = page(by_name("ERR_OUTBOUND_CONN_FAIL").first().unwrap());
-    assert_eq!(page, include_str!("catalogue/page-50.txt"));
+    assert_eq!(page, include_str!("page-50.txt"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! One row of the catalogue.
+//! One row of the tables.
 
 use std::fmt;
 
@@ -13,40 +13,40 @@ pub struct ExitCode {
     pub number: i32,
     /// The constant's name as the scripts spell it; a few words for a raw code.
     pub name: &'static str,
-    /// Where the meaning stands in the life of its number.
+    /// The life cycle of the meaning.
     pub status: Status,
     /// How far the exit gets.
     pub reach: Reach,
-    /// What kind of trouble it is.
+    /// The kind of failure.
     pub category: Category,
-    /// Who acts first.
+    /// The owner of the next step.
     pub owner: Owner,
-    /// Whether another try can succeed.
+    /// The prospects of a retry.
     pub transient: Transient,
-    /// What has happened.
+    /// The failure itself.
     pub meaning: &'static str,
-    /// What is usually behind it.
+    /// The usual cause.
     pub cause: &'static str,
-    /// What to do first.
+    /// The first step to take.
     pub action: &'static str,
     /// The script, function or tool that exits with it.
     pub origin: &'static str,
-    /// Since when the number has this meaning.
+    /// The day from which the number has this meaning.
     pub introduced: Since,
     /// From this day on (inclusive) the constant was withdrawn, until the second day (exclusive).
     pub away: Option<(Date, Date)>,
     /// The first day without the constant.
     pub removed: Option<Date>,
-    /// Number and name of the row that took this meaning over, if one did.
+    /// Number and name of the row that has this meaning since then.
     pub became: Option<(i32, &'static str)>,
     /// The names that AKS itself is known to use for it.
     pub aks_names: &'static [&'static str],
-    /// Microsoft's own page.
+    /// The page of Microsoft.
     pub doc_url: Option<&'static str>,
 }
 
 impl ExitCode {
-    /// What the tables' rows start from; every row says at least its number, name and texts.
+    /// The base of every row in the data.
     pub(super) const EMPTY: Self = Self {
         os: Os::Linux,
         number: 0,
@@ -68,7 +68,7 @@ impl ExitCode {
         doc_url: None,
     };
 
-    /// The place among the meanings of one number: what a node of today can report comes first.
+    /// Ranks the meanings of one number: what a node can report today comes first.
     pub(super) const fn rank(&self) -> u8 {
         match (self.status, self.reach) {
             (Status::Agent, _) => 0,
@@ -88,14 +88,14 @@ impl fmt::Display for ExitCode {
     }
 }
 
-/// Since when a number has a meaning.
+/// The first day of a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     /// From this day on.
     On(Date),
     /// On this day at the latest: the recorded history begins there.
     By(Date),
-    /// Nobody wrote it down.
+    /// Not recorded.
     Unrecorded,
 }
 
@@ -109,7 +109,7 @@ impl Since {
         }
     }
 
-    /// Whether the meaning may be older than the recorded day.
+    /// Returns true if the meaning may be older than the recorded day.
     #[must_use]
     pub const fn is_lower_bound(self) -> bool {
         matches!(self, Self::By(_))

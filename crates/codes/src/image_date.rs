@@ -1,9 +1,10 @@
-//! The day that a node image version stands for.
+//! The day of a node image version.
 
-use super::Date;
-use crate::shown;
+use mooring_contract::shown;
 
-/// Why a text names no day.
+use crate::Date;
+
+/// The reason why a text is not a day.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageDateError {
     /// The text has none of the accepted forms.
@@ -17,7 +18,7 @@ pub enum ImageDateError {
 const FORMS: &str = "hint: give a version such as `202601.27.0`, an image name that ends in one \
     (`AKSAzureLinux-V3gen2-202601.27.0`; old names end in `2021.01.28`), or a date `2026-01-27`";
 
-/// The day of an image version (`202601.27.0`, alone or at the end of an image's name or resource
+/// Returns the day of an image version (`202601.27.0`, alone or at the end of an image's name or resource
 /// id; old images wrote `2021.01.28`) or of a date (`2026-01-27`).
 pub fn image_date(text: &str) -> Result<Date, ImageDateError> {
     let text = text.trim();

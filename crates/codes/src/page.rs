@@ -1,13 +1,13 @@
-//! The page that an operator reads about a code, as `rustc --explain` would print it.
+//! The page about a code, like those of `rustc --explain`.
 
 use std::fmt::Write as _;
 
-use super::{ExitCode, KnownImage, Os, Status, lookup};
+use crate::{ExitCode, KnownImage, Os, Status, lookup};
 
 /// A terminal's classic width.
 const WIDTH: usize = 80;
 
-/// The page of a code: Markdown that also reads well as plain text.
+/// Returns the page of a code: Markdown that also reads well as plain text.
 #[must_use]
 pub fn page(code: &ExitCode) -> String {
     let mut page = String::with_capacity(2048);
@@ -20,8 +20,8 @@ pub fn page(code: &ExitCode) -> String {
 
     section(&mut page, "Likely cause", code.cause);
     section(&mut page, "First action", code.action);
-    section(&mut page, "Who acts first", &format!("[{}] {}", code.owner, code.owner.sentence()));
-    section(&mut page, "Worth another try?", code.transient.sentence());
+    section(&mut page, "Who acts first", &format!("[{}] {}", code.owner, code.owner.description()));
+    section(&mut page, "Worth another try?", code.transient.description());
     section(&mut page, "Where it comes from", &provenance(code));
     others(&mut page, code);
     if !code.aks_names.is_empty() {
@@ -33,7 +33,7 @@ pub fn page(code: &ExitCode) -> String {
     page
 }
 
-/// What is known of a broken image, to stand in front of the page of a code that its nodes end with.
+/// Returns the facts about a broken image, to print before the page of a code.
 #[must_use]
 pub fn known_image_page(image: &KnownImage, action: &str) -> String {
     let title = format!("Known-bad image: {}", image.name);
@@ -53,7 +53,7 @@ fn title(code: &ExitCode) -> String {
 }
 
 fn provenance(code: &ExitCode) -> String {
-    let mut text = format!("{}. {}", code.origin.trim_end_matches('.'), code.reach.sentence());
+    let mut text = format!("{}. {}", code.origin.trim_end_matches('.'), code.reach.description());
     match code.status {
         Status::Agent => text.push_str(" Mooring's agent writes it on any image."),
         Status::Raw | Status::ImageBuildOnly | Status::Proposed => {}
@@ -75,7 +75,7 @@ fn times(code: &ExitCode) -> String {
     }
 }
 
-/// The other meanings of the number, also on the other operating system: texts often name neither.
+/// Adds the other meanings of the number, also on the other operating system: reports often name neither.
 fn others(page: &mut String, code: &ExitCode) {
     let others = [Os::Linux, Os::Windows]
         .into_iter()

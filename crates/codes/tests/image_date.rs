@@ -1,6 +1,6 @@
 //! What the date of a node image promises.
 
-use mooring_contract::catalogue::{Date, ImageDateError, image_date};
+use mooring_codes::{Date, ImageDateError, image_date};
 use proptest::prelude::*;
 
 #[test]

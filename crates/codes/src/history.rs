@@ -1,9 +1,9 @@
-//! Who held a Linux number, period by period.
+//! The constants of a Linux number, period by period.
 
-use super::Date;
-use super::data::HISTORY;
+use crate::Date;
+use crate::tables::HISTORY;
 
-/// One line of the recorded history: from this day on, the number had these names.
+/// One change of the recorded history: from this day on, the number had these names.
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) number: i32,
@@ -23,14 +23,14 @@ pub struct Period {
 }
 
 impl Period {
-    /// Whether the day lies in the period. Two changes on one day leave a period without days.
+    /// Returns true if the day is in the period. Two changes on one day leave a period without days.
     #[must_use]
     pub fn contains(&self, date: Date) -> bool {
         self.from <= date && self.until.is_none_or(|until| date < until)
     }
 }
 
-/// The periods of a Linux number in the bootstrap scripts, the oldest first. The records begin on
+/// Returns the periods of a Linux number in the bootstrap scripts, the oldest first. The records begin on
 /// 2020-02-07. Raw codes, the agent's codes and the image build's own constants have no periods.
 pub fn history(number: i32) -> impl Iterator<Item = Period> + Clone {
     let start = HISTORY.partition_point(|change| change.number < number);
@@ -47,15 +47,15 @@ pub fn history(number: i32) -> impl Iterator<Item = Period> + Clone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Os, Status, all, lookup};
+    use crate::{Os, Status, all, lookup};
 
     #[test]
-    fn the_records_are_sorted_by_number_and_day() {
+    fn records_are_sorted_by_number_and_day() {
         assert!(HISTORY.iter().map(|change| (change.number, change.from)).is_sorted());
     }
 
     #[test]
-    fn every_period_is_what_a_look_up_tells_on_the_days_inside_it() {
+    fn lookup_on_each_day_of_a_period_returns_its_names() {
         let mut numbers: Vec<_> = HISTORY.iter().map(|change| change.number).collect();
         numbers.dedup();
         let mut checked = 0;
@@ -63,13 +63,13 @@ mod tests {
             for period in history(number) {
                 let days = all().filter_map(|row| row.introduced.date()).chain([period.from]);
                 for day in days.filter(|day| period.contains(*day)) {
-                    let mut told: Vec<_> = lookup(Os::Linux, number, Some(day))
+                    let mut names: Vec<_> = lookup(Os::Linux, number, Some(day))
                         .into_iter()
                         .filter(|row| matches!(row.status, Status::Current | Status::Removed))
                         .map(|row| row.name)
                         .collect();
-                    told.sort_unstable();
-                    assert_eq!(told, period.names, "{number} on {day}");
+                    names.sort_unstable();
+                    assert_eq!(names, period.names, "{number} on {day}");
                 }
                 checked += 1;
             }
@@ -78,12 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn every_constant_of_the_scripts_has_its_periods_and_every_period_its_row() {
+    fn constants_and_periods_agree() {
         let rows = all().filter(|row| {
             row.os == Os::Linux && matches!(row.status, Status::Current | Status::Removed)
         });
         for row in rows.clone() {
-            // These two stand only as comments in the scripts.
+            // These two exist only as comments in the scripts.
             if matches!(row.name, "ERR_SYSTEMCTL_ENABLE_FAIL" | "ERR_FLEXVOLUME_DOWNLOAD_TIMEOUT") {
                 continue;
             }
@@ -91,7 +91,7 @@ mod tests {
             assert_eq!(held.clone().next().map(|p| p.from), row.introduced.date(), "{row}");
             assert_eq!(held.last().and_then(|p| p.until), row.removed, "{row}");
         }
-        for change in &HISTORY {
+        for change in HISTORY {
             for name in change.names {
                 assert!(rows.clone().any(|r| r.number == change.number && r.name == *name));
             }

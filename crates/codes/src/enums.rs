@@ -1,15 +1,15 @@
-//! The small vocabularies of a row. Each word is stable: labels and JSON carry it.
+//! The enums of a row. Each word is stable: labels and JSON contain it.
 
 use std::fmt;
 
-macro_rules! words {
+macro_rules! enums {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[$doc])* $variant,)+ }
 
         impl $name {
-            /// Every value, in the order of the definition.
+            /// Every value, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The stable lower-case word.
@@ -27,7 +27,7 @@ macro_rules! words {
     };
 }
 
-words! {
+enums! {
     /// The operating system of the node; the same number differs between the two.
     Os {
         /// Any Linux node.
@@ -37,25 +37,25 @@ words! {
     }
 }
 
-words! {
-    /// Where a meaning stands in the life of its number.
+enums! {
+    /// The life cycle of a meaning.
     Status {
         /// Mooring's agent writes it, and its report's `Error` starts with the name.
         Agent = "agent",
         /// A constant of the bootstrap scripts as of 2026-08-21.
         Current = "current",
-        /// No constant: what a tool or shell leaves behind.
+        /// The exit status of a tool or shell, without a constant.
         Raw = "raw",
         /// A constant that the bootstrap scripts no longer have.
         Removed = "removed",
         /// A constant of the image build's own scripts.
         ImageBuildOnly = "image-build-only",
-        /// Stands only in an open pull request.
+        /// In an open pull request only.
         Proposed = "proposed-unmerged",
     }
 }
 
-words! {
+enums! {
     /// How far the exit gets.
     Reach {
         /// Can end a node's bootstrap.
@@ -80,9 +80,9 @@ words! {
 }
 
 impl Reach {
-    /// The same as a sentence for a person.
+    /// Describes it in a sentence.
     #[must_use]
-    pub const fn sentence(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Node => "It can end a node's bootstrap.",
             Self::Wrapper => "It is thrown by the command that wraps the setup script.",
@@ -97,20 +97,20 @@ impl Reach {
     }
 }
 
-words! {
-    /// What kind of trouble it is.
+enums! {
+    /// The kind of failure.
     Category {
         /// The way out of the subnet.
         Outbound = "network-outbound",
         /// The way to the API server.
         ApiServer = "network-api-server",
-        /// The node's own network set-up.
+        /// The network setup of the node.
         LocalNetwork = "network-local",
         /// Name resolution.
         Dns = "dns",
         /// The bootstrap registry or an image pull.
         Registry = "registry",
-        /// Identities, tokens and rights.
+        /// Identities, tokens and permissions.
         Identity = "identity",
         /// The instance metadata service.
         Imds = "imds",
@@ -130,31 +130,31 @@ words! {
         Image = "image",
         /// Time ran out.
         Timeout = "timeout",
-        /// The number does not tell.
+        /// Not known from the number.
         Unknown = "unknown",
-        /// No trouble at all.
+        /// Success.
         None = "none",
     }
 }
 
-words! {
-    /// Who acts first.
+enums! {
+    /// The owner of the next step.
     Owner {
-        /// Whoever sets up the cluster and its pools.
+        /// The operator of the cluster and its pools.
         Operator = "operator",
-        /// Whoever chooses or builds the node image.
+        /// The owner of the node image.
         Image = "image",
         /// Azure.
         Platform = "platform",
-        /// Whoever runs the virtual network, its DNS and its firewalls.
+        /// The owner of the virtual network, its DNS and its firewalls.
         Network = "network",
     }
 }
 
 impl Owner {
-    /// The same as a sentence for a person.
+    /// Describes it in a sentence.
     #[must_use]
-    pub const fn sentence(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Operator => {
                 "The operator of the cluster: a setting, a right or a size has to change."
@@ -168,22 +168,22 @@ impl Owner {
     }
 }
 
-words! {
-    /// Whether the same node config can succeed on another try.
+enums! {
+    /// The prospects of a retry with the same node config.
     Transient {
-        /// A new try usually works.
+        /// A retry usually works.
         Yes = "yes",
-        /// A new try may work.
+        /// A retry may work.
         Maybe = "maybe",
-        /// A new try fails in the same way.
+        /// A retry fails in the same way.
         No = "no",
     }
 }
 
 impl Transient {
-    /// The same as a sentence for a person.
+    /// Describes it in a sentence.
     #[must_use]
-    pub const fn sentence(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Yes => "Yes: a new node usually works.",
             Self::Maybe => "Maybe: try one new node, not more, before changing anything.",

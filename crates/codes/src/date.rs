@@ -5,13 +5,13 @@ use std::fmt;
 /// A day of the Gregorian calendar; the order is the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date {
-    year: u16,
-    month: u8,
-    day: u8,
+    pub(super) year: u16,
+    pub(super) month: u8,
+    pub(super) day: u8,
 }
 
 impl Date {
-    /// The day, if the calendar has it. Years run from 1 to 9999.
+    /// Returns the day if the calendar has it. Years run from 1 to 9999.
     #[must_use]
     pub const fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         if year == 0 || year > 9999 || day == 0 || day > days_in(year, month) {
@@ -37,11 +37,6 @@ impl Date {
     pub const fn day(self) -> u8 {
         self.day
     }
-
-    /// The day as one number, `20260127`, which sorts as the days do.
-    pub(super) const fn digits(self) -> u32 {
-        self.year as u32 * 10_000 + self.month as u32 * 100 + self.day as u32
-    }
 }
 
 impl fmt::Display for Date {
@@ -50,7 +45,7 @@ impl fmt::Display for Date {
     }
 }
 
-/// A day in a table; a day that the calendar lacks does not compile.
+/// A day in a constant; a day that the calendar lacks does not compile.
 pub(super) const fn date(year: u16, month: u8, day: u8) -> Date {
     assert!(Date::new(year, month, day).is_some(), "no such day");
     Date { year, month, day }

@@ -1,6 +1,6 @@
 //! Node images that are known to be broken.
 
-use super::date::{Date, date};
+use crate::date::{Date, date};
 
 /// A node image that is known to be broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct KnownImage {
     pub day: Date,
     /// The codes with which nodes of it fail.
     pub codes: &'static [i32],
-    /// What is wrong with it.
+    /// The fault.
     pub fault: &'static str,
 }
 
@@ -34,8 +34,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_is_known_by_its_day_and_code() {
-        let day = |text| super::super::image_date(text).ok();
+    fn known_images_match_by_day_and_code() {
+        let day = |text| crate::image_date(text).ok();
         assert!(known_image(211, day("202601.27.0")).is_some());
         assert!(known_image(232, day("AKSAzureLinux-V3gen2-202601.27.0")).is_some());
         assert!(known_image(211, day("202601.13.0")).is_none());

@@ -1,16 +1,16 @@
-//! From a name, in any spelling that Azure's texts use, to its meanings.
+//! Lookup by name, in any spelling that Azure uses.
 
-use super::{ExitCode, Meanings, Os, Status, index};
+use crate::{ExitCode, Meanings, Os, Status, tables};
 
-/// What AKS puts before (or, in older texts, behind) a name.
+/// The prefix (in older texts the suffix) of names in AKS.
 const AKS: &str = "VMExtensionError";
 
-/// What a name means: a constant (`ERR_OUTBOUND_CONN_FAIL`, with or without `ERR_`), a Windows one,
+/// Returns what a name means: a constant (`ERR_OUTBOUND_CONN_FAIL`, with or without `ERR_`), a Windows one,
 /// or the name that AKS makes of a Linux constant (`VMExtensionError_OutboundConnFail`,
 /// `OutboundConnFailVMExtensionError`, `OutBoundConnFail`). Case, `_` and `-` do not matter.
 ///
-/// A name that moved from one number to another gives both, today's first. Raw codes have no names
-/// to be found by.
+/// A name that moved from one number to another returns both, the current one first. Raw codes cannot be
+/// found by name.
 #[must_use]
 pub fn by_name(name: &str) -> Meanings {
     let name = name.trim();
@@ -19,7 +19,7 @@ pub fn by_name(name: &str) -> Meanings {
     if letters(core).next().is_none() {
         return meanings;
     }
-    for row in index::all().filter(|row| row.status != Status::Raw) {
+    for row in tables::all().filter(|row| row.status != Status::Raw) {
         if is_named(row, name, core) {
             meanings.insert_by_rank(row);
         }
@@ -37,7 +37,7 @@ fn is_named(row: &ExitCode, name: &str, core: &str) -> bool {
     }
 }
 
-/// The name without the affixes that say only "this is an error".
+/// Removes the affixes that mark an error.
 fn core(name: &str) -> &str {
     strip_prefix(name, AKS)
         .or_else(|| strip_suffix(name, AKS))

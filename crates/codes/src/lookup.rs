@@ -4,22 +4,22 @@ use std::fmt;
 use std::iter::Take;
 use std::{array, slice};
 
-use super::{Date, ExitCode, Os, Reach, Since, Status, index};
+use crate::{Date, ExitCode, Os, Reach, Since, Status, tables};
 
-/// No number and no name has more meanings; a test counts them.
-const MOST: usize = 6;
+/// The most meanings of a number or a name; a test counts them.
+const MAX_MEANINGS: usize = 6;
 
 /// None, one or several meanings, the most useful first. A value of 56 bytes; nothing is allocated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Meanings {
     /// Those from `len` on are fillers.
-    rows: [&'static ExitCode; MOST],
+    rows: [&'static ExitCode; MAX_MEANINGS],
     len: usize,
 }
 
-/// What a number means.
+/// Returns what a number means.
 ///
-/// Without a date every meaning is given: first what can end a node's bootstrap today (what
+/// Without a date it returns every meaning: first what can end a node's bootstrap today (what
 /// Mooring's agent writes, then the scripts' constants), then raw codes, constants that the scripts
 /// have but do not let through, removed ones (the newest first), those of the image build, and
 /// proposals.
@@ -32,18 +32,17 @@ pub struct Meanings {
 ///   that, what is not dated, that is, the agent's own codes and the image build's;
 /// * a proposal never holds: no image carries it.
 ///
-/// So an unnamed 232 is told as the scripts' `ERR_SYSEXT_VERSION_ID_NOT_FOUND` for an image of
-/// 2026-03-23 or later and as the agent's `ERR_ORAS_BINARY_NOT_FOUND` before, and as both when the
-/// date is unknown. The agent's report always names itself: give its text to [`lookup_named`].
+/// So an unnamed 232 is the scripts' `ERR_SYSEXT_VERSION_ID_NOT_FOUND` for an image of
+/// 2026-03-23 or later and the agent's `ERR_ORAS_BINARY_NOT_FOUND` before, and both when the
+/// date is unknown. The agent's report always names itself: pass its text to [`lookup_named`].
 #[must_use]
 pub fn lookup(os: Os, number: i32, when: Option<Date>) -> Meanings {
-    let rows = index::rows(os, number);
+    let rows = tables::rows(os, number);
     let Some(date) = when else {
-        return rows.iter().copied().collect();
+        return rows.iter().collect();
     };
     let best = rows.iter().filter_map(|row| claim(row, date)).filter(|c| *c != Claim::Raw).min();
     rows.iter()
-        .copied()
         .filter(|row| match claim(row, date) {
             Some(Claim::Raw) => true,
             claim => claim.is_some() && claim == best,
@@ -51,16 +50,15 @@ pub fn lookup(os: Os, number: i32, when: Option<Date>) -> Meanings {
         .collect()
 }
 
-/// What a number means in a report that may name its constant.
+/// Returns what a number means in a report that may name its constant.
 ///
 /// `text` is the report's `Error` (Linux) or `Output` (Windows). If it starts with the name of one
-/// of the number's meanings, that meaning alone is given, whatever the date; else it is [`lookup`].
+/// of the number's meanings, it returns that meaning alone, regardless of the date; else the result of [`lookup`].
 #[must_use]
 pub fn lookup_named(os: Os, number: i32, text: &str, when: Option<Date>) -> Meanings {
     let text = text.trim_start();
-    let named: Meanings = index::rows(os, number)
+    let named: Meanings = tables::rows(os, number)
         .iter()
-        .copied()
         .filter(|row| row.status != Status::Raw && starts_with_word(text, row.name))
         .take(1)
         .collect();
@@ -73,7 +71,7 @@ fn starts_with_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// How well founded it is that a row held its number on a day; the best founded come first.
+/// The evidence that a row held its number on a day; the strongest comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     Raw,
@@ -109,7 +107,7 @@ impl Meanings {
         self.as_slice().first().copied()
     }
 
-    /// Those with which a node's bootstrap can end today; all of them, if none can.
+    /// Returns those that can end a bootstrap today; all of them, if none can.
     #[must_use]
     pub fn likely(self) -> Self {
         let can_end_a_bootstrap = |row: &&'static ExitCode| match row.status {
@@ -121,27 +119,27 @@ impl Meanings {
         if likely.is_empty() { self } else { likely }
     }
 
-    /// How many there are.
+    /// The number of meanings.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is known.
+    /// Returns true if the number or name is unknown.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The meanings one by one.
+    /// Iterates over the meanings.
     pub fn iter(&self) -> slice::Iter<'_, &'static ExitCode> {
         self.as_slice().iter()
     }
 
-    /// Puts a row behind those of the same rank and before those of a higher one.
+    /// Inserts a row after those of the same rank and before those of a higher one.
     pub(super) fn insert_by_rank(&mut self, row: &'static ExitCode) {
         let place = self.as_slice().partition_point(|other| other.rank() <= row.rank());
-        if self.len < MOST {
+        if self.len < MAX_MEANINGS {
             self.len += 1;
             self.rows[place..self.len].rotate_right(1);
             self.rows[place] = row;
@@ -149,14 +147,14 @@ impl Meanings {
     }
 
     pub(super) fn none() -> Self {
-        Self { rows: [&ExitCode::EMPTY; MOST], len: 0 }
+        Self { rows: [&ExitCode::EMPTY; MAX_MEANINGS], len: 0 }
     }
 }
 
 impl FromIterator<&'static ExitCode> for Meanings {
     fn from_iter<I: IntoIterator<Item = &'static ExitCode>>(rows: I) -> Self {
         let mut meanings = Self::none();
-        for row in rows.into_iter().take(MOST) {
+        for row in rows.into_iter().take(MAX_MEANINGS) {
             meanings.rows[meanings.len] = row;
             meanings.len += 1;
         }
@@ -166,7 +164,7 @@ impl FromIterator<&'static ExitCode> for Meanings {
 
 impl IntoIterator for Meanings {
     type Item = &'static ExitCode;
-    type IntoIter = Take<array::IntoIter<&'static ExitCode, MOST>>;
+    type IntoIter = Take<array::IntoIter<&'static ExitCode, MAX_MEANINGS>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.rows.into_iter().take(self.len)
@@ -193,17 +191,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_number_and_no_name_has_more_meanings_than_a_value_can_hold() {
-        for row in index::all() {
-            assert!(index::rows(row.os, row.number).len() < MOST, "{row}");
-            assert!(super::super::by_name(row.name).len() < MOST, "{row}");
+    fn numbers_and_names_have_fewer_meanings_than_the_maximum() {
+        for row in tables::all() {
+            assert!(tables::rows(row.os, row.number).len() < MAX_MEANINGS, "{row}");
+            assert!(crate::by_name(row.name).len() < MAX_MEANINGS, "{row}");
         }
     }
 
     #[test]
-    fn the_index_is_sorted_by_number_and_then_by_rank() {
+    fn tables_are_sorted_by_number_and_rank() {
         for os in Os::ALL {
-            let keys: Vec<_> = index::all()
+            let keys: Vec<_> = tables::all()
                 .filter(|row| row.os == *os)
                 .map(|row| (row.number, row.rank()))
                 .collect();
