@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::kubernetes::Kubernetes;
-use crate::kubernetes::objects::name;
+use crate::kubernetes::store::objects::name;
 
 const NODE_CLAIMS: &str = "nodeclaims.karpenter.sh";
 /// How many versions of a claim are kept: more than are written within any staleness.

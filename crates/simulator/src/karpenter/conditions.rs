@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::objects::{list, text, time};
+use crate::kubernetes::store::objects::{list, text, time};
 
 /// Conditions of one claim, in the order in which it goes through them.
 const STAGES: [&str; 3] = ["Launched", "Registered", "Initialized"];

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{client, event};
 use crate::kubernetes::Kubernetes;
-use crate::kubernetes::objects::{name, text, time};
+use crate::kubernetes::store::objects::{name, text, time};
 
 /// Seconds until disruption considers a launched NodeClaim, and for which the same event is suppressed.
 pub(super) const FIRST: u64 = 10;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::azure;
-use crate::kubernetes::objects::{name, text, time, uid};
+use crate::kubernetes::store::objects::{name, text, time, uid};
 
 /// The collection of all events: their objects have no namespace.
 pub(super) const EVENTS: &str = "/api/v1/namespaces/default/events";

@@ -9,7 +9,7 @@ use super::steps::AGAIN;
 use super::{Karpenter, LaunchFailure, Step, disruption, event};
 use crate::azure::{Azure, lower_group};
 use crate::kubernetes::Kubernetes;
-use crate::kubernetes::objects::finalizers;
+use crate::kubernetes::store::objects::finalizers;
 
 /// Seconds until a launch that Azure refused is tried again.
 const RETRY: u64 = 30;

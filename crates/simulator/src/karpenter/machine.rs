@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::objects::MACHINE;
 use super::{Karpenter, Mode};
 use crate::azure::{Azure, Cse, Image, NewVm};
-use crate::kubernetes::objects::text;
+use crate::kubernetes::store::objects::text;
 
 /// The pool in which AKS keeps the machines that it makes for Karpenter.
 const POOL: &str = "aksmanagedap";

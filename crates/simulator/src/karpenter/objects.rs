@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::azure::room;
-use crate::kubernetes::objects::{text, uid};
+use crate::kubernetes::store::objects::{text, uid};
 
 /// The finalizer that keeps a claim for as long as its machine may be there.
 pub(crate) const FINALIZER: &str = "karpenter.sh/termination";

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{client, event};
-use crate::kubernetes::objects::{list, text, time};
+use crate::kubernetes::store::objects::{list, text, time};
 use crate::kubernetes::{Key, Kubernetes};
 
 const NODE_POOLS: &str = "nodepools.karpenter.sh";

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::azure::Azure;
 use crate::kubernetes::Kubernetes;
-use crate::kubernetes::objects::{finalizers, is_being_deleted, text, time_at, uid};
+use crate::kubernetes::store::objects::{finalizers, is_being_deleted, text, time_at, uid};
 
 /// Seconds until a new claim is launched, until a failed write is tried again, and until a failed claim has a successor.
 const SOON: u64 = 2;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::conditions::{ENDING, is_own};
 use super::event;
-use crate::kubernetes::objects::{list, name, text};
+use crate::kubernetes::store::objects::{list, name, text};
 
 const UNKNOWN: &str = "Unknown";
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::azure::{Azure, Vm, image_of, lower_group};
 use crate::karpenter::{Conditions, claim, status};
-use crate::kubernetes::objects::text;
+use crate::kubernetes::store::objects::text;
 use crate::kubernetes::{Key, Kubernetes, StatusError};
 
 pub(super) const NODE_CLAIMS: &str = "nodeclaims.karpenter.sh";

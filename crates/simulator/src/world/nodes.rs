@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::azure::{Join, Node, lower_group, room};
-use crate::kubernetes::objects::{list, set_condition, time};
+use crate::kubernetes::store::objects::{list, set_condition, time};
 
 /// The label by which a node says whose claim it is; the product finds it by provider id.
 const NODE_POOL: &str = "karpenter.sh/nodepool";

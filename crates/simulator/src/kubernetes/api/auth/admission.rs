@@ -1,0 +1,88 @@
+//! Webhooks that refuse, as rules.
+
+use crate::kubernetes::api::negotiate::{Call, ResourceTarget};
+use crate::kubernetes::api::state::{ApiServer, Denial, Resource, StatusError, User};
+
+/// Namespaces that AKS manages in a cluster with a managed system pool.
+const MANAGED: [&str; 6] = [
+    "kube-system",
+    "kube-node-lease",
+    "kube-public",
+    "aks-istio-system",
+    "app-routing-system",
+    "gatekeeper-system",
+];
+
+impl ApiServer {
+    /// Adds a webhook.
+    pub fn deny(&mut self, denial: Denial) {
+        self.denials.push(denial);
+    }
+
+    /// Removes every webhook.
+    pub fn clear_denials(&mut self) {
+        self.denials.clear();
+    }
+
+    /// Refuses what AKS Automatic refuses to everyone but its own components: writes in managed namespaces, and the
+    /// Secrets of `kube-system`.
+    pub(crate) fn check_managed(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+    ) -> Result<(), StatusError> {
+        let resource = &target.resource;
+        let name = target.name.as_deref().unwrap_or_default();
+        let is_namespace = resource.qualified() == "namespaces";
+        let namespace =
+            if is_namespace { name } else { target.namespace.as_deref().unwrap_or_default() };
+        let reads = matches!(call.verb(target), "get" | "list" | "watch");
+        let secrets = resource.qualified() == "secrets" && namespace == "kube-system";
+        if !self.options.managed_namespaces
+            || !MANAGED.contains(&namespace)
+            || (reads && !secrets)
+            || is_component(&call.user)
+        {
+            return Ok(());
+        }
+        Err(StatusError::forbidden(
+            resource,
+            name,
+            &format!(
+                "ValidatingAdmissionPolicy 'aks-managed-protect-system-namespaces' with binding 'aks-managed-protect-system-namespaces-binding' denied request: namespace {namespace} is managed by AKS"
+            ),
+        ))
+    }
+
+    pub(crate) fn check_denials(
+        &self,
+        resource: &Resource,
+        operation: &str,
+        name: &str,
+    ) -> Result<(), StatusError> {
+        let found = self.denials.iter().find(|one| {
+            one.resource == resource.qualified()
+                && one.operations.iter().any(|one| one == operation)
+                && one.name.as_deref().is_none_or(|one| one == name)
+        });
+        match found {
+            None => Ok(()),
+            // A webhook's refusal carries neither a reason nor details of the object.
+            Some(denial) => Err(StatusError::new(
+                403,
+                "Forbidden",
+                format!(
+                    "admission webhook {:?} denied the request: {}",
+                    denial.webhook, denial.message
+                ),
+            )),
+        }
+    }
+}
+
+/// Returns true for a node and for what AKS itself runs.
+fn is_component(user: &User) -> bool {
+    user.name.starts_with("system:node:")
+        || user.name.starts_with("system:serviceaccount:kube-system:")
+        || user.name.starts_with("aks-")
+}

@@ -1,0 +1,5 @@
+//! Authentication, authorization and admission.
+
+mod admission;
+mod rbac;
+mod reviews;

@@ -1,0 +1,226 @@
+//! Who asks, and whether the roles that they are bound to let them.
+
+use serde_json::Value;
+
+use crate::exchange::Request;
+use crate::kubernetes::api::negotiate::{Call, ResourceTarget};
+use crate::kubernetes::api::state::{ApiServer, Resource, StatusError, User};
+use crate::kubernetes::store::objects::{self, Key, list, text};
+
+const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
+const ROLES: &str = "roles.rbac.authorization.k8s.io";
+
+/// What somebody wants to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) verb: &'a str,
+    pub(crate) group: &'a str,
+    /// With its subresource: `pods/eviction`.
+    pub(crate) resource: &'a str,
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    /// For requests that are not about a resource.
+    pub(crate) path: Option<&'a str>,
+}
+
+impl ApiServer {
+    /// Who sends a request, by its token. A part of this process says so itself, which no request of a socket can.
+    pub(crate) fn who(&self, request: &Request) -> Result<User, StatusError> {
+        if let Some(user) = request.extensions().get::<User>() {
+            return Ok(user.clone());
+        }
+        let header = request.headers().get(http::header::AUTHORIZATION);
+        let token = header
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.strip_prefix("Bearer "));
+        match token {
+            Some(token) => match self.tokens.get(token) {
+                Some(user) => Ok(user.clone()),
+                None if self.options.open && self.tokens.is_empty() => Ok(User::administrator()),
+                None => Err(StatusError::unauthorized()),
+            },
+            None if self.options.open => Ok(User::administrator()),
+            None => Ok(User {
+                name: "system:anonymous".to_owned(),
+                groups: vec!["system:unauthenticated".to_owned()],
+            }),
+        }
+    }
+
+    pub(crate) fn authorize(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+    ) -> Result<(), StatusError> {
+        let resource = &target.resource;
+        // A list of one name is a question about that name.
+        let field = call.query.get("fieldSelector");
+        let selected = field.strip_prefix("metadata.name=").filter(|rest| !rest.contains(','));
+        let name = target.name.as_deref().or(selected).unwrap_or_default();
+        let namespace = target.namespace.as_deref().unwrap_or_default();
+        let with_part = match &target.subresource {
+            Some(part) => format!("{}/{part}", resource.plural),
+            None => resource.plural.clone(),
+        };
+        // Whoever may create a namespace's object is asked for that namespace; the namespace object itself
+        // is asked for in itself.
+        let namespace = if resource.qualified() == "namespaces" { name } else { namespace };
+        let attempt = Attempt {
+            verb: call.verb(target),
+            group: &resource.group,
+            resource: &with_part,
+            namespace,
+            name,
+            path: None,
+        };
+        if self.allows(&call.user, attempt) {
+            return Ok(());
+        }
+        let scope = if namespace.is_empty() {
+            "at the cluster scope".to_owned()
+        } else {
+            format!("in the namespace {namespace:?}")
+        };
+        let why = format!(
+            "User {:?} cannot {} resource {with_part:?} in API group {:?} {scope}",
+            call.user.name, attempt.verb, resource.group
+        );
+        Err(StatusError::forbidden(resource, name, &why))
+    }
+
+    pub(crate) fn authorize_path(&self, call: &Call<'_>, path: &str) -> Result<(), StatusError> {
+        let verb = call.request.method().as_str().to_ascii_lowercase();
+        let attempt = Attempt {
+            verb: &verb,
+            group: "",
+            resource: "",
+            namespace: "",
+            name: "",
+            path: Some(path),
+        };
+        if is_public(path) || self.allows(&call.user, attempt) {
+            return Ok(());
+        }
+        let message = format!("forbidden: User {:?} cannot {verb} path {path:?}", call.user.name);
+        Err(StatusError::new(403, "Forbidden", message).with_details(serde_json::json!({})))
+    }
+
+    /// Whether some rule lets this user do this.
+    pub(crate) fn allows(&self, user: &User, attempt: Attempt<'_>) -> bool {
+        if user.groups.iter().any(|group| group == "system:masters") {
+            return true;
+        }
+        // Everybody may ask what they may do.
+        if attempt.group == "authorization.k8s.io" && attempt.resource.starts_with("selfsubject") {
+            return user.groups.iter().any(|group| group == "system:authenticated");
+        }
+        self.rules_of(user, attempt.namespace).any(|rule| fits(rule, attempt))
+    }
+
+    /// The rules that hold for a user in a namespace, or in the whole cluster when it is empty.
+    pub(crate) fn rules_of<'a>(
+        &'a self,
+        user: &'a User,
+        namespace: &'a str,
+    ) -> impl Iterator<Item = &'a Value> {
+        let of_cluster = self.objects("clusterrolebindings.rbac.authorization.k8s.io", None);
+        let of_namespace = (!namespace.is_empty())
+            .then(|| self.objects("rolebindings.rbac.authorization.k8s.io", Some(namespace)));
+        of_cluster
+            .chain(of_namespace.into_iter().flatten())
+            .filter(move |binding| binds(binding, user))
+            .filter_map(|binding| self.role_of(binding))
+            .flat_map(|role| list(role, &["rules"]))
+    }
+
+    /// Nobody gives away rights that they do not have.
+    pub(crate) fn check_grant(
+        &self,
+        call: &Call<'_>,
+        resource: &Resource,
+        body: &Value,
+    ) -> Result<(), StatusError> {
+        if !matches!(resource.qualified().as_str(), CLUSTER_ROLES | ROLES) {
+            return Ok(());
+        }
+        let namespace = objects::namespace(body);
+        let may = |verb: &str, group: &str, what: &str| {
+            let attempt = Attempt { verb, group, resource: what, namespace, name: "", path: None };
+            self.allows(&call.user, attempt)
+        };
+        if may("escalate", &resource.group, &resource.plural) {
+            return Ok(());
+        }
+        let texts = |rule: &'_ Value, member: &str| -> Vec<String> {
+            list(rule, &[member]).iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
+        };
+        for rule in list(body, &["rules"]) {
+            for (group, what) in texts(rule, "apiGroups").iter().flat_map(|group| {
+                texts(rule, "resources").into_iter().map(move |what| (group.clone(), what))
+            }) {
+                if !texts(rule, "verbs").iter().all(|verb| may(verb, &group, &what)) {
+                    let why = format!(
+                        "user {:?} (groups={:?}) is attempting to grant RBAC permissions not currently held:\n{rule}",
+                        call.user.name, call.user.groups
+                    );
+                    return Err(StatusError::forbidden(resource, objects::name(body), &why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn role_of(&self, binding: &Value) -> Option<&Value> {
+        let name = text(binding, &["roleRef", "name"]);
+        let (table, namespace) = match text(binding, &["roleRef", "kind"]) {
+            "ClusterRole" => (CLUSTER_ROLES, None),
+            _ => (ROLES, Some(objects::namespace(binding))),
+        };
+        self.get(table, &Key::new(namespace, name))
+    }
+}
+
+fn is_public(path: &str) -> bool {
+    ["/healthz", "/livez", "/readyz", "/version", "/api", "/apis", "/openapi"].iter().any(|open| {
+        path == *open || path.strip_prefix(open).is_some_and(|rest| rest.starts_with('/'))
+    })
+}
+
+fn binds(binding: &Value, user: &User) -> bool {
+    list(binding, &["subjects"]).iter().any(|subject| {
+        let name = text(subject, &["name"]);
+        match text(subject, &["kind"]) {
+            "User" => name == user.name,
+            "Group" => user.groups.iter().any(|group| group == name),
+            _ => {
+                let namespace = text(subject, &["namespace"]);
+                let namespace =
+                    if namespace.is_empty() { objects::namespace(binding) } else { namespace };
+                user.name == format!("system:serviceaccount:{namespace}:{name}")
+            }
+        }
+    })
+}
+
+fn fits(rule: &Value, attempt: Attempt<'_>) -> bool {
+    let has = |member: &str, wanted: &str| {
+        list(rule, &[member]).iter().any(|one| one == "*" || one == wanted)
+    };
+    if !has("verbs", attempt.verb) {
+        return false;
+    }
+    if let Some(path) = attempt.path {
+        return list(rule, &["nonResourceURLs"]).iter().filter_map(Value::as_str).any(|pattern| {
+            match pattern.strip_suffix('*') {
+                Some(start) => path.starts_with(start),
+                None => path == pattern,
+            }
+        });
+    }
+    let names = list(rule, &["resourceNames"]);
+    let part = attempt.resource.split_once('/').map(|(_, part)| format!("*/{part}"));
+    has("apiGroups", attempt.group)
+        && (has("resources", attempt.resource)
+            || part.is_some_and(|part| list(rule, &["resources"]).iter().any(|one| *one == part)))
+        && (names.is_empty() || names.iter().any(|one| one == attempt.name))
+}

@@ -1,0 +1,230 @@
+//! Whether a value fits its schema, and in which words the server says that it does not.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::kubernetes::api::state::{FieldError, ListType, Schema};
+
+/// Everything that is wrong with an object.
+pub(super) fn check(schema: &Schema, object: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    validate(schema, object, "", &mut errors);
+    lists(schema, object, "", &mut errors);
+    errors
+}
+
+fn validate(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    if value.is_null() && schema.nullable {
+        return;
+    }
+    if !has_type(schema, value) {
+        let wanted = if schema.int_or_string { "integer,string" } else { &schema.kind };
+        errors.push(FieldError::wrong_type(path, value, wanted));
+        return;
+    }
+    if !schema.allowed.is_empty() && !schema.allowed.contains(value) {
+        errors.push(FieldError::unsupported(path, value, &schema.allowed));
+    }
+    match value {
+        Value::String(text) => of_text(schema, text, path, errors),
+        Value::Number(number) => {
+            if let Some(number) = number.as_f64() {
+                of_number(schema, value, number, path, errors);
+            }
+        }
+        Value::Array(items) => of_list(schema, value, items, path, errors),
+        Value::Object(members) => of_object(schema, members, path, errors),
+        _ => {}
+    }
+    of_branches(schema, value, path, errors);
+}
+
+fn has_type(schema: &Schema, value: &Value) -> bool {
+    if schema.int_or_string {
+        return value.is_string() || value.is_i64() || value.is_u64();
+    }
+    match schema.kind.as_str() {
+        "string" => value.is_string(),
+        // 1.0 is a whole number, too.
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    }
+}
+
+fn body(path: &str, rest: &str) -> String {
+    format!("{path} in body {rest}")
+}
+
+fn of_text(schema: &Schema, value: &str, path: &str, errors: &mut Vec<FieldError>) {
+    let length = value.chars().count() as u64;
+    let mut wrong = |rest: String| {
+        errors.push(FieldError::invalid(path, &value.into(), &body(path, &rest)));
+    };
+    if let Some(least) = schema.min_length.filter(|least| length < *least) {
+        wrong(format!("should be at least {least} chars long"));
+    }
+    if let Some(most) = schema.max_length.filter(|most| length > *most) {
+        wrong(format!("should be at most {most} chars long"));
+    }
+    if let Some((pattern, regex)) = &schema.pattern
+        && !regex.is_match(value)
+    {
+        wrong(format!("should match '{pattern}'"));
+    }
+    if schema.format == "date-time" && value.parse::<Timestamp>().is_err() {
+        wrong(format!("must be of type date-time: {value:?}"));
+    }
+}
+
+fn of_number(
+    schema: &Schema,
+    value: &Value,
+    number: f64,
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
+    let mut wrong =
+        |rest: String| errors.push(FieldError::invalid(path, value, &body(path, &rest)));
+    match schema.minimum {
+        Some((least, true)) if number <= least => wrong(format!("should be greater than {least}")),
+        Some((least, false)) if number < least => {
+            wrong(format!("should be greater than or equal to {least}"));
+        }
+        _ => {}
+    }
+    match schema.maximum {
+        Some((most, true)) if number >= most => wrong(format!("should be less than {most}")),
+        Some((most, false)) if number > most => {
+            wrong(format!("should be less than or equal to {most}"));
+        }
+        _ => {}
+    }
+}
+
+fn of_list(
+    schema: &Schema,
+    value: &Value,
+    items: &[Value],
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
+    let length = items.len() as u64;
+    if let Some(least) = schema.min_items.filter(|least| length < *least) {
+        let detail = body(path, &format!("should have at least {least} items"));
+        errors.push(FieldError::invalid(path, value, &detail));
+    }
+    if let Some(most) = schema.max_items.filter(|most| length > *most) {
+        errors.push(FieldError {
+            reason: "FieldValueTooMany",
+            field: path.to_owned(),
+            message: format!("Too many: {length}: must have at most {most} items"),
+        });
+    }
+    if let Some(schema) = &schema.items {
+        for (n, item) in items.iter().enumerate() {
+            validate(schema, item, &format!("{path}[{n}]"), errors);
+        }
+    }
+}
+
+fn of_object(
+    schema: &Schema,
+    members: &Map<String, Value>,
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
+    for name in schema.required.iter().filter(|name| !members.contains_key(*name)) {
+        errors.push(FieldError::required(&below(path, name), ""));
+    }
+    let count = members.len() as u64;
+    let whole = || Value::Object(members.clone());
+    if let Some(least) = schema.min_properties.filter(|least| count < *least) {
+        let detail = body(path, &format!("should have at least {least} properties"));
+        errors.push(FieldError::invalid(path, &whole(), &detail));
+    }
+    if let Some(most) = schema.max_properties.filter(|most| count > *most) {
+        errors.push(FieldError {
+            reason: "FieldValueTooMany",
+            field: path.to_owned(),
+            message: format!("Too many: {count}: must have at most {most} items"),
+        });
+    }
+    for (name, value) in members {
+        if path.is_empty() && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
+            continue;
+        }
+        if let Some(schema) = schema.properties.get(name).or(schema.additional.as_deref()) {
+            validate(schema, value, &below(path, name), errors);
+        }
+    }
+}
+
+fn of_branches(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    let fits = |one: &Schema| {
+        let mut errors = Vec::new();
+        validate(one, value, path, &mut errors);
+        errors.is_empty()
+    };
+    let mut wrong = |rest: &str| errors.push(FieldError::invalid(path, value, &body(path, rest)));
+    if !schema.any_of.is_empty() && !schema.any_of.iter().any(fits) {
+        wrong("must validate at least one schema (anyOf)");
+    }
+    if !schema.one_of.is_empty() && schema.one_of.iter().filter(|one| fits(one)).count() != 1 {
+        wrong("must validate one and only one schema (oneOf)");
+    }
+    if schema.not.as_deref().is_some_and(fits) {
+        wrong("must not validate the schema (not)");
+    }
+    for one in &schema.all_of {
+        validate(one, value, path, errors);
+    }
+}
+
+/// Elements that must not be there twice.
+fn lists(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    match value {
+        Value::Array(items) => {
+            let mut seen: Vec<Value> = Vec::new();
+            for (n, item) in items.iter().enumerate() {
+                let place = format!("{path}[{n}]");
+                let key = match &schema.list_type {
+                    ListType::Atomic => None,
+                    ListType::Set => Some(item.clone()),
+                    ListType::Map(keys) => Some(key_of(keys, item)),
+                };
+                if let Some(key) = key {
+                    if seen.contains(&key) {
+                        errors.push(FieldError::duplicate(&place, &key));
+                    } else {
+                        seen.push(key);
+                    }
+                }
+                if let Some(schema) = &schema.items {
+                    lists(schema, item, &place, errors);
+                }
+            }
+        }
+        Value::Object(members) => {
+            for (name, value) in members {
+                if let Some(schema) = schema.properties.get(name).or(schema.additional.as_deref()) {
+                    lists(schema, value, &below(path, name), errors);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The members by which an element of a map-typed list is known.
+pub(crate) fn key_of(keys: &[String], item: &Value) -> Value {
+    let members = keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone())));
+    Value::Object(members.collect())
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}

@@ -1,0 +1,78 @@
+//! Versions of objects: the form that is stored, and the form that a resource shows.
+//!
+//! Events have two forms: `v1` and `events.k8s.io/v1` show the same objects. The store holds the first.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::kubernetes::api::state::Resource;
+use crate::kubernetes::store::Object;
+use crate::kubernetes::store::objects::members;
+
+/// Members with another name in the newer form: (old, new).
+const NAMES: [(&str, &str); 7] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("reportingComponent", "reportingController"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+];
+
+/// From the stored form to `events.k8s.io/v1`.
+fn to_new_form(event: &mut Value) {
+    rename(event, |(old, new)| (old, new));
+}
+
+/// From `events.k8s.io/v1` to the stored form.
+fn to_old_form(event: &mut Value) {
+    rename(event, |(old, new)| (new, old));
+}
+
+fn rename(
+    event: &mut Value,
+    direction: impl Fn((&'static str, &'static str)) -> (&'static str, &'static str),
+) {
+    let members = members(event);
+    for names in NAMES {
+        let (from, to) = direction(names);
+        if let Some(value) = members.remove(from) {
+            members.insert(to.to_owned(), value);
+        }
+    }
+}
+
+/// An object as this version of its resource shows it.
+pub(crate) fn shown(resource: &Resource, object: &Arc<Object>) -> Bytes {
+    if is_stored_form(resource) {
+        return object.bytes.clone();
+    }
+    Bytes::from(converted(resource, &object.value).to_string())
+}
+
+pub(crate) fn is_stored_form(resource: &Resource) -> bool {
+    resource.stored_as == resource.api_version()
+}
+
+/// A stored object in the form of this version.
+pub(crate) fn converted(resource: &Resource, stored: &Value) -> Value {
+    let mut value = stored.clone();
+    if resource.group == "events.k8s.io" {
+        to_new_form(&mut value);
+    }
+    value["apiVersion"] = resource.api_version().into();
+    value
+}
+
+/// An object that came in this version, in the form that is stored.
+pub(crate) fn to_stored(resource: &Resource, mut value: Value) -> Value {
+    if resource.group == "events.k8s.io" {
+        to_old_form(&mut value);
+    }
+    value["apiVersion"] = resource.stored_as.clone().into();
+    value["kind"] = resource.kind.clone().into();
+    value
+}

@@ -1,0 +1,179 @@
+//! What clients ask before anything else: versions, groups, resources, health.
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::request::Call;
+use super::response::{json_answer, with_type};
+use crate::exchange::{Body, Response};
+use crate::kubernetes::api::state::{ApiServer, Resource, api_version};
+
+/// The answer to a path that is not a resource's; none when nothing is there.
+pub(crate) fn answer(model: &ApiServer, call: &Call<'_>, path: &str) -> Option<Response> {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
+    let accept = call.header(http::header::ACCEPT);
+    let aggregated = accept
+        .split(',')
+        .find(|one| one.contains("as=APIGroupDiscoveryList"))
+        .map(|one| if one.contains("v=v2beta1") { "v2beta1" } else { "v2" });
+    match (parts.as_slice(), aggregated) {
+        (["healthz" | "livez" | "readyz", ..], _) => Some(with_type(
+            StatusCode::OK,
+            "text/plain; charset=utf-8",
+            Body::Full(Bytes::from_static(b"ok")),
+        )),
+        (["version"], _) => ok(version(model)),
+        (["api"], Some(version)) => Some(all_groups(model, true, version)),
+        (["apis"], Some(version)) => Some(all_groups(model, false, version)),
+        (["api"], None) => ok(json!({
+            "kind": "APIVersions", "versions": ["v1"],
+            "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1"}],
+        })),
+        (["apis"], None) => {
+            let groups: Vec<Value> =
+                named_groups(model).map(|(group, versions)| group_of(&group, &versions)).collect();
+            ok(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
+        }
+        (["apis", group], _) => {
+            let (group, versions) = named_groups(model).find(|(name, _)| name == group)?;
+            let mut group = group_of(&group, &versions);
+            group["kind"] = "APIGroup".into();
+            group["apiVersion"] = "v1".into();
+            ok(group)
+        }
+        (["api", version], _) => resources(model, "", version).and_then(ok),
+        (["apis", group, version], _) => resources(model, group, version).and_then(ok),
+        _ => None,
+    }
+}
+
+fn named_groups(model: &ApiServer) -> impl Iterator<Item = (String, Vec<String>)> {
+    model.catalogue.groups().into_iter().filter(|(group, _)| !group.is_empty())
+}
+
+fn version(model: &ApiServer) -> Value {
+    let (minor, full) =
+        if model.options.old_server { ("20", "v1.20.2") } else { ("33", "v1.33.5") };
+    json!({
+        "major": "1", "minor": minor, "gitVersion": full, "gitCommit": "", "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z", "goVersion": "none", "compiler": "none", "platform": "linux/amd64",
+    })
+}
+
+fn group_of(group: &str, versions: &[String]) -> Value {
+    let versions: Vec<Value> = versions
+        .iter()
+        .map(|version| json!({"groupVersion": api_version(group, version), "version": version}))
+        .collect();
+    json!({"name": group, "versions": versions, "preferredVersion": versions.first()})
+}
+
+fn resources(model: &ApiServer, group: &str, version: &str) -> Option<Value> {
+    let found: Vec<&Resource> = model
+        .catalogue
+        .all()
+        .filter(|one| one.group == group && one.version == version)
+        .map(AsRef::as_ref)
+        .collect();
+    if found.is_empty() {
+        return None;
+    }
+    let mut listed = Vec::new();
+    for resource in found {
+        let mut entry = json!({
+            "name": resource.plural, "singularName": resource.singular, "namespaced": resource.namespaced,
+            "kind": resource.kind, "verbs": resource.verbs(),
+        });
+        if !resource.short_names.is_empty() {
+            entry["shortNames"] = json!(resource.short_names);
+        }
+        if !resource.categories.is_empty() {
+            entry["categories"] = json!(resource.categories);
+        }
+        listed.push(entry);
+        for (part, kind, verbs) in parts(resource) {
+            let mut entry = json!({
+                "name": format!("{}/{part}", resource.plural), "singularName": "",
+                "namespaced": resource.namespaced, "kind": kind.2, "verbs": verbs,
+            });
+            if kind.0 != resource.group || kind.1 != resource.version {
+                entry["group"] = kind.0.into();
+                entry["version"] = kind.1.into();
+            }
+            listed.push(entry);
+        }
+    }
+    Some(json!({
+        "kind": "APIResourceList", "apiVersion": "v1",
+        "groupVersion": api_version(group, version), "resources": listed,
+    }))
+}
+
+type Kind<'a> = (&'a str, &'a str, &'a str);
+
+/// The subresources of a resource: name, kind, verbs.
+fn parts(resource: &Resource) -> Vec<(&'static str, Kind<'_>, &'static [&'static str])> {
+    let own = (resource.group.as_str(), resource.version.as_str(), resource.kind.as_str());
+    let mut parts: Vec<(&'static str, Kind<'_>, &'static [&'static str])> = Vec::new();
+    if resource.status {
+        parts.push(("status", own, &["get", "patch", "update"]));
+    }
+    for part in &resource.subresources {
+        parts.push(match *part {
+            "scale" => ("scale", ("autoscaling", "v1", "Scale"), &["get", "patch", "update"]),
+            "eviction" => ("eviction", ("policy", "v1", "Eviction"), &["create"]),
+            "binding" => ("binding", ("", "v1", "Binding"), &["create"]),
+            other => (other, own, &["update"]),
+        });
+    }
+    parts
+}
+
+/// All groups with all their resources in one answer.
+fn all_groups(model: &ApiServer, core: bool, format: &str) -> Response {
+    let groups = model.catalogue.groups().into_iter().filter(|(group, _)| group.is_empty() == core);
+    let items: Vec<Value> = groups
+        .map(|(group, versions)| {
+            let versions: Vec<Value> = versions
+                .iter()
+                .map(|version| {
+                    let found = model
+                        .catalogue
+                        .all()
+                        .filter(|one| one.group == group && one.version == *version);
+                    let resources: Vec<Value> = found.map(|one| aggregated(one)).collect();
+                    json!({"version": version, "freshness": "Current", "resources": resources})
+                })
+                .collect();
+            let metadata = if group.is_empty() { json!({}) } else { json!({"name": group}) };
+            json!({"metadata": metadata, "versions": versions})
+        })
+        .collect();
+    let list = json!({
+        "kind": "APIGroupDiscoveryList", "apiVersion": format!("apidiscovery.k8s.io/{format}"),
+        "metadata": {}, "items": items,
+    });
+    let kind = if format == "v2" {
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    } else {
+        "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+    };
+    with_type(StatusCode::OK, kind, Body::Full(Bytes::from(list.to_string())))
+}
+
+fn aggregated(resource: &Resource) -> Value {
+    let kind = |(group, version, kind): Kind<'_>| json!({"group": group, "version": version, "kind": kind});
+    let own = (resource.group.as_str(), resource.version.as_str(), resource.kind.as_str());
+    let parts: Vec<Value> = parts(resource)
+        .into_iter()
+        .map(|(name, of, verbs)| json!({"subresource": name, "responseKind": kind(of), "verbs": verbs}))
+        .collect();
+    json!({
+        "resource": resource.plural, "responseKind": kind(own),
+        "scope": if resource.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": resource.singular, "verbs": resource.verbs(),
+        "shortNames": resource.short_names, "categories": resource.categories, "subresources": parts,
+    })
+}

@@ -1,0 +1,241 @@
+//! What a request asks for: its target, verb and options.
+
+use std::sync::Arc;
+
+use http::Method;
+use serde_json::Value;
+
+use super::protobuf;
+use crate::exchange::Request;
+use crate::kubernetes::api::state::{Catalogue, FieldError, Resource, StatusError, User, Writer};
+
+/// The options behind the question mark.
+#[derive(Debug, Default)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub(crate) fn parse(query: Option<&str>) -> Self {
+        let pairs = query.unwrap_or_default().split('&').filter(|part| !part.is_empty());
+        Self(
+            pairs
+                .map(|pair| {
+                    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+                    (decoded(name), decoded(value))
+                })
+                .collect(),
+        )
+    }
+
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(one, _)| one == name).map_or("", |(_, value)| value)
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        self.get(name).parse().ok()
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), "true" | "1")
+    }
+
+    pub(crate) fn dry_run(&self) -> bool {
+        self.get("dryRun") == "All"
+    }
+}
+
+/// Undoes percent-encoding; what is not valid stays as it is.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match (*first, tail) {
+            (b'%', [high, low, after @ ..]) => {
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                if let (Some(high), Some(low)) = (digit(*high), digit(*low)) {
+                    bytes.push(u8::try_from(high * 16 + low).unwrap_or_default());
+                    rest = after;
+                } else {
+                    bytes.push(b'%');
+                }
+            }
+            (b'+', _) => bytes.push(b' '),
+            (byte, _) => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What a path names.
+#[derive(Debug)]
+pub(crate) enum Target {
+    Resource(ResourceTarget),
+    /// Discovery, health, version and the like: by path alone.
+    Path,
+}
+
+/// A resource, or one object of it, or a part of one object.
+#[derive(Debug, Clone)]
+pub(crate) struct ResourceTarget {
+    pub(crate) resource: Arc<Resource>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) subresource: Option<String>,
+}
+
+impl Target {
+    pub(crate) fn parse(catalogue: &Catalogue, path: &str) -> Result<Self, StatusError> {
+        let parts: Vec<String> =
+            path.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let (group, version, rest) = match parts.as_slice() {
+            ["api", version, rest @ ..] => ("", *version, rest),
+            ["apis", group, version, rest @ ..] => (*group, *version, rest),
+            _ => return Ok(Self::Path),
+        };
+        let target = |plural: &str, namespace: Option<&str>, rest: &[&str]| {
+            let known = catalogue.all().any(|one| one.group == group && one.version == version);
+            let missing =
+                if known { StatusError::no_such_resource } else { StatusError::page_not_found };
+            let resource = catalogue.find(group, version, plural).ok_or_else(missing)?;
+            if namespace.is_some() != resource.namespaced
+                && (namespace.is_some() || !rest.is_empty())
+            {
+                return Err(StatusError::no_such_resource());
+            }
+            let (name, subresource) = match rest {
+                [] => (None, None),
+                [name] => (Some(*name), None),
+                [name, subresource] if resource.serves(subresource) => {
+                    (Some(*name), Some(*subresource))
+                }
+                _ => return Err(StatusError::no_such_resource()),
+            };
+            Ok(Self::Resource(ResourceTarget {
+                resource,
+                namespace: namespace.map(str::to_owned),
+                name: name.map(str::to_owned),
+                subresource: subresource.map(str::to_owned),
+            }))
+        };
+        match rest {
+            [] => Ok(Self::Path),
+            // `/api/v1/namespaces/x/status` is a part of the namespace, not a resource in it.
+            ["namespaces", name, part @ ("status" | "finalize")] if group.is_empty() => {
+                target("namespaces", None, &[name, part])
+            }
+            ["namespaces", namespace, plural, rest @ ..] => target(plural, Some(namespace), rest),
+            [plural, rest @ ..] => target(plural, None, rest),
+        }
+    }
+}
+
+/// A request with its parts taken apart.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) query: Query,
+    pub(crate) user: User,
+}
+
+impl Call<'_> {
+    pub(crate) fn header(&self, name: http::header::HeaderName) -> &str {
+        self.request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn content_type(&self) -> &str {
+        let whole = self.header(http::header::CONTENT_TYPE);
+        whole.split(';').next().unwrap_or_default().trim()
+    }
+
+    /// Who writes, for the record of who owns which field.
+    pub(crate) fn manager(&self) -> String {
+        let named = self.query.get("fieldManager");
+        if !named.is_empty() {
+            return named.to_owned();
+        }
+        let agent = self.header(http::header::USER_AGENT);
+        let agent = agent.split('/').next().unwrap_or_default();
+        if agent.is_empty() { "unknown".to_owned() } else { agent.to_owned() }
+    }
+
+    /// Returns the author of a write by this request.
+    pub(crate) fn writer(&self, verb: &'static str) -> Writer {
+        let path = self.request.uri().path();
+        let status = *self.request.method() != Method::POST && path.ends_with("/status");
+        Writer {
+            user: self.user.name.clone(),
+            manager: self.manager(),
+            verb,
+            subresource: if status { "status" } else { "" }.to_owned(),
+            dry_run: self.query.dry_run(),
+            applies: false,
+        }
+    }
+
+    /// The body as JSON; YAML is read as well.
+    pub(crate) fn body(&self) -> Result<Value, StatusError> {
+        let body = self.request.body();
+        let kind = self.content_type();
+        if kind == protobuf::CONTENT_TYPE {
+            return protobuf::read(body).map_err(|why| {
+                StatusError::bad_request(format!("couldn't read the request's protobuf: {why}"))
+            });
+        }
+        if !kind.is_empty() && !kind.contains("json") && !kind.contains("yaml") {
+            return Err(StatusError::unsupported_media_type(&[
+                "application/json",
+                "application/yaml",
+            ]));
+        }
+        match serde_json::from_slice(body) {
+            Ok(value) => Ok(value),
+            Err(error) if self.content_type().contains("yaml") => std::str::from_utf8(body)
+                .ok()
+                .and_then(|text| serde_saphyr::from_str(text).ok())
+                .ok_or_else(|| unreadable(&error)),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+
+    /// What the request asks for in words that the server does not know.
+    pub(crate) fn check_options(&self) -> Result<(), StatusError> {
+        let accept = self.header(http::header::ACCEPT);
+        let known = ["application/json", "application/yaml", "application/*", "*/*"];
+        if !accept.is_empty() && !known.iter().any(|kind| accept.contains(kind)) {
+            return Err(StatusError::not_acceptable());
+        }
+        let dry_run = self.query.get("dryRun");
+        if !dry_run.is_empty() && dry_run != "All" {
+            let kind = match *self.request.method() {
+                Method::POST => "CreateOptions",
+                Method::PUT => "UpdateOptions",
+                Method::PATCH => "PatchOptions",
+                _ => "DeleteOptions",
+            };
+            let error =
+                FieldError::unsupported("dryRun", &serde_json::json!([dry_run]), &["All".into()]);
+            return Err(StatusError::bad_option(kind, &error));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn verb(&self, target: &ResourceTarget) -> &'static str {
+        let one = target.name.is_some();
+        match *self.request.method() {
+            Method::GET | Method::HEAD if self.query.flag("watch") => "watch",
+            Method::GET | Method::HEAD if one => "get",
+            Method::GET | Method::HEAD => "list",
+            Method::POST => "create",
+            Method::PUT => "update",
+            Method::PATCH => "patch",
+            Method::DELETE if one => "delete",
+            Method::DELETE => "deletecollection",
+            _ => "",
+        }
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> StatusError {
+    StatusError::bad_request(format!("couldn't parse the request's body: {error}"))
+}

@@ -1,0 +1,214 @@
+//! Tables, as `kubectl get` asks for them.
+
+mod cells;
+mod json_path;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::kubernetes::api::negotiate::conversion::converted;
+use crate::kubernetes::api::negotiate::request::Call;
+use crate::kubernetes::api::state::{Format, Resource};
+use crate::kubernetes::store::Object;
+use crate::kubernetes::store::objects;
+
+/// Whether the client asked for a table.
+pub(crate) fn wanted(call: &Call<'_>) -> Option<Format> {
+    let accept = call.header(http::header::ACCEPT);
+    let first = accept.split(',').next().unwrap_or_default();
+    if !first.split(';').any(|part| part.trim() == "as=Table") {
+        return None;
+    }
+    Some(match call.query.get("includeObject") {
+        "None" => Format::Rows,
+        "Object" => Format::WithObjects,
+        _ => Format::WithMetadata,
+    })
+}
+
+/// Whether the client asked for nothing but metadata.
+pub(crate) fn wants_metadata(call: &Call<'_>) -> bool {
+    let accept = call.header(http::header::ACCEPT);
+    let first = accept.split(',').next().unwrap_or_default();
+    first.split(';').any(|part| part.trim().starts_with("as=PartialObjectMetadata"))
+}
+
+/// A column: its name, type, format, whether it is shown only when asked for more.
+struct Column {
+    name: String,
+    kind: String,
+    description: String,
+    priority: i64,
+}
+
+/// The objects as a table; its columns are described when this is the first one of a watch.
+pub(crate) fn of(
+    resource: &Resource,
+    objects: &[Arc<Object>],
+    format: Format,
+    now: Timestamp,
+    described: bool,
+    metadata: &Value,
+) -> Value {
+    let values: Vec<Value> =
+        objects.iter().map(|object| converted(resource, &object.value)).collect();
+    table(resource, &values, format, now, described, metadata)
+}
+
+/// One object as a table.
+pub(crate) fn of_value(
+    resource: &Resource,
+    value: &Value,
+    format: Format,
+    now: Timestamp,
+) -> Value {
+    table(resource, std::slice::from_ref(value), format, now, true, &json!({}))
+}
+
+fn table(
+    resource: &Resource,
+    values: &[Value],
+    format: Format,
+    now: Timestamp,
+    described: bool,
+    metadata: &Value,
+) -> Value {
+    let columns = columns(resource);
+    let definitions: Vec<Value> = columns
+        .iter()
+        .map(|column| {
+            json!({
+                "name": column.name, "type": column.kind,
+                "format": if column.name == "Name" { "name" } else { "" },
+                "description": column.description, "priority": column.priority,
+            })
+        })
+        .collect();
+    let rows: Vec<Value> = values
+        .iter()
+        .map(|value| {
+            let mut row = json!({"cells": cells(resource, value, now)});
+            match format {
+                Format::Rows => {}
+                Format::WithMetadata => row["object"] = metadata_of(value),
+                Format::WithObjects => row["object"] = value.clone(),
+            }
+            row
+        })
+        .collect();
+    let definitions = if described { json!(definitions) } else { Value::Null };
+    json!({
+        "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata,
+        "columnDefinitions": definitions, "rows": rows,
+    })
+}
+
+/// An object reduced to its metadata.
+pub(crate) fn metadata_of(value: &Value) -> Value {
+    json!({
+        "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": value["metadata"],
+    })
+}
+
+fn columns(resource: &Resource) -> Vec<Column> {
+    let column = |name: &str, kind: &str, priority| Column {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        description: String::new(),
+        priority,
+    };
+    let mut columns = vec![column("Name", "string", 0)];
+    match resource.custom() {
+        Some(custom) if !custom.columns.is_empty() => {
+            columns.extend(custom.columns.iter().map(|one| Column {
+                name: one.name.clone(),
+                kind: one.kind.clone(),
+                description: one.description.clone(),
+                priority: one.priority,
+            }));
+        }
+        _ => columns.extend(
+            cells::columns(resource)
+                .iter()
+                .map(|(name, kind, priority)| column(name, kind, *priority)),
+        ),
+    }
+    columns
+}
+
+fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Value> {
+    let mut cells = vec![Value::from(objects::name(value))];
+    match resource.custom() {
+        Some(custom) if !custom.columns.is_empty() => {
+            for column in &custom.columns {
+                let found = json_path::find(value, &column.path);
+                cells.push(match column.kind.as_str() {
+                    "date" => found
+                        .as_str()
+                        .and_then(|text| text.parse().ok())
+                        .map_or_else(|| "<unknown>".into(), |then| age(then, now).into()),
+                    _ => found,
+                });
+            }
+        }
+        _ => cells.extend(cells::cells(resource, value, now)),
+    }
+    cells
+}
+
+/// How long ago something was, as people read it.
+pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(then).as_secs();
+    if seconds < -1 {
+        return "<invalid>".to_owned();
+    }
+    let seconds = seconds.max(0);
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    let two = |whole: i64, unit: &str, rest: i64, small: &str| {
+        if rest == 0 { format!("{whole}{unit}") } else { format!("{whole}{unit}{rest}{small}") }
+    };
+    if seconds < 120 {
+        format!("{seconds}s")
+    } else if minutes < 10 {
+        two(minutes, "m", seconds % 60, "s")
+    } else if minutes < 180 {
+        format!("{minutes}m")
+    } else if hours < 8 {
+        two(hours, "h", minutes % 60, "m")
+    } else if hours < 48 {
+        format!("{hours}h")
+    } else if hours < 192 {
+        two(days, "d", hours % 24, "h")
+    } else if days < 730 {
+        format!("{days}d")
+    } else if days < 2920 {
+        two(days / 365, "y", days % 365, "d")
+    } else {
+        format!("{}y", days / 365)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_short() {
+        for (seconds, text) in [
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (150, "2m30s"),
+            (3600, "60m"),
+            (4 * 3600 + 60, "4h1m"),
+            (86_400, "24h"),
+            (3 * 86_400, "3d"),
+            (400 * 86_400, "400d"),
+        ] {
+            let now = Timestamp::from_second(seconds).unwrap();
+            assert_eq!(age(Timestamp::UNIX_EPOCH, now), text);
+        }
+    }
+}

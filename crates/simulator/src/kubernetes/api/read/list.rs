@@ -1,0 +1,225 @@
+//! Reading: one object, or a list page by page from one consistent state.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::{BufMut, Bytes, BytesMut};
+use http::StatusCode;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::exchange::Response;
+use crate::kubernetes::api::negotiate::table;
+use crate::kubernetes::api::negotiate::{
+    Call, ResourceTarget, bytes_answer, converted, is_stored_form, json_answer, shown,
+};
+use crate::kubernetes::api::read::selectors;
+use crate::kubernetes::api::state::{ApiServer, Resource, StatusError};
+use crate::kubernetes::store::objects::Key;
+use crate::kubernetes::store::{Object, item};
+
+/// Where a list goes on.
+struct Continue {
+    revision: u64,
+    after: Key,
+}
+
+impl Continue {
+    fn token(&self) -> String {
+        let token = json!({"v": "meta.k8s.io/v1", "rv": self.revision,
+            "start": format!("{}/{}", self.after.namespace, self.after.name)});
+        URL_SAFE_NO_PAD.encode(token.to_string())
+    }
+
+    fn parse(token: &str) -> Result<Self, StatusError> {
+        let bad =
+            || StatusError::bad_request("continue key is not valid: encoded key is malformed");
+        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| bad())?;
+        let token: Value = serde_json::from_slice(&bytes).map_err(|_| bad())?;
+        let start = token.get("start").and_then(Value::as_str).ok_or_else(bad)?;
+        let (namespace, name) = start.split_once('/').ok_or_else(bad)?;
+        let revision = token.get("rv").and_then(Value::as_u64).ok_or_else(bad)?;
+        Ok(Self { revision, after: Key::new(Some(namespace), name) })
+    }
+}
+
+impl ApiServer {
+    pub(crate) fn find(
+        &self,
+        target: &ResourceTarget,
+        name: &str,
+    ) -> Result<&Arc<Object>, StatusError> {
+        let key = Key::new(target.namespace.as_deref(), name);
+        self.store
+            .get(&target.resource.table, &key)
+            .ok_or_else(|| StatusError::not_found(&target.resource, name))
+    }
+
+    pub(crate) fn serve_get(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        name: &str,
+    ) -> Result<Response, StatusError> {
+        let object = self.find(target, name)?;
+        self.check_not_ahead(call.query.number("resourceVersion"))?;
+        if let Some(format) = table::wanted(call) {
+            let objects = [Arc::clone(object)];
+            let table =
+                table::of(&target.resource, &objects, format, self.clock(), true, &json!({}));
+            return Ok(json_answer(StatusCode::OK, &table));
+        }
+        if table::wants_metadata(call) {
+            return Ok(json_answer(StatusCode::OK, &table::metadata_of(&object.value)));
+        }
+        Ok(bytes_answer(StatusCode::OK, shown(&target.resource, object)))
+    }
+
+    pub(crate) fn serve_list(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        now: Timestamp,
+    ) -> Result<Response, StatusError> {
+        self.list_as_of(call, target, self.store.revision(), now)
+    }
+
+    /// The list at this revision, or where the request says that it goes on.
+    pub(crate) fn list_as_of(
+        &self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        revision: u64,
+        now: Timestamp,
+    ) -> Result<Response, StatusError> {
+        let resource = &target.resource;
+        let selector = selectors::selector(call, target)?;
+        let limit = call.query.number("limit").filter(|limit| *limit > 0);
+        let asked = call.query.number("resourceVersion");
+        self.check_not_ahead(asked)?;
+        let token = call.query.get("continue");
+        let (revision, after) = if token.is_empty() {
+            match asked {
+                Some(exact) if call.query.get("resourceVersionMatch") == "Exact" && exact > 0 => {
+                    (exact, None)
+                }
+                _ => (revision, None),
+            }
+        } else {
+            if asked.is_some_and(|asked| asked > 0) {
+                return Err(StatusError::bad_request(
+                    "specifying resource version is not allowed when using continue",
+                ));
+            }
+            let token = Continue::parse(token)?;
+            (token.revision, Some(token.after))
+        };
+        let namespace = target.namespace.as_deref();
+        let fits = |object: &Object| selector.is_everything() || selector.fits(&object.value);
+        let wanted = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+        let (mut found, more) = if revision == self.store.revision() {
+            let all = self.store.list(&resource.table, namespace);
+            page(all, after.as_ref(), fits, wanted)
+        } else {
+            let all =
+                self.store.list_at(&resource.table, namespace, revision).ok_or_else(|| {
+                    if after.is_some() {
+                        continue_too_old()
+                    } else {
+                        too_old(revision, self.store.revision())
+                    }
+                })?;
+            page(all.iter(), after.as_ref(), fits, wanted)
+        };
+        let mut metadata = json!({"resourceVersion": revision.to_string()});
+        if more > 0 {
+            let after = found.last().map(|(key, _)| key.clone());
+            if let Some(after) = after {
+                metadata["continue"] = Continue { revision, after }.token().into();
+            }
+            if selector.is_everything() {
+                metadata["remainingItemCount"] = more.into();
+            }
+        }
+        let objects: Vec<Arc<Object>> = found.drain(..).map(|(_, object)| object).collect();
+        if let Some(format) = table::wanted(call) {
+            let table = table::of(resource, &objects, format, now, true, &metadata);
+            return Ok(json_answer(StatusCode::OK, &table));
+        }
+        if table::wants_metadata(call) {
+            let items: Vec<Value> =
+                objects.iter().map(|one| table::metadata_of(&one.value)).collect();
+            let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
+                "metadata": metadata, "items": items});
+            return Ok(json_answer(StatusCode::OK, &list));
+        }
+        Ok(bytes_answer(StatusCode::OK, joined(resource, &objects, &metadata)))
+    }
+
+    /// A client that has seen a revision which is not there yet is told to come back.
+    fn check_not_ahead(&self, asked: Option<u64>) -> Result<(), StatusError> {
+        let current = self.store.revision();
+        match asked {
+            Some(asked) if asked > current => Err(StatusError::new(
+                504,
+                "Timeout",
+                format!("Too large resource version: {asked}, current: {current}"),
+            )
+            .with_details(json!({
+                "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+                "retryAfterSeconds": 1,
+            }))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The objects of one page, and how many come after it.
+fn page<'a>(
+    all: impl Iterator<Item = (&'a Key, &'a Arc<Object>)>,
+    after: Option<&Key>,
+    fits: impl Fn(&Object) -> bool,
+    wanted: usize,
+) -> (Vec<(Key, Arc<Object>)>, usize) {
+    let mut rest = all
+        .skip_while(|(key, _)| after.is_some_and(|after| *key <= after))
+        .filter(|(_, object)| fits(object));
+    let found: Vec<_> =
+        rest.by_ref().take(wanted).map(|(key, object)| (key.clone(), Arc::clone(object))).collect();
+    (found, rest.count())
+}
+
+/// A list out of the bytes of its objects.
+fn joined(resource: &Resource, objects: &[Arc<Object>], metadata: &Value) -> Bytes {
+    let size: usize = objects.iter().map(|object| object.bytes.len() + 1).sum();
+    let mut bytes = BytesMut::with_capacity(size + 256);
+    let (kind, version) = (&resource.list_kind, resource.api_version());
+    bytes.put_slice(
+        format!(r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata},"items":["#)
+            .as_bytes(),
+    );
+    for (n, object) in objects.iter().enumerate() {
+        if n > 0 {
+            bytes.put_u8(b',');
+        }
+        match resource.custom() {
+            Some(_) => bytes.put_slice(&shown(resource, object)),
+            None if is_stored_form(resource) => bytes.put_slice(&object.as_item()),
+            None => bytes.put_slice(&item(&converted(resource, &object.value))),
+        }
+    }
+    bytes.put_slice(b"]}\n");
+    bytes.freeze()
+}
+
+pub(crate) fn too_old(asked: u64, current: u64) -> StatusError {
+    StatusError::expired(format!("too old resource version: {asked} ({current})"))
+}
+
+fn continue_too_old() -> StatusError {
+    StatusError::expired(
+        "The provided continue parameter is too old to display a consistent list result. You can start a \
+         new list without the continue parameter.",
+    )
+}

@@ -1,0 +1,6 @@
+//! Reads: get, list, watch.
+
+pub(crate) mod list;
+pub(crate) mod selectors;
+mod stale;
+pub(crate) mod watch;

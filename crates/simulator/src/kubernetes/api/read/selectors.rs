@@ -1,0 +1,82 @@
+//! Selectors of lists and watches.
+
+use crate::kubernetes::api::negotiate::{Call, ResourceTarget};
+use crate::kubernetes::api::state::{Resource, StatusError};
+use crate::kubernetes::store::Selector;
+
+/// Returns the selector of a request.
+pub(crate) fn selector(call: &Call<'_>, target: &ResourceTarget) -> Result<Selector, StatusError> {
+    parse(&target.resource, call.query.get("labelSelector"), call.query.get("fieldSelector"))
+}
+
+/// Parses label and field selectors for a resource.
+pub(crate) fn parse(
+    resource: &Resource,
+    labels: &str,
+    fields: &str,
+) -> Result<Selector, StatusError> {
+    Selector::parse(labels, fields, |field| supports(resource, field)).map_err(|detail| {
+        StatusError::bad_request(format!(
+            "Unable to find {:?} that match label selector {labels:?}, field selector {fields:?}: {detail}",
+            format!("{}, Resource={}", gv(resource), resource.plural)
+        ))
+    })
+}
+
+fn gv(resource: &Resource) -> String {
+    if resource.group.is_empty() {
+        format!("/{}", resource.version)
+    } else {
+        resource.api_version()
+    }
+}
+
+fn supports(resource: &Resource, field: &str) -> bool {
+    if field == "metadata.name" || (field == "metadata.namespace" && resource.namespaced) {
+        return true;
+    }
+    let fields: &[&str] = match (resource.group.as_str(), resource.plural.as_str()) {
+        ("", "pods") => &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "status.phase",
+            "status.podIP",
+            "status.nominatedNodeName",
+        ],
+        ("", "nodes") => &["spec.unschedulable"],
+        ("", "namespaces") => &["status.phase"],
+        ("", "secrets") => &["type"],
+        ("", "events") => &[
+            "involvedObject.kind",
+            "involvedObject.namespace",
+            "involvedObject.name",
+            "involvedObject.uid",
+            "involvedObject.apiVersion",
+            "involvedObject.resourceVersion",
+            "involvedObject.fieldPath",
+            "reason",
+            "reportingComponent",
+            "source",
+            "type",
+        ],
+        ("events.k8s.io", "events") => &[
+            "regarding.kind",
+            "regarding.namespace",
+            "regarding.name",
+            "regarding.uid",
+            "regarding.apiVersion",
+            "regarding.resourceVersion",
+            "regarding.fieldPath",
+            "reason",
+            "reportingController",
+            "type",
+        ],
+        ("apps", "replicasets") => &["status.replicas"],
+        ("certificates.k8s.io", "certificatesigningrequests") => &["spec.signerName"],
+        ("batch", "jobs") => &["status.successful"],
+        _ => &[],
+    };
+    fields.contains(&field)
+}

@@ -1,0 +1,308 @@
+//! What the API serves: the built-in resources as one table, and those that CRDs add.
+
+use std::sync::Arc;
+
+use super::schema::Schema;
+
+/// The table of CRDs.
+pub(crate) const CRDS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+
+/// One resource in one version.
+#[derive(Debug, Clone)]
+pub(crate) struct Resource {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) plural: String,
+    pub(crate) singular: String,
+    pub(crate) kind: String,
+    pub(crate) list_kind: String,
+    pub(crate) namespaced: bool,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    /// The table of the store; two resources may show the same one.
+    pub(crate) table: String,
+    /// The `apiVersion` in the store.
+    pub(crate) stored_as: String,
+    /// Whether the server counts generations.
+    pub(crate) generation: bool,
+    pub(crate) status: bool,
+    /// Further subresources, by name.
+    pub(crate) subresources: Vec<&'static str>,
+    pub(crate) kind_of_thing: Nature,
+}
+
+/// Where a resource comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum Nature {
+    BuiltIn,
+    /// Only created, never stored: reviews.
+    Review,
+    Custom(Arc<Custom>),
+}
+
+/// What a CRD says of one version.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    /// What users of this version are told, if it is deprecated.
+    pub(crate) warning: Option<String>,
+    pub(crate) schema: Schema,
+    pub(crate) columns: Vec<CustomColumn>,
+    /// `specReplicasPath`, `statusReplicasPath`, `labelSelectorPath`.
+    pub(crate) scale: Option<[String; 3]>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CustomColumn {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) description: String,
+    pub(crate) priority: i64,
+    pub(crate) path: String,
+}
+
+impl Resource {
+    /// A resource of which nothing is known, for what all objects have in common.
+    pub(crate) fn nameless() -> Self {
+        row("", "v1", "", "", "", "", &[]).resource()
+    }
+
+    /// `karpenter.sh/v1`, `v1`.
+    pub(crate) fn api_version(&self) -> String {
+        api_version(&self.group, &self.version)
+    }
+
+    /// `nodeclaims.karpenter.sh`, `pods`.
+    pub(crate) fn qualified(&self) -> String {
+        dotted(&self.plural, &self.group)
+    }
+
+    /// `NodeClaim.karpenter.sh`, `Pod`.
+    pub(crate) fn qualified_kind(&self) -> String {
+        dotted(&self.kind, &self.group)
+    }
+
+    pub(crate) fn custom(&self) -> Option<&Custom> {
+        match &self.kind_of_thing {
+            Nature::Custom(custom) => Some(custom),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_review(&self) -> bool {
+        matches!(self.kind_of_thing, Nature::Review)
+    }
+
+    pub(crate) fn serves(&self, subresource: &str) -> bool {
+        (subresource == "status" && self.status) || self.subresources.contains(&subresource)
+    }
+
+    pub(crate) fn verbs(&self) -> &'static [&'static str] {
+        if self.is_review() {
+            return &["create"];
+        }
+        &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+    }
+}
+
+/// The `apiVersion` of a group and version.
+pub(crate) fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}
+
+fn dotted(name: &str, group: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+}
+
+/// A row of the table of built-in resources.
+struct Row {
+    group: &'static str,
+    version: &'static str,
+    plural: &'static str,
+    kind: &'static str,
+    /// Short names, with a space between them.
+    short: &'static str,
+    /// `n` namespaced, `g` counts generations, `s` has a status, `a` in category `all`, `r` a review.
+    marks: &'static str,
+    subresources: &'static [&'static str],
+}
+
+const fn row(
+    group: &'static str,
+    version: &'static str,
+    plural: &'static str,
+    kind: &'static str,
+    short: &'static str,
+    marks: &'static str,
+    subresources: &'static [&'static str],
+) -> Row {
+    Row { group, version, plural, kind, short, marks, subresources }
+}
+
+const APPS: &str = "apps";
+const RBAC: &str = "rbac.authorization.k8s.io";
+const REVIEWS: &str = "authorization.k8s.io";
+
+#[rustfmt::skip]
+const BUILT_IN: &[Row] = &[
+    row("", "v1", "configmaps", "ConfigMap", "cm", "n", &[]),
+    row("", "v1", "endpoints", "Endpoints", "ep", "n", &[]),
+    row("", "v1", "events", "Event", "ev", "n", &[]),
+    row("", "v1", "namespaces", "Namespace", "ns", "s", &["finalize"]),
+    row("", "v1", "nodes", "Node", "no", "s", &[]),
+    row("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", "pvc", "ns", &[]),
+    row("", "v1", "persistentvolumes", "PersistentVolume", "pv", "s", &[]),
+    row("", "v1", "pods", "Pod", "po", "nsa", &["binding", "eviction"]),
+    row("", "v1", "secrets", "Secret", "", "n", &[]),
+    row("", "v1", "serviceaccounts", "ServiceAccount", "sa", "n", &[]),
+    row("", "v1", "services", "Service", "svc", "nsa", &[]),
+    row(APPS, "v1", "controllerrevisions", "ControllerRevision", "", "n", &[]),
+    row(APPS, "v1", "daemonsets", "DaemonSet", "ds", "ngsa", &[]),
+    row(APPS, "v1", "deployments", "Deployment", "deploy", "ngsa", &["scale"]),
+    row(APPS, "v1", "replicasets", "ReplicaSet", "rs", "ngsa", &["scale"]),
+    row(APPS, "v1", "statefulsets", "StatefulSet", "sts", "ngsa", &["scale"]),
+    row("batch", "v1", "jobs", "Job", "", "ngsa", &[]),
+    row("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
+    row("policy", "v1beta1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
+    row("coordination.k8s.io", "v1", "leases", "Lease", "", "n", &[]),
+    row("certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", "csr", "s", &["approval"]),
+    row("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", "", "n", &[]),
+    row("events.k8s.io", "v1", "events", "Event", "ev", "n", &[]),
+    row("storage.k8s.io", "v1", "storageclasses", "StorageClass", "sc", "", &[]),
+    row("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", "", "s", &[]),
+    row("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", "pc", "g", &[]),
+    row(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", "", "", &[]),
+    row(RBAC, "v1", "clusterroles", "ClusterRole", "", "", &[]),
+    row(RBAC, "v1", "rolebindings", "RoleBinding", "", "n", &[]),
+    row(RBAC, "v1", "roles", "Role", "", "n", &[]),
+    row("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", "", "g", &[]),
+    row("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", "", "g", &[]),
+    row("apiregistration.k8s.io", "v1", "apiservices", "APIService", "", "s", &[]),
+    row("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", "crd crds", "gs", &[]),
+    row(REVIEWS, "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", "", "r", &[]),
+    row(REVIEWS, "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", "", "r", &[]),
+    row(REVIEWS, "v1", "subjectaccessreviews", "SubjectAccessReview", "", "r", &[]),
+    row(REVIEWS, "v1", "localsubjectaccessreviews", "LocalSubjectAccessReview", "", "rn", &[]),
+];
+
+impl Row {
+    fn resource(&self) -> Resource {
+        let marked = |mark| self.marks.contains(mark);
+        let singular = self.kind.to_ascii_lowercase();
+        // Events have two faces and one table; budgets two versions and one table.
+        let (table, stored_as) = match (self.group, self.plural) {
+            ("events.k8s.io", "events") => ("events".to_owned(), "v1".to_owned()),
+            ("policy", _) => (dotted(self.plural, self.group), "policy/v1".to_owned()),
+            _ => (dotted(self.plural, self.group), api_version(self.group, self.version)),
+        };
+        Resource {
+            group: self.group.to_owned(),
+            version: self.version.to_owned(),
+            plural: self.plural.to_owned(),
+            singular,
+            kind: self.kind.to_owned(),
+            list_kind: format!("{}List", self.kind),
+            namespaced: marked('n'),
+            short_names: self.short.split_whitespace().map(str::to_owned).collect(),
+            categories: if marked('a') { vec!["all".to_owned()] } else { Vec::new() },
+            table,
+            stored_as,
+            generation: marked('g'),
+            status: marked('s'),
+            subresources: self.subresources.to_vec(),
+            kind_of_thing: if marked('r') { Nature::Review } else { Nature::BuiltIn },
+        }
+    }
+}
+
+/// Every resource that is served now.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    resources: Vec<Arc<Resource>>,
+}
+
+impl Catalogue {
+    /// The built-in resources; an old server has no `policy/v1`.
+    pub(crate) fn built_in(old_server: bool) -> Self {
+        let resources = BUILT_IN
+            .iter()
+            .filter(|row| !(old_server && row.group == "policy" && row.version == "v1"))
+            .map(|row| Arc::new(row.resource()))
+            .collect();
+        Self { resources }
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.resources.iter()
+    }
+
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Resource>> {
+        self.resources
+            .iter()
+            .find(|one| one.plural == plural && one.group == group && one.version == version)
+            .cloned()
+    }
+
+    /// A resource in any version, by `nodeclaims.karpenter.sh` or `pods`.
+    pub(crate) fn named(&self, qualified: &str) -> Option<Arc<Resource>> {
+        self.resources.iter().find(|one| one.qualified() == qualified).cloned()
+    }
+
+    /// The resource of an `apiVersion` and kind.
+    pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<Arc<Resource>> {
+        self.resources
+            .iter()
+            .find(|one| one.kind == kind && one.api_version() == api_version)
+            .cloned()
+    }
+
+    /// The tables with namespaced objects, each once.
+    pub(crate) fn namespaced_tables(&self) -> Vec<Arc<Resource>> {
+        let mut found: Vec<Arc<Resource>> = Vec::new();
+        for resource in self.resources.iter().filter(|one| one.namespaced && !one.is_review()) {
+            if !found.iter().any(|one| one.table == resource.table) {
+                found.push(Arc::clone(resource));
+            }
+        }
+        found
+    }
+
+    /// Puts the versions of a CRD in the place of those that it had.
+    pub(crate) fn replace_custom(&mut self, table: &str, versions: Vec<Resource>) {
+        self.resources
+            .retain(|one| !(one.table == table && matches!(one.kind_of_thing, Nature::Custom(_))));
+        self.resources.extend(versions.into_iter().map(Arc::new));
+    }
+
+    pub(crate) fn groups(&self) -> Vec<(String, Vec<String>)> {
+        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+        for resource in &self.resources {
+            let known = groups.iter().position(|(group, _)| *group == resource.group);
+            let at = known.unwrap_or_else(|| {
+                groups.push((resource.group.clone(), Vec::new()));
+                groups.len() - 1
+            });
+            if !groups[at].1.contains(&resource.version) {
+                groups[at].1.push(resource.version.clone());
+            }
+        }
+        for (_, versions) in &mut groups {
+            versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
+        }
+        groups
+    }
+}
+
+/// How far in front a version stands: v2 before v1, v1 before v1beta1, v1beta2 before v1beta1, alpha last.
+pub(crate) fn priority(version: &str) -> (u8, u32, u32) {
+    let Some(rest) = version.strip_prefix('v') else { return (0, 0, 0) };
+    let digits = |text: &str| text.parse::<u32>().ok();
+    for (stage, word) in [(2, "beta"), (1, "alpha")] {
+        if let Some((major, minor)) = rest.split_once(word) {
+            return match (digits(major), digits(minor)) {
+                (Some(major), Some(minor)) => (stage, major, minor),
+                _ => (0, 0, 0),
+            };
+        }
+    }
+    digits(rest).map_or((0, 0, 0), |major| (3, major, 0))
+}

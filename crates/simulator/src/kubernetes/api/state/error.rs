@@ -1,0 +1,291 @@
+//! Errors as the API server words them: `Status` objects.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::catalog::Resource;
+
+/// An error answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatusError {
+    /// The HTTP status.
+    pub code: u16,
+    /// The reason that programs look at; some errors have none.
+    pub reason: &'static str,
+    /// The sentence for people.
+    pub message: String,
+    details: Value,
+}
+
+/// What a server says of a path that it does not know.
+const PAGE_NOT_FOUND: &str = "404 page not found\n";
+
+/// One thing that is wrong with an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FieldError {
+    pub(crate) reason: &'static str,
+    pub(crate) field: String,
+    pub(crate) message: String,
+}
+
+impl FieldError {
+    pub(crate) fn required(field: &str, detail: &str) -> Self {
+        let message = if detail.is_empty() {
+            "Required value".to_owned()
+        } else {
+            format!("Required value: {detail}")
+        };
+        Self { reason: "FieldValueRequired", field: field.to_owned(), message }
+    }
+
+    pub(crate) fn invalid(field: &str, value: &Value, detail: &str) -> Self {
+        let message = format!("Invalid value: {}: {detail}", shown(value));
+        Self { reason: "FieldValueInvalid", field: field.to_owned(), message }
+    }
+
+    pub(crate) fn wrong_type(field: &str, value: &Value, wanted: &str) -> Self {
+        let found = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        let detail = format!("{field} in body must be of type {wanted}: \"{found}\"");
+        // The validator names the type twice and shows no value.
+        let message = format!("Invalid value: \"{found}\": {detail}");
+        Self { reason: "FieldValueInvalid", field: field.to_owned(), message }
+    }
+
+    pub(crate) fn unsupported(field: &str, value: &Value, allowed: &[Value]) -> Self {
+        let allowed: Vec<String> = allowed.iter().map(shown).collect();
+        let message = format!(
+            "Unsupported value: {}: supported values: {}",
+            shown(value),
+            allowed.join(", ")
+        );
+        Self { reason: "FieldValueNotSupported", field: field.to_owned(), message }
+    }
+
+    pub(crate) fn duplicate(field: &str, value: &Value) -> Self {
+        let message = format!("Duplicate value: {}", go_shown(value));
+        Self { reason: "FieldValueDuplicate", field: field.to_owned(), message }
+    }
+
+    pub(crate) fn forbidden(field: &str, detail: &str) -> Self {
+        let message = format!("Forbidden: {detail}");
+        Self { reason: "FieldValueForbidden", field: field.to_owned(), message }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text:?}"),
+        other => other.to_string(),
+    }
+}
+
+/// Keys of a map-typed list are shown as Go prints a map.
+fn go_shown(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<String> =
+                members.iter().map(|(name, value)| format!("{name:?}:{}", shown(value))).collect();
+            format!("map[string]interface {{}}{{{}}}", members.join(", "))
+        }
+        other => shown(other),
+    }
+}
+
+impl StatusError {
+    pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { code, reason, message: message.into(), details: Value::Null }
+    }
+
+    pub(crate) fn with_details(mut self, details: Value) -> Self {
+        self.details = details;
+        self
+    }
+
+    fn about(self, group: &str, kind: &str, name: &str) -> Self {
+        let mut details = json!({"kind": kind});
+        if !name.is_empty() {
+            details["name"] = name.into();
+        }
+        if !group.is_empty() {
+            details["group"] = group.into();
+        }
+        self.with_details(details)
+    }
+
+    fn of(self, resource: &Resource, name: &str) -> Self {
+        self.about(&resource.group, &resource.plural, name)
+    }
+
+    pub(crate) fn not_found(resource: &Resource, name: &str) -> Self {
+        Self::new(404, "NotFound", format!("{} {name:?} not found", resource.qualified()))
+            .of(resource, name)
+    }
+
+    pub(crate) fn namespace_not_found(name: &str) -> Self {
+        Self::new(404, "NotFound", format!("namespaces {name:?} not found")).about(
+            "",
+            "namespaces",
+            name,
+        )
+    }
+
+    pub(crate) fn no_such_resource() -> Self {
+        Self::new(404, "NotFound", "the server could not find the requested resource")
+            .with_details(json!({}))
+    }
+
+    /// A path under which there is nothing at all.
+    pub(crate) fn page_not_found() -> Self {
+        Self::new(404, "", PAGE_NOT_FOUND)
+    }
+
+    /// Whether it is sent as plain text.
+    pub(crate) fn is_page(&self) -> bool {
+        self.code == 404 && self.message == PAGE_NOT_FOUND
+    }
+
+    pub(crate) fn not_acceptable() -> Self {
+        Self::new(
+            406,
+            "NotAcceptable",
+            "only the following media types are accepted: application/json, application/yaml",
+        )
+    }
+
+    /// An option of a request that is not valid.
+    pub(crate) fn bad_option(kind: &str, error: &FieldError) -> Self {
+        let message =
+            format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", error.field, error.message);
+        Self::new(422, "Invalid", message).with_details(json!({
+            "group": "meta.k8s.io", "kind": kind,
+            "causes": [{"reason": error.reason, "message": error.message, "field": error.field}],
+        }))
+    }
+
+    pub(crate) fn already_exists(resource: &Resource, name: &str) -> Self {
+        Self::new(409, "AlreadyExists", format!("{} {name:?} already exists", resource.qualified()))
+            .of(resource, name)
+    }
+
+    pub(crate) fn modified(resource: &Resource, name: &str) -> Self {
+        Self::conflict(
+            resource,
+            name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
+    }
+
+    pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
+        let message =
+            format!("Operation cannot be fulfilled on {} {name:?}: {why}", resource.qualified());
+        Self::new(409, "Conflict", message).of(resource, name)
+    }
+
+    /// A precondition that failed: named by kind, as the server does.
+    pub(crate) fn precondition(resource: &Resource, name: &str, why: &str) -> Self {
+        let kind = resource.qualified_kind();
+        let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
+        Self::new(409, "Conflict", message).about(&resource.group, &resource.kind, name)
+    }
+
+    pub(crate) fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
+        let what = resource.qualified();
+        let what = if name.is_empty() { what } else { format!("{what} {name:?}") };
+        Self::new(403, "Forbidden", format!("{what} is forbidden: {why}")).of(resource, name)
+    }
+
+    pub(crate) fn invalid(resource: &Resource, name: &str, errors: &[FieldError]) -> Self {
+        let texts: Vec<String> =
+            errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
+        let all = match texts.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let causes: Vec<Value> = errors
+            .iter()
+            .map(|error| {
+                json!({"reason": error.reason, "message": error.message, "field": error.field})
+            })
+            .collect();
+        let message = format!("{} {name:?} is invalid: {all}", resource.qualified_kind());
+        let mut error =
+            Self::new(422, "Invalid", message).about(&resource.group, &resource.kind, name);
+        error.details["causes"] = causes.into();
+        error
+    }
+
+    /// A patch that cannot be applied to this object: a test that fails, a path that is not there.
+    pub(crate) fn unprocessable_patch() -> Self {
+        Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
+            .with_details(json!({}))
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        Self::new(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        )
+        .with_details(json!({}))
+    }
+
+    pub(crate) fn unsupported_media_type(accepted: &[&str]) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {}",
+            accepted.join(", ")
+        );
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    pub(crate) fn expired(message: impl Into<String>) -> Self {
+        Self::new(410, "Expired", message)
+    }
+
+    pub(crate) fn internal(message: &str) -> Self {
+        Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
+            .with_details(json!({"causes": [{"message": message}]}))
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
+    }
+
+    /// The error as the object that is sent.
+    #[must_use]
+    pub fn object(&self) -> Value {
+        let mut status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {},
+            "status": "Failure", "message": self.message, "code": self.code,
+        });
+        if !self.reason.is_empty() {
+            status["reason"] = self.reason.into();
+        }
+        if !self.details.is_null() {
+            status["details"] = self.details.clone();
+        }
+        status
+    }
+
+    /// The error's HTTP status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// Seconds for a `Retry-After` header, where the details name them.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        self.details.get("retryAfterSeconds").and_then(Value::as_u64)
+    }
+}

@@ -1,0 +1,111 @@
+//! A structural schema, read once.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::kubernetes::store::objects::{flag, list, text};
+
+/// What a value must look like.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a schema is a list of separate switches")]
+pub(crate) struct Schema {
+    /// Empty where any type may stand.
+    pub(crate) kind: String,
+    pub(crate) properties: BTreeMap<String, Schema>,
+    pub(crate) additional: Option<Box<Schema>>,
+    pub(crate) items: Option<Box<Schema>>,
+    pub(crate) required: Vec<String>,
+    pub(crate) default: Option<Value>,
+    pub(crate) allowed: Vec<Value>,
+    pub(crate) pattern: Option<(String, Regex)>,
+    pub(crate) format: String,
+    pub(crate) min_length: Option<u64>,
+    pub(crate) max_length: Option<u64>,
+    pub(crate) min_items: Option<u64>,
+    pub(crate) max_items: Option<u64>,
+    pub(crate) min_properties: Option<u64>,
+    pub(crate) max_properties: Option<u64>,
+    pub(crate) minimum: Option<(f64, bool)>,
+    pub(crate) maximum: Option<(f64, bool)>,
+    pub(crate) nullable: bool,
+    pub(crate) int_or_string: bool,
+    pub(crate) keeps_unknown: bool,
+    pub(crate) embedded: bool,
+    pub(crate) list_type: ListType,
+    /// `x-kubernetes-map-type: atomic`.
+    pub(crate) atomic_map: bool,
+    pub(crate) any_of: Vec<Schema>,
+    pub(crate) one_of: Vec<Schema>,
+    pub(crate) all_of: Vec<Schema>,
+    pub(crate) not: Option<Box<Schema>>,
+}
+
+/// How the elements of a list are told apart.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) enum ListType {
+    #[default]
+    Atomic,
+    Set,
+    Map(Vec<String>),
+}
+
+impl Schema {
+    /// Reads an `openAPIV3Schema`. A pattern that is not valid matches everything.
+    pub(crate) fn read(value: &Value) -> Self {
+        let number = |name: &str| value.get(name).and_then(Value::as_u64);
+        let bound = |name: &str, exclusive: &str| {
+            let bound = value.get(name).and_then(Value::as_f64)?;
+            Some((bound, flag(value, &[exclusive])))
+        };
+        let boxed = |name: &str| {
+            value.get(name).filter(|one| one.is_object()).map(|one| Box::new(Self::read(one)))
+        };
+        let many = |name: &str| list(value, &[name]).iter().map(Self::read).collect();
+        let texts = |name: &str| -> Vec<String> {
+            list(value, &[name]).iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
+        };
+        let properties = value.get("properties").and_then(Value::as_object).into_iter().flatten();
+        Self {
+            kind: text(value, &["type"]).to_owned(),
+            properties: properties.map(|(name, one)| (name.clone(), Self::read(one))).collect(),
+            additional: match value.get("additionalProperties") {
+                Some(Value::Bool(true)) => {
+                    Some(Box::new(Self { keeps_unknown: true, ..Self::default() }))
+                }
+                _ => boxed("additionalProperties"),
+            },
+            items: boxed("items"),
+            required: texts("required"),
+            default: value.get("default").cloned(),
+            allowed: list(value, &["enum"]).to_vec(),
+            pattern: value.get("pattern").and_then(Value::as_str).and_then(|pattern| {
+                Regex::new(pattern).ok().map(|regex| (pattern.to_owned(), regex))
+            }),
+            format: text(value, &["format"]).to_owned(),
+            min_length: number("minLength"),
+            max_length: number("maxLength"),
+            min_items: number("minItems"),
+            max_items: number("maxItems"),
+            min_properties: number("minProperties"),
+            max_properties: number("maxProperties"),
+            minimum: bound("minimum", "exclusiveMinimum"),
+            maximum: bound("maximum", "exclusiveMaximum"),
+            nullable: flag(value, &["nullable"]),
+            int_or_string: flag(value, &["x-kubernetes-int-or-string"]),
+            keeps_unknown: flag(value, &["x-kubernetes-preserve-unknown-fields"]),
+            embedded: flag(value, &["x-kubernetes-embedded-resource"]),
+            list_type: match text(value, &["x-kubernetes-list-type"]) {
+                "set" => ListType::Set,
+                "map" => ListType::Map(texts("x-kubernetes-list-map-keys")),
+                _ => ListType::Atomic,
+            },
+            atomic_map: text(value, &["x-kubernetes-map-type"]) == "atomic",
+            any_of: many("anyOf"),
+            one_of: many("oneOf"),
+            all_of: many("allOf"),
+            not: boxed("not"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The API server as a plain value.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use jiff::Timestamp;
+
+use super::catalog::Catalogue;
+use super::options::Options;
+use super::user::{Denial, User};
+use super::watches::Watches;
+use super::writes::{ChangeQueue, Write};
+use crate::faults::Faults;
+use crate::kubernetes::store::Store;
+use crate::random::Random;
+
+/// An API server: its objects, what it serves, and its clients.
+pub struct ApiServer {
+    pub(crate) options: Options,
+    pub(crate) store: Store,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) watches: Watches,
+    pub(crate) tokens: BTreeMap<String, User>,
+    pub(crate) denials: Vec<Denial>,
+    pub(crate) uids: Random,
+    pub(crate) names: Random,
+    /// Rules for faults; those about watch events apply where an event is sent.
+    pub(crate) faults: Faults,
+    pub(crate) writes: VecDeque<Write>,
+    pub(crate) changed: ChangeQueue,
+    /// Tables of CRDs that are being deleted.
+    pub(crate) removed_definitions: BTreeSet<String>,
+    /// The latest time that the server was given.
+    pub(crate) now: Option<Timestamp>,
+}
+
+impl ApiServer {
+    /// Returns an empty server.
+    pub(crate) fn new(options: Options) -> Self {
+        let random = Random::new(options.seed);
+        Self {
+            store: Store::new(options.history),
+            catalogue: Catalogue::built_in(options.old_server),
+            watches: Watches::default(),
+            tokens: BTreeMap::new(),
+            denials: Vec::new(),
+            uids: random.fork("uids"),
+            names: random.fork("names"),
+            faults: Faults::new(options.faults.clone(), &random, options.start),
+            writes: VecDeque::new(),
+            changed: ChangeQueue::default(),
+            removed_definitions: BTreeSet::new(),
+            now: None,
+            options,
+        }
+    }
+
+    /// The model's own time, for answers that show ages.
+    pub(crate) fn clock(&self) -> Timestamp {
+        self.now.unwrap_or(self.options.start)
+    }
+}

@@ -1,0 +1,92 @@
+//! Open watches.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::channel::mpsc::UnboundedSender;
+use jiff::Timestamp;
+
+use super::catalog::Resource;
+use crate::kubernetes::store::{Change, ChangeKind, Object, Selector};
+
+/// How much of each object goes along with its row in a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Rows,
+    WithMetadata,
+    WithObjects,
+}
+
+/// The open watches, by table.
+#[derive(Default)]
+pub(crate) struct Watches {
+    pub(crate) by_table: BTreeMap<String, Vec<Watch>>,
+}
+
+pub(crate) struct Watch {
+    pub(crate) resource: Arc<Resource>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) selector: Selector,
+    pub(crate) form: Form,
+    /// Closed when the client is gone; dropped to end the watch.
+    pub(crate) sender: UnboundedSender<Bytes>,
+    pub(crate) ends: Option<Timestamp>,
+    pub(crate) bookmark: Option<Timestamp>,
+    /// An event that is sent after the next one.
+    pub(crate) held: Option<Bytes>,
+    pub(crate) started: bool,
+}
+
+/// In which form a watch shows objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Whole,
+    Metadata,
+    Table(Format),
+}
+
+/// How the next event is treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    Once,
+    Twice,
+    AfterTheNext,
+    EndWatch,
+}
+
+impl Watch {
+    pub(crate) fn send(&mut self, line: Bytes, delivery: Delivery) {
+        // A send fails when the client is gone; the watch is swept then.
+        match delivery {
+            Delivery::EndWatch => self.sender.close_channel(),
+            Delivery::AfterTheNext if self.held.is_none() => self.held = Some(line),
+            _ => {
+                if delivery == Delivery::Twice {
+                    let _ = self.sender.unbounded_send(line.clone());
+                }
+                let _ = self.sender.unbounded_send(line);
+                if let Some(held) = self.held.take() {
+                    let _ = self.sender.unbounded_send(held);
+                }
+            }
+        }
+    }
+
+    /// What this watch is told of a change: an object that leaves its selector is gone for it.
+    pub(crate) fn sees(&self, change: &Change) -> Option<(&'static str, bool)> {
+        if self.namespace.as_ref().is_some_and(|namespace| change.key.namespace != *namespace) {
+            return None;
+        }
+        let fits =
+            |object: &Object| self.selector.is_everything() || self.selector.fits(&object.value);
+        let before = change.previous.as_deref().is_some_and(fits);
+        let after = change.kind != ChangeKind::Deleted && fits(&change.object);
+        match (before, after) {
+            (false, false) => None,
+            (false, true) => Some(("ADDED", false)),
+            (true, true) => Some(("MODIFIED", false)),
+            (true, false) => Some(("DELETED", change.kind != ChangeKind::Deleted)),
+        }
+    }
+}

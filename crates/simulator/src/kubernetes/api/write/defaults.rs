@@ -1,0 +1,183 @@
+//! What the server itself knows of built-in resources: a few defaults and rules that clients rely on.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::kubernetes::api::state::{CRDS, Resource};
+use crate::kubernetes::api::write::update::Part;
+use crate::kubernetes::store::objects::{self, flag, text};
+
+/// Resources whose updates must name the version that they replace.
+pub(crate) fn needs_version(resource: &Resource) -> bool {
+    resource.custom().is_some()
+        || matches!(
+            resource.plural.as_str(),
+            "leases" | "poddisruptionbudgets" | "customresourcedefinitions" | "volumeattachments"
+        )
+}
+
+/// Resources that an update creates when they are not there.
+pub(crate) fn created_by_update(resource: &Resource) -> bool {
+    matches!(
+        resource.plural.as_str(),
+        "events"
+            | "leases"
+            | "endpoints"
+            | "roles"
+            | "rolebindings"
+            | "clusterroles"
+            | "clusterrolebindings"
+    )
+}
+
+/// Why a name is not valid, if it is not.
+pub(crate) fn bad_name(resource: &Resource, name: &str) -> Option<&'static str> {
+    if resource.group == "rbac.authorization.k8s.io" {
+        return name.contains(['/', '%']).then_some("may not contain '/' or '%'");
+    }
+    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let label = |label: &str| {
+        let bytes = label.as_bytes();
+        matches!((bytes.first(), bytes.last()), (Some(first), Some(last)) if letter(*first) && letter(*last))
+            && bytes.iter().all(|byte| letter(*byte) || *byte == b'-')
+    };
+    let one_label = matches!(resource.qualified().as_str(), "namespaces");
+    if one_label {
+        return (!label(name) || name.len() > 63).then_some(
+            "a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and \
+             end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
+             '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+        );
+    }
+    (!name.split('.').all(label) || name.len() > 253).then_some(
+        "a DNS-1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start \
+         and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+         '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    )
+}
+
+/// The taint of a node that is not ready.
+pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
+
+/// A node that may be scheduled on does not say so.
+fn drop_false(value: &mut Value) {
+    if objects::at(value, &["spec", "unschedulable"]).is_some()
+        && !flag(value, &["spec", "unschedulable"])
+    {
+        objects::remove(value, &["spec", "unschedulable"]);
+    }
+}
+
+/// What the server adds to a new object, or takes from it.
+pub(crate) fn prepare_new(resource: &Resource, value: &mut Value, now: Timestamp) {
+    match resource.qualified().as_str() {
+        "namespaces" => {
+            objects::set(value, &["spec", "finalizers"], json!(["kubernetes"]));
+            objects::set(value, &["status"], json!({"phase": "Active"}));
+            let name = objects::name(value).to_owned();
+            objects::set(value, &["metadata", "labels", "kubernetes.io/metadata.name"], name);
+        }
+        "pods" => {
+            defaults_of_pod(value);
+            objects::set(value, &["status"], json!({"phase": "Pending", "qosClass": "BestEffort"}));
+        }
+        "events" if text(value, &["metadata", "creationTimestamp"]).is_empty() => {
+            objects::set(value, &["metadata", "creationTimestamp"], objects::time(now));
+        }
+        "nodes" => {
+            taint_new_node(value);
+            drop_false(value);
+        }
+        "services" => default(value, &["spec", "type"], "ClusterIP"),
+        "secrets" => default(value, &["type"], "Opaque"),
+        "deployments.apps" | "statefulsets.apps" | "replicasets.apps" => {
+            default(value, &["spec", "replicas"], 1);
+            objects::set(value, &["status"], json!({}));
+        }
+        "daemonsets.apps" | "poddisruptionbudgets.policy" => {
+            objects::set(value, &["status"], json!({}));
+        }
+        CRDS => {
+            let empty = json!({"conditions": Value::Null, "acceptedNames": {"plural": "", "kind": ""},
+                "storedVersions": Value::Null});
+            objects::set(value, &["status"], empty);
+        }
+        _ => {}
+    }
+    from_plain_secret(resource, value);
+}
+
+fn defaults_of_pod(value: &mut Value) {
+    default(value, &["spec", "terminationGracePeriodSeconds"], 30);
+    default(value, &["spec", "restartPolicy"], "Always");
+    default(value, &["spec", "dnsPolicy"], "ClusterFirst");
+    default(value, &["spec", "schedulerName"], "default-scheduler");
+    default(value, &["spec", "enableServiceLinks"], true);
+    default(value, &["spec", "tolerations"], json!([]));
+    if let Some(tolerations) = value["spec"]["tolerations"].as_array_mut() {
+        for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+            if !tolerations.iter().any(|one| text(one, &["key"]) == key) {
+                tolerations.push(json!({
+                    "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300,
+                }));
+            }
+        }
+    }
+    for kind in ["containers", "initContainers"] {
+        let containers = value["spec"].get_mut(kind).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten() {
+            let image = text(container, &["image"]);
+            let tag =
+                image.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag);
+            let pull =
+                if tag.is_none_or(|tag| tag == "latest") { "Always" } else { "IfNotPresent" };
+            default(container, &["imagePullPolicy"], pull);
+            default(container, &["terminationMessagePath"], "/dev/termination-log");
+            default(container, &["terminationMessagePolicy"], "File");
+            default(container, &["resources"], json!({}));
+        }
+    }
+}
+
+/// A node takes no pods before it says that it is ready.
+fn taint_new_node(value: &mut Value) {
+    let mut taints = objects::list(value, &["spec", "taints"]).to_vec();
+    if !taints.iter().any(|taint| text(taint, &["key"]) == NOT_READY) {
+        taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
+    }
+    objects::set(value, &["spec", "taints"], taints);
+}
+
+fn default(value: &mut Value, path: &[&str], default: impl Into<Value>) {
+    if objects::at(value, path).is_none_or(Value::is_null) {
+        objects::set(value, path, default);
+    }
+}
+
+/// `stringData` is a way in, not a member.
+fn from_plain_secret(resource: &Resource, value: &mut Value) {
+    if resource.qualified() != "secrets" {
+        return;
+    }
+    if let Some(Value::Object(plain)) = objects::remove(value, &["stringData"]) {
+        for (name, text) in plain {
+            let encoded = STANDARD.encode(text.as_str().unwrap_or_default());
+            objects::set(value, &["data", &name], encoded);
+        }
+    }
+}
+
+/// What a change of a built-in object leaves as it was.
+pub(crate) fn prepare_changed(resource: &Resource, value: &mut Value, old: &Value, part: Part) {
+    from_plain_secret(resource, value);
+    if resource.qualified() == "nodes" {
+        drop_false(value);
+    }
+    if resource.qualified() == "namespaces" && part == Part::Main {
+        // Only the subresource `finalize` changes these.
+        let was = objects::at(old, &["spec", "finalizers"]).cloned().unwrap_or(json!([]));
+        objects::set(value, &["spec", "finalizers"], was);
+    }
+}

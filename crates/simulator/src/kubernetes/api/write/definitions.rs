@@ -1,0 +1,64 @@
+//! Consequences of a write to a CRD: what is served, and its status.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::kubernetes::api::crd::definition::{CLEANUP, resources};
+use crate::kubernetes::api::state::{ApiServer, CRDS};
+use crate::kubernetes::store::objects::{self, flag, list};
+
+impl ApiServer {
+    /// Serves what a definition says now, and says so in its status.
+    pub(crate) fn definition_changed(&mut self, definition: &Value, now: Timestamp) {
+        let table = objects::name(definition).to_owned();
+        let going = objects::is_being_deleted(definition);
+        self.catalogue.replace_custom(&table, resources(definition));
+        let mut value = definition.clone();
+        if going {
+            objects::set_condition(
+                &mut value,
+                "Terminating",
+                "True",
+                "InstanceDeletionInProgress",
+                "CustomResource deletion is in progress",
+                now,
+            );
+            self.removed_definitions.insert(table);
+        } else {
+            let finalizers: Vec<&str> = objects::finalizers(definition).collect();
+            if !finalizers.contains(&CLEANUP) {
+                let mut finalizers: Vec<String> =
+                    finalizers.iter().map(|&one| one.to_owned()).collect();
+                finalizers.push(CLEANUP.to_owned());
+                objects::set(&mut value, &["metadata", "finalizers"], finalizers);
+            }
+            let conditions = [
+                ("NamesAccepted", "NoConflicts", "no conflicts found"),
+                ("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+            ];
+            for (kind, reason, message) in conditions {
+                objects::set_condition(&mut value, kind, "True", reason, message, now);
+            }
+            let names = value["spec"]["names"].clone();
+            objects::set(&mut value, &["status", "acceptedNames"], names);
+            let storage = list(definition, &["spec", "versions"])
+                .iter()
+                .find(|version| flag(version, &["storage"]))
+                .map(|version| version["name"].clone());
+            let mut stored = list(definition, &["status", "storedVersions"]).to_vec();
+            stored.extend(storage.filter(|storage| !stored.contains(storage)));
+            objects::set(&mut value, &["status", "storedVersions"], stored);
+        }
+        if value != *definition {
+            self.store_object(CRDS, value, now, None);
+        }
+    }
+
+    pub(crate) fn definition_gone(&mut self, definition: &Value) {
+        let table = objects::name(definition);
+        self.catalogue.replace_custom(table, Vec::new());
+        self.end_watches_of(table);
+        self.store.drop_table(table);
+        self.removed_definitions.remove(table);
+    }
+}

@@ -1,0 +1,277 @@
+//! Deleting: preconditions, finalizers, grace, propagation.
+
+use http::StatusCode;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::exchange::Response;
+use crate::kubernetes::api::negotiate::{Call, ResourceTarget, converted, json_answer};
+use crate::kubernetes::api::state::{ApiServer, FieldError, Resource, StatusError, Writer};
+use crate::kubernetes::store::objects::{self, Key};
+
+/// How an object is to be deleted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeleteOptions {
+    grace: Option<i64>,
+    uid: Option<String>,
+    version: Option<String>,
+    propagation: Option<String>,
+    pub(crate) dry_run: bool,
+}
+
+/// What a deletion came to.
+pub(crate) enum Deleted {
+    /// It is gone; this was its last state.
+    Gone(Value),
+    /// It goes once its finalizers or its grace period let it.
+    Going(Value),
+}
+
+impl DeleteOptions {
+    /// From the request's body and query; what the query says counts when the body is empty.
+    pub(crate) fn of(call: &Call<'_>) -> Result<Self, StatusError> {
+        let body = if call.request.body().is_empty() { Value::Null } else { call.body()? };
+        let mut options = Self::from_body(&body);
+        let query = &call.query;
+        if let Ok(grace) = query.get("gracePeriodSeconds").parse() {
+            options.grace = options.grace.or(Some(grace));
+        }
+        if !query.get("propagationPolicy").is_empty() && options.propagation.is_none() {
+            options.propagation = Some(query.get("propagationPolicy").to_owned());
+        }
+        match query.get("orphanDependents") {
+            "true" => options.propagation = Some("Orphan".to_owned()),
+            "false" => options.propagation = Some("Background".to_owned()),
+            _ => {}
+        }
+        options.dry_run |= query.dry_run();
+        if let Some(policy) = &options.propagation
+            && !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan")
+        {
+            let allowed = ["Foreground", "Background", "Orphan"].map(Value::from);
+            let error =
+                FieldError::unsupported("propagationPolicy", &policy.clone().into(), &allowed);
+            return Err(StatusError::bad_option("DeleteOptions", &error));
+        }
+        Ok(options)
+    }
+
+    pub(crate) fn from_body(body: &Value) -> Self {
+        let text =
+            |path: &[&str]| objects::at(body, path).and_then(Value::as_str).map(str::to_owned);
+        Self {
+            grace: objects::number(body, &["gracePeriodSeconds"]),
+            uid: text(&["preconditions", "uid"]),
+            version: text(&["preconditions", "resourceVersion"]),
+            propagation: text(&["propagationPolicy"]),
+            dry_run: objects::list(body, &["dryRun"]).iter().any(|one| one == "All"),
+        }
+    }
+
+    pub(crate) fn background() -> Self {
+        Self { propagation: Some("Background".to_owned()), ..Self::default() }
+    }
+
+    /// At once, whatever the object's own grace period.
+    pub(crate) fn now() -> Self {
+        Self { grace: Some(0), ..Self::background() }
+    }
+
+    fn check(&self, resource: &Resource, name: &str, object: &Value) -> Result<(), StatusError> {
+        let (uid, version) =
+            (objects::uid(object), objects::text(object, &["metadata", "resourceVersion"]));
+        if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
+            let why = format!(
+                "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object \
+                 might have been deleted and then recreated"
+            );
+            return Err(StatusError::precondition(resource, name, &why));
+        }
+        if let Some(wanted) = self.version.as_deref().filter(|wanted| *wanted != version) {
+            let why = format!(
+                "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in \
+                 record ({version}). The object might have been modified"
+            );
+            return Err(StatusError::precondition(resource, name, &why));
+        }
+        Ok(())
+    }
+
+    /// Finalizers by which the garbage collector takes part in the deletion.
+    fn settle_finalizers(&self, object: &mut Value) {
+        let Some(propagation) = self.propagation.as_deref() else { return };
+        let wanted = match propagation {
+            "Foreground" => Some("foregroundDeletion"),
+            "Orphan" => Some("orphan"),
+            _ => None,
+        };
+        let mut finalizers: Vec<String> = objects::finalizers(object)
+            .filter(|one| !matches!(*one, "foregroundDeletion" | "orphan"))
+            .map(str::to_owned)
+            .collect();
+        finalizers.extend(wanted.map(str::to_owned));
+        if finalizers.is_empty() {
+            objects::remove(object, &["metadata", "finalizers"]);
+        } else {
+            objects::set(object, &["metadata", "finalizers"], finalizers);
+        }
+    }
+
+    /// Seconds that the object has left to end by itself; only pods have such a time.
+    fn grace_for(&self, resource: &Resource, object: &Value) -> i64 {
+        if resource.qualified() != "pods" {
+            return 0;
+        }
+        let own = objects::number(object, &["spec", "terminationGracePeriodSeconds"]).unwrap_or(30);
+        let ended = matches!(objects::text(object, &["status", "phase"]), "Succeeded" | "Failed");
+        if ended || objects::text(object, &["spec", "nodeName"]).is_empty() {
+            return 0;
+        }
+        self.grace.filter(|grace| *grace >= 0).unwrap_or(own)
+    }
+}
+
+impl ApiServer {
+    pub(crate) fn serve_delete(
+        &mut self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<Response, StatusError> {
+        let resource = &target.resource;
+        let options = DeleteOptions::of(call)?;
+        let key = Key::new(target.namespace.as_deref(), name);
+        let mut writer = call.writer("delete");
+        writer.dry_run = options.dry_run;
+        match self.delete_object(resource, &key, &options, &writer, now)? {
+            Deleted::Gone(last) if returns_object(resource) => {
+                Ok(json_answer(StatusCode::OK, &converted(resource, &last)))
+            }
+            Deleted::Gone(last) => {
+                let mut details = json!({
+                    "name": name, "kind": resource.plural, "uid": objects::uid(&last),
+                });
+                if !resource.group.is_empty() {
+                    details["group"] = resource.group.clone().into();
+                }
+                let status = json!({
+                    "kind": "Status", "apiVersion": "v1", "metadata": {},
+                    "status": "Success", "details": details,
+                });
+                Ok(json_answer(StatusCode::OK, &status))
+            }
+            Deleted::Going(object) => {
+                Ok(json_answer(StatusCode::OK, &converted(resource, &object)))
+            }
+        }
+    }
+
+    pub(crate) fn serve_delete_collection(
+        &mut self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        now: Timestamp,
+    ) -> Result<Response, StatusError> {
+        let resource = &target.resource;
+        if resource.namespaced && target.namespace.is_none() {
+            return Err(StatusError::method_not_allowed());
+        }
+        let selector = crate::kubernetes::api::read::selectors::selector(call, target)?;
+        let options = DeleteOptions::of(call)?;
+        let mut writer = call.writer("deletecollection");
+        writer.dry_run = options.dry_run;
+        let keys: Vec<Key> = self
+            .store
+            .list(&resource.table, target.namespace.as_deref())
+            .filter(|(_, object)| selector.fits(&object.value))
+            .map(|(key, _)| key.clone())
+            .collect();
+        let mut items = Vec::new();
+        for key in keys {
+            match self.delete_object(resource, &key, &options, &writer, now) {
+                Ok(Deleted::Gone(object) | Deleted::Going(object)) => {
+                    items.push(converted(resource, &object));
+                }
+                Err(error) if error.code == 404 => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let list = json!({
+            "kind": resource.list_kind, "apiVersion": resource.api_version(),
+            "metadata": {"resourceVersion": self.store.revision().to_string()}, "items": items,
+        });
+        Ok(json_answer(StatusCode::OK, &list))
+    }
+
+    pub(crate) fn delete_object(
+        &mut self,
+        resource: &Resource,
+        key: &Key,
+        options: &DeleteOptions,
+        writer: &Writer,
+        now: Timestamp,
+    ) -> Result<Deleted, StatusError> {
+        let Some(old) = self.store.get(&resource.table, key) else {
+            return Err(StatusError::not_found(resource, &key.name));
+        };
+        let old = old.value.clone();
+        options.check(resource, &key.name, &old)?;
+        self.check_denials(resource, "DELETE", &key.name)?;
+        let mut object = old.clone();
+        options.settle_finalizers(&mut object);
+        let is_namespace = resource.qualified() == "namespaces";
+        if is_namespace {
+            check_deletable(resource, key)?;
+        }
+        let was_going = objects::is_being_deleted(&old);
+        let grace = options.grace_for(resource, &old);
+        let left = objects::number(&old, &["metadata", "deletionGracePeriodSeconds"]);
+        let waits = objects::finalizers(&object).next().is_some()
+            || grace > 0
+            || (is_namespace && !objects::list(&object, &["spec", "finalizers"]).is_empty());
+        if !waits {
+            if !writer.dry_run {
+                self.erase(&resource.table, key, now, Some(writer));
+            }
+            return Ok(Deleted::Gone(object));
+        }
+        // A second deletion can only make the time that is left shorter.
+        if !was_going || left.is_some_and(|left| grace < left) {
+            let ends = now.checked_add(SignedDuration::from_secs(grace)).unwrap_or(now);
+            objects::set(&mut object, &["metadata", "deletionTimestamp"], objects::time(ends));
+            objects::set(&mut object, &["metadata", "deletionGracePeriodSeconds"], grace);
+        }
+        if !was_going && let Some(generation) = objects::number(&old, &["metadata", "generation"]) {
+            objects::set(&mut object, &["metadata", "generation"], generation + 1);
+        }
+        if is_namespace {
+            objects::set(&mut object, &["status", "phase"], "Terminating");
+            objects::remove(&mut object, &["metadata", "deletionGracePeriodSeconds"]);
+        }
+        if object == old {
+            return Ok(Deleted::Going(object));
+        }
+        Ok(Deleted::Going(self.keep(resource, object, writer, now)))
+    }
+}
+
+/// Most resources answer a deletion with a `Status`; these with the object.
+fn returns_object(resource: &Resource) -> bool {
+    matches!(
+        resource.qualified().as_str(),
+        "pods" | "serviceaccounts" | "persistentvolumeclaims" | "persistentvolumes"
+    )
+}
+
+/// The cluster's own namespaces stay.
+fn check_deletable(resource: &Resource, key: &Key) -> Result<(), StatusError> {
+    if matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
+        return Err(StatusError::forbidden(
+            resource,
+            &key.name,
+            "this namespace may not be deleted",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! Eviction: a deletion that asks the disruption budgets first.
+
+use http::{Method, StatusCode};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::exchange::Response;
+use crate::kubernetes::api::negotiate::{Call, ResourceTarget, json_answer};
+use crate::kubernetes::api::state::{ApiServer, StatusError, Writer};
+use crate::kubernetes::api::write::delete::DeleteOptions;
+use crate::kubernetes::store::fits_label_selector;
+use crate::kubernetes::store::objects::{self, Key, number};
+
+const BUDGETS: &str = "poddisruptionbudgets.policy";
+
+impl ApiServer {
+    pub(crate) fn evict(
+        &mut self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        now: Timestamp,
+    ) -> Result<Response, StatusError> {
+        if *call.request.method() != Method::POST {
+            return Err(StatusError::method_not_allowed());
+        }
+        let body = call.body()?;
+        let version = objects::text(&body, &["apiVersion"]);
+        let served = self.catalogue.find(
+            "policy",
+            version.strip_prefix("policy/").unwrap_or("-"),
+            "poddisruptionbudgets",
+        );
+        if !version.is_empty() && served.is_none() {
+            return Err(StatusError::bad_request(format!(
+                "no kind \"Eviction\" is registered for version {version:?} in scheme"
+            )));
+        }
+        let name = target.name.as_deref().unwrap_or_default();
+        let named = objects::name(&body);
+        if !named.is_empty() && named != name {
+            return Err(StatusError::bad_request(
+                "name in URL does not match name in Eviction object",
+            ));
+        }
+        let pod = self.find(target, name)?.value.clone();
+        let mut options = DeleteOptions::from_body(&body["deleteOptions"]);
+        options.dry_run |= call.query.dry_run();
+        let mut writer = call.writer("evict");
+        writer.dry_run = options.dry_run;
+        "eviction".clone_into(&mut writer.subresource);
+        if !is_beyond_budgets(&pod) {
+            self.ask_budgets(&pod, &writer, now)?;
+        }
+        let key = Key::new(target.namespace.as_deref(), name);
+        self.delete_object(&target.resource, &key, &options, &writer, now)?;
+        let status =
+            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+        Ok(json_answer(StatusCode::CREATED, &status))
+    }
+
+    /// Takes one disruption from the pod's budget, or says why there is none.
+    fn ask_budgets(
+        &mut self,
+        pod: &Value,
+        writer: &Writer,
+        now: Timestamp,
+    ) -> Result<(), StatusError> {
+        let namespace = objects::namespace(pod);
+        let budgets: Vec<&Value> = self
+            .objects(BUDGETS, Some(namespace))
+            .filter(|budget| fits_label_selector(objects::at(budget, &["spec", "selector"]), pod))
+            .collect();
+        let Some(budget) = budgets.first() else { return Ok(()) };
+        if budgets.len() > 1 {
+            return Err(StatusError::new(
+                500,
+                "",
+                "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+            ));
+        }
+        let mut budget = (*budget).clone();
+        let name = objects::name(&budget).to_owned();
+        let observed = number(&budget, &["status", "observedGeneration"]).unwrap_or(0);
+        if observed < number(&budget, &["metadata", "generation"]).unwrap_or(0) {
+            let message =
+                format!("The disruption budget {name} is still being processed by the server.");
+            return Err(refusal(&message, Some(10)));
+        }
+        let allowed = number(&budget, &["status", "disruptionsAllowed"]).unwrap_or(0);
+        if allowed <= 0 {
+            let message = format!(
+                "The disruption budget {name} needs {} healthy pods and has {} currently",
+                number(&budget, &["status", "desiredHealthy"]).unwrap_or(0),
+                number(&budget, &["status", "currentHealthy"]).unwrap_or(0),
+            );
+            return Err(refusal(&message, None));
+        }
+        if !writer.dry_run {
+            objects::set(&mut budget, &["status", "disruptionsAllowed"], allowed - 1);
+            objects::set(
+                &mut budget,
+                &["status", "disruptedPods", objects::name(pod)],
+                objects::time(now),
+            );
+            self.store_object(BUDGETS, budget, now, Some(writer));
+        }
+        Ok(())
+    }
+}
+
+/// Pods that have ended, or not begun, disrupt nothing; pods that are going have been counted.
+fn is_beyond_budgets(pod: &Value) -> bool {
+    objects::is_being_deleted(pod)
+        || matches!(objects::text(pod, &["status", "phase"]), "Succeeded" | "Failed" | "Pending")
+}
+
+fn refusal(cause: &str, retry_after: Option<u64>) -> StatusError {
+    let mut details = json!({"causes": [{"reason": "DisruptionBudget", "message": cause}]});
+    if let Some(seconds) = retry_after {
+        details["retryAfterSeconds"] = seconds.into();
+    }
+    StatusError::new(
+        429,
+        "TooManyRequests",
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+    )
+    .with_details(details)
+}

@@ -1,0 +1,17 @@
+//! Writes: one pipeline, and the verbs and subresources that use it.
+
+mod apply;
+mod binding;
+pub(crate) mod create;
+pub(crate) mod defaults;
+mod definitions;
+pub(crate) mod delete;
+mod eviction;
+mod finalize;
+mod metadata;
+mod notify;
+pub(crate) mod patch;
+mod rules;
+mod scale;
+mod unknown;
+pub(crate) mod update;

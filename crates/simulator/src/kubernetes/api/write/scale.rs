@@ -1,0 +1,83 @@
+//! The subresource `scale`: how many replicas, whatever the kind.
+
+use http::{Method, StatusCode};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::exchange::Response;
+use crate::kubernetes::api::negotiate::{Call, ResourceTarget, json_answer};
+use crate::kubernetes::api::state::{ApiServer, Resource, StatusError};
+use crate::kubernetes::api::write::patch::{self, PatchKind};
+use crate::kubernetes::api::write::update::Part;
+use crate::kubernetes::store::objects::{self, Key};
+
+impl ApiServer {
+    pub(crate) fn serve_scale(
+        &mut self,
+        call: &Call<'_>,
+        target: &ResourceTarget,
+        now: Timestamp,
+    ) -> Result<Response, StatusError> {
+        let resource = &target.resource;
+        let name = target.name.as_deref().unwrap_or_default();
+        let object = self.find(target, name)?.value.clone();
+        let mut scale = scale_of(resource, &object);
+        match *call.request.method() {
+            Method::GET => return Ok(json_answer(StatusCode::OK, &scale)),
+            Method::PUT => scale = call.body()?,
+            Method::PATCH => {
+                let kind = match call.content_type() {
+                    "application/json-patch+json" => PatchKind::Json,
+                    _ => PatchKind::Merge,
+                };
+                patch::apply(kind, resource, &mut scale, &call.body()?)?;
+            }
+            _ => return Err(StatusError::method_not_allowed()),
+        }
+        let replicas = objects::number(&scale, &["spec", "replicas"]).unwrap_or(0);
+        let mut value = object.clone();
+        let version = objects::text(&scale, &["metadata", "resourceVersion"]);
+        if !version.is_empty() {
+            objects::set(&mut value, &["metadata", "resourceVersion"], version);
+        }
+        let path = paths(resource)[0].clone();
+        let path: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();
+        objects::set(&mut value, &path, replicas);
+        let key = Key::new(target.namespace.as_deref(), name);
+        let mut writer = call.writer("update");
+        "scale".clone_into(&mut writer.subresource);
+        let stored = self.replace(resource, &key, value, Part::Main, &writer, now)?;
+        Ok(json_answer(StatusCode::OK, &scale_of(resource, &stored)))
+    }
+}
+
+fn paths(resource: &Resource) -> [String; 3] {
+    match resource.custom().and_then(|custom| custom.scale.clone()) {
+        Some(paths) => paths,
+        None => [".spec.replicas", ".status.replicas", ""].map(str::to_owned),
+    }
+}
+
+fn scale_of(resource: &Resource, object: &Value) -> Value {
+    let [spec, status, selector] = paths(resource);
+    let find = |path: &str| {
+        let path: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();
+        objects::at(object, &path).cloned()
+    };
+    let selector = if selector.is_empty() {
+        let labels = objects::pairs(objects::at(object, &["spec", "selector", "matchLabels"]));
+        labels.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
+    } else {
+        find(&selector).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    };
+    let metadata = &object["metadata"];
+    json!({
+        "kind": "Scale", "apiVersion": "autoscaling/v1",
+        "metadata": {
+            "name": metadata["name"], "namespace": metadata["namespace"], "uid": metadata["uid"],
+            "resourceVersion": metadata["resourceVersion"], "creationTimestamp": metadata["creationTimestamp"],
+        },
+        "spec": {"replicas": find(&spec).unwrap_or(json!(0))},
+        "status": {"replicas": find(&status).unwrap_or(json!(0)), "selector": selector},
+    })
+}

@@ -1,0 +1,135 @@
+//! The garbage collector: objects go with their owners, in the order that a deletion asks for.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
+use crate::kubernetes::api::write::delete::DeleteOptions;
+use crate::kubernetes::api::write::update::Part;
+use crate::kubernetes::store::objects::{self, flag, text};
+use crate::kubernetes::store::{Object, Place};
+
+/// The finalizer of an owner that waits for its dependents.
+const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of an owner that gives them up.
+const ORPHAN: &str = "orphan";
+
+/// What has become of an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Gone,
+    WaitsForDependents,
+    Stays,
+}
+
+pub(crate) fn settle_garbage(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
+    for place in work.all() {
+        let_owner_go(api, place, now);
+        follow_owners(api, place, now);
+    }
+}
+
+fn object_at(api: &ApiServer, place: &Place) -> Option<Arc<Object>> {
+    api.store.get(&place.table, &place.key).cloned()
+}
+
+/// An owner that waits for its dependents goes when none blocks it; one that gives them up goes at once.
+fn let_owner_go(api: &mut ApiServer, place: &Place, now: Timestamp) {
+    let Some(owner) = object_at(api, place) else { return };
+    if !objects::is_being_deleted(&owner.value) {
+        return;
+    }
+    let uid = objects::uid(&owner.value);
+    let has = |finalizer: &str| objects::finalizers(&owner.value).any(|one| one == finalizer);
+    if has(ORPHAN) {
+        let mine: Vec<Place> = api.store.index().dependents(uid).cloned().collect();
+        for dependent in &mine {
+            drop_owners(api, dependent, |reference| text(reference, &["uid"]) == uid, now);
+        }
+        drop_finalizer(api, place, ORPHAN, now);
+    } else if has(FOREGROUND) {
+        let blocks = |dependent: &Object| {
+            objects::list(&dependent.value, &["metadata", "ownerReferences"])
+                .iter()
+                .any(|one| text(one, &["uid"]) == uid && flag(one, &["blockOwnerDeletion"]))
+        };
+        let index = api.store.index();
+        let mut mine = index.dependents(uid).filter_map(|one| object_at(api, one));
+        let blocked = mine.any(|one| blocks(&one));
+        drop(mine);
+        if !blocked {
+            drop_finalizer(api, place, FOREGROUND, now);
+        }
+    }
+}
+
+/// A dependent goes when no owner is left, or when the last one waits for it to go.
+fn follow_owners(api: &mut ApiServer, place: &Place, now: Timestamp) {
+    let Some(dependent) = object_at(api, place) else { return };
+    let references = objects::list(&dependent.value, &["metadata", "ownerReferences"]);
+    if references.is_empty() || objects::is_being_deleted(&dependent.value) {
+        return;
+    }
+    let states: Vec<Owner> = references.iter().map(|one| owner(api, one)).collect();
+    if states.contains(&Owner::Stays) {
+        if states.iter().any(|state| *state != Owner::Stays) {
+            let gone: Vec<Value> = references
+                .iter()
+                .zip(&states)
+                .filter(|(_, state)| **state != Owner::Stays)
+                .map(|(reference, _)| reference.clone())
+                .collect();
+            drop_owners(api, place, |reference| gone.contains(reference), now);
+        }
+        return;
+    }
+    let options = if states.contains(&Owner::WaitsForDependents) {
+        DeleteOptions::from_body(&json!({"propagationPolicy": "Foreground"}))
+    } else {
+        DeleteOptions::background()
+    };
+    let Some(resource) = api.catalogue.named(&place.table) else { return };
+    // What is refused now is looked at again when it, or an owner, changes.
+    let _ = api.delete_object(&resource, &place.key, &options, &Writer::cluster(), now);
+}
+
+fn owner(api: &ApiServer, reference: &Value) -> Owner {
+    let place = api.store.index().place_of(text(reference, &["uid"]));
+    match place.and_then(|place| api.store.get(&place.table, &place.key)) {
+        None => Owner::Gone,
+        Some(owner)
+            if objects::is_being_deleted(&owner.value)
+                && objects::finalizers(&owner.value).any(|one| one == FOREGROUND) =>
+        {
+            Owner::WaitsForDependents
+        }
+        Some(_) => Owner::Stays,
+    }
+}
+
+fn drop_owners(api: &mut ApiServer, place: &Place, gone: impl Fn(&Value) -> bool, now: Timestamp) {
+    let Some(object) = object_at(api, place) else { return };
+    let mut value = object.value.clone();
+    let mut left = objects::list(&value, &["metadata", "ownerReferences"]).to_vec();
+    left.retain(|reference| !gone(reference));
+    if left.is_empty() {
+        objects::remove(&mut value, &["metadata", "ownerReferences"]);
+    } else {
+        objects::set(&mut value, &["metadata", "ownerReferences"], left);
+    }
+    api.store_object(&place.table, value, now, None);
+}
+
+fn drop_finalizer(api: &mut ApiServer, place: &Place, finalizer: &str, now: Timestamp) {
+    let Some(object) = object_at(api, place) else { return };
+    let Some(resource) = api.catalogue.named(&place.table) else { return };
+    let mut value = object.value.clone();
+    let left: Vec<String> = objects::finalizers(&value)
+        .filter(|other| *other != finalizer)
+        .map(str::to_owned)
+        .collect();
+    objects::set(&mut value, &["metadata", "finalizers"], left);
+    let _ = api.replace(&resource, &place.key, value, Part::Main, &Writer::cluster(), now);
+}

@@ -1,0 +1,136 @@
+//! Pods on nodes: they run a little after they were placed, and are gone a little after they were ended.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::pod_times::PodTimes;
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue};
+use crate::kubernetes::api::write::defaults::NOT_READY;
+use crate::kubernetes::store::objects::{self, Key, list, number, text, time_at};
+
+/// What is due for a pod.
+enum Next {
+    /// It runs.
+    Start,
+    /// It is gone.
+    End,
+    /// Nothing before this time.
+    At(Timestamp),
+    /// Nothing, unless something changes.
+    Nothing,
+}
+
+/// A node that says it is ready loses the taint that keeps pods away, and gets it back when it is not.
+pub(crate) fn settle_nodes(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
+    for key in work.of("nodes") {
+        let Some(node) = api.get("nodes", key) else { continue };
+        let ready = objects::condition(node, "Ready") == Some("True");
+        let mut taints = list(node, &["spec", "taints"]).to_vec();
+        let tainted = taints.iter().any(|taint| text(taint, &["key"]) == NOT_READY);
+        if ready != tainted {
+            continue;
+        }
+        if ready {
+            taints.retain(|taint| text(taint, &["key"]) != NOT_READY);
+        } else {
+            taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
+        }
+        let mut value = node.clone();
+        if taints.is_empty() {
+            objects::remove(&mut value, &["spec", "taints"]);
+        } else {
+            objects::set(&mut value, &["spec", "taints"], taints);
+        }
+        api.store_object("nodes", value, now, None);
+    }
+}
+
+/// Pods that were written, whose time has come, or whose node was written.
+pub(crate) fn settle_pods(
+    api: &mut ApiServer,
+    pods: &mut PodTimes,
+    work: &ChangeQueue,
+    now: Timestamp,
+) {
+    let index = api.store.index();
+    let beside = work.of("nodes").flat_map(|node| index.pods_on(&node.name));
+    let due: BTreeSet<Key> = work.of("pods").chain(beside).cloned().collect();
+    for key in due {
+        let next = api.get("pods", &key).map_or(Next::Nothing, |pod| next_of(api, pod, now));
+        pods.set(&key, if let Next::At(time) = next { Some(time) } else { None });
+        match next {
+            Next::Start => run_pod(api, &key, now),
+            Next::End => end_pod(api, &key, now),
+            Next::At(_) | Next::Nothing => {}
+        }
+    }
+}
+
+fn next_of(api: &ApiServer, pod: &Value, now: Timestamp) -> Next {
+    let node = text(pod, &["spec", "nodeName"]);
+    let at = |time: Timestamp, act: Next| if time <= now { act } else { Next::At(time) };
+    if node.is_empty() {
+        return Next::Nothing;
+    }
+    let Some(node) = api.get("nodes", &Key::new(None, node)) else {
+        // Nobody is left to run it or to end it.
+        let held = objects::is_being_deleted(pod) && objects::finalizers(pod).next().is_some();
+        return if held { Next::Nothing } else { Next::End };
+    };
+    let works = objects::condition(node, "Ready") == Some("True");
+    if let Some(ends) = time_at(pod, &["metadata", "deletionTimestamp"]) {
+        let grace = number(pod, &["metadata", "deletionGracePeriodSeconds"]).unwrap_or(0);
+        if !works || grace == 0 {
+            return Next::Nothing;
+        }
+        let began = ends.checked_sub(SignedDuration::from_secs(grace)).unwrap_or(ends);
+        let stops = began.checked_add(api.options.delays.stop).unwrap_or(ends).min(ends);
+        return at(stops, Next::End);
+    }
+    if text(pod, &["status", "phase"]) != "Pending" || !works {
+        return Next::Nothing;
+    }
+    let placed = list(pod, &["status", "conditions"])
+        .iter()
+        .find(|one| text(one, &["type"]) == "PodScheduled")
+        .and_then(|one| time_at(one, &["lastTransitionTime"]))
+        .or_else(|| time_at(pod, &["metadata", "creationTimestamp"]))
+        .unwrap_or(now);
+    at(placed.checked_add(api.options.delays.start).unwrap_or(now), Next::Start)
+}
+
+fn run_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
+    let Some(pod) = api.get("pods", key) else { return };
+    let mut value = pod.clone();
+    objects::set(&mut value, &["status", "phase"], "Running");
+    objects::set(&mut value, &["status", "startTime"], objects::time(now));
+    let states: Vec<Value> = list(&value, &["spec", "containers"])
+        .iter()
+        .map(|container| {
+            json!({
+                "name": container["name"], "image": container["image"], "ready": true, "started": true,
+                "restartCount": 0, "state": {"running": {"startedAt": objects::time(now)}},
+            })
+        })
+        .collect();
+    objects::set(&mut value, &["status", "containerStatuses"], states);
+    for kind in ["Initialized", "ContainersReady", "Ready", "PodScheduled"] {
+        objects::set_condition(&mut value, kind, "True", "", "", now);
+    }
+    api.store_object("pods", value, now, None);
+}
+
+/// What a kubelet does when a pod's processes are gone: a deletion without grace, finalizers respected.
+fn end_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
+    let Some(pod) = api.get("pods", key) else { return };
+    if objects::finalizers(pod).next().is_none() {
+        api.erase("pods", key, now, None);
+        return;
+    }
+    let mut value = pod.clone();
+    objects::set(&mut value, &["metadata", "deletionTimestamp"], objects::time(now));
+    objects::set(&mut value, &["metadata", "deletionGracePeriodSeconds"], 0);
+    api.store_object("pods", value, now, None);
+}

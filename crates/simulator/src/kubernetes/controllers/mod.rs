@@ -1,0 +1,11 @@
+//! Controllers: functions over the API server, fed by its queue of changes.
+
+mod crds;
+mod disruption;
+mod garbage;
+mod kubelet;
+mod namespaces;
+pub(crate) mod pod_times;
+mod scheduler;
+pub(crate) mod settle;
+mod workloads;

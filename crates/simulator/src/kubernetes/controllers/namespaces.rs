@@ -1,0 +1,134 @@
+//! Namespaces that end: their contents first, then they.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::kubernetes::api::state::{ApiServer, Writer};
+use crate::kubernetes::api::write::delete::DeleteOptions;
+use crate::kubernetes::store::objects::{self, Key};
+
+/// Empties namespaces that are being deleted, says what is left in them, and lets go of empty ones.
+pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
+    let ending: Vec<Value> = api
+        .store
+        .index()
+        .ending_namespaces()
+        .filter_map(|key| api.get("namespaces", key))
+        .cloned()
+        .collect();
+    for namespace in ending {
+        empty(api, objects::name(&namespace), now);
+        let left = left_in(api, objects::name(&namespace));
+        let mut value = namespace.clone();
+        if left.is_empty() {
+            objects::set(&mut value, &["spec", "finalizers"], json!([]));
+        } else {
+            say_what_is_left(&mut value, &left, now);
+        }
+        if value != namespace {
+            api.keep_or_end(&value, &Writer::cluster(), now);
+        }
+    }
+}
+
+fn empty(api: &mut ApiServer, namespace: &str, now: Timestamp) {
+    for resource in api.catalogue.namespaced_tables() {
+        let keys: Vec<Key> = api
+            .store
+            .list(&resource.table, Some(namespace))
+            .filter(|(_, object)| !objects::is_being_deleted(&object.value))
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in keys {
+            let options = DeleteOptions::background();
+            // What cannot go now is told as left.
+            let _ = api.delete_object(&resource, &key, &options, &Writer::cluster(), now);
+        }
+    }
+}
+
+/// What is left: (resource, how many, their finalizers).
+fn left_in(api: &ApiServer, namespace: &str) -> Vec<(String, usize, Vec<String>)> {
+    let mut left = Vec::new();
+    for resource in api.catalogue.namespaced_tables() {
+        let found: Vec<&Value> = api.objects(&resource.table, Some(namespace)).collect();
+        if found.is_empty() {
+            continue;
+        }
+        let finalizers = found
+            .iter()
+            .flat_map(|object| objects::finalizers(object))
+            .map(str::to_owned)
+            .collect();
+        left.push((resource.qualified(), found.len(), finalizers));
+    }
+    left
+}
+
+fn say_what_is_left(namespace: &mut Value, left: &[(String, usize, Vec<String>)], now: Timestamp) {
+    let contents: Vec<String> = left
+        .iter()
+        .map(|(what, count, _)| format!("{what} has {count} resource instances"))
+        .collect();
+    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for finalizer in left.iter().flat_map(|(_, _, finalizers)| finalizers) {
+        *counts.entry(finalizer).or_default() += 1;
+    }
+    let holders: Vec<String> = counts
+        .iter()
+        .map(|(name, count)| format!("{name} in {count} resource instances"))
+        .collect();
+    let quiet = [
+        (
+            "NamespaceDeletionDiscoveryFailure",
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        ),
+        (
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
+        (
+            "NamespaceDeletionContentFailure",
+            "ContentDeleted",
+            "All content successfully deleted, may be waiting on finalization",
+        ),
+    ];
+    for (kind, reason, message) in quiet {
+        objects::set_condition(namespace, kind, "False", reason, message, now);
+    }
+    let message = format!("Some resources are remaining: {}", contents.join(", "));
+    objects::set_condition(
+        namespace,
+        "NamespaceContentRemaining",
+        "True",
+        "SomeResourcesRemain",
+        &message,
+        now,
+    );
+    if holders.is_empty() {
+        let message = "All content-preserving finalizers finished";
+        objects::set_condition(
+            namespace,
+            "NamespaceFinalizersRemaining",
+            "False",
+            "ContentHasNoFinalizers",
+            message,
+            now,
+        );
+    } else {
+        let message = format!(
+            "Some content in the namespace has finalizers remaining: {}",
+            holders.join(", ")
+        );
+        objects::set_condition(
+            namespace,
+            "NamespaceFinalizersRemaining",
+            "True",
+            "SomeFinalizersRemain",
+            &message,
+            now,
+        );
+    }
+}

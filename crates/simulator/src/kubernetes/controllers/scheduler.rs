@@ -1,0 +1,119 @@
+//! A scheduler as small as can be: a node that is ready, fits, and has the fewest pods.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue};
+use crate::kubernetes::store::fits_label_selector;
+use crate::kubernetes::store::objects::{self, flag, list, text};
+
+/// Places the pods that wait, when there may be room that was not there before.
+pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
+    if !work.concerns("pods") && !work.concerns("nodes") {
+        return;
+    }
+    let index = api.store.index();
+    let waiting: Vec<Value> = index
+        .pods_on("")
+        .filter_map(|key| api.get("pods", key))
+        .filter(|pod| !objects::is_being_deleted(pod))
+        .cloned()
+        .collect();
+    if waiting.is_empty() {
+        return;
+    }
+    let nodes: Vec<Value> =
+        api.objects("nodes", None).filter(|node| is_open(node)).cloned().collect();
+    let name = |node: &Value| objects::name(node).to_owned();
+    let mut load: BTreeMap<String, usize> =
+        nodes.iter().map(|node| (name(node), index.load(objects::name(node)))).collect();
+    for pod in waiting {
+        let fitting = nodes.iter().filter(|node| fits(&pod, node));
+        let best = fitting.min_by_key(|node| {
+            let room = capacity(node);
+            let name = objects::name(node);
+            let pods = load.get(name).copied().unwrap_or(0);
+            (pods >= room, pods, name.to_owned())
+        });
+        let best = best
+            .filter(|node| load.get(objects::name(node)).copied().unwrap_or(0) < capacity(node));
+        match best {
+            Some(node) => {
+                let name = objects::name(node).to_owned();
+                *load.entry(name.clone()).or_default() += 1;
+                api.place(&pod, &name, now);
+            }
+            None => leave_unplaced(api, &pod, nodes.len(), now),
+        }
+    }
+}
+
+fn leave_unplaced(api: &mut ApiServer, pod: &Value, nodes: usize, now: Timestamp) {
+    let mut value = pod.clone();
+    let message = format!("0/{nodes} nodes are available");
+    objects::set_condition(&mut value, "PodScheduled", "False", "Unschedulable", &message, now);
+    if value != *pod {
+        api.store_object("pods", value, now, None);
+    }
+}
+
+fn capacity(node: &Value) -> usize {
+    let pods = objects::at(node, &["status", "allocatable", "pods"]);
+    let pods =
+        pods.and_then(|pods| pods.as_str().and_then(|text| text.parse().ok()).or(pods.as_u64()));
+    pods.and_then(|pods| usize::try_from(pods).ok()).unwrap_or(110)
+}
+
+/// Whether new pods may come to a node.
+fn is_open(node: &Value) -> bool {
+    objects::condition(node, "Ready") == Some("True")
+        && !flag(node, &["spec", "unschedulable"])
+        && !objects::is_being_deleted(node)
+}
+
+fn fits(pod: &Value, node: &Value) -> bool {
+    let labels = objects::at(node, &["metadata", "labels"]);
+    let selected =
+        objects::pairs(objects::at(pod, &["spec", "nodeSelector"])).all(|(name, value)| {
+            labels.and_then(|labels| labels.get(name)).and_then(Value::as_str) == Some(value)
+        });
+    selected && wanted_by_affinity(pod, node) && tolerates(pod, node, false)
+}
+
+/// Required node affinity: any of its terms.
+fn wanted_by_affinity(pod: &Value, node: &Value) -> bool {
+    let path = [
+        "spec",
+        "affinity",
+        "nodeAffinity",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "nodeSelectorTerms",
+    ];
+    let terms = list(pod, &path);
+    terms.is_empty()
+        || terms.iter().any(|term| {
+            let selector = json!({"matchExpressions": term["matchExpressions"]});
+            fits_label_selector(Some(&selector), node)
+        })
+}
+
+/// Whether a pod, or a template of one, tolerates a node's taints. Daemons tolerate what nodes get by themselves.
+pub(crate) fn tolerates(pod: &Value, node: &Value, daemon: bool) -> bool {
+    let tolerations = list(pod, &["spec", "tolerations"]);
+    list(node, &["spec", "taints"])
+        .iter()
+        .filter(|taint| text(taint, &["effect"]) != "PreferNoSchedule")
+        .filter(|taint| !(daemon && text(taint, &["key"]).starts_with("node.kubernetes.io/")))
+        .all(|taint| tolerations.iter().any(|toleration| accepts(toleration, taint)))
+}
+
+fn accepts(toleration: &Value, taint: &Value) -> bool {
+    let effect = text(toleration, &["effect"]);
+    let key = text(toleration, &["key"]);
+    let exists = text(toleration, &["operator"]) == "Exists";
+    (effect.is_empty() || effect == text(taint, &["effect"]))
+        && ((key.is_empty() && exists) || key == text(taint, &["key"]))
+        && (exists || text(toleration, &["value"]) == text(taint, &["value"]))
+}

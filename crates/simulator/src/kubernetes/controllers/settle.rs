@@ -1,0 +1,45 @@
+//! Controllers, run until nothing more changes.
+//!
+//! Every write queues the object and those that it may concern; a controller reads that queue and what it leads to,
+//! never all objects.
+
+use jiff::Timestamp;
+
+use super::pod_times::PodTimes;
+use super::{crds, disruption, garbage, kubelet, namespaces, scheduler, workloads};
+use crate::kubernetes::api::state::ApiServer;
+use crate::kubernetes::store::Place;
+
+/// Enough rounds for any cascade; a bound, so that a mistake is not an endless loop.
+const ROUNDS: usize = 1_000;
+
+/// Runs the controllers on everything that is due.
+pub(crate) fn settle(api: &mut ApiServer, pods: &mut PodTimes, now: Timestamp) {
+    api.now = Some(now);
+    api.settle_watches(now);
+    let due = pods.take_due(now);
+    api.changed.0.extend(due.iter().map(|key| Place::new("pods", key)));
+    for _ in 0..ROUNDS {
+        let mut changed = crds::settle_definitions(api, now);
+        let work = std::mem::take(&mut api.changed);
+        if !work.0.is_empty() {
+            changed = true;
+            kubelet::settle_nodes(api, &work, now);
+            workloads::settle_workloads(api, &work, now);
+            scheduler::settle_scheduling(api, &work, now);
+            kubelet::settle_pods(api, pods, &work, now);
+            disruption::settle_budgets(api, &work, now);
+            garbage::settle_garbage(api, &work, now);
+            namespaces::settle_namespaces(api, now);
+        }
+        if !changed {
+            break;
+        }
+    }
+}
+
+/// Returns the time of the next change that needs no request.
+pub(crate) fn next_change(api: &ApiServer, pods: &PodTimes) -> Option<Timestamp> {
+    let now = (!api.changed.0.is_empty()).then(|| api.clock());
+    [now, pods.next(), api.next_watch_change()].into_iter().flatten().min()
+}

@@ -1,0 +1,123 @@
+//! The model.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::exchange::{Outcome, Request};
+use crate::kubernetes::api::state::{ApiServer, Options};
+use crate::kubernetes::controllers::pod_times::PodTimes;
+use crate::kubernetes::controllers::settle;
+use crate::shared::{Clock, Model, Shared};
+use crate::trace::Trace;
+
+/// The model with a clock and a lock.
+pub type Shell = Shared<Kubernetes>;
+
+/// A model of the Kubernetes API and, if asked for, of the cluster with it. What the API server offers in process, such
+/// as [`ApiServer::get`], is reached through it.
+pub struct Kubernetes {
+    api: ApiServer,
+    pods: PodTimes,
+    pub(crate) trace: Trace,
+}
+
+impl Deref for Kubernetes {
+    type Target = ApiServer;
+
+    fn deref(&self) -> &ApiServer {
+        &self.api
+    }
+}
+
+impl DerefMut for Kubernetes {
+    fn deref_mut(&mut self) -> &mut ApiServer {
+        &mut self.api
+    }
+}
+
+impl Kubernetes {
+    /// A new cluster with its first namespaces and nothing else.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        let start = options.start;
+        let trace = Trace::keeping(options.trace);
+        let mut api = ApiServer::new(options);
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            let namespace =
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+            // A new store has no such namespace, and nothing else can refuse one.
+            let _ = api.create(namespace, start);
+        }
+        // Clients cannot see the time before the first request.
+        api.store.forget();
+        Self { api, pods: PodTimes::default(), trace }
+    }
+
+    /// What comes back for one request.
+    pub fn handle(&mut self, request: &Request, now: Timestamp) -> Outcome {
+        let outcome = self.handle_with_faults(request, now);
+        let (method, path) = (request.method(), request.uri());
+        let end = match &outcome {
+            Outcome::Answer(response) => response.status().as_str().to_owned(),
+            Outcome::CutShort(response, length) => {
+                format!("{} cut at {length}", response.status().as_str())
+            }
+            Outcome::Dropped => "dropped".to_owned(),
+            Outcome::Silence => "silence".to_owned(),
+        };
+        let path = path.path_and_query().map_or("", |path| path.as_str());
+        self.trace.record(now, format_args!("{method} {path} {end} @{}", self.store.revision()));
+        outcome
+    }
+
+    /// Runs the controllers on everything that is due.
+    pub fn settle(&mut self, now: Timestamp) {
+        settle::settle(&mut self.api, &mut self.pods, now);
+    }
+
+    /// When something happens next without a request.
+    #[must_use]
+    pub fn next_change(&self) -> Option<Timestamp> {
+        settle::next_change(&self.api, &self.pods)
+    }
+
+    /// What happened, line by line.
+    #[must_use]
+    pub fn trace(&self) -> String {
+        self.trace.text()
+    }
+}
+
+impl Model for Kubernetes {
+    fn settle(&mut self, now: Timestamp) {
+        self.settle(now);
+    }
+
+    fn next_change(&self) -> Option<Timestamp> {
+        self.next_change()
+    }
+}
+
+impl Shell {
+    /// Puts a model behind a clock.
+    #[must_use]
+    pub fn new(model: Kubernetes, clock: Clock) -> Self {
+        Self::with_clock(model, Arc::new(move || clock.now()))
+    }
+
+    /// What comes back for one request.
+    pub fn handle(&self, request: &Request) -> Outcome {
+        self.with(|model, now| model.handle(request, now))
+    }
+}
+
+impl crate::serve::Service for Shell {
+    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+        std::future::ready(self.handle(&request)).boxed()
+    }
+}

@@ -1,0 +1,187 @@
+//! Promises of the model, asked through the client that the product uses.
+
+mod cluster;
+mod custom;
+mod deletion;
+mod faults;
+mod objects;
+mod rights;
+mod scale;
+mod watching;
+mod writing;
+
+#[expect(clippy::needless_pass_by_value, reason = "`json!` makes values to give away")]
+mod made {
+    use super::*;
+
+    pub(super) fn map(name: &str, data: Value) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+    }
+
+    pub(super) fn widget(name: &str, spec: Value) -> Value {
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
+    }
+}
+use made::{map, widget};
+
+use jiff::Timestamp;
+use kube::Client;
+use kube::api::{Api, ApiResource, DynamicObject, PostParams};
+use kube::core::GroupVersionKind;
+use serde_json::{Value, json};
+
+use crate::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell};
+
+/// A model with a client, and the time that both live in.
+struct World {
+    shell: Shell,
+    client: Client,
+    _running: Running,
+}
+
+impl World {
+    fn new(options: Options) -> Self {
+        let clock = Clock::starting_at(options.start);
+        let shell = Shell::new(Kubernetes::new(options), clock);
+        let client = Client::new(InProcess::new(shell.clone()), "default");
+        let running = shell.start();
+        Self { shell, client, _running: running }
+    }
+
+    /// An API server alone.
+    fn api() -> Self {
+        Self::new(Options { start: start(), ..Options::default() })
+    }
+
+    /// With a cluster behind it.
+    fn cluster() -> Self {
+        Self::new(Options { start: start(), controllers: true, ..Options::default() })
+    }
+
+    fn all(&self, version: &str, kind: &str, plural: &str) -> Api<DynamicObject> {
+        Api::all_with(self.client.clone(), &resource(version, kind, plural))
+    }
+
+    fn of(&self, namespace: &str, version: &str, kind: &str, plural: &str) -> Api<DynamicObject> {
+        Api::namespaced_with(self.client.clone(), namespace, &resource(version, kind, plural))
+    }
+
+    fn maps(&self) -> Api<DynamicObject> {
+        self.of("default", "v1", "ConfigMap", "configmaps")
+    }
+
+    fn pods(&self) -> Api<DynamicObject> {
+        self.of("default", "v1", "Pod", "pods")
+    }
+
+    fn nodes(&self) -> Api<DynamicObject> {
+        self.all("v1", "Node", "nodes")
+    }
+
+    fn widgets(&self) -> Api<DynamicObject> {
+        self.all("example.com/v1", "Widget", "widgets")
+    }
+
+    async fn define_widgets(&self) {
+        let api = self.all(
+            "apiextensions.k8s.io/v1",
+            "CustomResourceDefinition",
+            "customresourcedefinitions",
+        );
+        create(&api, widget_definition()).await.unwrap();
+    }
+
+    async fn raw(&self, method: &str, path: &str, kind: &str, body: Value) -> (u16, Value) {
+        let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let request = http::Request::builder()
+            .method(method)
+            .uri(path)
+            .header(http::header::CONTENT_TYPE, kind)
+            .body(kube::client::Body::from(bytes))
+            .unwrap();
+        let response = self.client.send(request).await.unwrap();
+        let status = response.status().as_u16();
+        let bytes =
+            http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+        let value = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
+        (status, value)
+    }
+}
+
+fn start() -> Timestamp {
+    "2026-01-01T00:00:00Z".parse().unwrap()
+}
+
+fn resource(version: &str, kind: &str, plural: &str) -> ApiResource {
+    let (group, version) = version.split_once('/').unwrap_or(("", version));
+    ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), plural)
+}
+
+async fn create(api: &Api<DynamicObject>, value: Value) -> kube::Result<Value> {
+    let object: DynamicObject = serde_json::from_value(value).unwrap();
+    api.create(&PostParams::default(), &object).await.map(json_of)
+}
+
+fn json_of(object: DynamicObject) -> Value {
+    serde_json::to_value(object).unwrap()
+}
+
+/// Code, reason and message of an API error.
+fn refusal<T: std::fmt::Debug>(result: kube::Result<T>) -> (u16, String, String) {
+    match result {
+        Err(kube::Error::Api(status)) => {
+            (status.code, status.reason.clone(), status.message.clone())
+        }
+        other => panic!("an API error was expected, not {other:?}"),
+    }
+}
+
+fn pod(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": name}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    })
+}
+
+fn node(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+    })
+}
+
+fn widget_definition() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster",
+            "names": {"plural": "widgets", "kind": "Widget", "shortNames": ["wd"]},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "additionalPrinterColumns": [
+                    {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+                    {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status"},
+                ],
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                    "spec": {"type": "object", "required": ["size"], "properties": {
+                        "size": {"type": "integer", "minimum": 1, "maximum": 9},
+                        "colour": {"type": "string", "enum": ["red", "blue"], "default": "red"},
+                        "name": {"type": "string", "pattern": "^[a-z]*$", "maxLength": 5},
+                        "tags": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
+                        "anything": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+                    }},
+                    "status": {"type": "object", "properties": {
+                        "conditions": {
+                            "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"],
+                            "items": {"type": "object", "required": ["type", "status"], "properties": {
+                                "type": {"type": "string"}, "status": {"type": "string"}, "reason": {"type": "string"},
+                            }},
+                        },
+                    }},
+                }}},
+            }],
+        },
+    })
+}

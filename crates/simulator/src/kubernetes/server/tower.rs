@@ -1,0 +1,117 @@
+//! The model as a tower service: a client in the same process needs no socket.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, Stream, StreamExt as _};
+use http_body::Frame;
+use http_body_util::BodyExt as _;
+
+use super::model::Shell;
+use crate::exchange::{Body, Outcome, Request};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// A client's end of the model. Cheap to clone.
+#[derive(Clone)]
+pub struct InProcess {
+    answer: Arc<dyn Fn(&Request) -> Outcome + Send + Sync>,
+    token: Option<http::HeaderValue>,
+}
+
+impl InProcess {
+    /// A client without a token.
+    #[must_use]
+    pub fn new(shell: Shell) -> Self {
+        Self { answer: Arc::new(move |request| shell.handle(request)), token: None }
+    }
+
+    /// A client whose every request carries this token. A token that a header cannot hold is left out.
+    #[must_use]
+    pub fn with_token(shell: Shell, token: &str) -> Self {
+        Self::over(move |request| shell.handle(request), token)
+    }
+
+    /// The same over anything that answers for the API, such as a whole world.
+    #[must_use]
+    pub fn over(answer: impl Fn(&Request) -> Outcome + Send + Sync + 'static, token: &str) -> Self {
+        let mut token = http::HeaderValue::try_from(format!("Bearer {token}")).ok();
+        if let Some(token) = &mut token {
+            token.set_sensitive(true);
+        }
+        Self { answer: Arc::new(answer), token }
+    }
+}
+
+impl<B> tower::Service<http::Request<B>> for InProcess
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Failure>,
+{
+    type Response = http::Response<AnswerBody>;
+    type Error = Failure;
+    type Future = BoxFuture<'static, Result<Self::Response, Failure>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let (answer, token) = (Arc::clone(&self.answer), self.token.clone());
+        async move {
+            let (mut head, body) = request.into_parts();
+            let body = body.collect().await.map_err(Into::into)?.to_bytes();
+            if let Some(token) = token {
+                head.headers.insert(http::header::AUTHORIZATION, token);
+            }
+            match answer(&Request::from_parts(head, body)) {
+                Outcome::Answer(response) => Ok(response.map(|body| AnswerBody::new(body, None))),
+                Outcome::CutShort(response, length) => {
+                    Ok(response.map(|body| AnswerBody::new(body, Some(length))))
+                }
+                Outcome::Dropped => Err("the connection is dropped by a fault rule".into()),
+                Outcome::Silence => std::future::pending().await,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The body of an answer on its way to a client in process.
+pub struct AnswerBody {
+    pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+    breaks: bool,
+}
+
+impl AnswerBody {
+    fn new(body: Body, cut: Option<usize>) -> Self {
+        let pieces = match body {
+            Body::Full(bytes) => {
+                let length = cut.unwrap_or(bytes.len()).min(bytes.len());
+                futures::stream::iter([bytes.slice(..length)]).boxed()
+            }
+            Body::Stream(pieces) => pieces,
+        };
+        Self { pieces, breaks: cut.is_some() }
+    }
+}
+
+impl http_body::Body for AnswerBody {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        self.pieces.poll_next_unpin(context).map(|piece| match piece {
+            Some(piece) => Some(Ok(Frame::data(piece))),
+            None if self.breaks => Some(Err("the body is cut short by a fault rule".into())),
+            None => None,
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! Objects: their JSON, tables, revisions, indexes and selectors.
+
+mod index;
+pub(crate) mod objects;
+mod selector;
+mod tables;
+
+pub(crate) use index::{Place, owners};
+pub(crate) use selector::{Selector, fits_label_selector};
+pub(crate) use tables::{Change, ChangeKind, Object, Store, item};

@@ -1,0 +1,182 @@
+//! Label and field selectors.
+
+use serde_json::Value;
+
+use super::objects;
+
+/// Which objects a list or watch is about.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selector {
+    labels: Vec<Requirement>,
+    fields: Vec<(String, bool, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Requirement {
+    In(String, Vec<String>),
+    NotIn(String, Vec<String>),
+    Exists(String),
+    Missing(String),
+}
+
+impl Selector {
+    /// Parses both selectors; `supports` decides which fields a field selector may name.
+    pub(crate) fn parse(
+        labels: &str,
+        fields: &str,
+        supports: impl Fn(&str) -> bool,
+    ) -> Result<Self, String> {
+        let labels = parse_labels(labels)?;
+        let mut parsed_fields = Vec::new();
+        for part in fields.split(',').filter(|part| !part.is_empty()) {
+            let (field, equal, value) = if let Some((field, value)) = part.split_once("!=") {
+                (field, false, value)
+            } else if let Some((field, value)) = part.split_once("==") {
+                (field, true, value)
+            } else if let Some((field, value)) = part.split_once('=') {
+                (field, true, value)
+            } else {
+                return Err(format!("invalid field selector: '{part}'"));
+            };
+            if !supports(field) {
+                return Err(format!("field label not supported: {field}"));
+            }
+            parsed_fields.push((field.to_owned(), equal, value.to_owned()));
+        }
+        Ok(Self { labels, fields: parsed_fields })
+    }
+
+    pub(crate) fn is_everything(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    pub(crate) fn fits(&self, object: &Value) -> bool {
+        self.labels.iter().all(|one| one.fits(objects::at(object, &["metadata", "labels"])))
+            && self
+                .fields
+                .iter()
+                .all(|(field, equal, value)| (field_value(object, field) == *value) == *equal)
+    }
+}
+
+impl Requirement {
+    fn fits(&self, labels: Option<&Value>) -> bool {
+        let label = |key: &str| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str);
+        match self {
+            Self::In(key, values) => {
+                label(key).is_some_and(|value| values.iter().any(|one| one == value))
+            }
+            Self::NotIn(key, values) => {
+                label(key).is_none_or(|value| values.iter().all(|one| one != value))
+            }
+            Self::Exists(key) => label(key).is_some(),
+            Self::Missing(key) => label(key).is_none(),
+        }
+    }
+}
+
+/// `a=b,c!=d,e in (f,g),h,!i`.
+fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
+    let mut found = Vec::new();
+    for part in split_outside_parentheses(text) {
+        let part = part.trim();
+        if part.is_empty() {
+            continue;
+        }
+        let one = |key: &str, value: &str| (key.trim().to_owned(), vec![value.trim().to_owned()]);
+        if let Some(key) = part.strip_prefix('!') {
+            found.push(Requirement::Missing(key.trim().to_owned()));
+        } else if let Some((head, set)) = part.split_once('(') {
+            let set = set.strip_suffix(')').ok_or_else(|| {
+                format!("unable to parse requirement: found '{part}', expected: ')'")
+            })?;
+            let set = set.split(',').map(|value| value.trim().to_owned()).collect();
+            let mut words = head.split_whitespace();
+            match (words.next(), words.next(), words.next()) {
+                (Some(key), Some("in"), None) => {
+                    found.push(Requirement::In(key.to_owned(), set));
+                }
+                (Some(key), Some("notin"), None) => {
+                    found.push(Requirement::NotIn(key.to_owned(), set));
+                }
+                _ => return Err(format!("unable to parse requirement: '{part}'")),
+            }
+        } else if let Some((key, value)) = part.split_once("!=") {
+            let (key, values) = one(key, value);
+            found.push(Requirement::NotIn(key, values));
+        } else if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
+            let (key, values) = one(key, value);
+            found.push(Requirement::In(key, values));
+        } else if part.contains(char::is_whitespace) {
+            return Err(format!("unable to parse requirement: '{part}'"));
+        } else {
+            found.push(Requirement::Exists(part.to_owned()));
+        }
+    }
+    Ok(found)
+}
+
+fn split_outside_parentheses(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Whether a selector object (`matchLabels`, `matchExpressions`) fits these labels. An empty one fits all,
+/// a missing one nothing.
+pub(crate) fn fits_label_selector(selector: Option<&Value>, object: &Value) -> bool {
+    let Some(selector) = selector.filter(|selector| selector.is_object()) else { return false };
+    let labels = objects::at(object, &["metadata", "labels"]);
+    let same = objects::pairs(selector.get("matchLabels")).all(|(key, value)| {
+        labels.and_then(|labels| labels.get(key)).and_then(Value::as_str) == Some(value)
+    });
+    same && objects::list(selector, &["matchExpressions"]).iter().all(|expression| {
+        let key = objects::text(expression, &["key"]).to_owned();
+        let values = objects::list(expression, &["values"])
+            .iter()
+            .filter_map(|value| value.as_str().map(str::to_owned))
+            .collect();
+        let requirement = match objects::text(expression, &["operator"]) {
+            "In" => Requirement::In(key, values),
+            "NotIn" => Requirement::NotIn(key, values),
+            "Exists" => Requirement::Exists(key),
+            _ => Requirement::Missing(key),
+        };
+        requirement.fits(labels)
+    })
+}
+
+/// The value of a field in the stored object.
+fn field_value(object: &Value, field: &str) -> String {
+    // Events are stored in one form, and the fields of the other are names for the same members.
+    let field = match field {
+        "source" if objects::text(object, &["source", "component"]).is_empty() => {
+            "reportingComponent".to_owned()
+        }
+        "source" => "source.component".to_owned(),
+        "reportingController" => "reportingComponent".to_owned(),
+        other => match other.strip_prefix("regarding.") {
+            Some(rest) => format!("involvedObject.{rest}"),
+            None => other.to_owned(),
+        },
+    };
+    let path: Vec<&str> = field.split('.').collect();
+    match objects::at(object, &path) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Bool(value)) => value.to_string(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ if field == "spec.unschedulable" => "false".to_owned(),
+        _ => String::new(),
+    }
+}
