@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use crate::faults::Rule;
 use crate::kubernetes::api::negotiate::converted;
-use crate::kubernetes::api::state::{ApiServer, CLUSTER, StatusError, User, Write, Writer};
+use crate::kubernetes::api::state::{ApiServer, CLUSTER, Part, StatusError, User, Write, Writer};
 use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::api::write::patch::{self, PatchKind};
-use crate::kubernetes::api::write::update::Part;
 use crate::kubernetes::store::objects::{self, Key};
+
 impl ApiServer {
     /// Creates an object, of the resource that its `apiVersion` and `kind` name.
     pub fn create(&mut self, object: Value, now: Timestamp) -> Result<Value, StatusError> {
@@ -30,8 +30,8 @@ impl ApiServer {
         let namespace = objects::namespace(&object).to_owned();
         let namespace = (!namespace.is_empty()).then_some(namespace);
         let status = object.get("status").cloned();
-        let stored =
-            self.create_object(&resource, namespace.as_deref(), object, &Writer::by(manager), now)?;
+        let writer = Writer::local(manager, now);
+        let stored = self.create_object(&resource, namespace.as_deref(), object, &writer)?;
         // From inside, an object may come with its status.
         match status {
             Some(status) if stored.get("status") != Some(&status) => {
@@ -75,7 +75,7 @@ impl ApiServer {
         now: Timestamp,
     ) -> Result<Value, StatusError> {
         let resource = self.catalogue.named(resource).ok_or_else(StatusError::no_such_resource)?;
-        let writer = Writer::by(manager);
+        let writer = Writer::local(manager, now);
         let mut parts = patch.clone();
         let status = parts.as_object_mut().and_then(|parts| parts.remove("status"));
         let mut result = None;
@@ -88,7 +88,7 @@ impl ApiServer {
             let mut value =
                 old.cloned().ok_or_else(|| StatusError::not_found(&resource, &key.name))?;
             patch::apply(PatchKind::Merge, &resource, &mut value, &patch)?;
-            result = Some(self.replace(&resource, key, value, part, &writer, now)?);
+            result = Some(self.replace(&resource, key, value, part, &writer)?);
         }
         result.ok_or_else(|| StatusError::bad_request("the patch is empty"))
     }
@@ -97,7 +97,7 @@ impl ApiServer {
     pub fn delete(&mut self, resource: &str, key: &Key, now: Timestamp) -> Result<(), StatusError> {
         let resource = self.catalogue.named(resource).ok_or_else(StatusError::no_such_resource)?;
         let options = DeleteOptions::now();
-        self.delete_object(&resource, key, &options, &Writer::cluster(), now).map(|_| ())
+        self.delete_object(&resource, key, &options, &Writer::cluster(now)).map(|_| ())
     }
 
     /// How many objects of a resource there are.

@@ -5,12 +5,14 @@ use http::{HeaderValue, Method};
 use jiff::Timestamp;
 
 use crate::exchange::{Body, Request, Response};
-use crate::kubernetes::api::negotiate::{Call, Query, ResourceTarget, Target, error_answer};
-use crate::kubernetes::api::negotiate::{discovery, openapi};
-use crate::kubernetes::api::state::{ApiServer, StatusError};
+use crate::kubernetes::api::negotiate::{
+    Call, Query, Target, discovery, error_answer, header, openapi,
+};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
+use crate::kubernetes::api::write::pipeline;
 
 impl ApiServer {
-    /// The answer when nothing goes wrong.
+    /// Returns the response when nothing goes wrong.
     pub(crate) fn answer(&mut self, request: &Request, now: Timestamp) -> Response {
         match self.route(request, now) {
             Ok(response) if *request.method() == Method::HEAD => {
@@ -21,63 +23,54 @@ impl ApiServer {
         }
     }
 
-    fn route(&mut self, request: &Request, now: Timestamp) -> Result<Response, StatusError> {
+    fn route(&mut self, request: &Request, now: Timestamp) -> ApiResult<Response> {
         let user = self.who(request)?;
-        let call = Call { request, query: Query::parse(request.uri().query()), user };
         let path = request.uri().path();
-        match Target::parse(&self.catalogue, path) {
-            Ok(Target::Resource(target)) => {
-                self.authorize(&call, &target)?;
-                self.check_managed(&call, &target)?;
-                call.check_options()?;
-                let mut response = self.serve(&call, &target, now)?;
-                if let Some(warning) =
-                    target.resource.custom().and_then(|custom| custom.warning.as_ref())
-                    && let Ok(warning) = HeaderValue::try_from(format!("299 - {warning:?}"))
-                {
-                    response.headers_mut().insert(http::header::WARNING, warning);
-                }
-                Ok(response)
-            }
-            Ok(Target::Path) => {
-                self.authorize_path(&call, path)?;
-                if let Some(answer) = openapi::answer(self, path) {
-                    return Ok(answer);
-                }
-                discovery::answer(self, &call, path).ok_or_else(StatusError::page_not_found)
-            }
-            Err(error) => Err(error),
+        let Target::Resource(target) = Target::parse(&self.catalogue, path)? else {
+            self.authorize_path(&user, request.method(), path)?;
+            let accept = header(request, http::header::ACCEPT);
+            return openapi::answer(self, path)
+                .or_else(|| discovery::answer(self, accept, path))
+                .ok_or_else(StatusError::page_not_found);
+        };
+        let query = Query::parse(request.uri().query());
+        let call = Call { request, query, user, target, now };
+        self.authorize(&call)?;
+        self.check_managed(&call)?;
+        call.check_options()?;
+        let mut response = self.serve(&call)?;
+        let warning = call.resource().custom().and_then(|custom| custom.warning.as_ref());
+        if let Some(warning) = warning
+            && let Ok(warning) = HeaderValue::try_from(format!("299 - {warning:?}"))
+        {
+            response.headers_mut().insert(http::header::WARNING, warning);
         }
+        Ok(response)
     }
 
-    fn serve(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
+    fn serve(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let target = &call.target;
         if target.resource.is_review() {
-            return self.review(call, target);
+            call.check_method(&Method::POST)?;
+            return Ok(self.review(call, pipeline::decode(call.resource(), call.body()?)?));
         }
         match target.subresource.as_deref() {
             None | Some("status") => {}
-            Some("eviction") => return self.evict(call, target, now),
-            Some("scale") => return self.serve_scale(call, target, now),
-            Some("finalize") => return self.finalize_namespace(call, target, now),
-            Some("binding") => return self.bind(call, target, now),
+            Some("eviction") => return self.evict(call),
+            Some("scale") => return self.serve_scale(call),
+            Some("finalize") => return self.finalize_namespace(call),
+            Some("binding") => return self.bind(call),
             Some(_) => return Err(StatusError::no_such_resource()),
         }
-        match (call.verb(target), target.name.as_deref()) {
-            ("get", Some(name)) => self.serve_get(call, target, name),
-            ("list", _) => self.serve_list(call, target, now),
-            ("watch", _) => self.serve_watch(call, target, now),
-            ("create", None) => self.serve_create(call, target, now),
-            ("update", Some(name)) => self.serve_update(call, target, name, now),
-            ("patch", Some(name)) => self.serve_patch(call, target, name, now),
-            ("delete", Some(name)) if target.subresource.is_none() => {
-                self.serve_delete(call, target, name, now)
-            }
-            ("deletecollection", None) => self.serve_delete_collection(call, target, now),
+        match (call.verb(), target.name.is_some()) {
+            ("get", true) => self.serve_get(call),
+            ("list", _) => self.serve_list(call),
+            ("watch", _) => self.serve_watch(call),
+            ("create", false) => self.serve_create(call),
+            ("update", true) => self.serve_update(call),
+            ("patch", true) => self.serve_patch(call),
+            ("delete", true) if target.subresource.is_none() => self.serve_delete(call),
+            ("deletecollection", false) => self.serve_delete_collection(call),
             _ => Err(StatusError::method_not_allowed()),
         }
     }

@@ -21,8 +21,7 @@ pub(crate) fn settle_definitions(api: &mut ApiServer, now: Timestamp) -> bool {
             .collect();
         for key in keys {
             let options = DeleteOptions::background();
-            changed |=
-                api.delete_object(&resource, &key, &options, &Writer::cluster(), now).is_ok();
+            changed |= api.delete_object(&resource, &key, &options, &Writer::cluster(now)).is_ok();
         }
         let Some(definition) = api.get(CRDS, &key) else { continue };
         if api.store.count(&table) > 0 || objects::finalizers(definition).all(|one| one != CLEANUP)
@@ -36,10 +35,10 @@ pub(crate) fn settle_definitions(api: &mut ApiServer, now: Timestamp) -> bool {
             .collect();
         changed = true;
         if left.is_empty() {
-            api.erase(CRDS, &key, now, None);
+            api.erase(CRDS, &key, &Writer::controller(now));
         } else {
             objects::set(&mut value, &["metadata", "finalizers"], left);
-            api.store_object(CRDS, value, now, None);
+            api.put(CRDS, value, &Writer::controller(now));
         }
     }
     changed

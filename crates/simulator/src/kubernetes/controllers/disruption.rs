@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
 use crate::kubernetes::controllers::workloads::is_ready;
 use crate::kubernetes::store::fits_label_selector;
 use crate::kubernetes::store::objects::{self, Key, at, number};
@@ -32,20 +32,19 @@ pub(crate) fn settle_budgets(api: &mut ApiServer, work: &ChangeQueue, now: Times
         let healthy = i64::try_from(pods.iter().filter(|pod| is_ready(pod)).count()).unwrap_or(0);
         let expected = expected_pods(api, &pods);
         let desired = desired_healthy(&budget, expected);
-        let mut value = budget.clone();
-        for (name, count) in [
+        let counts = [
             ("observedGeneration", number(&budget, &["metadata", "generation"]).unwrap_or(0)),
             ("currentHealthy", healthy),
             ("desiredHealthy", desired),
             ("expectedPods", expected),
             ("disruptionsAllowed", (healthy - desired).max(0)),
-        ] {
-            objects::set(&mut value, &["status", name], count);
-        }
-        objects::remove(&mut value, &["status", "disruptedPods"]);
-        if value != budget {
-            api.store_object(BUDGETS, value, now, None);
-        }
+        ];
+        api.amend(BUDGETS, &budget, &Writer::controller(now), |value| {
+            for (name, count) in counts {
+                objects::set(value, &["status", name], count);
+            }
+            objects::remove(value, &["status", "disruptedPods"]);
+        });
     }
 }
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Part, Writer};
 use crate::kubernetes::api::write::delete::DeleteOptions;
-use crate::kubernetes::api::write::update::Part;
 use crate::kubernetes::store::objects::{self, flag, text};
 use crate::kubernetes::store::{Object, Place};
 
@@ -92,7 +91,7 @@ fn follow_owners(api: &mut ApiServer, place: &Place, now: Timestamp) {
     };
     let Some(resource) = api.catalogue.named(&place.table) else { return };
     // What is refused now is looked at again when it, or an owner, changes.
-    let _ = api.delete_object(&resource, &place.key, &options, &Writer::cluster(), now);
+    let _ = api.delete_object(&resource, &place.key, &options, &Writer::cluster(now));
 }
 
 fn owner(api: &ApiServer, reference: &Value) -> Owner {
@@ -111,15 +110,15 @@ fn owner(api: &ApiServer, reference: &Value) -> Owner {
 
 fn drop_owners(api: &mut ApiServer, place: &Place, gone: impl Fn(&Value) -> bool, now: Timestamp) {
     let Some(object) = object_at(api, place) else { return };
-    let mut value = object.value.clone();
-    let mut left = objects::list(&value, &["metadata", "ownerReferences"]).to_vec();
+    let mut left = objects::list(&object.value, &["metadata", "ownerReferences"]).to_vec();
     left.retain(|reference| !gone(reference));
-    if left.is_empty() {
-        objects::remove(&mut value, &["metadata", "ownerReferences"]);
-    } else {
-        objects::set(&mut value, &["metadata", "ownerReferences"], left);
-    }
-    api.store_object(&place.table, value, now, None);
+    api.amend(&place.table, &object.value, &Writer::controller(now), |value| {
+        if left.is_empty() {
+            objects::remove(value, &["metadata", "ownerReferences"]);
+        } else {
+            objects::set(value, &["metadata", "ownerReferences"], left);
+        }
+    });
 }
 
 fn drop_finalizer(api: &mut ApiServer, place: &Place, finalizer: &str, now: Timestamp) {
@@ -131,5 +130,5 @@ fn drop_finalizer(api: &mut ApiServer, place: &Place, finalizer: &str, now: Time
         .map(str::to_owned)
         .collect();
     objects::set(&mut value, &["metadata", "finalizers"], left);
-    let _ = api.replace(&resource, &place.key, value, Part::Main, &Writer::cluster(), now);
+    let _ = api.replace(&resource, &place.key, value, Part::Main, &Writer::cluster(now));
 }

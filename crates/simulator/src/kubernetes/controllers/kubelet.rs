@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::pod_times::PodTimes;
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
 use crate::kubernetes::api::write::defaults::NOT_READY;
 use crate::kubernetes::store::objects::{self, Key, list, number, text, time_at};
 
@@ -37,13 +37,14 @@ pub(crate) fn settle_nodes(api: &mut ApiServer, work: &ChangeQueue, now: Timesta
         } else {
             taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
         }
-        let mut value = node.clone();
-        if taints.is_empty() {
-            objects::remove(&mut value, &["spec", "taints"]);
-        } else {
-            objects::set(&mut value, &["spec", "taints"], taints);
-        }
-        api.store_object("nodes", value, now, None);
+        let node = node.clone();
+        api.amend("nodes", &node, &Writer::controller(now), |value| {
+            if taints.is_empty() {
+                objects::remove(value, &["spec", "taints"]);
+            } else {
+                objects::set(value, &["spec", "taints"], taints);
+            }
+        });
     }
 }
 
@@ -119,18 +120,19 @@ fn run_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
     for kind in ["Initialized", "ContainersReady", "Ready", "PodScheduled"] {
         objects::set_condition(&mut value, kind, "True", "", "", now);
     }
-    api.store_object("pods", value, now, None);
+    api.put("pods", value, &Writer::controller(now));
 }
 
 /// What a kubelet does when a pod's processes are gone: a deletion without grace, finalizers respected.
 fn end_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
-    let Some(pod) = api.get("pods", key) else { return };
-    if objects::finalizers(pod).next().is_none() {
-        api.erase("pods", key, now, None);
+    let Some(pod) = api.get("pods", key).cloned() else { return };
+    let writer = Writer::controller(now);
+    if objects::finalizers(&pod).next().is_none() {
+        api.erase("pods", key, &writer);
         return;
     }
-    let mut value = pod.clone();
-    objects::set(&mut value, &["metadata", "deletionTimestamp"], objects::time(now));
-    objects::set(&mut value, &["metadata", "deletionGracePeriodSeconds"], 0);
-    api.store_object("pods", value, now, None);
+    api.amend("pods", &pod, &writer, |value| {
+        objects::set(value, &["metadata", "deletionTimestamp"], objects::time(now));
+        objects::set(value, &["metadata", "deletionGracePeriodSeconds"], 0);
+    });
 }

@@ -26,7 +26,7 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
             say_what_is_left(&mut value, &left, now);
         }
         if value != namespace {
-            api.keep_or_end(&value, &Writer::cluster(), now);
+            api.finish("namespaces", value, &Writer::cluster(now));
         }
     }
 }
@@ -42,7 +42,7 @@ fn empty(api: &mut ApiServer, namespace: &str, now: Timestamp) {
         for key in keys {
             let options = DeleteOptions::background();
             // What cannot go now is told as left.
-            let _ = api.delete_object(&resource, &key, &options, &Writer::cluster(), now);
+            let _ = api.delete_object(&resource, &key, &options, &Writer::cluster(now));
         }
     }
 }
@@ -78,57 +78,34 @@ fn say_what_is_left(namespace: &mut Value, left: &[(String, usize, Vec<String>)]
         .iter()
         .map(|(name, count)| format!("{name} in {count} resource instances"))
         .collect();
-    let quiet = [
+    let remaining = format!("Some resources are remaining: {}", contents.join(", "));
+    let held =
+        format!("Some content in the namespace has finalizers remaining: {}", holders.join(", "));
+    let finalizers = if holders.is_empty() {
+        ("False", "ContentHasNoFinalizers", "All content-preserving finalizers finished")
+    } else {
+        ("True", "SomeFinalizersRemain", held.as_str())
+    };
+    for (kind, (status, reason, message)) in [
         (
             "NamespaceDeletionDiscoveryFailure",
-            "ResourcesDiscovered",
-            "All resources successfully discovered",
+            ("False", "ResourcesDiscovered", "All resources successfully discovered"),
         ),
         (
             "NamespaceDeletionGroupVersionParsingFailure",
-            "ParsedGroupVersions",
-            "All legacy kube types successfully parsed",
+            ("False", "ParsedGroupVersions", "All legacy kube types successfully parsed"),
         ),
         (
             "NamespaceDeletionContentFailure",
-            "ContentDeleted",
-            "All content successfully deleted, may be waiting on finalization",
+            (
+                "False",
+                "ContentDeleted",
+                "All content successfully deleted, may be waiting on finalization",
+            ),
         ),
-    ];
-    for (kind, reason, message) in quiet {
-        objects::set_condition(namespace, kind, "False", reason, message, now);
-    }
-    let message = format!("Some resources are remaining: {}", contents.join(", "));
-    objects::set_condition(
-        namespace,
-        "NamespaceContentRemaining",
-        "True",
-        "SomeResourcesRemain",
-        &message,
-        now,
-    );
-    if holders.is_empty() {
-        let message = "All content-preserving finalizers finished";
-        objects::set_condition(
-            namespace,
-            "NamespaceFinalizersRemaining",
-            "False",
-            "ContentHasNoFinalizers",
-            message,
-            now,
-        );
-    } else {
-        let message = format!(
-            "Some content in the namespace has finalizers remaining: {}",
-            holders.join(", ")
-        );
-        objects::set_condition(
-            namespace,
-            "NamespaceFinalizersRemaining",
-            "True",
-            "SomeFinalizersRemain",
-            &message,
-            now,
-        );
+        ("NamespaceContentRemaining", ("True", "SomeResourcesRemain", remaining.as_str())),
+        ("NamespaceFinalizersRemaining", finalizers),
+    ] {
+        objects::set_condition(namespace, kind, status, reason, message, now);
     }
 }

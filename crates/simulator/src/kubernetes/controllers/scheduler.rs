@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{ApiServer, ChangeQueue};
+use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
 use crate::kubernetes::store::fits_label_selector;
 use crate::kubernetes::store::objects::{self, flag, list, text};
 
@@ -29,6 +29,7 @@ pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Ti
     let name = |node: &Value| objects::name(node).to_owned();
     let mut load: BTreeMap<String, usize> =
         nodes.iter().map(|node| (name(node), index.load(objects::name(node)))).collect();
+    let writer = Writer::controller(now);
     for pod in waiting {
         let fitting = nodes.iter().filter(|node| fits(&pod, node));
         let best = fitting.min_by_key(|node| {
@@ -43,20 +44,19 @@ pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Ti
             Some(node) => {
                 let name = objects::name(node).to_owned();
                 *load.entry(name.clone()).or_default() += 1;
-                api.place(&pod, &name, now);
+                api.place(&pod, &name, &writer);
             }
-            None => leave_unplaced(api, &pod, nodes.len(), now),
+            None => leave_unplaced(api, &pod, nodes.len(), &writer),
         }
     }
 }
 
-fn leave_unplaced(api: &mut ApiServer, pod: &Value, nodes: usize, now: Timestamp) {
-    let mut value = pod.clone();
+fn leave_unplaced(api: &mut ApiServer, pod: &Value, nodes: usize, writer: &Writer) {
     let message = format!("0/{nodes} nodes are available");
-    objects::set_condition(&mut value, "PodScheduled", "False", "Unschedulable", &message, now);
-    if value != *pod {
-        api.store_object("pods", value, now, None);
-    }
+    api.amend("pods", pod, writer, |pod| {
+        let now = writer.now;
+        objects::set_condition(pod, "PodScheduled", "False", "Unschedulable", &message, now);
+    });
 }
 
 fn capacity(node: &Value) -> usize {

@@ -80,7 +80,7 @@ fn settle_deployment(api: &mut ApiServer, deployment: &Value, now: Timestamp) {
                 "replicas": count("replicas"), "updatedReplicas": count("replicas"),
                 "readyReplicas": count("readyReplicas"), "availableReplicas": count("readyReplicas"),
             });
-            tell_status(api, "deployments.apps", deployment, &status, now);
+            set_status(api, "deployments.apps", deployment, &status, now);
         }
     }
 }
@@ -114,7 +114,7 @@ fn settle_replicas(api: &mut ApiServer, table: &str, set: &Value, now: Timestamp
         "observedGeneration": set["metadata"]["generation"],
         "replicas": living.len(), "readyReplicas": ready, "availableReplicas": ready,
     });
-    tell_status(api, table, set, &status, now);
+    set_status(api, table, set, &status, now);
 }
 
 /// A daemon set has a pod on every node that it tolerates.
@@ -137,7 +137,7 @@ fn settle_daemon_set(api: &mut ApiServer, set: &Value, now: Timestamp) {
         "desiredNumberScheduled": nodes.len(), "currentNumberScheduled": nodes.len(),
         "numberReady": ready, "numberAvailable": ready, "numberMisscheduled": 0,
     });
-    tell_status(api, "daemonsets.apps", set, &status, now);
+    set_status(api, "daemonsets.apps", set, &status, now);
 }
 
 /// The pods that belong to a workload and have not ended.
@@ -176,19 +176,16 @@ fn start_pod(
 
 fn stop_pod(api: &mut ApiServer, pod: &Value, now: Timestamp) {
     let Some(pods) = api.catalogue.named("pods") else { return };
-    let options = DeleteOptions::background();
-    let key = objects::key_of(pod);
-    let _ = api.delete_object(&pods, &key, &options, &Writer::cluster(), now);
+    let (key, options) = (objects::key_of(pod), DeleteOptions::background());
+    let _ = api.delete_object(&pods, &key, &options, &Writer::cluster(now));
 }
 
-fn tell_status(api: &mut ApiServer, table: &str, object: &Value, status: &Value, now: Timestamp) {
-    let mut value = object.clone();
-    for (name, status) in status.as_object().into_iter().flatten() {
-        objects::set(&mut value, &["status", name], status.clone());
-    }
-    if value != *object {
-        api.store_object(table, value, now, None);
-    }
+fn set_status(api: &mut ApiServer, table: &str, object: &Value, status: &Value, now: Timestamp) {
+    api.amend(table, object, &Writer::controller(now), |value| {
+        for (name, status) in status.as_object().into_iter().flatten() {
+            objects::set(value, &["status", name], status.clone());
+        }
+    });
 }
 
 pub(crate) fn is_ready(pod: &Value) -> bool {

@@ -1,7 +1,7 @@
 //! Webhooks that refuse, as rules.
 
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget};
-use crate::kubernetes::api::state::{ApiServer, Denial, Resource, StatusError, User};
+use crate::kubernetes::api::negotiate::Call;
+use crate::kubernetes::api::state::{ApiResult, ApiServer, Denial, Resource, StatusError, User};
 
 /// Namespaces that AKS manages in a cluster with a managed system pool.
 const MANAGED: [&str; 6] = [
@@ -26,17 +26,11 @@ impl ApiServer {
 
     /// Refuses what AKS Automatic refuses to everyone but its own components: writes in managed namespaces, and the
     /// Secrets of `kube-system`.
-    pub(crate) fn check_managed(
-        &self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-    ) -> Result<(), StatusError> {
-        let resource = &target.resource;
-        let name = target.name.as_deref().unwrap_or_default();
+    pub(crate) fn check_managed(&self, call: &Call<'_>) -> ApiResult<()> {
+        let (resource, name) = (call.resource(), call.name());
         let is_namespace = resource.qualified() == "namespaces";
-        let namespace =
-            if is_namespace { name } else { target.namespace.as_deref().unwrap_or_default() };
-        let reads = matches!(call.verb(target), "get" | "list" | "watch");
+        let namespace = if is_namespace { name } else { call.namespace().unwrap_or_default() };
+        let reads = matches!(call.verb(), "get" | "list" | "watch");
         let secrets = resource.qualified() == "secrets" && namespace == "kube-system";
         if !self.options.managed_namespaces
             || !MANAGED.contains(&namespace)
@@ -54,12 +48,8 @@ impl ApiServer {
         ))
     }
 
-    pub(crate) fn check_denials(
-        &self,
-        resource: &Resource,
-        operation: &str,
-        name: &str,
-    ) -> Result<(), StatusError> {
+    /// Rejects a write that a webhook denies.
+    pub(crate) fn admit(&self, resource: &Resource, operation: &str, name: &str) -> ApiResult<()> {
         let found = self.denials.iter().find(|one| {
             one.resource == resource.qualified()
                 && one.operations.iter().any(|one| one == operation)

@@ -1,10 +1,11 @@
 //! Who asks, and whether the roles that they are bound to let them.
 
+use http::Method;
 use serde_json::Value;
 
 use crate::exchange::Request;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget};
-use crate::kubernetes::api::state::{ApiServer, Resource, StatusError, User};
+use crate::kubernetes::api::negotiate::{Call, header};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, User};
 use crate::kubernetes::store::objects::{self, Key, list, text};
 
 const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
@@ -25,15 +26,11 @@ pub(crate) struct Attempt<'a> {
 
 impl ApiServer {
     /// Who sends a request, by its token. A part of this process says so itself, which no request of a socket can.
-    pub(crate) fn who(&self, request: &Request) -> Result<User, StatusError> {
+    pub(crate) fn who(&self, request: &Request) -> ApiResult<User> {
         if let Some(user) = request.extensions().get::<User>() {
             return Ok(user.clone());
         }
-        let header = request.headers().get(http::header::AUTHORIZATION);
-        let token = header
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.strip_prefix("Bearer "));
-        match token {
+        match header(request, http::header::AUTHORIZATION).strip_prefix("Bearer ") {
             Some(token) => match self.tokens.get(token) {
                 Some(user) => Ok(user.clone()),
                 None if self.options.open && self.tokens.is_empty() => Ok(User::administrator()),
@@ -47,12 +44,8 @@ impl ApiServer {
         }
     }
 
-    pub(crate) fn authorize(
-        &self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-    ) -> Result<(), StatusError> {
-        let resource = &target.resource;
+    pub(crate) fn authorize(&self, call: &Call<'_>) -> ApiResult<()> {
+        let (target, resource) = (&call.target, call.resource());
         // A list of one name is a question about that name.
         let field = call.query.get("fieldSelector");
         let selected = field.strip_prefix("metadata.name=").filter(|rest| !rest.contains(','));
@@ -66,7 +59,7 @@ impl ApiServer {
         // is asked for in itself.
         let namespace = if resource.qualified() == "namespaces" { name } else { namespace };
         let attempt = Attempt {
-            verb: call.verb(target),
+            verb: call.verb(),
             group: &resource.group,
             resource: &with_part,
             namespace,
@@ -88,8 +81,8 @@ impl ApiServer {
         Err(StatusError::forbidden(resource, name, &why))
     }
 
-    pub(crate) fn authorize_path(&self, call: &Call<'_>, path: &str) -> Result<(), StatusError> {
-        let verb = call.request.method().as_str().to_ascii_lowercase();
+    pub(crate) fn authorize_path(&self, user: &User, method: &Method, path: &str) -> ApiResult<()> {
+        let verb = method.as_str().to_ascii_lowercase();
         let attempt = Attempt {
             verb: &verb,
             group: "",
@@ -98,10 +91,10 @@ impl ApiServer {
             name: "",
             path: Some(path),
         };
-        if is_public(path) || self.allows(&call.user, attempt) {
+        if is_public(path) || self.allows(user, attempt) {
             return Ok(());
         }
-        let message = format!("forbidden: User {:?} cannot {verb} path {path:?}", call.user.name);
+        let message = format!("forbidden: User {:?} cannot {verb} path {path:?}", user.name);
         Err(StatusError::new(403, "Forbidden", message).with_details(serde_json::json!({})))
     }
 
@@ -134,12 +127,8 @@ impl ApiServer {
     }
 
     /// Nobody gives away rights that they do not have.
-    pub(crate) fn check_grant(
-        &self,
-        call: &Call<'_>,
-        resource: &Resource,
-        body: &Value,
-    ) -> Result<(), StatusError> {
+    pub(crate) fn check_grant(&self, call: &Call<'_>, body: &Value) -> ApiResult<()> {
+        let resource = call.resource();
         if !matches!(resource.qualified().as_str(), CLUSTER_ROLES | ROLES) {
             return Ok(());
         }

@@ -1,27 +1,19 @@
 //! Questions about rights: answered, not stored.
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::rbac::Attempt;
 use crate::exchange::Response;
-use crate::kubernetes::api::auth::rbac::Attempt;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, json_answer};
-use crate::kubernetes::api::state::{ApiServer, StatusError, User};
+use crate::kubernetes::api::negotiate::{Call, json_answer};
+use crate::kubernetes::api::state::{ApiServer, User};
 use crate::kubernetes::store::objects::{self, list, text};
 
 impl ApiServer {
-    pub(crate) fn review(
-        &self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-    ) -> Result<Response, StatusError> {
-        if *call.request.method() != Method::POST {
-            return Err(StatusError::method_not_allowed());
-        }
-        let mut review =
-            crate::kubernetes::api::write::create::received(&target.resource, call.body()?)?;
+    /// Fills the status of a review, which is not stored.
+    pub(crate) fn review(&self, call: &Call<'_>, mut review: Value) -> Response {
         objects::set(&mut review, &["metadata", "creationTimestamp"], Value::Null);
-        let user = match target.resource.kind.as_str() {
+        let user = match call.resource().kind.as_str() {
             "SubjectAccessReview" | "LocalSubjectAccessReview" => User {
                 name: text(&review, &["spec", "user"]).to_owned(),
                 groups: list(&review, &["spec", "groups"])
@@ -31,13 +23,13 @@ impl ApiServer {
             },
             _ => call.user.clone(),
         };
-        review["status"] = match target.resource.kind.as_str() {
+        review["status"] = match call.resource().kind.as_str() {
             "SelfSubjectRulesReview" => {
                 self.rules_review(&user, text(&review, &["spec", "namespace"]))
             }
             _ => self.access_review(&user, &review["spec"]),
         };
-        Ok(json_answer(StatusCode::CREATED, &review))
+        json_answer(StatusCode::CREATED, &review)
     }
 
     fn access_review(&self, user: &User, spec: &Value) -> Value {

@@ -4,16 +4,14 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::request::Call;
 use super::response::{json_answer, with_type};
 use crate::exchange::{Body, Response};
 use crate::kubernetes::api::state::{ApiServer, Resource, api_version};
 
 /// The answer to a path that is not a resource's; none when nothing is there.
-pub(crate) fn answer(model: &ApiServer, call: &Call<'_>, path: &str) -> Option<Response> {
+pub(crate) fn answer(model: &ApiServer, accept: &str, path: &str) -> Option<Response> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
-    let accept = call.header(http::header::ACCEPT);
     let aggregated = accept
         .split(',')
         .find(|one| one.contains("as=APIGroupDiscoveryList"))

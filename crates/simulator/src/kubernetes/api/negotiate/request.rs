@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use http::Method;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::protobuf;
 use crate::exchange::Request;
-use crate::kubernetes::api::state::{Catalogue, FieldError, Resource, StatusError, User, Writer};
+use crate::kubernetes::api::state::{
+    ApiResult, Catalogue, FieldError, Form, Format, Part, Resource, StatusError, User, Writer,
+};
+use crate::kubernetes::store::objects::Key;
 
 /// The options behind the question mark.
 #[derive(Debug, Default)]
@@ -84,7 +88,7 @@ pub(crate) struct ResourceTarget {
 }
 
 impl Target {
-    pub(crate) fn parse(catalogue: &Catalogue, path: &str) -> Result<Self, StatusError> {
+    pub(crate) fn parse(catalogue: &Catalogue, path: &str) -> ApiResult<Self> {
         let parts: Vec<String> =
             path.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -130,17 +134,62 @@ impl Target {
     }
 }
 
-/// A request with its parts taken apart.
+/// A request about a resource, taken apart.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) request: &'a Request,
     pub(crate) query: Query,
     pub(crate) user: User,
+    pub(crate) target: ResourceTarget,
+    pub(crate) now: Timestamp,
+}
+
+/// Returns a header of a request; empty if it has none.
+pub(crate) fn header(request: &Request, name: http::header::HeaderName) -> &str {
+    request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 impl Call<'_> {
+    pub(crate) fn resource(&self) -> &Resource {
+        &self.target.resource
+    }
+
+    /// The name in the path; empty for a collection.
+    pub(crate) fn name(&self) -> &str {
+        self.target.name.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        self.target.namespace.as_deref()
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        Key::new(self.namespace(), self.name())
+    }
+
+    /// The part of the object that the path names.
+    pub(crate) fn part(&self) -> Part {
+        let status = self.target.subresource.as_deref() == Some("status");
+        if status { Part::Status } else { Part::Main }
+    }
+
     pub(crate) fn header(&self, name: http::header::HeaderName) -> &str {
-        self.request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        header(self.request, name)
+    }
+
+    /// The form of objects that the client accepts first.
+    pub(crate) fn form(&self) -> Form {
+        let accept = self.header(http::header::ACCEPT);
+        let mut first = accept.split(',').next().unwrap_or_default().split(';').map(str::trim);
+        match first.find_map(|part| part.strip_prefix("as=")) {
+            Some("Table") => Form::Table(match self.query.get("includeObject") {
+                "None" => Format::Rows,
+                "Object" => Format::WithObjects,
+                _ => Format::WithMetadata,
+            }),
+            Some(kind) if kind.starts_with("PartialObjectMetadata") => Form::Metadata,
+            _ => Form::Whole,
+        }
     }
 
     pub(crate) fn content_type(&self) -> &str {
@@ -159,10 +208,18 @@ impl Call<'_> {
         if agent.is_empty() { "unknown".to_owned() } else { agent.to_owned() }
     }
 
+    /// Rejects any other method.
+    pub(crate) fn check_method(&self, method: &Method) -> ApiResult<()> {
+        if self.request.method() == method {
+            Ok(())
+        } else {
+            Err(StatusError::method_not_allowed())
+        }
+    }
+
     /// Returns the author of a write by this request.
     pub(crate) fn writer(&self, verb: &'static str) -> Writer {
-        let path = self.request.uri().path();
-        let status = *self.request.method() != Method::POST && path.ends_with("/status");
+        let status = self.part() == Part::Status;
         Writer {
             user: self.user.name.clone(),
             manager: self.manager(),
@@ -170,11 +227,12 @@ impl Call<'_> {
             subresource: if status { "status" } else { "" }.to_owned(),
             dry_run: self.query.dry_run(),
             applies: false,
+            now: self.now,
         }
     }
 
     /// The body as JSON; YAML is read as well.
-    pub(crate) fn body(&self) -> Result<Value, StatusError> {
+    pub(crate) fn body(&self) -> ApiResult<Value> {
         let body = self.request.body();
         let kind = self.content_type();
         if kind == protobuf::CONTENT_TYPE {
@@ -199,7 +257,7 @@ impl Call<'_> {
     }
 
     /// What the request asks for in words that the server does not know.
-    pub(crate) fn check_options(&self) -> Result<(), StatusError> {
+    pub(crate) fn check_options(&self) -> ApiResult<()> {
         let accept = self.header(http::header::ACCEPT);
         let known = ["application/json", "application/yaml", "application/*", "*/*"];
         if !accept.is_empty() && !known.iter().any(|kind| accept.contains(kind)) {
@@ -220,8 +278,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    pub(crate) fn verb(&self, target: &ResourceTarget) -> &'static str {
-        let one = target.name.is_some();
+    pub(crate) fn verb(&self) -> &'static str {
+        let one = self.target.name.is_some();
         match *self.request.method() {
             Method::GET | Method::HEAD if self.query.flag("watch") => "watch",
             Method::GET | Method::HEAD if one => "get",

@@ -2,10 +2,13 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::conversion::converted;
+use super::request::Call;
+use super::table;
 use crate::exchange::{Body, Response};
-use crate::kubernetes::api::state::StatusError;
+use crate::kubernetes::api::state::{Form, StatusError};
 
 /// An error as an answer.
 pub(crate) fn error_answer(error: &StatusError) -> Response {
@@ -36,4 +39,23 @@ pub(crate) fn with_type(status: StatusCode, kind: &'static str, body: Body) -> R
     *response.status_mut() = status;
     response.headers_mut().insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
+}
+
+/// Returns a stored object in the form that the client asked for.
+pub(crate) fn object_answer(call: &Call<'_>, status: StatusCode, stored: &Value) -> Response {
+    let value = converted(call.resource(), stored);
+    let shown = match call.form() {
+        Form::Whole => value,
+        Form::Metadata => table::metadata_of(&value),
+        Form::Table(format) => {
+            table::of(call.resource(), &[value], format, call.now, true, &json!({}))
+        }
+    };
+    json_answer(status, &shown)
+}
+
+/// Returns a `Status` of success.
+pub(crate) fn success(status: StatusCode) -> Response {
+    let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+    json_answer(status, &body)
 }

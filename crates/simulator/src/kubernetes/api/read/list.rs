@@ -6,16 +6,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::{BufMut, Bytes, BytesMut};
 use http::StatusCode;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::selectors::selector;
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::table;
 use crate::kubernetes::api::negotiate::{
-    Call, ResourceTarget, bytes_answer, converted, is_stored_form, json_answer, shown,
+    Call, bytes_answer, converted, is_stored_form, json_answer, object_answer, shown, table,
 };
-use crate::kubernetes::api::read::selectors;
-use crate::kubernetes::api::state::{ApiServer, Resource, StatusError};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, Form, Resource, StatusError};
 use crate::kubernetes::store::objects::Key;
 use crate::kubernetes::store::{Object, item};
 
@@ -32,7 +30,7 @@ impl Continue {
         URL_SAFE_NO_PAD.encode(token.to_string())
     }
 
-    fn parse(token: &str) -> Result<Self, StatusError> {
+    fn parse(token: &str) -> ApiResult<Self> {
         let bad =
             || StatusError::bad_request("continue key is not valid: encoded key is malformed");
         let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| bad())?;
@@ -45,56 +43,29 @@ impl Continue {
 }
 
 impl ApiServer {
-    pub(crate) fn find(
-        &self,
-        target: &ResourceTarget,
-        name: &str,
-    ) -> Result<&Arc<Object>, StatusError> {
-        let key = Key::new(target.namespace.as_deref(), name);
+    pub(crate) fn find(&self, call: &Call<'_>) -> ApiResult<&Arc<Object>> {
         self.store
-            .get(&target.resource.table, &key)
-            .ok_or_else(|| StatusError::not_found(&target.resource, name))
+            .get(&call.resource().table, &call.key())
+            .ok_or_else(|| StatusError::not_found(call.resource(), call.name()))
     }
 
-    pub(crate) fn serve_get(
-        &self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        name: &str,
-    ) -> Result<Response, StatusError> {
-        let object = self.find(target, name)?;
+    pub(crate) fn serve_get(&self, call: &Call<'_>) -> ApiResult<Response> {
+        let object = self.find(call)?;
         self.check_not_ahead(call.query.number("resourceVersion"))?;
-        if let Some(format) = table::wanted(call) {
-            let objects = [Arc::clone(object)];
-            let table =
-                table::of(&target.resource, &objects, format, self.clock(), true, &json!({}));
-            return Ok(json_answer(StatusCode::OK, &table));
-        }
-        if table::wants_metadata(call) {
-            return Ok(json_answer(StatusCode::OK, &table::metadata_of(&object.value)));
-        }
-        Ok(bytes_answer(StatusCode::OK, shown(&target.resource, object)))
+        Ok(match call.form() {
+            Form::Whole => bytes_answer(StatusCode::OK, shown(call.resource(), object)),
+            _ => object_answer(call, StatusCode::OK, &object.value),
+        })
     }
 
-    pub(crate) fn serve_list(
-        &self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        self.list_as_of(call, target, self.store.revision(), now)
+    pub(crate) fn serve_list(&self, call: &Call<'_>) -> ApiResult<Response> {
+        self.list_as_of(call, self.store.revision())
     }
 
     /// The list at this revision, or where the request says that it goes on.
-    pub(crate) fn list_as_of(
-        &self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        revision: u64,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        let resource = &target.resource;
-        let selector = selectors::selector(call, target)?;
+    pub(crate) fn list_as_of(&self, call: &Call<'_>, revision: u64) -> ApiResult<Response> {
+        let resource = call.resource();
+        let selector = selector(call)?;
         let limit = call.query.number("limit").filter(|limit| *limit > 0);
         let asked = call.query.number("resourceVersion");
         self.check_not_ahead(asked)?;
@@ -115,7 +86,7 @@ impl ApiServer {
             let token = Continue::parse(token)?;
             (token.revision, Some(token.after))
         };
-        let namespace = target.namespace.as_deref();
+        let namespace = call.namespace();
         let fits = |object: &Object| selector.is_everything() || selector.fits(&object.value);
         let wanted = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
         let (mut found, more) = if revision == self.store.revision() {
@@ -143,22 +114,26 @@ impl ApiServer {
             }
         }
         let objects: Vec<Arc<Object>> = found.drain(..).map(|(_, object)| object).collect();
-        if let Some(format) = table::wanted(call) {
-            let table = table::of(resource, &objects, format, now, true, &metadata);
-            return Ok(json_answer(StatusCode::OK, &table));
-        }
-        if table::wants_metadata(call) {
-            let items: Vec<Value> =
-                objects.iter().map(|one| table::metadata_of(&one.value)).collect();
-            let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
-                "metadata": metadata, "items": items});
-            return Ok(json_answer(StatusCode::OK, &list));
-        }
-        Ok(bytes_answer(StatusCode::OK, joined(resource, &objects, &metadata)))
+        Ok(match call.form() {
+            Form::Whole => bytes_answer(StatusCode::OK, joined(resource, &objects, &metadata)),
+            Form::Table(format) => {
+                let values: Vec<Value> =
+                    objects.iter().map(|object| converted(resource, &object.value)).collect();
+                let table = table::of(resource, &values, format, call.now, true, &metadata);
+                json_answer(StatusCode::OK, &table)
+            }
+            Form::Metadata => {
+                let items: Vec<Value> =
+                    objects.iter().map(|one| table::metadata_of(&one.value)).collect();
+                let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
+                    "metadata": metadata, "items": items});
+                json_answer(StatusCode::OK, &list)
+            }
+        })
     }
 
     /// A client that has seen a revision which is not there yet is told to come back.
-    fn check_not_ahead(&self, asked: Option<u64>) -> Result<(), StatusError> {
+    fn check_not_ahead(&self, asked: Option<u64>) -> ApiResult<()> {
         let current = self.store.revision();
         match asked {
             Some(asked) if asked > current => Err(StatusError::new(

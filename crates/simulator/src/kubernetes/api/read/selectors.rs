@@ -1,20 +1,21 @@
 //! Selectors of lists and watches.
 
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget};
-use crate::kubernetes::api::state::{Resource, StatusError};
+use crate::kubernetes::api::negotiate::Call;
+use crate::kubernetes::api::state::{ApiResult, Resource, StatusError};
 use crate::kubernetes::store::Selector;
 
-/// Returns the selector of a request.
-pub(crate) fn selector(call: &Call<'_>, target: &ResourceTarget) -> Result<Selector, StatusError> {
-    parse(&target.resource, call.query.get("labelSelector"), call.query.get("fieldSelector"))
+/// Returns the selector of a request; a name in its path selects that object.
+pub(crate) fn selector(call: &Call<'_>) -> ApiResult<Selector> {
+    match &call.target.name {
+        None => {
+            parse(call.resource(), call.query.get("labelSelector"), call.query.get("fieldSelector"))
+        }
+        Some(name) => parse(call.resource(), "", &format!("metadata.name={name}")),
+    }
 }
 
 /// Parses label and field selectors for a resource.
-pub(crate) fn parse(
-    resource: &Resource,
-    labels: &str,
-    fields: &str,
-) -> Result<Selector, StatusError> {
+fn parse(resource: &Resource, labels: &str, fields: &str) -> ApiResult<Selector> {
     Selector::parse(labels, fields, |field| supports(resource, field)).map_err(|detail| {
         StatusError::bad_request(format!(
             "Unable to find {:?} that match label selector {labels:?}, field selector {fields:?}: {detail}",

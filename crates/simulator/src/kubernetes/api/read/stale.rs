@@ -1,13 +1,11 @@
 //! Reads from an earlier state, for fault rules.
 
+use http::StatusCode;
 use jiff::Timestamp;
 
 use crate::exchange::{Request, Response};
-use crate::kubernetes::api::negotiate::{
-    Call, Query, ResourceTarget, Target, bytes_answer, error_answer, shown,
-};
-use crate::kubernetes::api::state::{ApiServer, StatusError};
-use crate::kubernetes::store::objects::Key;
+use crate::kubernetes::api::negotiate::{Call, Query, Target, bytes_answer, error_answer, shown};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 
 impl ApiServer {
     /// Returns the response to a read from the state at `then`; none for other requests.
@@ -17,41 +15,27 @@ impl ApiServer {
         then: Timestamp,
         now: Timestamp,
     ) -> Option<Response> {
-        if *request.method() != http::Method::GET {
-            return None;
-        }
-        let Ok(Target::Resource(target)) = Target::parse(&self.catalogue, request.uri().path())
-        else {
-            return None;
-        };
-        let call = Call {
-            request,
-            query: Query::parse(request.uri().query()),
-            user: self.who(request).ok()?,
-        };
-        self.authorize(&call, &target).ok()?;
-        let revision = self.store.revision_at(&target.resource.table, then);
-        let answer = match (call.verb(&target), target.name.as_deref()) {
-            ("list", _) => self.list_as_of(&call, &target, revision, now),
-            ("get", Some(name)) => self.get_as_of(&target, name, revision),
+        let parsed = Target::parse(&self.catalogue, request.uri().path());
+        let Ok(Target::Resource(target)) = parsed else { return None };
+        let query = Query::parse(request.uri().query());
+        let call = Call { request, query, user: self.who(request).ok()?, target, now };
+        self.authorize(&call).ok()?;
+        let revision = self.store.revision_at(&call.resource().table, then);
+        let answer = match call.verb() {
+            _ if *request.method() != http::Method::GET => return None,
+            "list" => self.list_as_of(&call, revision),
+            "get" => self.get_as_of(&call, revision),
             _ => return None,
         };
         Some(answer.unwrap_or_else(|error| error_answer(&error)))
     }
 
-    fn get_as_of(
-        &self,
-        target: &ResourceTarget,
-        name: &str,
-        revision: u64,
-    ) -> Result<Response, StatusError> {
-        let namespace = target.namespace.as_deref();
-        let then =
-            self.store.list_at(&target.resource.table, namespace, revision).unwrap_or_default();
-        let key = Key::new(namespace, name);
+    fn get_as_of(&self, call: &Call<'_>, revision: u64) -> ApiResult<Response> {
+        let resource = call.resource();
+        let then = self.store.list_at(&resource.table, call.namespace(), revision);
+        let then = then.unwrap_or_default();
         let object =
-            then.get(&key).ok_or_else(|| StatusError::not_found(&target.resource, name))?;
-        let bytes = shown(&target.resource, object);
-        Ok(bytes_answer(http::StatusCode::OK, bytes))
+            then.get(&call.key()).ok_or_else(|| StatusError::not_found(resource, call.name()))?;
+        Ok(bytes_answer(StatusCode::OK, shown(resource, object)))
     }
 }

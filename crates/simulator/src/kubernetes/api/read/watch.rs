@@ -9,26 +9,24 @@ use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::list::too_old;
+use super::selectors::selector;
 use crate::exchange::{Body, Response};
 use crate::faults::{self, Fault, Faults, Service};
-use crate::kubernetes::api::negotiate::table;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, shown, with_type};
-use crate::kubernetes::api::read::list::too_old;
-use crate::kubernetes::api::read::selectors;
-use crate::kubernetes::api::state::{ApiServer, Delivery, Form, Resource, StatusError, Watch};
+use crate::kubernetes::api::negotiate::{Call, converted, shown, table, with_type};
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, Delivery, Form, Resource, StatusError, Watch,
+};
 use crate::kubernetes::store::{Change, Object};
 
-impl Form {
-    fn asked(call: &Call<'_>) -> Self {
-        match table::wanted(call) {
-            Some(format) => Self::Table(format),
-            None if table::wants_metadata(call) => Self::Metadata,
-            None => Self::Whole,
-        }
-    }
-}
-
 impl Watch {
+    /// The line of a change; an object that left the selector is as it was, with the revision at which it left.
+    fn change_line(&mut self, change: &Change, kind: &str, left: bool, now: Timestamp) -> Bytes {
+        let previous = change.previous.as_ref().filter(|_| left);
+        let last = previous.map(|previous| previous.at_revision(change.revision()));
+        self.line(kind, last.as_ref().unwrap_or(&change.object), now)
+    }
+
     fn line(&mut self, kind: &str, object: &Arc<Object>, now: Timestamp) -> Bytes {
         match self.form {
             Form::Whole => event_line(kind, &shown(&self.resource, object)),
@@ -39,8 +37,8 @@ impl Watch {
                 let first = !self.started;
                 self.started = true;
                 let metadata = json!({"resourceVersion": object.revision.to_string()});
-                let objects = [Arc::clone(object)];
-                let table = table::of(&self.resource, &objects, format, now, first, &metadata);
+                let values = [converted(&self.resource, &object.value)];
+                let table = table::of(&self.resource, &values, format, now, first, &metadata);
                 event_line(kind, table.to_string().as_bytes())
             }
         }
@@ -74,23 +72,10 @@ fn event_line(kind: &str, object: &[u8]) -> Bytes {
     line.freeze()
 }
 
-/// The object as it was, with the revision at which it left the selector.
-fn last_seen(change: &Change) -> Option<Arc<Object>> {
-    let previous = change.previous.as_ref()?;
-    Some(previous.at_revision(change.revision()))
-}
-
 impl ApiServer {
-    pub(crate) fn serve_watch(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        let selector = match &target.name {
-            None => selectors::selector(call, target)?,
-            Some(name) => selectors::parse(&target.resource, "", &format!("metadata.name={name}"))?,
-        };
+    pub(crate) fn serve_watch(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let (now, target) = (call.now, &call.target);
+        let selector = selector(call)?;
         let (sender, receiver) = unbounded();
         let seconds =
             call.query.number("timeoutSeconds").and_then(|seconds| i64::try_from(seconds).ok());
@@ -99,7 +84,7 @@ impl ApiServer {
             resource: Arc::clone(&target.resource),
             namespace: target.namespace.clone(),
             selector,
-            form: Form::asked(call),
+            form: call.form(),
             sender,
             ends: seconds
                 .and_then(|seconds| now.checked_add(SignedDuration::from_secs(seconds)).ok()),
@@ -156,8 +141,7 @@ impl ApiServer {
         };
         for change in changes {
             if let Some((kind, left)) = watch.sees(change) {
-                let object = if left { last_seen(change) } else { None };
-                let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
+                let line = watch.change_line(change, kind, left, now);
                 watch.send(line, Delivery::Once);
             }
         }
@@ -171,22 +155,17 @@ impl ApiServer {
         for watch in watches.iter_mut() {
             let Some((kind, left)) = watch.sees(change) else { continue };
             let delivery = next_delivery(&mut self.faults, &watch.resource, now);
-            if watch.form != Form::Whole {
-                let object = if left { last_seen(change) } else { None };
-                let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
-                watch.send(line, delivery);
-                continue;
-            }
-            let form = watch.resource.api_version();
-            let ready = made.iter().find(|one| one.0 == form && one.1 == kind && one.2 == left);
-            let line = if let Some((.., line)) = ready {
-                line.clone()
-            } else {
-                let object = if left { last_seen(change) } else { None };
-                let line = watch.line(kind, object.as_ref().unwrap_or(&change.object), now);
-                made.push((form, kind, left, line.clone()));
-                line
+            let version = watch.resource.api_version();
+            let same = |one: &&(String, &'static str, bool, Bytes)| {
+                watch.form == Form::Whole && one.0 == version && one.1 == kind && one.2 == left
             };
+            let line = match made.iter().find(same) {
+                Some((.., line)) => line.clone(),
+                None => watch.change_line(change, kind, left, now),
+            };
+            if watch.form == Form::Whole {
+                made.push((version, kind, left, line.clone()));
+            }
             watch.send(line, delivery);
         }
         watches.retain(|watch| !watch.sender.is_closed());

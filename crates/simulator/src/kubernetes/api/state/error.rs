@@ -17,6 +17,9 @@ pub struct StatusError {
     details: Value,
 }
 
+/// A result, or the error that the client gets.
+pub(crate) type ApiResult<T> = Result<T, StatusError>;
+
 /// What a server says of a path that it does not know.
 const PAGE_NOT_FOUND: &str = "404 page not found\n";
 

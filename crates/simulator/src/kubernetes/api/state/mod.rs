@@ -10,12 +10,12 @@ mod watches;
 mod writes;
 
 pub(crate) use catalog::{CRDS, Catalogue, Custom, CustomColumn, Nature, Resource, api_version};
-pub(crate) use error::FieldError;
 pub use error::StatusError;
+pub(crate) use error::{ApiResult, FieldError};
 pub use options::{Delays, Options};
 pub(crate) use schema::{ListType, Schema};
 pub use server::ApiServer;
 pub use user::{Denial, User};
 pub(crate) use watches::{Delivery, Form, Format, Watch};
 pub use writes::Write;
-pub(crate) use writes::{CLUSTER, ChangeQueue, Writer};
+pub(crate) use writes::{CLUSTER, ChangeQueue, Part, Writer};

@@ -34,6 +34,14 @@ pub struct Write {
     pub removed: bool,
 }
 
+/// Which part of an object a write is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All but the status, where that is a part of its own.
+    Main,
+    Status,
+}
+
 /// Who writes, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
@@ -44,23 +52,31 @@ pub(crate) struct Writer {
     pub(crate) dry_run: bool,
     /// Server-side apply keeps its own account of fields.
     pub(crate) applies: bool,
+    pub(crate) now: Timestamp,
 }
 
 impl Writer {
-    /// The cluster behind the API, and the glue around it.
-    pub(crate) fn cluster() -> Self {
-        Self::by(CLUSTER)
+    /// A client in process, by its field manager.
+    pub(crate) fn local(manager: &str, now: Timestamp) -> Self {
+        let user = "system:cluster".to_owned();
+        Self { user, manager: manager.to_owned(), ..Self::controller(now) }
     }
 
-    /// The same on behalf of a client, by its field manager.
-    pub(crate) fn by(manager: &str) -> Self {
+    /// The cluster's own writes through the API.
+    pub(crate) fn cluster(now: Timestamp) -> Self {
+        Self::local(CLUSTER, now)
+    }
+
+    /// Controllers that write to the store directly.
+    pub(crate) fn controller(now: Timestamp) -> Self {
         Self {
-            user: "system:cluster".to_owned(),
-            manager: manager.to_owned(),
-            verb: "cluster",
+            user: String::new(),
+            manager: String::new(),
+            verb: CLUSTER,
             subresource: String::new(),
             dry_run: false,
             applies: false,
+            now,
         }
     }
 }

@@ -1,44 +1,33 @@
 //! The subresource `binding` of pods.
 
 use http::{Method, StatusCode};
-use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, json_answer};
-use crate::kubernetes::api::state::{ApiServer, StatusError};
+use crate::kubernetes::api::negotiate::{Call, success};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, Writer};
 use crate::kubernetes::store::objects::{self, text};
 
 impl ApiServer {
-    /// The subresource by which a scheduler places a pod.
-    pub(crate) fn bind(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        if *call.request.method() != Method::POST {
-            return Err(StatusError::method_not_allowed());
-        }
-        let name = target.name.as_deref().unwrap_or_default();
+    /// Serves a scheduler that assigns a pod.
+    pub(crate) fn bind(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        call.check_method(&Method::POST)?;
         let body = call.body()?;
-        let pod = self.find(target, name)?.value.clone();
+        let pod = self.find(call)?.value.clone();
         let node = text(&pod, &["spec", "nodeName"]);
         if !node.is_empty() {
-            let why = format!("pod {name} is already assigned to node {node:?}");
-            return Err(StatusError::conflict(&target.resource, name, &why));
+            let why = format!("pod {} is already assigned to node {node:?}", call.name());
+            return Err(StatusError::conflict(call.resource(), call.name(), &why));
         }
-        self.place(&pod, text(&body, &["target", "name"]), now);
-        let status =
-            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
-        Ok(json_answer(StatusCode::CREATED, &status))
+        self.place(&pod, text(&body, &["target", "name"]), &Writer::controller(call.now));
+        Ok(success(StatusCode::CREATED))
     }
 
     /// Assigns a pod to a node.
-    pub(crate) fn place(&mut self, pod: &Value, node: &str, now: Timestamp) {
-        let mut value = pod.clone();
-        objects::set(&mut value, &["spec", "nodeName"], node);
-        objects::set_condition(&mut value, "PodScheduled", "True", "", "", now);
-        self.store_object("pods", value, now, None);
+    pub(crate) fn place(&mut self, pod: &Value, node: &str, writer: &Writer) {
+        self.amend("pods", pod, writer, |pod| {
+            objects::set(pod, &["spec", "nodeName"], node);
+            objects::set_condition(pod, "PodScheduled", "True", "", "", writer.now);
+        });
     }
 }

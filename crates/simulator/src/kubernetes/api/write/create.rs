@@ -1,41 +1,33 @@
-//! Creating objects, and the last step that every write takes.
+//! Creating objects.
 
 use http::StatusCode;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::pipeline::{decode, validate};
+use super::{apply, defaults};
 use crate::exchange::Response;
-use crate::kubernetes::api::crd;
-use crate::kubernetes::api::negotiate::table;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, converted, json_answer, to_stored};
-use crate::kubernetes::api::state::{ApiServer, CRDS, FieldError, Resource, StatusError, Writer};
-use crate::kubernetes::api::write::apply;
-use crate::kubernetes::api::write::defaults;
-use crate::kubernetes::api::write::metadata;
-use crate::kubernetes::api::write::rules;
+use crate::kubernetes::api::negotiate::{Call, object_answer};
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, FieldError, Resource, StatusError, Writer,
+};
 use crate::kubernetes::store::objects::{self, Key};
 use crate::random::Random;
 
 impl ApiServer {
-    pub(crate) fn serve_create(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        if target.resource.namespaced && target.namespace.is_none() {
+    pub(crate) fn serve_create(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let resource = call.resource();
+        if resource.namespaced && call.namespace().is_none() {
             return Err(StatusError::page_not_found());
         }
-        if self.removed_definitions.contains(&target.resource.table) {
+        if self.removed_definitions.contains(&resource.table) {
             return Err(StatusError::method_not_allowed());
         }
         let body = call.body()?;
-        self.check_unknown(call, &target.resource, &body)?;
-        let writer = call.writer("create");
-        self.check_grant(call, &target.resource, &body)?;
-        let namespace = target.namespace.as_deref();
-        let stored = self.create_object(&target.resource, namespace, body, &writer, now)?;
-        Ok(written(call, &target.resource, &stored, StatusCode::CREATED, now))
+        self.check_unknown(call, &body)?;
+        self.check_grant(call, &body)?;
+        let stored =
+            self.create_object(resource, call.namespace(), body, &call.writer("create"))?;
+        Ok(object_answer(call, StatusCode::CREATED, &stored))
     }
 
     /// Creates an object of this resource; what is given back is as it is stored.
@@ -45,13 +37,13 @@ impl ApiServer {
         namespace: Option<&str>,
         body: Value,
         writer: &Writer,
-        now: Timestamp,
-    ) -> Result<Value, StatusError> {
-        let mut value = received(resource, body)?;
+    ) -> ApiResult<Value> {
+        let now = writer.now;
+        let mut value = decode(resource, body)?;
         self.settle_name(resource, namespace, &mut value)?;
         let key = objects::key_of(&value);
         self.check_namespace(resource, &key)?;
-        self.check_denials(resource, "CREATE", &key.name)?;
+        self.admit(resource, "CREATE", &key.name)?;
         if !objects::text(&value, &["metadata", "resourceVersion"]).is_empty() {
             return Err(StatusError::new(
                 500,
@@ -71,14 +63,14 @@ impl ApiServer {
         if resource.custom().is_some() && resource.status {
             objects::remove(&mut value, &["status"]);
         }
-        check(resource, None, &mut value, self.options.old_server)?;
+        validate(resource, None, &mut value, self.options.old_server)?;
         if self.store.get(&resource.table, &key).is_some() {
             return Err(StatusError::already_exists(resource, &key.name));
         }
         if self.options.managed_fields && !writer.applies {
-            apply::record_update(resource, None, &mut value, writer, now);
+            apply::record_update(resource, None, &mut value, writer);
         }
-        Ok(self.keep(resource, value, writer, now))
+        Ok(self.finish(&resource.table, value, writer))
     }
 
     /// Gives the object its name and namespace, or says what is wrong with them.
@@ -87,7 +79,7 @@ impl ApiServer {
         resource: &Resource,
         namespace: Option<&str>,
         value: &mut Value,
-    ) -> Result<(), StatusError> {
+    ) -> ApiResult<()> {
         let own = objects::namespace(value);
         if !resource.namespaced {
             objects::remove(value, &["metadata", "namespace"]);
@@ -119,7 +111,7 @@ impl ApiServer {
     }
 
     /// Nothing is created in a namespace that is not there, or that is on its way out.
-    fn check_namespace(&self, resource: &Resource, key: &Key) -> Result<(), StatusError> {
+    fn check_namespace(&self, resource: &Resource, key: &Key) -> ApiResult<()> {
         if key.namespace.is_empty() {
             return Ok(());
         }
@@ -138,56 +130,6 @@ impl ApiServer {
             "name": key.name, "group": resource.group, "kind": resource.plural,
             "causes": [{"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}],
         })))
-    }
-
-    /// Stores an object unless the write is a rehearsal, and gives it back as stored.
-    pub(crate) fn keep(
-        &mut self,
-        resource: &Resource,
-        value: Value,
-        writer: &Writer,
-        now: Timestamp,
-    ) -> Value {
-        if writer.dry_run {
-            return value;
-        }
-        self.store_object(&resource.table, value, now, Some(writer))
-    }
-
-    /// The one place where an object gets into the store.
-    pub(crate) fn store_object(
-        &mut self,
-        table: &str,
-        value: Value,
-        now: Timestamp,
-        writer: Option<&Writer>,
-    ) -> Value {
-        let change = self.store.put(table, value, now);
-        self.publish(table, &change, now);
-        self.note_write(table, &change, writer, now);
-        self.note_work(table, &change);
-        let stored = change.object.value.clone();
-        if table == CRDS {
-            self.definition_changed(&stored, now);
-        }
-        stored
-    }
-
-    /// The one place where an object leaves the store.
-    pub(crate) fn erase(
-        &mut self,
-        table: &str,
-        key: &Key,
-        now: Timestamp,
-        writer: Option<&Writer>,
-    ) {
-        let Some(change) = self.store.remove(table, key, now) else { return };
-        self.publish(table, &change, now);
-        self.note_write(table, &change, writer, now);
-        self.note_work(table, &change);
-        if table == CRDS {
-            self.definition_gone(&change.object.value);
-        }
     }
 }
 
@@ -213,68 +155,4 @@ pub(crate) fn suffix(random: &mut Random) -> String {
             char::from(LETTERS[usize::try_from(at).unwrap_or_default()])
         })
         .collect()
-}
-
-/// The answer to a write: the object, or a table with it if the client asked for one.
-pub(crate) fn written(
-    call: &Call<'_>,
-    resource: &Resource,
-    stored: &Value,
-    status: StatusCode,
-    now: Timestamp,
-) -> Response {
-    let value = converted(resource, stored);
-    if let Some(format) = table::wanted(call) {
-        return json_answer(status, &table::of_value(resource, &value, format, now));
-    }
-    if table::wants_metadata(call) {
-        return json_answer(status, &table::metadata_of(&value));
-    }
-    json_answer(status, &value)
-}
-
-/// The body of a write in the form that is stored.
-pub(crate) fn received(resource: &Resource, body: Value) -> Result<Value, StatusError> {
-    if !body.is_object() {
-        return Err(StatusError::bad_request(
-            "the object provided is unrecognized (must be of type object)",
-        ));
-    }
-    let version = objects::text(&body, &["apiVersion"]);
-    let kind = objects::text(&body, &["kind"]);
-    if !version.is_empty() && version != resource.api_version() {
-        return Err(StatusError::bad_request(format!(
-            "the API version in the data ({version}) does not match the expected API version ({})",
-            resource.api_version()
-        )));
-    }
-    if !kind.is_empty() && kind != resource.kind {
-        return Err(StatusError::bad_request(format!(
-            "the kind in the data ({kind}) does not match the expected kind ({})",
-            resource.kind
-        )));
-    }
-    let mut value = to_stored(resource, body);
-    if !value.get("metadata").is_some_and(Value::is_object) {
-        value["metadata"] = json!({});
-    }
-    metadata::prune(resource, &mut value);
-    rules::check_readable(resource, &value)?;
-    Ok(value)
-}
-
-/// Prunes, defaults and validates an object.
-pub(crate) fn check(
-    resource: &Resource,
-    old: Option<&Value>,
-    value: &mut Value,
-    old_server: bool,
-) -> Result<(), StatusError> {
-    let mut errors = metadata::check(value);
-    errors.extend(match resource.custom() {
-        Some(custom) => crd::check(&custom.schema, value),
-        None => rules::check(resource, old, value, old_server),
-    });
-    let name = objects::name(value);
-    if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }
 }

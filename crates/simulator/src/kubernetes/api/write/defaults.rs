@@ -5,8 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::state::{CRDS, Resource};
-use crate::kubernetes::api::write::update::Part;
+use crate::kubernetes::api::state::{CRDS, Part, Resource};
 use crate::kubernetes::store::objects::{self, flag, text};
 
 /// Resources whose updates must name the version that they replace.

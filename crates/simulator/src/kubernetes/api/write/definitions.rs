@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::kubernetes::api::crd::definition::{CLEANUP, resources};
-use crate::kubernetes::api::state::{ApiServer, CRDS};
+use crate::kubernetes::api::state::{ApiServer, CRDS, Writer};
 use crate::kubernetes::store::objects::{self, flag, list};
 
 impl ApiServer {
@@ -15,14 +15,9 @@ impl ApiServer {
         self.catalogue.replace_custom(&table, resources(definition));
         let mut value = definition.clone();
         if going {
-            objects::set_condition(
-                &mut value,
-                "Terminating",
-                "True",
-                "InstanceDeletionInProgress",
-                "CustomResource deletion is in progress",
-                now,
-            );
+            let (reason, message) =
+                ("InstanceDeletionInProgress", "CustomResource deletion is in progress");
+            objects::set_condition(&mut value, "Terminating", "True", reason, message, now);
             self.removed_definitions.insert(table);
         } else {
             let finalizers: Vec<&str> = objects::finalizers(definition).collect();
@@ -50,7 +45,7 @@ impl ApiServer {
             objects::set(&mut value, &["status", "storedVersions"], stored);
         }
         if value != *definition {
-            self.store_object(CRDS, value, now, None);
+            self.put(CRDS, value, &Writer::controller(now));
         }
     }
 

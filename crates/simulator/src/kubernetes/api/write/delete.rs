@@ -1,12 +1,15 @@
 //! Deleting: preconditions, finalizers, grace, propagation.
 
 use http::StatusCode;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, converted, json_answer};
-use crate::kubernetes::api::state::{ApiServer, FieldError, Resource, StatusError, Writer};
+use crate::kubernetes::api::negotiate::{Call, converted, json_answer};
+use crate::kubernetes::api::read::selectors::selector;
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, FieldError, Resource, StatusError, Writer,
+};
 use crate::kubernetes::store::objects::{self, Key};
 
 /// How an object is to be deleted.
@@ -29,7 +32,7 @@ pub(crate) enum Deleted {
 
 impl DeleteOptions {
     /// From the request's body and query; what the query says counts when the body is empty.
-    pub(crate) fn of(call: &Call<'_>) -> Result<Self, StatusError> {
+    pub(crate) fn of(call: &Call<'_>) -> ApiResult<Self> {
         let body = if call.request.body().is_empty() { Value::Null } else { call.body()? };
         let mut options = Self::from_body(&body);
         let query = &call.query;
@@ -77,7 +80,7 @@ impl DeleteOptions {
         Self { grace: Some(0), ..Self::background() }
     }
 
-    fn check(&self, resource: &Resource, name: &str, object: &Value) -> Result<(), StatusError> {
+    fn check(&self, resource: &Resource, name: &str, object: &Value) -> ApiResult<()> {
         let (uid, version) =
             (objects::uid(object), objects::text(object, &["metadata", "resourceVersion"]));
         if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
@@ -132,25 +135,18 @@ impl DeleteOptions {
 }
 
 impl ApiServer {
-    pub(crate) fn serve_delete(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        name: &str,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        let resource = &target.resource;
+    pub(crate) fn serve_delete(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let resource = call.resource();
         let options = DeleteOptions::of(call)?;
-        let key = Key::new(target.namespace.as_deref(), name);
         let mut writer = call.writer("delete");
         writer.dry_run = options.dry_run;
-        match self.delete_object(resource, &key, &options, &writer, now)? {
+        match self.delete_object(resource, &call.key(), &options, &writer)? {
             Deleted::Gone(last) if returns_object(resource) => {
                 Ok(json_answer(StatusCode::OK, &converted(resource, &last)))
             }
             Deleted::Gone(last) => {
                 let mut details = json!({
-                    "name": name, "kind": resource.plural, "uid": objects::uid(&last),
+                    "name": call.name(), "kind": resource.plural, "uid": objects::uid(&last),
                 });
                 if !resource.group.is_empty() {
                     details["group"] = resource.group.clone().into();
@@ -167,29 +163,24 @@ impl ApiServer {
         }
     }
 
-    pub(crate) fn serve_delete_collection(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        let resource = &target.resource;
-        if resource.namespaced && target.namespace.is_none() {
+    pub(crate) fn serve_delete_collection(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let resource = call.resource();
+        if resource.namespaced && call.namespace().is_none() {
             return Err(StatusError::method_not_allowed());
         }
-        let selector = crate::kubernetes::api::read::selectors::selector(call, target)?;
+        let selector = selector(call)?;
         let options = DeleteOptions::of(call)?;
         let mut writer = call.writer("deletecollection");
         writer.dry_run = options.dry_run;
         let keys: Vec<Key> = self
             .store
-            .list(&resource.table, target.namespace.as_deref())
+            .list(&resource.table, call.namespace())
             .filter(|(_, object)| selector.fits(&object.value))
             .map(|(key, _)| key.clone())
             .collect();
         let mut items = Vec::new();
         for key in keys {
-            match self.delete_object(resource, &key, &options, &writer, now) {
+            match self.delete_object(resource, &key, &options, &writer) {
                 Ok(Deleted::Gone(object) | Deleted::Going(object)) => {
                     items.push(converted(resource, &object));
                 }
@@ -210,14 +201,13 @@ impl ApiServer {
         key: &Key,
         options: &DeleteOptions,
         writer: &Writer,
-        now: Timestamp,
-    ) -> Result<Deleted, StatusError> {
+    ) -> ApiResult<Deleted> {
         let Some(old) = self.store.get(&resource.table, key) else {
             return Err(StatusError::not_found(resource, &key.name));
         };
         let old = old.value.clone();
         options.check(resource, &key.name, &old)?;
-        self.check_denials(resource, "DELETE", &key.name)?;
+        self.admit(resource, "DELETE", &key.name)?;
         let mut object = old.clone();
         options.settle_finalizers(&mut object);
         let is_namespace = resource.qualified() == "namespaces";
@@ -232,13 +222,14 @@ impl ApiServer {
             || (is_namespace && !objects::list(&object, &["spec", "finalizers"]).is_empty());
         if !waits {
             if !writer.dry_run {
-                self.erase(&resource.table, key, now, Some(writer));
+                self.erase(&resource.table, key, writer);
             }
             return Ok(Deleted::Gone(object));
         }
         // A second deletion can only make the time that is left shorter.
         if !was_going || left.is_some_and(|left| grace < left) {
-            let ends = now.checked_add(SignedDuration::from_secs(grace)).unwrap_or(now);
+            let ends = writer.now.checked_add(SignedDuration::from_secs(grace));
+            let ends = ends.unwrap_or(writer.now);
             objects::set(&mut object, &["metadata", "deletionTimestamp"], objects::time(ends));
             objects::set(&mut object, &["metadata", "deletionGracePeriodSeconds"], grace);
         }
@@ -252,7 +243,7 @@ impl ApiServer {
         if object == old {
             return Ok(Deleted::Going(object));
         }
-        Ok(Deleted::Going(self.keep(resource, object, writer, now)))
+        Ok(Deleted::Going(self.finish(&resource.table, object, writer)))
     }
 }
 
@@ -265,7 +256,7 @@ fn returns_object(resource: &Resource) -> bool {
 }
 
 /// The cluster's own namespaces stay.
-fn check_deletable(resource: &Resource, key: &Key) -> Result<(), StatusError> {
+fn check_deletable(resource: &Resource, key: &Key) -> ApiResult<()> {
     if matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
         return Err(StatusError::forbidden(
             resource,

@@ -1,28 +1,20 @@
 //! Eviction: a deletion that asks the disruption budgets first.
 
 use http::{Method, StatusCode};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::delete::DeleteOptions;
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, json_answer};
-use crate::kubernetes::api::state::{ApiServer, StatusError, Writer};
-use crate::kubernetes::api::write::delete::DeleteOptions;
+use crate::kubernetes::api::negotiate::{Call, success};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, Writer};
 use crate::kubernetes::store::fits_label_selector;
-use crate::kubernetes::store::objects::{self, Key, number};
+use crate::kubernetes::store::objects::{self, number};
 
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
 impl ApiServer {
-    pub(crate) fn evict(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        if *call.request.method() != Method::POST {
-            return Err(StatusError::method_not_allowed());
-        }
+    pub(crate) fn evict(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        call.check_method(&Method::POST)?;
         let body = call.body()?;
         let version = objects::text(&body, &["apiVersion"]);
         let served = self.catalogue.find(
@@ -35,36 +27,27 @@ impl ApiServer {
                 "no kind \"Eviction\" is registered for version {version:?} in scheme"
             )));
         }
-        let name = target.name.as_deref().unwrap_or_default();
         let named = objects::name(&body);
-        if !named.is_empty() && named != name {
+        if !named.is_empty() && named != call.name() {
             return Err(StatusError::bad_request(
                 "name in URL does not match name in Eviction object",
             ));
         }
-        let pod = self.find(target, name)?.value.clone();
+        let pod = self.find(call)?.value.clone();
         let mut options = DeleteOptions::from_body(&body["deleteOptions"]);
         options.dry_run |= call.query.dry_run();
         let mut writer = call.writer("evict");
         writer.dry_run = options.dry_run;
         "eviction".clone_into(&mut writer.subresource);
         if !is_beyond_budgets(&pod) {
-            self.ask_budgets(&pod, &writer, now)?;
+            self.ask_budgets(&pod, &writer)?;
         }
-        let key = Key::new(target.namespace.as_deref(), name);
-        self.delete_object(&target.resource, &key, &options, &writer, now)?;
-        let status =
-            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
-        Ok(json_answer(StatusCode::CREATED, &status))
+        self.delete_object(call.resource(), &call.key(), &options, &writer)?;
+        Ok(success(StatusCode::CREATED))
     }
 
     /// Takes one disruption from the pod's budget, or says why there is none.
-    fn ask_budgets(
-        &mut self,
-        pod: &Value,
-        writer: &Writer,
-        now: Timestamp,
-    ) -> Result<(), StatusError> {
+    fn ask_budgets(&mut self, pod: &Value, writer: &Writer) -> ApiResult<()> {
         let namespace = objects::namespace(pod);
         let budgets: Vec<&Value> = self
             .objects(BUDGETS, Some(namespace))
@@ -100,9 +83,9 @@ impl ApiServer {
             objects::set(
                 &mut budget,
                 &["status", "disruptedPods", objects::name(pod)],
-                objects::time(now),
+                objects::time(writer.now),
             );
-            self.store_object(BUDGETS, budget, now, Some(writer));
+            self.put(BUDGETS, budget, writer);
         }
         Ok(())
     }

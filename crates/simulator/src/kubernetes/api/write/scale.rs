@@ -1,27 +1,19 @@
-//! The subresource `scale`: how many replicas, whatever the kind.
+//! The subresource `scale`.
 
 use http::{Method, StatusCode};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::patch::{self, PatchKind};
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, json_answer};
-use crate::kubernetes::api::state::{ApiServer, Resource, StatusError};
-use crate::kubernetes::api::write::patch::{self, PatchKind};
-use crate::kubernetes::api::write::update::Part;
-use crate::kubernetes::store::objects::{self, Key};
+use crate::kubernetes::api::negotiate::{Call, json_answer};
+use crate::kubernetes::api::state::{ApiResult, ApiServer, Part, Resource, StatusError};
+use crate::kubernetes::store::objects;
 
 impl ApiServer {
-    pub(crate) fn serve_scale(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        let resource = &target.resource;
-        let name = target.name.as_deref().unwrap_or_default();
-        let object = self.find(target, name)?.value.clone();
-        let mut scale = scale_of(resource, &object);
+    pub(crate) fn serve_scale(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let resource = call.resource();
+        let mut value = self.find(call)?.value.clone();
+        let mut scale = scale_of(resource, &value);
         match *call.request.method() {
             Method::GET => return Ok(json_answer(StatusCode::OK, &scale)),
             Method::PUT => scale = call.body()?,
@@ -35,7 +27,6 @@ impl ApiServer {
             _ => return Err(StatusError::method_not_allowed()),
         }
         let replicas = objects::number(&scale, &["spec", "replicas"]).unwrap_or(0);
-        let mut value = object.clone();
         let version = objects::text(&scale, &["metadata", "resourceVersion"]);
         if !version.is_empty() {
             objects::set(&mut value, &["metadata", "resourceVersion"], version);
@@ -43,10 +34,9 @@ impl ApiServer {
         let path = paths(resource)[0].clone();
         let path: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();
         objects::set(&mut value, &path, replicas);
-        let key = Key::new(target.namespace.as_deref(), name);
         let mut writer = call.writer("update");
         "scale".clone_into(&mut writer.subresource);
-        let stored = self.replace(resource, &key, value, Part::Main, &writer, now)?;
+        let stored = self.replace(resource, &call.key(), value, Part::Main, &writer)?;
         Ok(json_answer(StatusCode::OK, &scale_of(resource, &stored)))
     }
 }

@@ -2,19 +2,15 @@
 
 use serde_json::Value;
 
+use super::metadata;
 use crate::kubernetes::api::crd;
 use crate::kubernetes::api::negotiate::Call;
-use crate::kubernetes::api::state::{ApiServer, Resource, StatusError};
-use crate::kubernetes::api::write::metadata;
+use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 
 impl ApiServer {
     /// Refuses what would be dropped, if the client asked for that. Servers of 1.20 do not know the question.
-    pub(crate) fn check_unknown(
-        &self,
-        call: &Call<'_>,
-        resource: &Resource,
-        value: &Value,
-    ) -> Result<(), StatusError> {
+    pub(crate) fn check_unknown(&self, call: &Call<'_>, value: &Value) -> ApiResult<()> {
+        let resource = call.resource();
         if self.options.old_server || call.query.get("fieldValidation") != "Strict" {
             return Ok(());
         }

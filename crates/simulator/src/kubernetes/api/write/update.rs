@@ -1,43 +1,25 @@
 //! Replacing objects: what a write may change, and what it leaves as it was.
 
+use std::sync::Arc;
+
 use http::StatusCode;
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::pipeline::{decode, validate};
+use super::{apply, defaults};
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::converted;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget};
-use crate::kubernetes::api::state::{ApiServer, FieldError, Resource, StatusError, Writer};
-use crate::kubernetes::api::write::apply;
-use crate::kubernetes::api::write::defaults;
+use crate::kubernetes::api::negotiate::{Call, converted, object_answer};
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, FieldError, Part, Resource, StatusError, Writer,
+};
 use crate::kubernetes::store::objects::{self, Key};
 
-/// Which part of an object a write is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// All but the status, where that is a part of its own.
-    Main,
-    Status,
-}
-
-impl ResourceTarget {
-    pub(crate) fn part(&self) -> Part {
-        if self.subresource.as_deref() == Some("status") { Part::Status } else { Part::Main }
-    }
-}
-
 impl ApiServer {
-    pub(crate) fn serve_update(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        name: &str,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        let resource = &target.resource;
+    pub(crate) fn serve_update(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let (resource, name, namespace) = (call.resource(), call.name(), call.namespace());
         let body = call.body()?;
-        self.check_unknown(call, resource, &body)?;
-        let mut value = crate::kubernetes::api::write::create::received(resource, body)?;
+        self.check_unknown(call, &body)?;
+        let mut value = decode(resource, body)?;
         let own = objects::name(&value);
         if own.is_empty() {
             objects::set(&mut value, &["metadata", "name"], name);
@@ -47,33 +29,17 @@ impl ApiServer {
             )));
         }
         if resource.namespaced && objects::namespace(&value).is_empty() {
-            let namespace = target.namespace.as_deref().unwrap_or("default");
-            objects::set(&mut value, &["metadata", "namespace"], namespace);
+            objects::set(&mut value, &["metadata", "namespace"], namespace.unwrap_or("default"));
         }
         let writer = call.writer("update");
-        let key = Key::new(target.namespace.as_deref(), name);
-        if self.store.get(&resource.table, &key).is_none() && defaults::created_by_update(resource)
-        {
+        if self.find(call).is_err() && defaults::created_by_update(resource) {
             objects::remove(&mut value, &["metadata", "resourceVersion"]);
-            let namespace = target.namespace.as_deref();
             let body = converted(resource, &value);
-            let stored = self.create_object(resource, namespace, body, &writer, now)?;
-            return Ok(crate::kubernetes::api::write::create::written(
-                call,
-                resource,
-                &stored,
-                StatusCode::CREATED,
-                now,
-            ));
+            let stored = self.create_object(resource, namespace, body, &writer)?;
+            return Ok(object_answer(call, StatusCode::CREATED, &stored));
         }
-        let stored = self.replace(resource, &key, value, target.part(), &writer, now)?;
-        Ok(crate::kubernetes::api::write::create::written(
-            call,
-            resource,
-            &stored,
-            StatusCode::OK,
-            now,
-        ))
+        let stored = self.replace(resource, &call.key(), value, call.part(), &writer)?;
+        Ok(object_answer(call, StatusCode::OK, &stored))
     }
 
     /// Puts a new value in the place of an object, with everything that a write may not change put back.
@@ -84,58 +50,33 @@ impl ApiServer {
         mut value: Value,
         part: Part,
         writer: &Writer,
-        now: Timestamp,
-    ) -> Result<Value, StatusError> {
+    ) -> ApiResult<Value> {
         let old = self
             .store
             .get(&resource.table, key)
             .ok_or_else(|| StatusError::not_found(resource, &key.name))?;
-        let old = std::sync::Arc::clone(old);
+        let old = Arc::clone(old);
         let old = &old.value;
-        self.check_denials(resource, "UPDATE", &key.name)?;
+        self.admit(resource, "UPDATE", &key.name)?;
         check_version(resource, key, old, &value)?;
         keep_metadata(&mut value, old);
         keep_other_part(resource, &mut value, old, part);
         check_finalizers(resource, key, old, &value)?;
         defaults::prepare_changed(resource, &mut value, old, part);
-        crate::kubernetes::api::write::create::check(
-            resource,
-            Some(old),
-            &mut value,
-            self.options.old_server,
-        )?;
+        validate(resource, Some(old), &mut value, self.options.old_server)?;
         count_generation(resource, &mut value, old, part);
         if self.options.managed_fields && !writer.applies {
-            apply::record_update(resource, Some(old), &mut value, writer, now);
+            apply::record_update(resource, Some(old), &mut value, writer);
         }
         let unchanged = without_managed(&value) == without_managed(old);
         if unchanged && (!writer.applies || value == *old) {
             return Ok(old.clone());
         }
-        if may_go(&value) {
-            if !writer.dry_run {
-                self.erase(&resource.table, key, now, Some(writer));
-            }
-            return Ok(value);
-        }
-        Ok(self.keep(resource, value, writer, now))
+        Ok(self.finish(&resource.table, value, writer))
     }
 }
 
-/// Whether the last finalizer of a deleted object is off.
-fn may_go(value: &Value) -> bool {
-    objects::is_being_deleted(value)
-        && objects::finalizers(value).next().is_none()
-        && objects::number(value, &["metadata", "deletionGracePeriodSeconds"]).unwrap_or(0) == 0
-        && objects::list(value, &["spec", "finalizers"]).is_empty()
-}
-
-fn check_version(
-    resource: &Resource,
-    key: &Key,
-    old: &Value,
-    value: &Value,
-) -> Result<(), StatusError> {
+fn check_version(resource: &Resource, key: &Key, old: &Value, value: &Value) -> ApiResult<()> {
     let uid = objects::uid(value);
     if !uid.is_empty() && uid != objects::uid(old) {
         let why = format!(
@@ -240,12 +181,7 @@ fn put_back(value: &mut Value, old: &Value, name: &str) {
     }
 }
 
-fn check_finalizers(
-    resource: &Resource,
-    key: &Key,
-    old: &Value,
-    value: &Value,
-) -> Result<(), StatusError> {
+fn check_finalizers(resource: &Resource, key: &Key, old: &Value, value: &Value) -> ApiResult<()> {
     if !objects::is_being_deleted(old) {
         return Ok(());
     }

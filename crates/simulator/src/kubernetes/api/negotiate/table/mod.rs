@@ -3,37 +3,11 @@
 mod cells;
 mod json_path;
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kubernetes::api::negotiate::conversion::converted;
-use crate::kubernetes::api::negotiate::request::Call;
 use crate::kubernetes::api::state::{Format, Resource};
-use crate::kubernetes::store::Object;
 use crate::kubernetes::store::objects;
-
-/// Whether the client asked for a table.
-pub(crate) fn wanted(call: &Call<'_>) -> Option<Format> {
-    let accept = call.header(http::header::ACCEPT);
-    let first = accept.split(',').next().unwrap_or_default();
-    if !first.split(';').any(|part| part.trim() == "as=Table") {
-        return None;
-    }
-    Some(match call.query.get("includeObject") {
-        "None" => Format::Rows,
-        "Object" => Format::WithObjects,
-        _ => Format::WithMetadata,
-    })
-}
-
-/// Whether the client asked for nothing but metadata.
-pub(crate) fn wants_metadata(call: &Call<'_>) -> bool {
-    let accept = call.header(http::header::ACCEPT);
-    let first = accept.split(',').next().unwrap_or_default();
-    first.split(';').any(|part| part.trim().starts_with("as=PartialObjectMetadata"))
-}
 
 /// A column: its name, type, format, whether it is shown only when asked for more.
 struct Column {
@@ -43,31 +17,8 @@ struct Column {
     priority: i64,
 }
 
-/// The objects as a table; its columns are described when this is the first one of a watch.
+/// Objects, in this resource's version, as a table; its columns are described when this is the first one of a watch.
 pub(crate) fn of(
-    resource: &Resource,
-    objects: &[Arc<Object>],
-    format: Format,
-    now: Timestamp,
-    described: bool,
-    metadata: &Value,
-) -> Value {
-    let values: Vec<Value> =
-        objects.iter().map(|object| converted(resource, &object.value)).collect();
-    table(resource, &values, format, now, described, metadata)
-}
-
-/// One object as a table.
-pub(crate) fn of_value(
-    resource: &Resource,
-    value: &Value,
-    format: Format,
-    now: Timestamp,
-) -> Value {
-    table(resource, std::slice::from_ref(value), format, now, true, &json!({}))
-}
-
-fn table(
     resource: &Resource,
     values: &[Value],
     format: Format,

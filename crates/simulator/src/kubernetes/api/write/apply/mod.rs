@@ -3,16 +3,16 @@
 mod field_set;
 
 use http::StatusCode;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use field_set::{FieldSet, Shape};
-
+use super::pipeline::decode;
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, converted, to_stored};
-use crate::kubernetes::api::state::{ApiServer, FieldError, Resource, StatusError, Writer};
-use crate::kubernetes::api::write::update::Part;
-use crate::kubernetes::store::objects::{self, Key, text};
+use crate::kubernetes::api::negotiate::{Call, converted, object_answer, to_stored};
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, FieldError, Part, Resource, StatusError, Writer,
+};
+use crate::kubernetes::store::objects::{self, text};
+use field_set::{FieldSet, Shape};
 
 /// One manager's fields.
 struct Owner {
@@ -21,15 +21,15 @@ struct Owner {
 }
 
 impl Owner {
-    fn new(writer: &Writer, operation: &str, api_version: &str) -> Self {
+    fn new(writer: &Writer, operation: &str, api_version: &str, fields: FieldSet) -> Self {
         let mut entry = json!({
             "manager": writer.manager, "operation": operation, "apiVersion": api_version,
-            "fieldsType": "FieldsV1",
+            "fieldsType": "FieldsV1", "time": objects::time(writer.now),
         });
         if !writer.subresource.is_empty() {
             entry["subresource"] = writer.subresource.clone().into();
         }
-        Self { entry, fields: FieldSet::default() }
+        Self { entry, fields }
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -72,7 +72,6 @@ pub(crate) fn record_update(
     old: Option<&Value>,
     value: &mut Value,
     writer: &Writer,
-    now: Timestamp,
 ) {
     let shape = Shape::of(resource);
     // Whoever sends an empty list of owners has them forgotten.
@@ -85,9 +84,7 @@ pub(crate) fn record_update(
         None => new_fields.clone(),
     };
     if !changed.is_empty() && !forgotten {
-        let mut mine = Owner::new(writer, "Update", &resource.api_version());
-        mine.entry["time"] = objects::time(now).into();
-        mine.fields = changed.clone();
+        let mut mine = Owner::new(writer, "Update", &resource.api_version(), changed.clone());
         for owner in &mut all {
             if owner.is(&mine) {
                 mine.fields.add(&owner.fields);
@@ -105,14 +102,8 @@ pub(crate) fn record_update(
 }
 
 impl ApiServer {
-    pub(crate) fn serve_apply(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        name: &str,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        let resource = &target.resource;
+    pub(crate) fn serve_apply(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let (resource, part) = (call.resource(), call.part());
         if call.query.get("fieldManager").is_empty() {
             let error = FieldError::required("fieldManager", "is required for apply patch");
             return Err(StatusError::bad_option("PatchOptions", &error));
@@ -124,52 +115,34 @@ impl ApiServer {
                 .and_then(|text| serde_saphyr::from_str(text).ok())
                 .ok_or_else(|| StatusError::bad_request(format!("error decoding YAML: {error}")))?,
         };
-        let mut applied = crate::kubernetes::api::write::create::received(resource, body)?;
+        let mut applied = decode(resource, body)?;
         if objects::at(&applied, &["metadata", "managedFields"]).is_some_and(|list| !list.is_null())
         {
             return Err(StatusError::bad_request("metadata.managedFields must be nil"));
         }
-        objects::set(&mut applied, &["metadata", "name"], name);
-        if let Some(namespace) = &target.namespace {
-            objects::set(&mut applied, &["metadata", "namespace"], namespace.clone());
+        objects::set(&mut applied, &["metadata", "name"], call.name());
+        if let Some(namespace) = call.namespace() {
+            objects::set(&mut applied, &["metadata", "namespace"], namespace);
         }
-        only_part(resource, &mut applied, target.part());
+        only_part(resource, &mut applied, part);
         let mut writer = call.writer("patch");
         writer.applies = true;
-        let key = Key::new(target.namespace.as_deref(), name);
-        let mut mine = Owner::new(&writer, "Apply", &resource.api_version());
-        mine.entry["time"] = objects::time(now).into();
         let shape = Shape::of(resource);
-        let live = self.store.get(&resource.table, &key).map(|object| object.value.clone());
-        let Some(live) = live else {
-            if target.part() == Part::Status {
-                return Err(StatusError::not_found(resource, name));
+        let fields = FieldSet::of(&shape, &applied);
+        let mine = Owner::new(&writer, "Apply", &resource.api_version(), fields);
+        let live = match self.find(call) {
+            Err(_) if part == Part::Main => {
+                set_owners(&mut applied, vec![mine]);
+                let body = converted(resource, &applied);
+                let stored = self.create_object(resource, call.namespace(), body, &writer)?;
+                return Ok(object_answer(call, StatusCode::CREATED, &stored));
             }
-            mine.fields = FieldSet::of(&shape, &applied);
-            set_owners(&mut applied, vec![mine]);
-            let body = converted(resource, &applied);
-            let namespace = target.namespace.as_deref();
-            let stored = self.create_object(resource, namespace, body, &writer, now)?;
-            return Ok(crate::kubernetes::api::write::create::written(
-                call,
-                resource,
-                &stored,
-                StatusCode::CREATED,
-                now,
-            ));
+            live => &live?.value,
         };
-        mine.fields = FieldSet::of(&shape, &applied);
-        let merged = merge(resource, &shape, &live, &applied, mine, call.query.flag("force"))?;
-        let part = target.part();
-        let stored =
-            self.replace(resource, &key, to_stored(resource, merged), part, &writer, now)?;
-        Ok(crate::kubernetes::api::write::create::written(
-            call,
-            resource,
-            &stored,
-            StatusCode::OK,
-            now,
-        ))
+        let merged = merge(resource, &shape, live, &applied, mine, call.query.flag("force"))?;
+        let merged = to_stored(resource, merged);
+        let stored = self.replace(resource, &call.key(), merged, part, &writer)?;
+        Ok(object_answer(call, StatusCode::OK, &stored))
     }
 }
 
@@ -197,7 +170,7 @@ fn merge(
     applied: &Value,
     mut mine: Owner,
     force: bool,
-) -> Result<Value, StatusError> {
+) -> ApiResult<Value> {
     let mut merged = live.clone();
     field_set::merge(shape, &mut merged, applied);
     // Identity is not applied.
@@ -212,7 +185,7 @@ fn merge(
     let changed = mine.fields.changed(shape, live, &merged);
     let mut all = owners(live);
     let mut conflicts: Vec<(String, String)> = Vec::new();
-    for owner in all.iter_mut().filter(|owner| !same_manager(owner, &mine)) {
+    for owner in all.iter_mut().filter(|owner| !owner.is(&mine)) {
         let lost = owner.fields.common(&changed);
         if force {
             owner.fields.take_away(&lost);
@@ -228,25 +201,19 @@ fn merge(
     if !conflicts.is_empty() {
         return Err(conflict(&conflicts));
     }
-    let before = all.iter().find(|owner| owner.is(&mine)).map(|owner| owner.fields.clone());
-    all.retain(|owner| !owner.is(&mine));
-    if let Some(mut gone) = before {
+    let before = all.iter().position(|owner| owner.is(&mine)).map(|at| all.remove(at));
+    if let Some(before) = before {
+        if before.fields == mine.fields
+            && let Some(time) = before.entry.get("time")
+        {
+            mine.entry["time"] = time.clone();
+        }
+        let mut gone = before.fields;
         gone.take_away(&mine.fields);
         for owner in &all {
             gone.take_away(&owner.fields);
         }
         gone.remove_from(shape, &mut merged);
-    }
-    let same = objects::at(live, &["metadata", "managedFields"])
-        .and_then(Value::as_array)
-        .and_then(|list| {
-            list.iter().find(|entry| {
-                let owner = Owner { entry: (*entry).clone(), fields: FieldSet::default() };
-                owner.is(&mine) && FieldSet::from_json(&entry["fieldsV1"]) == mine.fields
-            })
-        });
-    if let Some(time) = same.and_then(|entry| entry.get("time")) {
-        mine.entry["time"] = time.clone();
     }
     all.push(mine);
     let all_fields = FieldSet::of(shape, &merged);
@@ -256,10 +223,6 @@ fn merge(
     set_owners(&mut merged, all);
     merged["apiVersion"] = resource.api_version().into();
     Ok(merged)
-}
-
-fn same_manager(owner: &Owner, mine: &Owner) -> bool {
-    owner.is(mine)
 }
 
 fn conflict(conflicts: &[(String, String)]) -> StatusError {

@@ -5,17 +5,16 @@ mod merge;
 mod strategic;
 
 use http::StatusCode;
-use jiff::Timestamp;
 use serde_json::Value;
 
-use strategic::ListRule;
-
+use super::pipeline::read_typed;
 use crate::exchange::Response;
-use crate::kubernetes::api::negotiate::{Call, ResourceTarget, converted, to_stored};
-use crate::kubernetes::api::state::{ApiServer, FieldError, ListType, Resource, StatusError};
-use crate::kubernetes::api::write::metadata;
-use crate::kubernetes::api::write::rules;
-use crate::kubernetes::store::objects::{self, Key};
+use crate::kubernetes::api::negotiate::{Call, converted, object_answer, to_stored};
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, FieldError, ListType, Resource, StatusError,
+};
+use crate::kubernetes::store::objects;
+use strategic::ListRule;
 
 /// How a patch is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +30,7 @@ pub(crate) fn apply(
     resource: &Resource,
     value: &mut Value,
     patch: &Value,
-) -> Result<(), StatusError> {
+) -> ApiResult<()> {
     match kind {
         PatchKind::Json => json::apply(value, patch),
         PatchKind::Merge => {
@@ -52,14 +51,8 @@ pub(crate) fn list_type(resource: &Resource, name: &str) -> ListType {
 }
 
 impl ApiServer {
-    pub(crate) fn serve_patch(
-        &mut self,
-        call: &Call<'_>,
-        target: &ResourceTarget,
-        name: &str,
-        now: Timestamp,
-    ) -> Result<Response, StatusError> {
-        let resource = &target.resource;
+    pub(crate) fn serve_patch(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let resource = call.resource();
         let kind = match call.content_type() {
             "application/json-patch+json" => PatchKind::Json,
             "application/merge-patch+json" => PatchKind::Merge,
@@ -67,7 +60,7 @@ impl ApiServer {
                 PatchKind::Strategic
             }
             "application/apply-patch+yaml" | "application/apply-patch+cbor" => {
-                return self.serve_apply(call, target, name, now);
+                return self.serve_apply(call);
             }
             _ => return Err(unknown_patch(resource)),
         };
@@ -75,31 +68,23 @@ impl ApiServer {
         if kind != PatchKind::Json && !patch.is_object() {
             return Err(StatusError::unprocessable_patch());
         }
-        let old = self.find(target, name)?;
+        let old = self.find(call)?;
         let mut value = converted(resource, &old.value);
         apply(kind, resource, &mut value, &patch)?;
         if !value.is_object() {
             return Err(StatusError::unprocessable_patch());
         }
-        check_identity(resource, name, &value)?;
-        self.check_unknown(call, resource, &value)?;
+        check_identity(resource, call.name(), &value)?;
+        self.check_unknown(call, &value)?;
         let mut value = to_stored(resource, value);
-        metadata::prune(resource, &mut value);
-        rules::check_readable(resource, &value)?;
+        read_typed(resource, &mut value)?;
         let writer = call.writer("patch");
-        let key = Key::new(target.namespace.as_deref(), name);
-        let stored = self.replace(resource, &key, value, target.part(), &writer, now)?;
-        Ok(crate::kubernetes::api::write::create::written(
-            call,
-            resource,
-            &stored,
-            StatusCode::OK,
-            now,
-        ))
+        let stored = self.replace(resource, &call.key(), value, call.part(), &writer)?;
+        Ok(object_answer(call, StatusCode::OK, &stored))
     }
 }
 
-fn check_identity(resource: &Resource, name: &str, value: &Value) -> Result<(), StatusError> {
+fn check_identity(resource: &Resource, name: &str, value: &Value) -> ApiResult<()> {
     let (version, kind) = (objects::text(value, &["apiVersion"]), objects::text(value, &["kind"]));
     if version != resource.api_version() || kind != resource.kind {
         return Err(StatusError::bad_request(format!(

@@ -1,0 +1,161 @@
+//! The steps of every write: decode, default, validate, admit, store, notify.
+//!
+//! Verbs decode and find the object; `create_object`, `replace` and `delete_object` default, validate and admit; all end
+//! in [`ApiServer::finish`].
+
+use serde_json::{Value, json};
+
+use super::{metadata, rules};
+use crate::kubernetes::api::crd;
+use crate::kubernetes::api::negotiate::to_stored;
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, CRDS, Resource, StatusError, Write, Writer,
+};
+use crate::kubernetes::store::objects::{self, Key};
+use crate::kubernetes::store::{Change, ChangeKind, Place, owners};
+
+/// How many writes are remembered.
+const WRITES: usize = 100_000;
+
+/// Decodes the body of a write into the form that is stored.
+pub(crate) fn decode(resource: &Resource, body: Value) -> ApiResult<Value> {
+    if !body.is_object() {
+        return Err(StatusError::bad_request(
+            "the object provided is unrecognized (must be of type object)",
+        ));
+    }
+    let version = objects::text(&body, &["apiVersion"]);
+    let kind = objects::text(&body, &["kind"]);
+    if !version.is_empty() && version != resource.api_version() {
+        return Err(StatusError::bad_request(format!(
+            "the API version in the data ({version}) does not match the expected API version ({})",
+            resource.api_version()
+        )));
+    }
+    if !kind.is_empty() && kind != resource.kind {
+        return Err(StatusError::bad_request(format!(
+            "the kind in the data ({kind}) does not match the expected kind ({})",
+            resource.kind
+        )));
+    }
+    let mut value = to_stored(resource, body);
+    if !value.get("metadata").is_some_and(Value::is_object) {
+        value["metadata"] = json!({});
+    }
+    read_typed(resource, &mut value)?;
+    Ok(value)
+}
+
+/// Drops what the type of an object does not have, and rejects what it cannot hold.
+pub(crate) fn read_typed(resource: &Resource, value: &mut Value) -> ApiResult<()> {
+    metadata::prune(resource, value);
+    rules::check_readable(resource, value)
+}
+
+/// Prunes, defaults and validates an object.
+pub(crate) fn validate(
+    resource: &Resource,
+    old: Option<&Value>,
+    value: &mut Value,
+    old_server: bool,
+) -> ApiResult<()> {
+    let mut errors = metadata::check(value);
+    errors.extend(match resource.custom() {
+        Some(custom) => crd::check(&custom.schema, value),
+        None => rules::check(resource, old, value, old_server),
+    });
+    let name = objects::name(value);
+    if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }
+}
+
+/// Whether the last finalizer of a deleted object is off.
+fn may_go(value: &Value) -> bool {
+    objects::is_being_deleted(value)
+        && objects::finalizers(value).next().is_none()
+        && objects::number(value, &["metadata", "deletionGracePeriodSeconds"]).unwrap_or(0) == 0
+        && objects::list(value, &["spec", "finalizers"]).is_empty()
+}
+
+impl ApiServer {
+    /// Stores an object unless the write is a rehearsal, or removes it if nothing keeps it any longer. Returns it as it is
+    /// then.
+    pub(crate) fn finish(&mut self, table: &str, value: Value, writer: &Writer) -> Value {
+        if writer.dry_run {
+            return value;
+        }
+        if may_go(&value) {
+            self.erase(table, &objects::key_of(&value), writer);
+            return value;
+        }
+        self.put(table, value, writer)
+    }
+
+    /// The one place where an object gets into the store.
+    pub(crate) fn put(&mut self, table: &str, value: Value, writer: &Writer) -> Value {
+        let change = self.store.put(table, value, writer.now);
+        self.notify(table, &change, writer);
+        let stored = change.object.value.clone();
+        if table == CRDS {
+            self.definition_changed(&stored, writer.now);
+        }
+        stored
+    }
+
+    /// The one place where an object leaves the store.
+    pub(crate) fn erase(&mut self, table: &str, key: &Key, writer: &Writer) {
+        let Some(change) = self.store.remove(table, key, writer.now) else { return };
+        self.notify(table, &change, writer);
+        if table == CRDS {
+            self.definition_gone(&change.object.value);
+        }
+    }
+
+    /// A controller's write to an object that it has read; none if nothing changes.
+    pub(crate) fn amend(
+        &mut self,
+        table: &str,
+        object: &Value,
+        writer: &Writer,
+        change: impl FnOnce(&mut Value),
+    ) {
+        let mut value = object.clone();
+        change(&mut value);
+        if value != *object {
+            self.put(table, value, writer);
+        }
+    }
+
+    /// Reports a change to watches, to the log of writes, and to controllers: the object, its owners, and what depends on
+    /// it if it goes.
+    fn notify(&mut self, table: &str, change: &Change, writer: &Writer) {
+        self.publish(table, change, writer.now);
+        if self.writes.len() == WRITES {
+            self.writes.pop_front();
+        }
+        let value = &change.object.value;
+        self.writes.push_back(Write {
+            at: writer.now,
+            resource: table.to_owned(),
+            key: change.key.clone(),
+            uid: objects::uid(value).to_owned(),
+            verb: writer.verb,
+            subresource: writer.subresource.clone(),
+            user: writer.user.clone(),
+            manager: writer.manager.clone(),
+            revision: change.revision(),
+            removed: change.kind == ChangeKind::Deleted,
+        });
+        if !self.options.controllers {
+            return;
+        }
+        let index = self.store.index();
+        let queue = &mut self.changed.0;
+        queue.insert(Place::new(table, &change.key));
+        for object in change.previous.iter().chain([&change.object]) {
+            queue.extend(owners(&object.value).filter_map(|uid| index.place_of(uid)).cloned());
+        }
+        if change.kind == ChangeKind::Deleted || objects::is_being_deleted(value) {
+            queue.extend(index.dependents(objects::uid(value)).cloned());
+        }
+    }
+}
