@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 
-use crate::registration::REGISTRATION_LIMIT;
-use crate::scope::Scope;
+use crate::claim::scope::Scope;
+use crate::verdict::registration::REGISTRATION_LIMIT;
 
 /// Everything that can be set. The defaults are those of the command line.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use mooring_contract::printable::{markdown as escape, printable};
-use mooring_controller::advice;
-use mooring_controller::node::Node;
+use mooring_controller::observation::node::Node;
 use mooring_controller::once::{Row, Table};
+use mooring_controller::verdict::advice;
 use serde_json::{Value, json};
 
 use crate::cluster_cli::ReportFormat;
@@ -148,7 +148,7 @@ fn json(table: &Table, around: &Surroundings) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mooring_controller::registration::NodeState;
+    use mooring_controller::verdict::registration::NodeState;
 
     fn table() -> Table {
         let row = Row {

@@ -5,7 +5,7 @@ mod earlier;
 use std::fmt::Write as _;
 
 use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
-use mooring_controller::node::Node;
+use mooring_controller::observation::node::Node;
 use mooring_controller::once::{NodeTold, Table};
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ fn markdown(what: &str, told: &[NodeTold], fleet: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mooring_controller::registration::NodeState;
+    use mooring_controller::verdict::registration::NodeState;
 
     #[test]
     fn a_node_that_stops_karpenter_is_in_every_format() {

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::{Claim, Condition, NotAClaim, Shape};
-use crate::condition::Status;
-use crate::intern::Interner;
-use crate::scope::Outside;
-use crate::vm_id::{MachineId, VmId};
+use crate::claim::intern::Interner;
+use crate::claim::scope::Outside;
+use crate::claim::vm_id::{MachineId, VmId};
+use crate::verdict::condition::Status;
 
 type Text = Option<String>;
 

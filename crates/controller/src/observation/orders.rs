@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Cse, Observation, VmSeen};
 use crate::claim::Claim;
-use crate::condition::Reason;
+use crate::verdict::condition::Reason;
 use crate::verdict::{Finding, judge};
 
 const CUSTOM_SCRIPT: (&str, &str) = ("Microsoft.Azure.Extensions", "CustomScript");

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::mode::Role;
+use crate::claim::mode::Role;
 
 fn seen(body: &Value) -> VmSeen {
     match Observation::of_vm(200, None, body.to_string().as_bytes()) {

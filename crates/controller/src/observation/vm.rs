@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::body::{StatusBody, lenient, listed};
 use super::{Cse, Progress};
-use crate::mode::{Role, is_known_name, role};
+use crate::claim::mode::{Role, is_known_name, role};
 
 /// A VM with its extensions.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -6,7 +6,7 @@ use mooring_arm::{Error, ErrorKind, Outcome, ResourceId, Started};
 use serde_json::Value;
 
 use super::why::{Failed, Looker};
-use crate::text::safe_tail;
+use crate::verdict::text::safe_tail;
 
 /// How long a command on a VM is waited for.
 const COMMAND: SignedDuration = SignedDuration::from_mins(3);

@@ -29,8 +29,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::condition::Reason;
     use crate::verdict::Verdict;
+    use crate::verdict::condition::Reason;
 
     fn entry() -> Entry {
         serde_json::from_value(json!({

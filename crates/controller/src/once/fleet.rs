@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use mooring_diagnosis::fleet::Fleet;
 
-use crate::advice::Place;
 use crate::claim::Claim;
 use crate::record::Document;
+use crate::verdict::advice::Place;
 
 /// Failures of one image with one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intern::Interner;
+    use crate::claim::intern::Interner;
     use crate::record::Entry;
     use serde_json::json;
 

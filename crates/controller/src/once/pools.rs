@@ -6,8 +6,8 @@ use mooring_arm::calls::ScaleSetVm;
 use super::told::NodeTold;
 use super::why::{Failed, Looker};
 use crate::claim::Claim;
+use crate::claim::scope::Scope;
 use crate::observation::Observation;
-use crate::scope::Scope;
 
 /// The tag by which AKS says whose scale set it is.
 const POOL: &str = "aks-managed-poolName";

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::why::Looker;
-use crate::advice;
-use crate::node::{self, Node};
+use crate::observation::node::{self, Node};
+use crate::verdict::advice;
 
 const DEFINITION: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";

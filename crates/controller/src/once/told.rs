@@ -2,11 +2,11 @@
 
 use mooring_contract::printable::{is_plain_word, shell_word};
 
-use crate::condition::{Reason, Status};
-use crate::failure::{Failure, Source};
-use crate::image;
+use crate::claim::image;
 use crate::record::Entry;
 use crate::verdict::Verdict;
+use crate::verdict::condition::{Reason, Status};
+use crate::verdict::failure::{Failure, Source};
 
 /// Where it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,24 +7,24 @@ use serde_json::Value;
 use super::fleet::Table;
 use super::told::{From, NodeTold};
 use crate::claim::Claim;
-use crate::condition::Reason;
-use crate::failure::Source;
-use crate::intern::Interner;
-use crate::legacy;
-use crate::node;
+use crate::claim::intern::Interner;
+use crate::claim::scope::Scope;
+use crate::claim::vm_id::VmId;
 use crate::observation::Observation;
+use crate::observation::node;
+use crate::record::legacy;
 use crate::record::{self, Document, Unreadable};
-use crate::registration::{
+use crate::run::{Api, Inspector, Refusal, observe};
+use crate::schedule::Priority;
+use crate::state::Target;
+use crate::verdict::condition::Reason;
+use crate::verdict::failure::Source;
+use crate::verdict::registration::{
     AzureState, ClusterState, NodeState, REGISTRATION_LIMIT, VmState, overdue,
     overdue_after_success,
 };
-use crate::run::{Api, Inspector, Refusal, observe};
-use crate::schedule::Priority;
-use crate::scope::Scope;
-use crate::state::Target;
+use crate::verdict::wording;
 use crate::verdict::{Finding, Verdict, hints, judge};
-use crate::vm_id::VmId;
-use crate::wording;
 
 /// Looks once.
 pub struct Looker {

@@ -76,9 +76,11 @@ impl Api {
         answer.map_err(|_| unanswered("no answer in time"))?.map_err(|error| match error {
             kube::Error::Api(status) => Refusal {
                 status: Some(status.code),
-                what: crate::text::safe(&unquoted(&status.message), 512),
+                what: crate::verdict::text::safe(&unquoted(&status.message), 512),
             },
-            other => unanswered(&crate::text::safe(&mooring_kubeconfig::words(&other), 512)),
+            other => {
+                unanswered(&crate::verdict::text::safe(&mooring_kubeconfig::words(&other), 512))
+            }
         })
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::api::Api;
-use crate::registration::RequestState;
+use crate::verdict::registration::RequestState;
 
 /// Requests are listed at most this often, however many nodes are asked about at once.
 const LIST_EVERY: Duration = Duration::from_secs(10);

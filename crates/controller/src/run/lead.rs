@@ -10,8 +10,8 @@ use super::gate::Gate;
 use super::{Clock, Controller, Health, Message};
 use crate::hash::fraction;
 use crate::lease::{self, Candidate, Lease, Step, Times};
-use crate::legacy::{self, OldLease};
 use crate::metrics::{Metrics, Write};
+use crate::record::legacy::{self, OldLease};
 use crate::record::{self, Document};
 
 /// One replica's bid for the lease.
@@ -124,7 +124,7 @@ impl Leader {
         }
         if held && !std::mem::replace(&mut self.is_waiting, held) {
             tracing::info!(
-                holder = lease.map(|lease| crate::text::safe(&lease.holder, 128)),
+                holder = lease.map(|lease| crate::verdict::text::safe(&lease.holder, 128)),
                 "waiting: a controller of an earlier version holds the Lease in {}",
                 legacy::NAMESPACE
             );

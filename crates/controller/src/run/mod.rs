@@ -29,15 +29,16 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::claim::intern::Interner;
 use crate::claim::{Claim, NotAClaim};
-use crate::condition::Reason;
-use crate::intern::Interner;
 use crate::lease::Times;
+use crate::metrics::log;
 use crate::metrics::{ArmSnapshot, Failed, Metrics};
 use crate::record::Document;
 use crate::settings::Settings;
 use crate::state::{Action, Input, State, Told};
-use crate::{log, patch};
+use crate::verdict::condition::Reason;
+use crate::verdict::patch;
 
 pub use api::{Api, Refusal};
 pub use health::Health;
@@ -63,7 +64,7 @@ const LAST_WRITES: Duration = Duration::from_secs(10);
 pub struct Controller {
     /// The API server. Must not repeat requests by itself: writes are counted, and conflicts matter.
     pub kube: kube::Client,
-    /// Azure, within [`crate::share::ours`].
+    /// Azure, within [`crate::schedule::share::ours`].
     pub arm: mooring_arm::Client,
     /// The time.
     pub clock: Clock,

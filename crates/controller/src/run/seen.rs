@@ -7,8 +7,8 @@ use kube::core::{ClusterResourceScope, NamespaceResourceScope};
 use serde::Deserialize;
 
 use crate::claim::object::Object;
+use crate::observation::{karpenter, node};
 use crate::state::Input;
-use crate::{karpenter, node};
 
 /// A NodeClaim's members that a claim is made of.
 #[derive(Clone, Debug, Deserialize)]

@@ -15,11 +15,11 @@ use tokio::task::JoinSet;
 
 use super::seen::{SeenClaim, SeenEvent, SeenNode};
 use super::{Clock, Controller, Health, Message, Projector};
-use crate::event::{Kind, NAMESPACE};
 use crate::hash::fraction;
-use crate::karpenter::ProvisioningError;
-use crate::node::{self, Node};
+use crate::observation::karpenter::ProvisioningError;
+use crate::observation::node::{self, Node};
 use crate::state::Input;
+use crate::verdict::event::{Kind, NAMESPACE};
 
 const CLAIMS: &str = "NodeClaims";
 const EVENTS: &str = "events";
@@ -186,7 +186,8 @@ impl Told {
                     health.failed(name, now);
                     let (pause, is_new) = backoff.fail(status_of(&error), now);
                     if is_new {
-                        let why = crate::text::safe(&mooring_kubeconfig::words(&error), 512);
+                        let why =
+                            crate::verdict::text::safe(&mooring_kubeconfig::words(&error), 512);
                         tracing::warn!(watch = name, why, "the watch fails and is tried again");
                     }
                     tokio::time::sleep(pause).await;

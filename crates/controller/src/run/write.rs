@@ -12,11 +12,11 @@ use tokio::sync::mpsc;
 use super::api::{Api, claim_path};
 use super::gate::Gate;
 use super::{Controller, Message, Projector};
-use crate::event::{self, Event, Form, Regarding};
 use crate::metrics::{Metrics, Write};
-use crate::patch::{self, Answer};
 use crate::record::{self, Document, Entry};
 use crate::state::{Action, Input};
+use crate::verdict::event::{self, Event, Form, Regarding};
+use crate::verdict::patch::{self, Answer};
 
 /// Writes of one answer of the state, in their order.
 pub(super) struct Batch {
@@ -292,7 +292,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::event::Kind;
+    use crate::verdict::event::Kind;
 
     fn event(name: &str) -> Action {
         Action::Event(Event {

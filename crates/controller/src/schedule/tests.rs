@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::claim::Condition;
-use crate::intern::Interner;
+use crate::claim::intern::Interner;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
@@ -97,7 +97,7 @@ fn an_ended_bootstrap_is_not_looked_at_and_an_old_one_neither() {
 fn a_success_without_a_node_is_looked_at_once_more() {
     let condition = Condition {
         index: 0,
-        status: crate::condition::Status::True,
+        status: crate::verdict::condition::Status::True,
         reason: "CSESucceeded".into(),
         message: "".into(),
         since: at(120),

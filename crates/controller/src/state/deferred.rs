@@ -69,7 +69,7 @@ impl Deferred {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, Kind, Regarding};
+    use crate::verdict::event::{Event, Kind, Regarding};
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Action, State};
-use crate::karpenter::{About, ProvisioningError};
-use crate::mode::Role;
+use crate::claim::mode::Role;
+use crate::observation::karpenter::{About, ProvisioningError};
 use crate::observation::{Observation, Progress};
+use crate::schedule::share::KEPT_FOR_TRIGGERS;
 use crate::schedule::{GONE, Priority, QUICK_PAUSES};
-use crate::share::KEPT_FOR_TRIGGERS;
 
 /// An event is of use for this long.
 pub(super) const EVENT_TTL: SignedDuration = SignedDuration::from_mins(10);

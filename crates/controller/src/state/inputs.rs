@@ -10,11 +10,11 @@ use super::reconcile::rank;
 use super::tracked::{Held, Recorded, Tracked};
 use super::{Action, State};
 use crate::claim::Claim;
-use crate::condition::{Reason, Status};
-use crate::mode::Mode;
-use crate::patch::{Wanted, is_there};
+use crate::claim::mode::Mode;
 use crate::record::{Document, Entry};
-use crate::wording;
+use crate::verdict::condition::{Reason, Status};
+use crate::verdict::patch::{Wanted, is_there};
+use crate::verdict::wording;
 
 /// Deleted `NodeClaim`s that are not explained. Each costs some reads within seconds, so more than this
 /// means that nothing can be read.

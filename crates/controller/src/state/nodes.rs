@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::{Action, State};
-use crate::event::{Event, Kind};
-use crate::node::{Node, REASON};
-use crate::registration::NodeState;
+use crate::observation::node::{Node, REASON};
+use crate::verdict::event::{Event, Kind};
+use crate::verdict::registration::NodeState;
 
 /// The Nodes that are not registered now.
 #[derive(Debug, Default)]

@@ -9,11 +9,11 @@ use super::reconcile::ANSWERED_WITHIN;
 use super::telling::output_of;
 use super::{Action, Read, State, Target};
 use crate::claim::Claim;
-use crate::condition::Reason;
 use crate::observation::Observation;
-use crate::registration::VmState;
 use crate::schedule::Priority;
-use crate::share::KEPT_FOR_TRIGGERS;
+use crate::schedule::share::KEPT_FOR_TRIGGERS;
+use crate::verdict::condition::Reason;
+use crate::verdict::registration::VmState;
 use crate::verdict::{Finding, judge};
 
 impl State {

@@ -8,11 +8,11 @@ use super::event_reads::EVENT_TTL;
 use super::telling::failure_entry;
 use super::tracked::{Held, Tracked};
 use super::{Action, State, Told};
-use crate::condition::Reason;
-use crate::patch::{self, Answer, Kind, Wanted};
 use crate::schedule::{Next, Why, next};
+use crate::verdict::condition::Reason;
+use crate::verdict::patch::{self, Answer, Kind, Wanted};
+use crate::verdict::wording;
 use crate::verdict::{Verdict, hints, judge_event, seconds};
-use crate::wording;
 
 /// An answer that did not come by then will not.
 pub(super) const ANSWERED_WITHIN: SignedDuration = SignedDuration::from_secs(60);

@@ -7,12 +7,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::reconcile::ANSWERED_WITHIN;
 use super::tracked::{Held, Tracked};
 use super::{Action, State};
-use crate::condition::Reason;
-use crate::registration::{
+use crate::verdict::Verdict;
+use crate::verdict::condition::Reason;
+use crate::verdict::registration::{
     AzureState, ClusterState, NodeState, Overdue, RequestState, overdue, overdue_after_success,
 };
-use crate::verdict::Verdict;
-use crate::wording;
+use crate::verdict::wording;
 
 /// A node that is ready and that Karpenter has not registered is asked about this often.
 const INSPECT_AGAIN: SignedDuration = SignedDuration::from_mins(5);

@@ -7,13 +7,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::{Action, State, Sweep, Swept};
-use crate::condition::Reason;
-use crate::mode::{Mode, Role, role};
+use crate::claim::mode::{Mode, Role, role};
 use crate::observation::Progress;
 use crate::schedule::is_mark_due;
-use crate::share::KEPT_FOR_TRIGGERS;
+use crate::schedule::share::KEPT_FOR_TRIGGERS;
+use crate::verdict::condition::Reason;
+use crate::verdict::wording;
 use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, seconds};
-use crate::wording;
 
 /// How often lists are read.
 const EVERY: SignedDuration = SignedDuration::from_secs(30);
@@ -221,12 +221,12 @@ mod tests {
             object["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"] =
                 machine.into();
         }
-        let mut interner = crate::intern::Interner::default();
+        let mut interner = crate::claim::intern::Interner::default();
         let json = object.to_string();
         let claim =
             crate::claim::Claim::from_json(json.as_bytes(), "CSEProvisioned", &mut interner)
                 .unwrap();
-        let scope = crate::scope::Scope {
+        let scope = crate::claim::scope::Scope {
             subscription: "0".to_owned(),
             node_resource_group: "MC_a_b_c".to_owned(),
             cluster: POOL.strip_suffix("/agentPools/p").map(str::to_owned),

@@ -7,14 +7,14 @@ use mooring_diagnosis::decode;
 
 use super::{Action, State};
 use crate::claim::Claim;
-use crate::condition::Reason;
-use crate::event::{Event, Kind, Regarding};
-use crate::failure::Failure;
 use crate::observation::{Cse, Observation};
 use crate::record::Entry;
-use crate::text::{safe, safe_tail};
 use crate::verdict::Verdict;
-use crate::{advice, wording};
+use crate::verdict::condition::Reason;
+use crate::verdict::event::{Event, Kind, Regarding};
+use crate::verdict::failure::Failure;
+use crate::verdict::text::{safe, safe_tail};
+use crate::verdict::{advice, wording};
 
 const IMAGE_FAILS: &str = "ImageFailsBootstrap";
 

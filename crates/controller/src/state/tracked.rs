@@ -7,12 +7,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::reconcile::{ANSWERED_WITHIN, REASSERTED_FOR};
 use super::registering::overdue_of;
 use crate::claim::Claim;
-use crate::condition::Reason;
-use crate::karpenter::ProvisioningError;
+use crate::observation::karpenter::ProvisioningError;
 use crate::record::Entry;
-use crate::registration::VmState;
 use crate::schedule::{Looks, Priority};
-use crate::wording;
+use crate::verdict::condition::Reason;
+use crate::verdict::registration::VmState;
+use crate::verdict::wording;
 
 /// A claim and where it stands.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::intern::Interner;
-use mooring_controller::patch::Answer;
+use mooring_controller::claim::intern::Interner;
+use mooring_controller::verdict::patch::Answer;
 use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
 use serde_json::{Value, json};
 

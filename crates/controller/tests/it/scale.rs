@@ -38,7 +38,7 @@ fn a_steady_cluster_costs_nothing_from_the_first_start_on() {
 #[test]
 fn a_claim_costs_less_than_a_kibibyte_at_any_number() {
     for count in [5_000, 50_000] {
-        let mut interner = mooring_controller::intern::Interner::default();
+        let mut interner = mooring_controller::claim::intern::Interner::default();
         let mut state = State::new(settings(), at(0));
         state.handle(Input::Leads(true), at(0));
         for number in 0..count {
@@ -171,7 +171,7 @@ fn a_refused_read_is_told_once_and_asked_rarely() {
 
 #[test]
 fn an_answer_that_never_comes_does_not_stop_the_looks() {
-    let mut interner = mooring_controller::intern::Interner::default();
+    let mut interner = mooring_controller::claim::intern::Interner::default();
     let mut state = State::new(settings(), at(0));
     state.handle(Input::Leads(true), at(0));
     let object = claim("default-1", "202601.27.0", false, 0).to_string();

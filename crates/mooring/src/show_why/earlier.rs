@@ -23,9 +23,9 @@ pub(super) fn json(one: &NodeTold) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::condition::Reason;
     use mooring_controller::once::{From, Table};
     use mooring_controller::verdict::Verdict;
+    use mooring_controller::verdict::condition::Reason;
     use mooring_diagnosis::{Hints, diagnose};
 
     use super::super::{markdown, table};
@@ -36,7 +36,7 @@ mod tests {
         let report =
             br#"{"ExitCode": "50", "Output": "curl: (6) Could not resolve host", "Error": ""}"#;
         let found = diagnose(report, Hints::default()).remove(0);
-        let source = mooring_controller::failure::Source::InstanceView;
+        let source = mooring_controller::verdict::failure::Source::InstanceView;
         let mut node = NodeTold {
             node: "aks-default-1".to_owned(),
             claim: None,

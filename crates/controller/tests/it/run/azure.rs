@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mooring_arm::{Budget, Client, Cloud, Settings};
-use mooring_controller::{Scope, share};
+use mooring_controller::Scope;
+use mooring_controller::schedule::share;
 use mooring_simulator::azure::Options;
 use mooring_simulator::world::Shell;
 use mooring_testbed::InProcessAzure;

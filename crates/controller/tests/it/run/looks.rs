@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::condition::Reason;
 use mooring_controller::once::{Failed, From, Looker, NodeTold};
+use mooring_controller::verdict::condition::Reason;
 use mooring_simulator::azure::{Assignment, Cse, Guest, Lock, LockLevel, NewVm};
 use serde_json::json;
 

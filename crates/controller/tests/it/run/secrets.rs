@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use mooring_controller::log;
+use mooring_controller::metrics::log;
 use mooring_simulator::azure::{Cse, ForeignExtension};
 
 use crate::run::cluster::{Cluster, Replica};

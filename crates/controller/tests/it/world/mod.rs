@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::event::{Form, Kind};
-use mooring_controller::intern::Interner;
-use mooring_controller::karpenter::ProvisioningError;
-use mooring_controller::patch::Answer;
+use mooring_controller::claim::intern::Interner;
+use mooring_controller::observation::karpenter::ProvisioningError;
 use mooring_controller::record::Document;
-use mooring_controller::registration::RequestState;
 use mooring_controller::state::{Read, Sweep, Swept, Target};
+use mooring_controller::verdict::event::{Form, Kind};
+use mooring_controller::verdict::patch::Answer;
+use mooring_controller::verdict::registration::RequestState;
 use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
 use serde_json::{Value, json};
 

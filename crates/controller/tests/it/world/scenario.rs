@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mooring_controller::Input;
-use mooring_controller::karpenter::ProvisioningError;
+use mooring_controller::observation::karpenter::ProvisioningError;
 use serde_json::{Value, json};
 
 use super::azure::{self, Azure, SUCCEEDED, Vm};

@@ -8,8 +8,8 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::claim::Claim;
-use crate::condition::{Reason, Status};
 use crate::verdict::Verdict;
+use crate::verdict::condition::{Reason, Status};
 
 /// What a lease, a write or a read is logged with.
 pub use tracing::Level;
@@ -79,9 +79,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::failure::Source;
-    use crate::intern::Interner;
+    use crate::claim::intern::Interner;
     use crate::verdict::Verdict;
+    use crate::verdict::failure::Source;
 
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);

@@ -4,7 +4,7 @@
 //! outside this scope is removed from a NodeClaim before anything else sees it, so no read can be derived from it.
 
 use crate::claim::Claim;
-use crate::vm_id::{MachineId, VmId};
+use crate::claim::vm_id::{MachineId, VmId};
 
 /// The subscription, node resource group and cluster that reads are confined to. Compared as ARM does, without regard to
 /// case. An empty scope contains nothing.
@@ -88,7 +88,7 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intern::Interner;
+    use crate::claim::intern::Interner;
 
     fn scope() -> Scope {
         Scope {

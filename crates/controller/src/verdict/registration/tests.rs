@@ -1,5 +1,5 @@
 use super::*;
-use crate::intern::Interner;
+use crate::claim::intern::Interner;
 use serde_json::json;
 
 const VM: VmState = VmState {

@@ -3,8 +3,8 @@ use mooring_diagnosis::{Hints, diagnose, diagnose_code};
 use proptest::prelude::*;
 
 use super::*;
-use crate::condition::Reason;
 use crate::verdict::Verdict;
+use crate::verdict::condition::Reason;
 
 fn linux(code: i32, output: &str) -> String {
     format!(

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::claim::{Claim, Shape};
-use crate::condition::Reason;
+use crate::verdict::condition::Reason;
 
 /// A change to make.
 #[derive(Clone, Debug, PartialEq)]

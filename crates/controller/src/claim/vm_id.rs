@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::intern::Interner;
+use crate::claim::intern::Interner;
 
 /// A VM. The group and subscription of most claims are the same, so they are shared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

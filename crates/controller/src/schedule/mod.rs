@@ -7,16 +7,18 @@
 //! A node without a bootstrap extension has nothing to show until it has not registered for minutes: it is looked at about
 //! 5 and 12 minutes after its creation, before Karpenter deletes it, and after 16 and 20 minutes if Karpenter does not.
 
+pub mod share;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
-use crate::condition::Reason;
+use crate::claim::mode::Mode;
 use crate::hash::fraction;
-use crate::mode::Mode;
-use crate::registration::{IDLE_AFTER, OVERDUE_AFTER, due_after_success, overdue};
+use crate::verdict::condition::Reason;
+use crate::verdict::registration::{IDLE_AFTER, OVERDUE_AFTER, due_after_success, overdue};
 use crate::verdict::seconds;
 
 /// Which reads come first.

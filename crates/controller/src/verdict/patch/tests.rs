@@ -1,7 +1,7 @@
 use super::*;
 use crate::claim::Condition;
-use crate::condition::Status;
-use crate::intern::Interner;
+use crate::claim::intern::Interner;
+use crate::verdict::condition::Status;
 
 fn claim() -> Claim {
     let object = json!({

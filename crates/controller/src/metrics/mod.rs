@@ -3,6 +3,8 @@
 //! Labels that come from outside (pools, images) have a limit each. What is above it is counted under
 //! `other`, and that it was is counted too; no name of a VM or a claim is ever a label.
 
+pub mod log;
+
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,9 +18,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::condition::Reason;
-use crate::patch::Kind;
 use crate::state::Dropped;
+use crate::verdict::condition::Reason;
+use crate::verdict::patch::Kind;
 
 /// Pools, images and causes that have a label of their own.
 const MOST_VALUES: usize = 64;

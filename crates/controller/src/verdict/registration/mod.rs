@@ -7,10 +7,10 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
-use crate::condition::Reason;
-use crate::failure::{Failure, Source};
-use crate::mode::Mode;
+use crate::claim::mode::Mode;
 use crate::observation::{Agent, Cse, Power, VmSeen};
+use crate::verdict::condition::Reason;
+use crate::verdict::failure::{Failure, Source};
 use crate::verdict::seconds;
 
 /// A NodeClaim deleted after this long without a node was given up.

@@ -2,8 +2,8 @@
 
 use mooring_diagnosis::Diagnosis;
 
-use crate::failure::{Failure, Source};
-use crate::text::{bounded, printable, safe};
+use crate::verdict::failure::{Failure, Source};
+use crate::verdict::text::{bounded, printable, safe};
 
 /// A condition's message is at most this long, although the API would take 32 KiB: it is read in a
 /// terminal, every write of the claim carries it, and Karpenter repeats all of it in an event.

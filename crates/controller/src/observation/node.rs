@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
-use crate::registration::NodeState;
+use crate::verdict::registration::NodeState;
 
 const POOL: &str = "karpenter.sh/nodepool";
 /// Nodes of NodePools that Karpenter has not registered: no others can lack a providerID, which never changes, and no

@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::hash::hash;
-use crate::text::{bounded, safe};
-use crate::wording::LONGEST_NOTE;
+use crate::verdict::text::{bounded, safe};
+use crate::verdict::wording::LONGEST_NOTE;
 
 /// Events about objects without a namespace live here.
 pub const NAMESPACE: &str = "default";

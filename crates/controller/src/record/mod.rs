@@ -5,16 +5,18 @@
 //! the record is known, and what is missing of its other writes is made up for. Merging is idempotent:
 //! an entry has an id that follows from claim and verdict, and no id is kept twice.
 
+pub mod legacy;
+
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::failure::Source;
 use crate::hash::hash;
-use crate::registration::Cause;
-use crate::text::safe;
+use crate::verdict::failure::Source;
+use crate::verdict::registration::Cause;
+use crate::verdict::text::safe;
 
 /// The `ConfigMap`'s name.
 pub const NAME: &str = "mooring-failures";

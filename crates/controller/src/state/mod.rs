@@ -13,20 +13,20 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::claim::Claim;
-use crate::event::{Event, Kind};
+use crate::claim::vm_id::{MachineId, VmId};
 use crate::fleet::FleetWatch;
-use crate::karpenter::ProvisioningError;
 use crate::metrics::Lengths;
-use crate::node::Node;
+use crate::observation::karpenter::ProvisioningError;
+use crate::observation::node::Node;
 use crate::observation::{MachineSeen, Observation, Progress};
-use crate::patch;
 use crate::record::{Document, Entry};
-use crate::registration::RequestState;
+use crate::schedule::share::Share;
 use crate::schedule::{Priority, Queue};
 use crate::settings::Settings;
-use crate::share::Share;
 use crate::verdict::Verdict;
-use crate::vm_id::{MachineId, VmId};
+use crate::verdict::event::{Event, Kind};
+use crate::verdict::patch;
+use crate::verdict::registration::RequestState;
 
 mod deferred;
 mod event_reads;

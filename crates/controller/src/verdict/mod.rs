@@ -1,17 +1,25 @@
 //! What is to be said of a claim, from what a read showed.
 
+pub mod advice;
+pub mod condition;
+pub mod event;
+pub mod failure;
+pub mod patch;
+pub mod registration;
+pub mod text;
+pub mod wording;
+
 use jiff::Timestamp;
 use mooring_codes::{Os, image_date};
 use mooring_diagnosis::{Diagnosis, Hints, Outcome, Situation, diagnose};
 
 use crate::claim::Claim;
-use crate::condition::{Reason, Status};
-use crate::failure::{Failure, Source};
-use crate::karpenter::{About, ProvisioningError};
-use crate::mode::Mode;
+use crate::claim::mode::Mode;
+use crate::observation::karpenter::{About, ProvisioningError};
 use crate::observation::{Cse, MachineSeen, Observation, Progress, VmSeen};
-use crate::registration::{self, AzureState, Cause, ClusterState, Overdue, overdue};
-use crate::wording;
+use crate::verdict::condition::{Reason, Status};
+use crate::verdict::failure::{Failure, Source};
+use crate::verdict::registration::{AzureState, Cause, ClusterState, Overdue, overdue};
 
 /// What is to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,15 +1,20 @@
 //! What is kept of a NodeClaim: under 1 KiB each, whatever the object holds.
 
+pub mod image;
+pub mod intern;
+pub mod mode;
+pub mod scope;
+pub mod vm_id;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::condition::Status;
-use crate::image;
-use crate::intern::Interner;
-use crate::mode::Mode;
-use crate::scope::Outside;
-use crate::vm_id::{MachineId, VmId};
+use crate::claim::intern::Interner;
+use crate::claim::mode::Mode;
+use crate::claim::scope::Outside;
+use crate::claim::vm_id::{MachineId, VmId};
+use crate::verdict::condition::Status;
 
 pub(crate) mod object;
 

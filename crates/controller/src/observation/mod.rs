@@ -3,6 +3,9 @@
 //! Readers are tolerant: a member may be absent, `null` or of a kind that nobody has seen before.
 //! What cannot be read is an observation too.
 
+pub mod karpenter;
+pub mod node;
+
 use std::time::Duration;
 
 use mooring_codes::Os;
