@@ -63,19 +63,6 @@ pub enum Outcome {
     NotABootstrap,
 }
 
-impl Outcome {
-    /// The stable word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Failed => "failed",
-            Self::Succeeded => "succeeded",
-            Self::NoCode => "no-code",
-            Self::NotABootstrap => "not-a-bootstrap",
-        }
-    }
-}
-
 /// What stands in the place of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Situation {

@@ -84,7 +84,7 @@ fn fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
             }
             read.here().says_aks = true;
         }
-        Anchor::State => state(read, end),
+        Anchor::State => state(read),
         Anchor::Target => target(read, end),
         Anchor::ExtensionError => extension_error(read, at),
         Anchor::Image => image(read, at, end),

@@ -56,8 +56,6 @@ pub(crate) struct Message {
     pub(crate) kind: Option<String>,
     pub(crate) target: Option<i64>,
     pub(crate) handler: Handler,
-    /// The instance view's word for it: whether it says failed.
-    pub(crate) state_failed: Option<bool>,
     pub(crate) says_linux: bool,
     pub(crate) says_windows: bool,
     /// Something that only an AKS node prints.
@@ -106,7 +104,6 @@ impl Message {
             kind: None,
             target: None,
             handler: Handler::Silent,
-            state_failed: None,
             says_linux: false,
             says_windows: false,
             says_aks: false,

@@ -282,6 +282,7 @@ mod tests {
     fn html_markdown_and_quoting_leave_no_trace() {
         assert_eq!(shown("a&quot;b&amp;quot;c</br>d<BR />e"), "a\"b\"c\nd\ne");
         assert_eq!(shown("status=**50**, `x`"), "status=50, x");
+        assert_eq!(shown("status=<b>50</b> <a href=\"x\">y</a>"), "status=50 y");
         assert_eq!(shown("> a\r\n> > b\n c"), "a\nb\n c");
         assert_eq!(shown("\u{1b}[31mred\u{1b}[0m \u{2018}q\u{2019}"), "red 'q'");
         assert_eq!(shown("\\\\\\&quot;a\\&#39;"), "\"a'");

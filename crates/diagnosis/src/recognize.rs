@@ -132,7 +132,12 @@ mod tests {
     fn what_a_text_is_and_what_to_give_next() {
         let arm = recognize(br#"{"error":{"code":"DeploymentFailed","details":[{"code":"StorageAccountAlreadyTaken"}]}}"#);
         assert_eq!(arm.parts, ["an Azure error with the code StorageAccountAlreadyTaken"]);
+        let has = |text: &str, word: &str| {
+            recognize(text.as_bytes()).next.iter().any(|next| next.contains(word))
+        };
+        assert_eq!(arm.next.len(), 3);
         assert!(!arm.next.iter().any(|next| next.contains("activity-log")), "{:?}", arm.next);
+        assert!(has("hello", "activity-log"));
         let kubelet = recognize(b"Nov 1 kubelet[7]: I1101 server.go: started");
         assert_eq!(kubelet.parts, ["a kubelet log"]);
         assert!(!kubelet.next.iter().any(|next| next.contains("journalctl")), "{:?}", kubelet.next);

@@ -25,6 +25,8 @@ const MAX_KEPT: usize = 1_000;
 #[derive(Debug)]
 pub struct DiagnosisStream {
     hints: Hints,
+    /// The size of a window, at least twice the overlap.
+    size: usize,
     /// What has not been diagnosed, and the overlap.
     window: Vec<u8>,
     /// The failures in the windows before; `None` before the first border.
@@ -49,16 +51,20 @@ impl DiagnosisStream {
     /// Starts with an empty text.
     #[must_use]
     pub fn new(hints: Hints) -> Self {
-        Self { hints, window: Vec::new(), kept: None, omitted: 0, head: Vec::new() }
+        Self::with_windows(hints, MAX_WHOLE)
+    }
+
+    fn with_windows(hints: Hints, size: usize) -> Self {
+        Self { hints, size, window: Vec::new(), kept: None, omitted: 0, head: Vec::new() }
     }
 
     /// Takes the next chunk of the text.
     pub fn push(&mut self, mut chunk: &[u8]) {
         while !chunk.is_empty() {
-            if self.window.len() == MAX_WHOLE {
+            if self.window.len() == self.size {
                 self.close_window();
             }
-            let (now, later) = chunk.split_at(chunk.len().min(MAX_WHOLE - self.window.len()));
+            let (now, later) = chunk.split_at(chunk.len().min(self.size - self.window.len()));
             self.window.extend_from_slice(now);
             chunk = later;
         }
@@ -151,8 +157,7 @@ mod tests {
         )
     }
 
-    fn codes(text: &[u8], chunk: usize) -> Vec<Option<i32>> {
-        let mut stream = DiagnosisStream::new(Hints::default());
+    fn codes(mut stream: DiagnosisStream, text: &[u8], chunk: usize) -> Vec<Option<i32>> {
         for chunk in text.chunks(chunk) {
             stream.push(chunk);
         }
@@ -175,19 +180,26 @@ mod tests {
             let noise = noise(MAX_WHOLE, end);
             let (first, middle, last) = (message(50, 1), message(211, 2), message(124, 3));
             let text = format!("{first}{end}{noise}{end}{noise}{middle}{end}{noise}{end}{last}");
-            assert_eq!(codes(text.as_bytes(), 64 << 10), [Some(50), Some(124), Some(211)]);
+            let stream = DiagnosisStream::new(Hints::default());
+            assert_eq!(codes(stream, text.as_bytes(), 64 << 10), [Some(50), Some(124), Some(211)]);
         }
     }
 
     #[test]
     fn message_at_a_border_is_read_once_and_whole() {
+        let size = 2 * OVERLAP;
         for end in ["\n", " "] {
-            let noise = noise(MAX_WHOLE + (64 << 10), end);
+            let noise = noise(size + (64 << 10), end);
             let message = message(211, 2);
             for before in (0..3 * message.len()).step_by(37) {
-                let before = MAX_WHOLE - 2 * message.len() + before;
+                let before = size - 2 * message.len() + before;
                 let text = format!("{}{end}{message}{end}{noise}", &noise[..before]);
-                assert_eq!(codes(text.as_bytes(), 1 << 20), [Some(211)], "behind {before} bytes");
+                let stream = DiagnosisStream::with_windows(Hints::default(), size);
+                assert_eq!(
+                    codes(stream, text.as_bytes(), 1 << 20),
+                    [Some(211)],
+                    "after {before} bytes"
+                );
             }
         }
     }

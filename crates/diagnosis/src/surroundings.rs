@@ -88,24 +88,13 @@ pub(crate) fn step(read: &mut Read<'_>, at: usize, end: usize) {
     }
 }
 
-/// `ProvisioningState/failed/0`: the next message's state.
-pub(crate) fn state(read: &mut Read<'_>, end: usize) {
-    let starts = |word: &str| phrase(read.text, end, word).is_some();
-    let failed = match (starts("failed"), starts("succeeded")) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => return,
-    };
-    let waits = read.current().is_some_and(|message| !message.in_streams());
-    let extension = read.current().and_then(|message| message.extension.clone());
-    if !waits {
-        read.close();
-    }
-    let message = read.here();
-    if message.extension.is_none() {
-        message.extension = extension;
-    }
-    message.state_failed = failed;
+/// `ProvisioningState/failed/0`, or another state: the next message of the extension.
+pub(crate) fn state(read: &mut Read<'_>) {
+    let ended = read.current().filter(|message| message.in_streams());
+    let Some(extension) = ended.map(|message| message.extension.clone()) else { return };
+    read.close();
+    let next = &mut read.here().extension;
+    *next = next.take().or(extension);
 }
 
 /// `"target": "3"` before a message, `Target="3"` behind it.

@@ -79,6 +79,10 @@ fn the_step_is_named_for_codes_that_stop_one() {
         let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
         assert_eq!(diagnosis.summary.contains("ensureContainerd"), is_named, "{code}");
     }
+    // A name that was cut does not replace the one before.
+    let cut = report(124, 800, &format!("{output}\\n+ logs_to_events AKS.CSE. "));
+    let diagnosis = &diagnose(cut.as_bytes(), Hints::default())[0];
+    assert!(diagnosis.summary.contains("ensureContainerd"), "{}", diagnosis.summary);
 }
 
 #[test]

@@ -149,3 +149,27 @@ fn hostile_megabytes_end() {
         }
     }
 }
+
+#[test]
+fn another_extension_of_an_instance_view_has_failed_only_if_its_handler_reports_it() {
+    let view = |message: &str| {
+        let text = format!(
+            "{{\"vmName\": \"aks-work-1-vmss_0\", \"extensions\": [{{\"name\": \"DependencyAgentLinux\", \"statuses\": \
+             [{{\"message\": \"{message}\"}}]}}]}}"
+        );
+        diagnose(text.as_bytes(), Hints::default()).first().and_then(|one| one.rule)
+    };
+    assert_eq!(view("Enable failed: dpkg is locked"), Some("other-extension"));
+    assert_eq!(view("Enable succeeded: dpkg is done"), None);
+}
+
+#[test]
+fn region_that_lacks_something_else_is_not_a_wrong_version() {
+    let rule = |what: &str| {
+        let text =
+            format!("Failed to create agent pool np1: {what} is not supported in this region.");
+        diagnose(text.as_bytes(), Hints::default()).first().and_then(|one| one.rule)
+    };
+    assert_eq!(rule("Version 1.22.4"), Some("version-not-supported"));
+    assert_ne!(rule("Zone redundancy of disks"), Some("version-not-supported"));
+}
