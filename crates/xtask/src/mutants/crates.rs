@@ -8,6 +8,8 @@ pub(super) struct Tested {
     pub(super) files: &'static [&'static str],
     /// Tests that take seconds, since they run once for every change.
     pub(super) tests: &'static [&'static str],
+    /// Tests of these that only `--full` runs, because they take longer: parts of their names.
+    pub(super) skipped: &'static [&'static str],
 }
 
 /// The crate that is examined if none is named.
@@ -29,46 +31,64 @@ pub(super) const TABLE: [Tested; 13] = [
             "--test=promises",
             "--test=redact",
         ],
+        skipped: &[
+            "bootstrap::",
+            "canary::",
+            "faults::",
+            "launcher::",
+            "processes::",
+            "reboots::",
+            "in_a_blink",
+        ],
     },
     Tested {
         name: "arm",
         files: &["crates/arm/src/**"],
-        tests: &[
-            "--lib",
-            "--test=errors",
-            "--test=exchanges",
-            "--test=operations",
-            "--test=real",
-            "--test=roles",
-            "--test=sequences",
-        ],
+        tests: &["--tests"],
+        skipped: &["schedules::"],
     },
-    Tested { name: "codes", files: &["crates/codes/src/**"], tests: &["--tests"] },
-    Tested { name: "contract", files: &["crates/contract/src/**"], tests: &["--tests"] },
+    Tested { name: "codes", files: &["crates/codes/src/**"], tests: &["--tests"], skipped: &[] },
+    Tested {
+        name: "contract",
+        files: &["crates/contract/src/**"],
+        tests: &["--tests"],
+        skipped: &[],
+    },
     Tested {
         name: "controller",
         files: &["crates/controller/src/**"],
-        tests: &["--lib", "--test=dropped", "--test=forged", "--test=replay", "--test=run"],
+        tests: &["--tests"],
+        skipped: &["scale::", "run::crashes::", "run::real::", "run::troubles::", "run::forged::"],
     },
-    Tested { name: "demo", files: &["crates/demo/src/**"], tests: &["--lib"] },
+    Tested { name: "demo", files: &["crates/demo/src/**"], tests: &["--lib"], skipped: &[] },
     Tested {
         name: "diagnosis",
         files: &["crates/diagnosis/src/**"],
-        tests: &["--lib", "--test=corpus", "--test=fleet", "--test=promises", "--test=properties"],
+        tests: &["--tests"],
+        skipped: &["hostile_megabytes_end", "in_a_long_text"],
     },
-    Tested { name: "kubeconfig", files: &["crates/kubeconfig/src/**"], tests: &["--lib"] },
+    Tested {
+        name: "kubeconfig",
+        files: &["crates/kubeconfig/src/**"],
+        tests: &["--lib"],
+        skipped: &[],
+    },
     Tested {
         name: "mooring",
         files: &["crates/mooring/src/**"],
-        tests: &[
-            "--bins",
-            "--test=bundle",
-            "--test=controller",
-            "--test=explain",
-            "--test=hostile",
-            "--test=sim",
-            "--test=sim_cluster",
-            "--test=trace",
+        tests: &["--tests"],
+        skipped: &[
+            "chart::",
+            "demo::",
+            "documents::",
+            "pages::",
+            "repair_rights::",
+            "archive_bombs",
+            "of_a_large_log",
+            "a_pipeline_says_so",
+            "killed_at_random",
+            "second_signal",
+            "signal_stops",
         ],
     },
     Tested {
@@ -92,14 +112,21 @@ pub(super) const TABLE: [Tested; 13] = [
             "--test=operations",
             "--test=machine",
         ],
+        skipped: &[],
     },
     Tested {
         name: "simulator",
         files: &["crates/simulator/src/**"],
         tests: &["--lib", "--test=azure", "--test=live_patching", "--test=world"],
+        skipped: &[],
     },
-    Tested { name: "testbed", files: &["crates/testbed/src/**"], tests: &["--tests"] },
-    Tested { name: "trace", files: &["crates/trace/src/**"], tests: &["--tests"] },
+    Tested {
+        name: "testbed",
+        files: &["crates/testbed/src/**"],
+        tests: &["--tests"],
+        skipped: &[],
+    },
+    Tested { name: "trace", files: &["crates/trace/src/**"], tests: &["--tests"], skipped: &[] },
 ];
 
 /// Returns the rows of these crates, each once.

@@ -25,6 +25,8 @@ struct Arguments<'a> {
     crates: Vec<&'a str>,
     /// The number of mutants per crate and the seed that chooses them; without it all mutants.
     sample: Option<(usize, u64)>,
+    /// Whether tests run that are left out otherwise because they take longer.
+    is_full: bool,
     /// Arguments for cargo-mutants.
     rest: Vec<&'a str>,
 }
@@ -32,6 +34,7 @@ struct Arguments<'a> {
 impl<'a> Arguments<'a> {
     fn parse(words: &[&'a str]) -> Result<Self, Failed> {
         let (mut crates, mut rest, mut count, mut seed) = (Vec::new(), Vec::new(), None, None);
+        let mut is_full = false;
         let mut words = words.iter().copied();
         while let Some(word) = words.next() {
             let mut value =
@@ -39,6 +42,7 @@ impl<'a> Arguments<'a> {
             match word {
                 "--all" => crates.extend(crates::TABLE.iter().map(|tested| tested.name)),
                 "--crate" => crates.push(value()?),
+                "--full" => is_full = true,
                 "--sample" => count = Some(number(word, value()?)?),
                 "--seed" => seed = Some(number(word, value()?)?),
                 other => rest.push(other),
@@ -52,7 +56,7 @@ impl<'a> Arguments<'a> {
             (None, None) => None,
             (Some(count), seed) => Some((count, seed.unwrap_or(1))),
         };
-        Ok(Self { crates, sample, rest })
+        Ok(Self { crates, sample, is_full, rest })
     }
 }
 
@@ -85,7 +89,7 @@ pub(crate) fn mutants(words: &[&str]) -> Result<(), Failed> {
         return Ok(());
     }
     Err(Failed(format!(
-        "{} changes survived:\n  {}\nhint: add tests that notice them; `--iterate` tries only changes that were not noticed",
+        "{} changes survived:\n  {}\nhint: `--iterate --full` tries only these, with slow tests as well; add tests that notice them",
         survived.len(),
         survived.join("\n  ")
     )))
@@ -150,6 +154,11 @@ fn cargo_mutants(tested: &Tested, arguments: &Arguments, folder: &Path) -> Comma
         command.arg(format!("--cargo-arg=--config={line}"));
     }
     command.args(arguments.rest.iter().filter(|word| **word != ITERATE));
+    if !arguments.is_full && !tested.skipped.is_empty() {
+        let skips = tested.skipped.iter().map(|name| format!("--skip={name}"));
+        let words = ["--".to_owned()].into_iter().chain(skips);
+        command.args(words.map(|word| format!("--cargo-test-arg={word}")));
+    }
     // Kept between runs, and apart from the builds of the real sources.
     command.env("CARGO_TARGET_DIR", folder.join("build"));
     command.env("MOORING_TEST_QUICK", "1");
@@ -165,12 +174,18 @@ mod tests {
         let parsed = Arguments::parse(&["--iterate"]).unwrap();
         assert_eq!(
             parsed,
-            Arguments { crates: vec!["repair"], sample: None, rest: vec!["--iterate"] }
+            Arguments {
+                crates: vec!["repair"],
+                sample: None,
+                is_full: false,
+                rest: vec!["--iterate"]
+            }
         );
         let words = ["--crate", "arm", "--sample", "45", "--in-diff", "x", "--crate", "trace"];
         let parsed = Arguments::parse(&words).unwrap();
         assert_eq!((parsed.crates, parsed.sample), (vec!["arm", "trace"], Some((45, 1))));
         assert_eq!(parsed.rest, ["--in-diff", "x"]);
+        assert!(Arguments::parse(&["--iterate", "--full"]).unwrap().is_full);
         let parsed = Arguments::parse(&["--all", "--sample", "5", "--seed", "7"]).unwrap();
         assert!(parsed.crates.len() > 7, "{:?}", parsed.crates);
         assert_eq!(parsed.sample, Some((5, 7)));
