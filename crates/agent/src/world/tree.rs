@@ -195,4 +195,25 @@ mod tests {
         // A circle, which no kernel has, ends.
         assert_eq!(below(&[process(7, 8), process(8, 7)], |process| process.pid == 7).len(), 2);
     }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the time is never compared")]
+    fn process_that_ended_before_its_turn_was_stopped_but_not_killed() {
+        // No process has this number.
+        let ended = process(i32::MAX.unsigned_abs(), 0);
+        for (signal, sent) in [(Sent::TERM, Some(Sent::TERM)), (Sent::KILL, None)] {
+            let now = Instant::now();
+            let mut stop = Stop {
+                signal: Signal::Terminate,
+                scope: Scope::Process(ended.pid),
+                seen: BTreeMap::new(),
+                force_at: now,
+                give_up_at: now,
+            };
+            let seen = Seen { name: ended.name.clone(), sent: None, alive: true };
+            stop.seen.insert((ended.pid, ended.start), seen);
+            stop.send(std::slice::from_ref(&ended), signal);
+            assert_eq!(stop.seen[&(ended.pid, ended.start)].sent, sent, "{signal:?}");
+        }
+    }
 }

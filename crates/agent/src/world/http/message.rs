@@ -234,6 +234,8 @@ mod tests {
             "SSH-2.0-OpenSSH_9.9\r\n",
             "HTTP/2 200\r\n\r\n",
             "HTTP/1.1 20x OK\r\n\r\n",
+            "HTTP/1.1 2000 OK\r\n\r\n",
+            "HTTP/1.1 +20 OK\r\n\r\n",
             "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
