@@ -4,29 +4,29 @@
 
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
-use mooring_repair::finalizers;
-use mooring_repair::journal::{
-    Content, Entry, Record, Segment, Tail, decode, encode, follow, join, split, verify,
-};
-use mooring_repair::machine::State;
+use mooring_finalizers::workflow as finalizers;
+use mooring_finalizers::workflow::RemovalRun as _;
 use mooring_repair::report::RunReport;
+use mooring_repair::workflow::{Entry, RepairRun as _, Run};
+use mooring_workflow::journal::{Content, Record, Tail, decode, encode, follow, verify};
+use mooring_workflow::store::{Segment, join, split};
 use serde_json::Value;
 
 fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
     read::<Entry>(&text);
-    read::<finalizers::entry::Entry>(&text);
+    read::<finalizers::Entry>(&text);
     let records = chain::<Entry>(&text);
-    if let Ok(Some(state)) = State::replay(&records) {
-        assert!(state.step().is_none_or(|step| !state.has_done(step)));
-        let _ = (state.deadline(), state.step_since(), state.left(), state.deletion());
+    if let Ok(Some(run)) = Run::replay(&records) {
+        assert!(run.step().is_none_or(|step| !run.has_done(step)));
+        let _ = (run.step_since(), run.losses_with_abort(), run.deletion().is_some());
     }
     if let Ok(Some(report)) = RunReport::of(&records) {
         let _ = (report.table(), report.markdown());
     }
-    let records = chain::<finalizers::entry::Entry>(&text);
-    if let Ok(Some(state)) = finalizers::state::State::replay(&records) {
-        let _ = (state.step(), state.deadline(), state.step_since(), state.deleted());
+    let records = chain::<finalizers::Entry>(&text);
+    if let Ok(Some(run)) = finalizers::Run::replay(&records) {
+        let _ = (run.step(), run.step_since(), run.deleted().len());
     }
 });
 

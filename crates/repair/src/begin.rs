@@ -6,14 +6,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::approval::{Approval, PlanHash};
-use crate::guards::Guard;
-use crate::journal::{Entry, JournalError, Owner, Record, Session, breaker, follow, summaries};
-use crate::machine::{Phase, State};
+use crate::history::{breaker, summaries};
 use crate::plan::Plan;
 use crate::resume::ResumeError;
-use crate::settings::{RECREATIONS, Settings};
+use crate::settings::{RECREATIONS, Settings, pointer};
 use crate::stand_in::StandIn;
+use crate::workflow::Run;
+use crate::workflow::{Entry, Record, Session};
+use mooring_workflow::CheckResult;
+use mooring_workflow::approval::{Approval, PlanHash};
+use mooring_workflow::journal::{JournalError, follow};
+use mooring_workflow::lock::Owner;
 
 /// Why a run may not begin. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -57,16 +60,16 @@ pub enum BeginError {
 pub fn begin(
     records: &[Record],
     plan: &Plan,
-    guards: &[Guard],
+    guards: &[CheckResult],
     settings: &Settings,
     start: Start,
     run: &str,
     now: Timestamp,
 ) -> Result<Record, BeginError> {
-    if let Some(state) = State::replay(records)?
-        && !matches!(state.phase, Phase::Finished(_))
+    if let Some(state) = Run::replay(records)?
+        && !state.is_finished()
     {
-        return Err(BeginError::Unfinished(state.run));
+        return Err(BeginError::Unfinished(state.id));
     }
     check_new_plan(records, plan, guards, settings, &start.approval, now)?;
     let session = Session {
@@ -94,7 +97,7 @@ pub struct Start {
 pub(crate) fn check_new_plan(
     records: &[Record],
     plan: &Plan,
-    guards: &[Guard],
+    guards: &[CheckResult],
     settings: &Settings,
     approval: &Approval,
     now: Timestamp,
@@ -124,7 +127,7 @@ pub(crate) fn check_new_plan(
         None => return Err(ResumeError::NotVerified.into()),
     }
     may_begin(plan, guards, settings)?;
-    adopted(records, plan, &settings.journal.pointer(&settings.target.pool))
+    adopted(records, plan, &pointer(&settings.journal, &settings.target.pool))
 }
 
 /// The run whose temporary pool is adopted is one of this journal that is over.
@@ -141,10 +144,14 @@ fn adopted(records: &[Record], plan: &Plan, journal: &str) -> Result<(), BeginEr
 }
 
 /// What guards and checks say, whatever the journal does: nobody need be asked for what is refused anyway.
-pub fn may_begin(plan: &Plan, guards: &[Guard], settings: &Settings) -> Result<(), BeginError> {
+pub fn may_begin(
+    plan: &Plan,
+    guards: &[CheckResult],
+    settings: &Settings,
+) -> Result<(), BeginError> {
     let refusing: Vec<String> = guards
         .iter()
-        .filter(|guard| !guard.lets_through() && !guard.transient)
+        .filter(|guard| !guard.allows_run() && !guard.transient)
         .map(|guard| guard.name.clone())
         .collect();
     if !refusing.is_empty() {

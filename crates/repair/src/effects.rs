@@ -1,13 +1,14 @@
 //! Changes to the outside world, as data.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use mooring_contract::printable;
+use mooring_workflow::Effect as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::approval::Approval;
 use crate::guards::Scope;
 use crate::names::RUN_TAG;
+use mooring_workflow::{Authority, EffectResult, Refusal};
 
 /// The code of a refusal by a lock.
 const SCOPE_LOCKED: &str = "ScopeLocked";
@@ -111,31 +112,10 @@ impl Effect {
     pub(crate) fn key_of_deletion(pool: &str) -> String {
         format!("delete pool {pool}")
     }
+}
 
-    /// Returns true if a process with this approval may make it. What is allowed without one takes nothing away: pods
-    /// may run on a node again, and the run's own tag goes onto the cluster.
-    #[must_use]
-    pub fn is_allowed(&self, approval: &Approval) -> bool {
-        let harmless = match self {
-            Self::Uncordon { .. } => true,
-            Self::TagCluster { name, .. } => name == RUN_TAG,
-            _ => false,
-        };
-        harmless
-            || match approval {
-                Approval::None => false,
-                // `machine::undo` checks the pool's tags right before.
-                Approval::Rollback => matches!(self, Self::Cordon { .. } | Self::DeletePool { .. }),
-                Approval::Token(_)
-                | Approval::Typed(_)
-                | Approval::Pipeline(_)
-                | Approval::Anchored(_) => true,
-            }
-    }
-
-    /// Names the effect and what it changes, whatever the attempt.
-    #[must_use]
-    pub fn key(&self) -> String {
+impl mooring_workflow::Effect for Effect {
+    fn key(&self) -> String {
         match self {
             Self::AbortOperation { scope: Scope::Cluster, .. } => "abort cluster".to_owned(),
             Self::AbortOperation { scope: Scope::Pool(pool), .. } => format!("abort pool {pool}"),
@@ -150,126 +130,79 @@ impl Effect {
             Self::TagCluster { name, .. } => format!("tag cluster {name}"),
         }
     }
-}
 
-/// What came of an effect.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "result", rename_all = "kebab-case")]
-pub enum EffectResult {
-    /// It is done.
-    Done,
-    /// It was accepted and goes on; the token finds it again from any machine.
-    Started {
-        /// The operation's resume token.
-        token: String,
-    },
-    /// It was so before.
-    AlreadyDone,
-    /// The service said no.
-    Refused {
-        /// The HTTP status.
-        status: u16,
-        /// The service's error code.
-        code: String,
-        /// The service's words, bounded.
-        message: String,
-        /// When it may be asked again.
-        retry_after: Option<SignedDuration>,
-    },
-    /// Nobody knows: the answer was lost. Only looking tells.
-    Unknown {
-        /// What happened.
-        why: String,
-    },
-}
-
-/// What a refusal means for the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// Ask again later.
-    Later,
-    /// The world is not as it was thought to be: look again.
-    LookAgain,
-    /// Asking again will not help.
-    Final,
-}
-
-impl EffectResult {
-    /// Returns the sentence for a refusal that only a person can end, with the next step; none for any other result.
-    #[must_use]
-    pub fn explanation(&self) -> Option<String> {
-        let Self::Refused { status, code, message, .. } = self else { return None };
-        let refusal = mooring_arm::Refusal {
-            status: *status,
-            code: Some(code.clone()),
-            message: message.clone(),
-            details: Vec::new(),
-        };
-        if let Some(right) = refusal.missing_right() {
-            let [action, scope] = [&right.action, &right.scope].map(|text| printable(text));
-            let linked = refusal.has_code("LinkedAuthorizationFailed");
-            let role = if linked { " (packaging/roles/mooring-repair-linked.json)" } else { "" };
-            return Some(format!(
-                "{code}: {action} is missing on {scope}; assign a role with this action there{role}, then run `resume`"
-            ));
-        }
-        if refusal.has_code(SCOPE_LOCKED) {
-            return Some(format!("{code}: {message} Then run `resume`"));
-        }
-        if refusal.has_code("DenyAssignmentAuthorizationFailed") {
-            return Some(format!(
-                "{code}: {message} Have the deny assignment removed, then run `resume`"
-            ));
-        }
-        None
-    }
-
-    /// What a refusal means; none if it is no refusal.
-    #[must_use]
-    pub fn refusal(&self) -> Option<Refusal> {
+    /// What is allowed without an approval takes nothing away: pods may run on a node again, and the run's own tag goes
+    /// onto the cluster. A rollback checks the pool's tags right before.
+    fn authority(&self) -> Authority {
         match self {
-            // A lock of the resource is a person's word, and stays until a person takes it away.
-            Self::Refused { code, .. } if code == SCOPE_LOCKED => Some(Refusal::Final),
-            Self::Refused { status, .. } => Some(match status {
-                408 | 429 | 500..=599 => Refusal::Later,
-                // 404 as well: what should be changed is gone, which looking will show.
-                404 | 409 | 410 | 412 => Refusal::LookAgain,
-                _ => Refusal::Final,
-            }),
-            _ => None,
+            Self::Uncordon { .. } => Authority::Harmless,
+            Self::TagCluster { name, .. } if name == RUN_TAG => Authority::Harmless,
+            Self::Cordon { .. } | Self::DeletePool { .. } => Authority::Rollback,
+            _ => Authority::Approved,
         }
     }
+
+    /// A lock of the resource stays until an operator removes it.
+    fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
+        match result {
+            EffectResult::Refused { code, .. } if code == SCOPE_LOCKED => Some(Refusal::Final),
+            other => other.refusal(),
+        }
+    }
+}
+
+/// Returns why a service refused; with the next step if only an operator can end the refusal. None for other results.
+pub(crate) fn explain_refusal(result: &EffectResult) -> Option<String> {
+    let EffectResult::Refused { status, code, message, .. } = result else { return None };
+    let refusal = mooring_arm::Refusal {
+        status: *status,
+        code: Some(code.clone()),
+        message: message.clone(),
+        details: Vec::new(),
+    };
+    if let Some(right) = refusal.missing_right() {
+        let [action, scope] = [&right.action, &right.scope].map(|text| printable(text));
+        let linked = refusal.has_code("LinkedAuthorizationFailed");
+        let role = if linked { " (packaging/roles/mooring-repair-linked.json)" } else { "" };
+        return Some(format!(
+            "{code}: {action} is missing on {scope}; assign a role with this action there{role}, then run `resume`"
+        ));
+    }
+    if refusal.has_code(SCOPE_LOCKED) {
+        return Some(format!("{code}: {message} Then run `resume`"));
+    }
+    if refusal.has_code("DenyAssignmentAuthorizationFailed") {
+        return Some(format!(
+            "{code}: {message} Have the deny assignment removed, then run `resume`"
+        ));
+    }
+    Some(format!("{code}: {message}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use mooring_workflow::Effect as _;
+
     use super::*;
 
     #[test]
-    fn a_refusal_is_taken_for_what_it_means() {
+    fn lock_of_a_resource_is_a_final_refusal() {
+        let effect = Effect::DeletePool { pool: "p".into(), if_match: None };
         let of = |status, code: &str| {
             let (code, message) = (code.to_owned(), String::new());
-            EffectResult::Refused { status, code, message, retry_after: None }.refusal()
+            effect.refusal(&EffectResult::Refused { status, code, message, retry_after: None })
         };
-        for status in [408, 429, 500, 503, 599] {
-            assert_eq!(of(status, ""), Some(Refusal::Later), "{status}");
-        }
-        for status in [404, 409, 410, 412] {
-            assert_eq!(of(status, ""), Some(Refusal::LookAgain), "{status}");
-        }
-        for status in [400, 401, 403, 405, 422, 600] {
-            assert_eq!(of(status, ""), Some(Refusal::Final), "{status}");
-        }
+        assert_eq!(of(409, ""), Some(Refusal::ReadAgain));
         assert_eq!(of(409, "ScopeLocked"), Some(Refusal::Final));
         assert_eq!(of(403, "LinkedAuthorizationFailed"), Some(Refusal::Final));
-        assert_eq!(EffectResult::Done.refusal(), None);
+        assert_eq!(effect.refusal(&EffectResult::Done), None);
     }
 
     #[test]
     fn refusal_of_a_linked_right_names_it_and_the_next_step() {
         let of = |status, code: &str, message: &str| {
             let (code, message) = (code.to_owned(), message.to_owned());
-            EffectResult::Refused { status, code, message, retry_after: None }.explanation()
+            explain_refusal(&EffectResult::Refused { status, code, message, retry_after: None })
         };
         let linked = "The client 'c' with object id 'o' has permission to perform action 'P/write' on scope '/p'; however, it does not have permission to perform action 'N/subnets/join/action' on the linked scope(s) '/net/subnets/s' or the linked scope(s) are invalid.";
         let told = of(403, "LinkedAuthorizationFailed", linked).unwrap();
@@ -278,7 +211,7 @@ mod tests {
         let locked = "The scope '/p' cannot perform delete operation because following scope(s) are locked: '/g'. Please remove the lock and try again.";
         let told = of(409, "ScopeLocked", locked).unwrap();
         assert!(told.contains("locked: '/g'") && told.ends_with("run `resume`"), "{told}");
-        assert_eq!(of(409, "OperationNotAllowed", "busy"), None);
-        assert_eq!(EffectResult::Done.explanation(), None);
+        assert_eq!(of(409, "OperationNotAllowed", "busy").unwrap(), "OperationNotAllowed: busy");
+        assert_eq!(explain_refusal(&EffectResult::Done), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The names of things that a repair makes.
 
-use crate::approval::PlanHash;
+use mooring_workflow::approval::PlanHash;
 
 /// The tag by which a temporary pool says what it is for.
 pub const PURPOSE_TAG: &str = "mooring-purpose";
@@ -30,11 +30,6 @@ pub fn approval_tag(plan: &PlanHash) -> String {
 pub fn approved_plan(tag: &str) -> Option<PlanHash> {
     tag.strip_prefix(APPROVAL_VERSION)?.parse().ok()
 }
-
-/// Where journals are kept in a cluster.
-pub const NAMESPACE: &str = "mooring-system";
-/// The manifest that creates [`NAMESPACE`] and the permissions in it.
-pub const MANIFEST: &str = "packaging/roles/mooring-repair-cluster.yaml";
 
 /// The name of the `ConfigMap` with a pool's journal.
 #[must_use]

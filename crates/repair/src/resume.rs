@@ -4,21 +4,23 @@
 //! run follows from its own command line, from live state, and from the tag on the temporary pool, which takes the
 //! permission to write agent pools in Azure.
 
+use crate::workflow::RepairRun as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::approval::{Approval, ApprovalToken, PlanHash};
 use crate::begin::{BeginError, check_new_plan};
-use crate::guards::Guard;
-use crate::journal::Record;
-use crate::machine::{Phase, State};
 use crate::observation::Pool;
 use crate::plan::{Document, Plan, Step};
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
+use crate::workflow::Record;
+use crate::workflow::Run;
+use mooring_workflow::CheckResult;
+use mooring_workflow::Phase;
+use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};
 
 /// What a run can rely on besides its journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,19 +39,19 @@ pub enum Footing {
 
 /// What the run of a journal can rely on, given the live pools.
 #[must_use]
-pub fn footing(state: &State, pools: &[Pool]) -> Footing {
+pub fn footing(state: &Run, pools: &[Pool]) -> Footing {
     if state.phase == Phase::Aborting {
         return Footing::Harmless;
     }
     let anchor = StandIn::of(pools, state.pool());
     // What a finished run left vouches for nothing before this run has adopted it.
     if let Some(anchor) =
-        anchor.filter(|anchor| anchor.run.is_none() || anchor.run != state.plan.adopts)
+        anchor.filter(|anchor| anchor.run.is_none() || anchor.run != state.session.plan.adopts)
     {
         let source = anchor.source.as_deref().unwrap_or_default();
-        let vouches = anchor.run.as_deref() == Some(&state.run)
-            && anchor.approval.as_ref() == Some(&state.plan_hash)
-            && source.eq_ignore_ascii_case(state.plan.source_id());
+        let vouches = anchor.run.as_deref() == Some(&state.id)
+            && anchor.approval.as_ref() == Some(&state.facts.plan_hash)
+            && source.eq_ignore_ascii_case(state.session.plan.source_id());
         return if vouches { Footing::Anchored } else { Footing::Contradicted(anchor) };
     }
     if state.step().is_none_or(|step| step >= Step::TouchCluster) {
@@ -81,7 +83,7 @@ pub struct Fresh<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The guards.
-    pub guards: &'a [Guard],
+    pub guards: &'a [CheckResult],
 }
 
 /// What a process may do that continues a run.
@@ -138,7 +140,7 @@ pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<Strin
 /// `settings` are those of this command line; `records` are the journal's, and `fresh` is a plan of now where
 /// [`footing`] says that one is needed.
 pub fn authorize(
-    state: &State,
+    state: &Run,
     footing: &Footing,
     records: &[Record],
     settings: &Settings,
@@ -146,15 +148,16 @@ pub fn authorize(
     fresh: Option<Fresh<'_>>,
     now: Timestamp,
 ) -> Result<Grant, BeginError> {
-    let journal =
-        |approval, overrides| Ok(Grant { plan: Arc::clone(&state.plan), overrides, approval });
+    let journal = |approval, overrides| {
+        Ok(Grant { plan: Arc::clone(&state.session.plan), overrides, approval })
+    };
     match (state.phase, footing) {
         (Phase::Aborting, _) => return journal(Approval::Rollback, BTreeMap::new()),
         (_, Footing::Harmless) => return journal(Approval::None, BTreeMap::new()),
         _ => {}
     }
-    let further = further_overrides(&state.plan, settings);
-    let reviewed = state.plan.with_overrides(&further).hash();
+    let further = further_overrides(&state.session.plan, settings);
+    let reviewed = state.session.plan.with_overrides(&further).hash();
     let replace = |approval: Approval| {
         let fresh = fresh.ok_or(ResumeError::NoPlan)?;
         check_new_plan(records, fresh.plan, fresh.guards, settings, &approval, now)?;
@@ -183,24 +186,25 @@ pub fn authorize(
             replace(Approval::Pipeline(hash))
         }
         (Consent::Unattended | Consent::Pipeline, Footing::Anchored) => {
-            if state.plan.tool != VERSION {
-                return Err(
-                    ResumeError::OtherVersion(mooring_contract::shown(&state.plan.tool)).into()
-                );
+            if state.session.plan.tool != VERSION {
+                return Err(ResumeError::OtherVersion(mooring_contract::shown(
+                    &state.session.plan.tool,
+                ))
+                .into());
             }
             in_time(state, now)?;
-            let changed = differences(&state.plan.settings, &settings.bound());
+            let changed = differences(&state.session.plan.settings, &settings.bound());
             if !changed.is_empty() {
                 return Err(ResumeError::NotRepeated(changed).into());
             }
-            journal(Approval::Anchored(state.plan_hash.clone()), BTreeMap::new())
+            journal(Approval::Anchored(state.facts.plan_hash.clone()), BTreeMap::new())
         }
         (Consent::Unattended | Consent::Pipeline, _) => Err(ResumeError::NotVerified.into()),
     }
 }
 
-fn in_time(state: &State, now: Timestamp) -> Result<(), ResumeError> {
-    let end = state.plan.resume_before();
+fn in_time(state: &Run, now: Timestamp) -> Result<(), ResumeError> {
+    let end = state.session.plan.resume_before();
     if now < end { Ok(()) } else { Err(ResumeError::TooLate(end)) }
 }
 

@@ -6,8 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::names::{NAMESPACE, config_map};
+use crate::names::config_map;
 use crate::signatures::Signatures;
+use mooring_workflow::store::JournalPlace;
 
 /// Which pool of which cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,33 +121,15 @@ pub struct Settings {
     pub journal: JournalPlace,
 }
 
-/// Where a journal is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum JournalPlace {
-    /// In the target cluster, in this namespace.
-    ConfigMap(String),
-    /// In a file, by its whole path.
-    File(String),
-}
-
-impl Default for JournalPlace {
-    fn default() -> Self {
-        Self::ConfigMap(NAMESPACE.to_owned())
-    }
-}
-
-impl JournalPlace {
-    /// The place as the temporary pool's tag says it, so that whoever finds the pool finds the journal.
-    #[must_use]
-    pub fn pointer(&self, pool: &str) -> String {
-        match self {
-            Self::ConfigMap(namespace) => format!("configmap/{namespace}/{}", config_map(pool)),
-            // A tag's value has 256 characters; the end of a path tells more than its beginning.
-            Self::File(path) => {
-                let cut = path.char_indices().rev().nth(239).map_or(0, |(at, _)| at);
-                format!("file/{}", &path[cut..])
-            }
+/// The place as the temporary pool's tag names it, so that an operator who finds the pool finds the journal.
+#[must_use]
+pub fn pointer(place: &JournalPlace, pool: &str) -> String {
+    match place {
+        JournalPlace::ConfigMap(namespace) => format!("configmap/{namespace}/{}", config_map(pool)),
+        // A tag's value has 256 characters; the end of a path tells more than its beginning.
+        JournalPlace::File(path) => {
+            let cut = path.char_indices().rev().nth(239).map_or(0, |(at, _)| at);
+            format!("file/{}", &path[cut..])
         }
     }
 }
@@ -431,13 +414,13 @@ mod tests {
     #[test]
     fn a_pointer_to_the_journal_fits_into_a_tag() {
         assert_eq!(
-            JournalPlace::default().pointer("system"),
+            pointer(&JournalPlace::default(), "system"),
             "configmap/mooring-system/repair-system"
         );
         let elsewhere = JournalPlace::ConfigMap("ops".to_owned());
-        assert_eq!(elsewhere.pointer("system"), "configmap/ops/repair-system");
-        assert_eq!(JournalPlace::File("/a/b".into()).pointer("system"), "file//a/b");
-        let long = JournalPlace::File("/ü".repeat(300)).pointer("system");
+        assert_eq!(pointer(&elsewhere, "system"), "configmap/ops/repair-system");
+        assert_eq!(pointer(&JournalPlace::File("/a/b".into()), "system"), "file//a/b");
+        let long = pointer(&JournalPlace::File("/ü".repeat(300)), "system");
         assert_eq!(long.chars().count(), 245);
     }
 

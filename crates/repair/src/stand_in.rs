@@ -5,12 +5,12 @@ use std::fmt;
 use mooring_contract::shown;
 use serde::Serialize;
 
-use crate::approval::PlanHash;
 use crate::names::{
     APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approved_plan,
     temporary_pool,
 };
 use crate::observation::Pool;
+use mooring_workflow::approval::PlanHash;
 
 /// Where it stands, a run is not over, whoever knows of it, or it ended without its pool's work being done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

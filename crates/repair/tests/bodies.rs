@@ -7,20 +7,28 @@
     reason = "a test may fail loudly"
 )]
 
+use mooring_workflow::Step as _;
+use mooring_workflow::workflow::View as _;
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
-use mooring_repair::approval::Approval;
 use mooring_repair::begin::{BeginError, Start, begin};
-use mooring_repair::guards::{Guard, Outcome};
-use mooring_repair::journal::{Entry, Finish, Owner, follow};
-use mooring_repair::observation::{Answer, Cluster, Pool, Reading, Seen};
-use mooring_repair::plan::{self, Surroundings};
+use mooring_repair::observation::{Answer, Cluster, Pool, Seen};
+use mooring_repair::plan;
+use mooring_repair::plan::Surroundings;
 use mooring_repair::sanitise::{
     SanitiseError, differences, intent_of, sanitise, temporary, temporary_count,
 };
-use mooring_repair::settings::VersionPolicy::{self, ControlPlane, Keep};
-use mooring_repair::settings::{BudgetPolicy, JournalPlace, Settings, Target};
+use mooring_repair::settings::VersionPolicy;
+use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
+use mooring_repair::settings::{BudgetPolicy, Settings, Target};
+use mooring_repair::workflow::{Entry, Finish};
+use mooring_workflow::Reading;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::journal::follow;
+use mooring_workflow::lock::Owner;
+use mooring_workflow::store::JournalPlace;
+use mooring_workflow::{CheckResult, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -288,7 +296,7 @@ const EXPIRES: &str = "2026-05-26T21:40:00Z";
 fn planned_with(
     pool: &Value,
     around: &Surroundings,
-    guards: &[Guard],
+    guards: &[CheckResult],
     expires: &str,
     set: impl FnOnce(&mut Settings),
 ) -> plan::Plan {
@@ -458,7 +466,7 @@ fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
     let settings = Settings::new(target);
     let holder = "x".to_owned();
     let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder };
-    let guard = |outcome, overridden: Option<&str>, transient| Guard {
+    let guard = |outcome, overridden: Option<&str>, transient| CheckResult {
         name: "pool-state".into(),
         outcome,
         evidence: vec![],
@@ -466,7 +474,7 @@ fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
         transient,
     };
     let now = "2026-05-26T20:40:00Z".parse().unwrap();
-    let by = |records: &[_], approval, guard: Guard, now| {
+    let by = |records: &[_], approval, guard: CheckResult, now| {
         let start = Start { owner: owner.clone(), approval };
         begin(records, &plan, &[guard], &settings, start, "r", now)
     };
@@ -509,7 +517,7 @@ fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
 #[test]
 fn plan_hash_covers_checks_settings_overrides_and_expiry() {
     let around = Surroundings::unread();
-    let guard = |outcome| Guard {
+    let guard = |outcome| CheckResult {
         name: "pool-state".into(),
         outcome,
         evidence: vec!["evidence is for people".into()],
@@ -596,7 +604,7 @@ proptest! {
     #[test]
     fn what_is_stripped_is_gone(pool in any_json()) {
         let mut copy = pool.clone();
-        mooring_repair::sensitive::strip(&mut copy);
-        prop_assert_eq!(mooring_repair::sensitive::strip(&mut copy), Vec::<String>::new());
+        mooring_workflow::secret_fields::strip(&mut copy);
+        prop_assert_eq!(mooring_workflow::secret_fields::strip(&mut copy), Vec::<String>::new());
     }
 }

@@ -21,6 +21,7 @@
 
 mod fake;
 
+use mooring_workflow::Step as _;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,19 +29,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fake::scenarios::{CURABLE, STUCK, Scenario, barren, budget_that_never_clears, settings};
 use fake::{Chaos, Cloud, End, Ended, Kill, recover, resume, run_to_rest, undo, whole};
 use jiff::SignedDuration;
-use mooring_repair::journal::Finish;
-use mooring_repair::machine::Reason;
 use mooring_repair::plan::Step;
-use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::Reason;
+use mooring_repair::workflow::RunOutcome;
 use mooring_testbed::on_all_cores;
 use serde_json::Value;
 
 /// How a run ended, and what it left.
 fn outcome(end: &End) -> (String, Value) {
     let how = match &end.ended {
-        Ended::Rested(Rest::Finished(finish)) => format!("{finish:?}"),
-        Ended::Rested(Rest::Resumable { reason, .. }) => format!("{reason:?}"),
+        Ended::Rested(RunOutcome::Finished(finish)) => format!("{finish:?}"),
+        Ended::Rested(RunOutcome::Resumable { reason, .. }) => format!("{reason:?}"),
         other => format!("{other:?}"),
     };
     (how, end.cloud.borrow().end_state())
@@ -81,7 +82,7 @@ fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
 fn assert_repaired(end: &End, what: &str) {
     let cloud = end.cloud.borrow();
     let last: Vec<_> = cloud.journal.iter().rev().take(5).map(|record| &record.entry).collect();
-    let repaired = Ended::Rested(Rest::Finished(Finish::Repaired));
+    let repaired = Ended::Rested(RunOutcome::Finished(Finish::Repaired));
     assert_eq!(end.ended, repaired, "{what}; backwards from the end: {last:#?}");
 }
 
@@ -171,7 +172,7 @@ fn two_kills_at_any_points_end_as_the_clean_run_does() {
 fn assert_undone(end: &End, wanted: &str, what: &str) {
     let cloud = end.cloud.borrow();
     match &end.ended {
-        Ended::Rested(Rest::Finished(Finish::Aborted)) => {
+        Ended::Rested(RunOutcome::Finished(Finish::Aborted)) => {
             let state = cloud.end_state();
             assert_eq!(state["cordoned"], 0, "{what}");
             assert!(state["pools"].get("system").is_some(), "{what}");
@@ -185,7 +186,7 @@ fn assert_undone(end: &End, wanted: &str, what: &str) {
             let stays = cloud.pools.contains_key("systmp");
             assert!(!stays || carries || !is_usable("system"), "{what}: it stays for nothing");
         }
-        Ended::Rested(Rest::Resumable { reason: Reason::NotUndoable, .. }) => {
+        Ended::Rested(RunOutcome::Resumable { reason: Reason::NotUndoable, .. }) => {
             let end = recover(&cloud, &hasty(), None);
             assert_eq!(outcome(&end).0, wanted, "{what}");
         }
@@ -268,7 +269,7 @@ impl Faults<'_> {
     fn left_alone(&self, end: &End, what: &str) -> bool {
         let left_alone = [Finish::Refused, Finish::NothingToDo]
             .iter()
-            .any(|finish| end.ended == Ended::Rested(Rest::Finished(*finish)));
+            .any(|finish| end.ended == Ended::Rested(RunOutcome::Finished(*finish)));
         if left_alone {
             assert_untouched(end, what);
             self.alone.fetch_add(1, Ordering::Relaxed);
@@ -301,7 +302,9 @@ fn budget_kept(faults: &Faults<'_>) {
     let cloud = end.cloud.borrow();
     assert!(cloud.deletes.is_empty(), "{what}");
     assert!(cloud.pods.iter().any(|pod| pod.name == "rigid-a"), "{what}");
-    let Ended::Rested(Rest::Resumable { reason, .. }) = &ended else { panic!("{what}: {ended:?}") };
+    let Ended::Rested(RunOutcome::Resumable { reason, .. }) = &ended else {
+        panic!("{what}: {ended:?}")
+    };
     assert_eq!(*reason, Reason::BudgetBlocks, "{what}");
 }
 

@@ -22,6 +22,10 @@
 
 mod fake;
 
+use mooring_repair::workflow::RepairRun as _;
+use mooring_workflow::Effect as _;
+use mooring_workflow::Step as _;
+use mooring_workflow::workflow::View as _;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,17 +33,23 @@ use fake::records::{around, owner};
 use fake::scenarios::{Scenario, old_operation, settings};
 use fake::{CLUSTER, Cloud, Ended, go_on, whole};
 use jiff::SignedDuration;
-use mooring_repair::approval::{Approval, ApprovalToken};
-use mooring_repair::effects::{Effect, EffectResult};
-use mooring_repair::guards::{Outcome, Verdict};
-use mooring_repair::journal::{Entry, Record, Session, follow};
-use mooring_repair::machine::{Phase, State};
+use mooring_repair::effects::Effect;
+use mooring_repair::guards::Verdict;
 use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
-use mooring_repair::observation::{Answer, Query, Reading, Seen};
-use mooring_repair::plan::{self, Document, Plan, Step};
+use mooring_repair::observation::{Answer, Query, Seen};
+use mooring_repair::plan;
+use mooring_repair::plan::{Document, Plan, Step};
 use mooring_repair::report::detect;
 use mooring_repair::resume::{Consent, Footing, Fresh, Grant, authorize, footing};
+use mooring_repair::workflow::Run;
+use mooring_repair::workflow::{Entry, Record, Session};
 use mooring_testbed::on_all_cores;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Outcome;
+use mooring_workflow::Phase;
+use mooring_workflow::Reading;
+use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::journal::follow;
 use serde_json::{Value, json};
 
 /// A journal as its lines hold it: run and entry. The chain is made of them.
@@ -163,7 +173,7 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
     }
     // Steps that were never done.
     let run = real.last().unwrap().0.clone();
-    let mut state = State::replay(&cloud.journal).unwrap().unwrap();
+    let mut state = Run::replay(&cloud.journal).unwrap().unwrap();
     let mut longer = real.clone();
     while let (Some(step), Phase::Running) = (state.step(), state.phase) {
         let entry = Entry::StepDone { step, proof: vec!["forged".into()] };
@@ -191,7 +201,7 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
 }
 
 /// A plan of now with its guards, as `--pipeline` makes it.
-fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_repair::guards::Guard>)> {
+fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
     let settings = settings();
     let mut seen = Seen::default();
     let report = loop {
@@ -212,8 +222,8 @@ fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_repair::guards::Guard>)> {
 
 /// One process over a journal, as the operator's code does it; what it was granted, and the effects that it made.
 fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Cloud)> {
-    let state = State::replay(&cloud.journal).ok().flatten()?;
-    if state.is_finished() || !state.plan.cluster.eq_ignore_ascii_case(CLUSTER) {
+    let state = Run::replay(&cloud.journal).ok().flatten()?;
+    if state.is_finished() || !state.session.plan.cluster.eq_ignore_ascii_case(CLUSTER) {
         return None;
     }
     if state.pool() != "system" {
@@ -312,7 +322,7 @@ fn forge(name: &str, cloud: &Cloud, point: u64, count: &Count, check: impl Fn(&R
     for (forgery, lines) in forgeries(cloud, point) {
         let Some(journal) = forged(cloud, &lines) else { continue };
         let mut cloud = cloud.clone();
-        let Ok(state) = State::replay(&journal) else { continue };
+        let Ok(state) = Run::replay(&journal) else { continue };
         (cloud.journal, cloud.state) = (journal, state);
         for consent in [Consent::Unattended, Consent::Pipeline] {
             count.tried.fetch_add(1, Ordering::Relaxed);
@@ -334,7 +344,11 @@ fn assert_approved(original: &Document, resumed: &Resumed<'_>) {
         }
         Approval::Rollback | Approval::None => {
             for effect in effects {
-                assert!(effect.is_allowed(&grant.approval), "{what}: {}", effect.key());
+                assert!(
+                    effect.authority().is_given_by(&grant.approval),
+                    "{what}: {}",
+                    effect.key()
+                );
             }
         }
         other => panic!("{what}: nobody gave {other:?}"),
@@ -363,7 +377,7 @@ fn no_forged_journal_has_an_effect_that_no_approval_covers() {
         let killed = killed(make);
         on_all_cores(0..killed.len() as u64, |point| {
             let cloud = &killed[usize::try_from(point).unwrap()];
-            let original = State::replay(&cloud.journal).unwrap().unwrap().plan;
+            let original = Run::replay(&cloud.journal).unwrap().unwrap().session.plan;
             forge(name, cloud, point, &count, |resumed| assert_approved(&original, resumed));
         });
     }

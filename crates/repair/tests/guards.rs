@@ -7,15 +7,19 @@
     reason = "a test may fail loudly"
 )]
 
+use mooring_repair::observation::codes;
+use mooring_workflow::workflow::View as _;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::guards::{Guard, Outcome, Verdict, evaluate, verdict};
+use mooring_repair::guards::{Verdict, evaluate, verdict};
 use mooring_repair::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Node, Pool, Reading, ScaleSet, Seen,
+    ActivityEvent, Answer, Cluster, Instance, Node, Pool, ScaleSet, Seen,
 };
 use mooring_repair::report::detect;
 use mooring_repair::settings::{Settings, Target};
+use mooring_workflow::Reading;
+use mooring_workflow::{CheckResult, Outcome};
 use serde_json::{Value, json};
 
 fn body(text: &str) -> Value {
@@ -80,7 +84,7 @@ fn recorded() -> Seen {
     seen
 }
 
-fn guard(seen: &Seen, settings: &Settings, name: &str) -> Guard {
+fn guard(seen: &Seen, settings: &Settings, name: &str) -> CheckResult {
     evaluate(seen, settings, now()).into_iter().find(|guard| guard.name == name).unwrap()
 }
 
@@ -179,7 +183,7 @@ fn what_may_not_be_read_is_unknown_and_never_healthy() {
         for name in names {
             let guard = guard(&seen, &settings(), name);
             assert_eq!(guard.outcome, Outcome::Unknown, "{name} {answer:?}");
-            assert!(!guard.lets_through());
+            assert!(!guard.allows_run());
         }
         assert_eq!(verdict(&evaluate(&seen, &settings(), now())), Verdict::Unknown, "{answer:?}");
     }
@@ -587,7 +591,7 @@ fn an_override_lets_a_guard_through_and_says_why() {
     let seen = with_pools(vec![pool("system", &json!({"provisioningState": "Succeeded"}))]);
     let found = guard(&seen, &settings, "pool-state");
     assert_eq!(
-        (found.outcome, found.lets_through(), found.overridden.as_deref()),
+        (found.outcome, found.allows_run(), found.overridden.as_deref()),
         (Outcome::Fail, true, Some("ticket 7"))
     );
     assert_eq!(guard(&seen, &settings, "other-pools").overridden, None);
@@ -596,7 +600,7 @@ fn an_override_lets_a_guard_through_and_says_why() {
 #[test]
 fn missing_cluster_is_never_healthy() {
     let mut seen = Seen::default();
-    seen.take(Answer::Cluster(Reading::of_response(
+    seen.take(Answer::Cluster(response(
         404,
         &fixture!("02_managed_cluster_get_404"),
         Cluster::read,
@@ -618,10 +622,21 @@ fn detect_asks_for_what_it_needs_and_exits_as_documented() {
     assert_eq!(report.exit_code(), 1);
     assert_eq!(serde_json::to_value(&report).unwrap()["verdict"], "confirmed");
     assert!(report.table().contains("confirmed"));
-    seen.take(Answer::Events(Reading::of_response(
+    seen.take(Answer::Events(response(
         403,
         &fixture!("17_activity_log_403"),
         ActivityEvent::read_list,
     )));
     assert_eq!(detect(&seen, &settings(), now()).unwrap().exit_code(), 3);
+}
+
+/// What a recorded response means: its status decides, not the shape of its body.
+fn response<T>(status: u16, body: &Value, read: impl FnOnce(&Value) -> Option<T>) -> Reading<T> {
+    let code = || codes(body).into_iter().next().unwrap_or_else(|| format!("HTTP {status}"));
+    match status {
+        200..=299 => Reading::Known(read(body).unwrap()),
+        404 => Reading::NotFound,
+        401 | 403 => Reading::Denied(code()),
+        _ => Reading::Failed(code()),
+    }
 }

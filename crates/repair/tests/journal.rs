@@ -9,27 +9,35 @@
 
 mod common;
 
+use mooring_repair::workflow::Fact;
+use mooring_repair::workflow::PoolRepair;
+use mooring_repair::workflow::Reason;
+use mooring_workflow::Effect as _;
+use mooring_workflow::workflow::Workflow as _;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::effects::{Effect, EffectResult, Only};
-use mooring_repair::guards::{Guard, Outcome, Scope};
-use mooring_repair::journal::{
-    Disk, Entry, FileError, FileJournal, Finish, JournalError, Owner, RealDisk, Record, SCHEMA,
-    Tail, Workload, breaker, decode, encode, follow, join, retained, split, summaries, verify,
-};
-use mooring_repair::machine::{Phase, State};
+use mooring_repair::effects::{Effect, Only};
+use mooring_repair::guards::Scope;
+use mooring_repair::history::{breaker, retained, summaries};
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::settings::Settings;
+use mooring_repair::workflow::Run;
+use mooring_repair::workflow::{Entry, Finish, Record, Workload};
+use mooring_workflow::EffectResult;
+use mooring_workflow::Phase;
+use mooring_workflow::journal::{JournalError, Tail, decode, encode, follow, verify};
+use mooring_workflow::lock::Owner;
+use mooring_workflow::store::{Disk, FileError, FileJournal, RealDisk, join, split};
 use proptest::prelude::*;
 use serde_json::json;
 
 use common::session;
 
-type Repair = FileJournal<RealDisk>;
+type Repair = FileJournal<RealDisk, Entry>;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_779_000_000 + second).unwrap()
@@ -111,21 +119,11 @@ fn entries() -> Vec<Entry> {
     let mut all = vec![
         started("system"),
         Entry::StepDone { step: Step::Snapshot, proof: vec!["p".into()] },
-        Entry::Guards {
-            step: Step::Recheck,
-            guards: vec![Guard {
-                name: "pool-state".into(),
-                outcome: Outcome::Unknown,
-                evidence: vec!["e".into()],
-                overridden: Some("r".into()),
-                transient: true,
-            }],
-        },
-        Entry::Workloads {
+        Entry::Fact(Fact::Workloads {
             step: Step::DrainPool,
             workloads: BTreeMap::from([("u".into(), Workload { name: "n".into(), serving: 2 })]),
             losses: vec!["l".into()],
-        },
+        }),
     ];
     for (effect, result) in effects {
         let key = effect.key();
@@ -133,7 +131,7 @@ fn entries() -> Vec<Entry> {
         all.push(Entry::Outcome { key, result });
     }
     all.extend([
-        Entry::Stopped { reason: "Deadline".into(), message: "m".into() },
+        Entry::Stopped { reason: Reason::Deadline, message: "m".into() },
         resumed("system"),
         Entry::AbortStarted(session(&settings("system"), owner())),
         Entry::Finished { finish: Finish::Aborted, left: vec!["x".into()] },
@@ -159,21 +157,21 @@ fn every_record_is_read_back_as_it_was_written() {
     let records = chain(entries());
     assert_eq!(decode::<Entry>(&text(&records), Tail::Whole).unwrap(), records);
     verify(&records).unwrap();
-    let state = State::replay(&records).unwrap().unwrap();
+    let state = Run::replay(&records).unwrap().unwrap();
     assert_eq!(state.phase, Phase::Finished(Finish::Aborted));
     assert_eq!(state.attempt("abort cluster").unwrap().token.as_deref(), Some("t"));
     assert_eq!(state.attempt("abort cluster").unwrap().count, 1);
-    assert!(state.cordoned.contains("n"));
+    assert!(state.facts.cordoned.contains("n"));
     assert_eq!(state.step(), Some(Step::Settle));
 }
 
 #[test]
 fn every_prefix_of_a_journal_is_a_journal() {
     let records = chain(entries());
-    assert_eq!(State::replay(&[]).unwrap(), None);
+    assert_eq!(Run::replay(&[]).unwrap(), None);
     for length in 1..=records.len() {
-        let state = State::replay(&records[..length]).unwrap().unwrap();
-        let mut by_one = State::replay(&records[..1]).unwrap().unwrap();
+        let state = Run::replay(&records[..length]).unwrap().unwrap();
+        let mut by_one = Run::replay(&records[..1]).unwrap().unwrap();
         for record in &records[1..length] {
             by_one.take(record).unwrap();
         }
@@ -192,12 +190,12 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
     let newer = text(&records).replacen("journal/v2", "journal/v3", 1);
     assert_eq!(
         decode::<Entry>(&newer, Tail::Whole),
-        Err(JournalError::Schema(0, "mooring.repair.journal/v3".into(), SCHEMA))
+        Err(JournalError::Schema(0, "mooring.repair.journal/v3".into(), PoolRepair::SCHEMA))
     );
     let mut gap = records.clone();
     gap.remove(2);
     assert_eq!(verify(&gap), Err(JournalError::Broken(3)));
-    assert_eq!(State::replay(&gap), Err(JournalError::Broken(3)));
+    assert_eq!(Run::replay(&gap), Err(JournalError::Broken(3)));
     let mut other = records.clone();
     other[2] = follow(Some(&records[1]), "r1", at(99), resumed("system"));
     assert_eq!(verify(&other), Err(JournalError::Broken(3)));
@@ -208,7 +206,7 @@ fn a_change_a_gap_and_a_swap_are_named_by_their_record() {
     let after = follow(Some(&last), "r1", at(0), started("system"));
     assert_eq!(verify(&[last, after]), Err(JournalError::Broken(u64::MAX)));
     verify(&records[3..]).unwrap();
-    assert_eq!(State::replay(&records[3..]).unwrap(), None);
+    assert_eq!(Run::replay(&records[3..]).unwrap(), None);
 }
 
 #[test]
@@ -226,7 +224,7 @@ fn a_record_out_of_its_place_is_refused() {
         let mut all = vec![started("system")];
         let length = all.len() + tail.len();
         all.extend(tail);
-        match State::replay(&chain(all)) {
+        match Run::replay(&chain(all)) {
             Err(JournalError::Senseless(seq, text)) => {
                 assert_eq!(usize::try_from(seq).unwrap(), length - 1);
                 assert!(text.contains(why), "{text}");
@@ -236,7 +234,7 @@ fn a_record_out_of_its_place_is_refused() {
     }
     let first = follow(None, "r1", at(0), started("system"));
     let foreign = follow(Some(&first), "r2", at(1), resumed("system"));
-    assert!(matches!(State::replay(&[first, foreign]), Err(JournalError::Senseless(1, _))));
+    assert!(matches!(Run::replay(&[first, foreign]), Err(JournalError::Senseless(1, _))));
 }
 
 #[test]
@@ -321,13 +319,13 @@ fn a_journal_keeps_the_last_runs_and_all_that_the_breaker_counts() {
     }
     let runs = summaries(&records);
     assert_eq!((runs[1].step, runs[1].deleted), (Some(Step::Snapshot), None));
-    let first_kept = |now: i64| retained(&records, at(now))[0].run.clone();
+    let first_kept = |now: i64| records[records.len() - retained(&records, at(now))].run.clone();
     let day = 24 * 3600;
     assert_eq!(first_kept(10 * 3600), "r0", "it may count against a third recreation");
     assert_eq!(first_kept(day - 1), "r0");
     assert_eq!(first_kept(day), "r2", "eight runs are kept whatever they did");
-    assert_eq!(retained(&records, at(day)).len(), 8 * 3);
-    assert_eq!(retained(&[], at(0)), &[]);
+    assert_eq!(retained(&records, at(day)), 8 * 3);
+    assert_eq!(retained(&[], at(0)), 0);
     assert_eq!(breaker(&runs[..1], "system", at(day - 1)), None);
 }
 
@@ -464,7 +462,7 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         for tail in [Tail::Whole, Tail::MayBeTorn] {
             if let Ok(records) = decode::<Entry>(&text, tail) {
-                let _ = State::replay(&records);
+                let _ = Run::replay(&records);
             }
         }
     }

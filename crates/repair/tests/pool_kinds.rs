@@ -1,10 +1,13 @@
 //! Which pools a plan is made for, and what it makes of them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
-use mooring_repair::observation::{Answer, Cluster, Pool, Reading, Seen};
-use mooring_repair::plan::{self, Plan, PlanError, Surroundings};
+use mooring_repair::observation::{Answer, Cluster, Pool, Seen};
+use mooring_repair::plan;
+use mooring_repair::plan::{Plan, PlanError, Surroundings};
 use mooring_repair::sanitise::CRITICAL_TAINT;
 use mooring_repair::settings::{Settings, Target, VersionPolicy};
+use mooring_workflow::Reading;
+use mooring_workflow::workflow::View as _;
 use serde_json::{Value, json};
 
 const SUBNET: &str =

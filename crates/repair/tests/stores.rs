@@ -9,15 +9,21 @@
 
 mod common;
 
+use mooring_repair::shell::store;
+use mooring_repair::workflow::Reason;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_repair::journal::{Entry, Finish, Owner, Record, SEGMENT_BYTES, encode, follow};
-use mooring_repair::names::NAMESPACE;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{ConfigMapStore, FileStore, KubeApi, Store, StoreError};
+use mooring_repair::workflow::{Entry, Finish, Record};
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use mooring_simulator::kubernetes::{Clock, InProcess, Key, Kubernetes, Options, Running, Shell};
+use mooring_workflow::journal::{encode, follow};
+use mooring_workflow::kube_api::KubeApi;
+use mooring_workflow::lock::Owner;
+use mooring_workflow::store::NAMESPACE;
+use mooring_workflow::store::SEGMENT_BYTES;
+use mooring_workflow::store::{FileStore, Store, StoreError};
 use serde_json::Value;
 
 fn start() -> Timestamp {
@@ -62,9 +68,9 @@ impl Server {
         })
     }
 
-    fn store(&self) -> Store {
+    fn store(&self) -> Store<Entry> {
         let client = kube::Client::new(InProcess::new(self.shell.clone()), "default");
-        Store::ConfigMap(Box::new(ConfigMapStore::new(KubeApi::new(client), NAMESPACE, "system")))
+        store(KubeApi::new(client), NAMESPACE, "system")
     }
 }
 
@@ -85,17 +91,17 @@ fn begins() -> Entry {
 }
 
 fn stopped(length: usize) -> Entry {
-    Entry::Stopped { reason: "Deadline".into(), message: "m".repeat(length) }
+    Entry::Stopped { reason: Reason::Deadline, message: "m".repeat(length) }
 }
 
-async fn append(store: &mut Store, records: &mut Vec<Record>, entry: Entry) {
+async fn append(store: &mut Store<Entry>, records: &mut Vec<Record>, entry: Entry) {
     let record = follow(records.last(), "run", start(), entry);
     store.append(&record, start()).await.unwrap();
     records.push(record);
 }
 
 /// The store with its lock taken, and a run begun in it.
-async fn begun(mut store: Store) -> (Store, Vec<Record>) {
+async fn begun(mut store: Store<Entry>) -> (Store<Entry>, Vec<Record>) {
     store.load().await.unwrap();
     store.lock(&owner("a"), start()).await.unwrap();
     let mut records = Vec::new();
@@ -109,7 +115,7 @@ async fn what_was_appended_is_there_for_everybody() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("journal");
     let files = || Store::File(FileStore::new(&file));
-    for make in [&(|| server.store()) as &dyn Fn() -> Store, &files] {
+    for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
         let mut store = make();
         assert!(store.load().await.unwrap().records.is_empty());
         store.lock(&owner("a"), start()).await.unwrap();
@@ -140,7 +146,7 @@ async fn a_record_in_the_cluster_is_a_sign_of_life() {
 
 #[tokio::test(start_paused = true)]
 async fn a_store_says_where_it_is() {
-    let file: Store = Store::File(FileStore::new("/var/lib/journal".as_ref()));
+    let file: Store<Entry> = Store::File(FileStore::new("/var/lib/journal".as_ref()));
     assert_eq!(file.place(), "file /var/lib/journal");
     let server = Server::with(Vec::new());
     assert_eq!(server.store().place(), "ConfigMap mooring-system/repair-system");
@@ -169,7 +175,7 @@ async fn of_two_writers_only_one_succeeds() {
 async fn a_file_has_one_owner_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("journal");
-    let (mut one, mut two): (Store, Store) =
+    let (mut one, mut two): (Store<Entry>, Store<Entry>) =
         (Store::File(FileStore::new(&file)), Store::File(FileStore::new(&file)));
     one.load().await.unwrap();
     two.load().await.unwrap();
@@ -188,7 +194,7 @@ async fn a_file_has_one_owner_at_a_time() {
 async fn whoever_takes_a_file_over_has_what_its_last_owner_wrote_before_it_let_go() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("journal");
-    let make = || -> Store { Store::File(FileStore::new(&file)) };
+    let make = || -> Store<Entry> { Store::File(FileStore::new(&file)) };
     let mut next = make();
     let loaded = next.load().await.unwrap();
     let (mut last, records) = begun(make()).await;
@@ -207,7 +213,7 @@ async fn a_lock_file_is_its_owners_alone_and_never_a_link() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let folder = tempfile::tempdir().unwrap();
     let lock_file = folder.path().join("journal.lock");
-    let make = || -> Store { Store::File(FileStore::new(&folder.path().join("journal"))) };
+    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
     let mut store = make();
     store.load().await.unwrap();
     store.lock(&owner("a"), start()).await.unwrap();
@@ -229,7 +235,7 @@ async fn a_lock_file_is_its_owners_alone_and_never_a_link() {
 #[tokio::test(start_paused = true)]
 async fn a_file_forgets_all_but_the_last_records() {
     let folder = tempfile::tempdir().unwrap();
-    let make = || -> Store { Store::File(FileStore::new(&folder.path().join("journal"))) };
+    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
     let (mut store, mut records) = begun(make()).await;
     for length in 0..4 {
         append(&mut store, &mut records, stopped(length)).await;

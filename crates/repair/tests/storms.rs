@@ -8,12 +8,15 @@
 )]
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::guards::{Guard, Outcome, Verdict, evaluate, verdict};
+use mooring_repair::guards::{Verdict, evaluate, verdict};
 use mooring_repair::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Nic, Node, Pool, Reading, ScaleSet, Seen,
+    ActivityEvent, Answer, Cluster, Instance, Nic, Node, Pool, ScaleSet, Seen,
 };
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::signatures::Signatures;
+use mooring_workflow::Reading;
+use mooring_workflow::workflow::View as _;
+use mooring_workflow::{CheckResult, Outcome};
 use serde_json::{Value, json};
 
 const SET: &str = "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets/aks-system-1-vmss";
@@ -179,7 +182,8 @@ fn a_file_of_signatures_replaces_what_a_wedge_is() {
 impl Case {
     fn wrong(&self, settings: &Settings) -> Option<String> {
         let guards = evaluate(&seen(&self.log, &self.live), settings, now());
-        let writes: &Guard = guards.iter().find(|guard| guard.name == "failing-writes").unwrap();
+        let writes: &CheckResult =
+            guards.iter().find(|guard| guard.name == "failing-writes").unwrap();
         let found = (writes.outcome, verdict(&guards));
         (found != self.expected).then(|| {
             format!(

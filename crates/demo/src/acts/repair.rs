@@ -1,6 +1,7 @@
 //! The repair: looked at, planned, applied, killed, resumed.
 
 use mooring_repair::plan::Step;
+use mooring_workflow::Step as _;
 use serde_json::Value;
 
 use crate::commands::Answer;

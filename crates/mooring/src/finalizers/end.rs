@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use mooring_repair::finalizers::plan::OPERATOR_GONE;
-use mooring_repair::finalizers::report::{RunReport, Verdict};
-use mooring_repair::finalizers::run::Rest;
-use mooring_repair::finalizers::shell::{BeginError, Ending, Remover, SignedOut, Standing};
+use mooring_finalizers::plan::OPERATOR_GONE;
+use mooring_finalizers::report::{RunReport, Verdict};
+use mooring_finalizers::shell::{BeginError, CommandResult, JournalStatus, Remover, SignedOut};
+use mooring_finalizers::workflow::{Finish, RunOutcome};
 
 use super::arguments::Written;
 use crate::failure::Failure;
@@ -39,29 +39,32 @@ pub(crate) async fn end(
     remover: &Remover,
     profile: &str,
     plan_hash: &str,
-    ending: Ending,
+    ending: CommandResult,
     output: Written,
 ) -> Result<u8, Failure> {
     match &ending {
-        Ending::Rested(_) | Ending::Resumable(_) => {
+        CommandResult::Rested(_) | CommandResult::Resumable(_) => {
             if let Ok(standing) = remover.status().await
                 && let Ok(Some(found)) = RunReport::of(&standing.records)
             {
                 report(&found, output)?;
             }
         }
-        Ending::Refused(error) => {
+        CommandResult::Refused(error) => {
             without_run(profile, plan_hash, Verdict::Refused, Some(error.to_string()), output)?;
         }
-        Ending::Nothing(_) | Ending::Held(_) | Ending::Failed(_) | Ending::NoJournal(_) => {}
+        CommandResult::Nothing(_)
+        | CommandResult::Held(_)
+        | CommandResult::Failed(_)
+        | CommandResult::NoJournal(_) => {}
     }
     code(
         ending,
         "mooring finalizers status",
         "`mooring finalizers resume` continues, with the same profile and a new plan",
         |rest| match rest {
-            Rest::Finished(clean) => Ok(u8::from(!clean)),
-            Rest::Resumable { message, .. } => Err(message),
+            RunOutcome::Finished(finish) => Ok(u8::from(finish == Finish::Leftovers)),
+            RunOutcome::Resumable { message, .. } => Err(message),
         },
         refusal,
     )
@@ -81,9 +84,11 @@ pub(crate) fn refusal(error: &BeginError) -> Failure {
         BeginError::OtherCluster(_) => Failure::refused(format!(
             "{error}\nhint: check the kubeconfig's current context, and `--journal`"
         )),
-        BeginError::PlanChanged { .. } | BeginError::Expired(_) => Failure::refused(format!(
-            "{error}\nhint: review `mooring finalizers plan` again, and approve that"
-        )),
+        BeginError::PlanChanged { .. } | BeginError::Expired(_) | BeginError::NotApproved => {
+            Failure::refused(format!(
+                "{error}\nhint: review `mooring finalizers plan` again, and approve that"
+            ))
+        }
         BeginError::Refused { name, .. } => {
             Failure::refused(format!("{error}\n{}", check_hint(name)))
         }
@@ -104,7 +109,7 @@ const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig
 
 /// What the journal says of the last run.
 pub(crate) fn standing(
-    standing: &Standing,
+    standing: &JournalStatus,
     former: Option<&str>,
     output: Written,
 ) -> Result<(), Failure> {

@@ -8,17 +8,20 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use jiff::Timestamp;
+use mooring_finalizers::plan;
+use mooring_finalizers::plan::Plan;
+use mooring_finalizers::report::Verdict;
+use mooring_finalizers::settings::Settings;
+use mooring_finalizers::shell::{BeginError, CommandResult, Remover};
+use mooring_finalizers::step::Step;
+use mooring_finalizers::workflow::Run;
+use mooring_finalizers::workflow::{Decision, Fact};
 use mooring_kubeconfig::Connection;
-use mooring_repair::approval::ApprovalToken;
-use mooring_repair::finalizers::machine::Action;
-use mooring_repair::finalizers::plan::{self, Plan};
-use mooring_repair::finalizers::report::Verdict;
-use mooring_repair::finalizers::settings::Settings;
-use mooring_repair::finalizers::shell::{Approval, BeginError, Ending, Remover};
-use mooring_repair::finalizers::state::State;
-use mooring_repair::finalizers::step::Step;
-use mooring_repair::guards::{Guard, Outcome};
-use mooring_repair::shell::KubeApi;
+use mooring_workflow::Step as _;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::approval::ApprovalToken;
+use mooring_workflow::kube_api::KubeApi;
+use mooring_workflow::{CheckResult, Outcome};
 
 pub(crate) use arguments::FinalizersArguments;
 use arguments::{Drawn, FinalizersCommand, RunArguments, TargetArguments, Written};
@@ -152,7 +155,7 @@ impl Session {
 
     fn unreadable(&self, why: String) -> Failure {
         if self.remover.is_signed_out() {
-            end::signed_out(mooring_repair::finalizers::shell::SignedOut)
+            end::signed_out(mooring_finalizers::shell::SignedOut)
         } else {
             Failure::unreadable(why)
         }
@@ -174,7 +177,7 @@ impl Session {
             Drawn::Mermaid => plan::mermaid(plan),
         };
         print(text.as_bytes())?;
-        let Some(guard) = plan.guards.iter().find(|guard| !guard.lets_through()) else {
+        let Some(guard) = plan.guards.iter().find(|guard| !guard.allows_run()) else {
             return Ok(0);
         };
         if plan.nothing_to_do {
@@ -194,7 +197,7 @@ impl Session {
         if let Some(token) =
             request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
         {
-            let expired = Ending::Refused(BeginError::Expired(token.expires));
+            let expired = CommandResult::Refused(BeginError::Expired(token.expires));
             return self.end("", expired, request).await;
         }
         let unfinished = match self.unfinished(request).await? {
@@ -226,44 +229,44 @@ impl Session {
                 self.remover.apply(&plan, &approval, watcher).await
             }
         };
-        let ending = signals.during(Box::pin(run), Ending::Resumable).await;
+        let ending = signals.during(Box::pin(run), CommandResult::Resumable).await;
         progress.end();
         self.end(plan.hash.as_str(), ending, request).await
     }
 
     /// True if the journal's unfinished run is the one to continue; or the end of the command.
-    async fn unfinished(&self, request: &Request) -> Result<Result<bool, Ending>, Failure> {
+    async fn unfinished(&self, request: &Request) -> Result<Result<bool, CommandResult>, Failure> {
         let standing = match self.remover.status().await {
             Ok(standing) => standing,
             // Without a journal to read, beginning one will tell.
             Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
             Err(why) => return Err(self.unreadable(why)),
         };
-        let found = State::replay(&standing.records);
+        let found = Run::replay(&standing.records);
         let found =
             found.map_err(|error| Failure::unreadable(format!("{}: {error}", standing.place)));
         let state = match found {
-            Ok(state) => state.filter(|state| state.finished.is_none()),
+            Ok(state) => state.filter(|state| !state.is_finished()),
             Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
             Err(failure) => return Err(failure),
         };
         let Some(state) = state else {
             return Ok(match request.begin {
                 Begin::New => Ok(false),
-                Begin::Unfinished => Err(Ending::Nothing(format!(
+                Begin::Unfinished => Err(CommandResult::Nothing(format!(
                     "there is no unfinished run in {}",
                     standing.place
                 ))),
             });
         };
         if let Err(error) = self.remover.check_profile(&state) {
-            return Ok(Err(Ending::Refused(error)));
+            return Ok(Err(CommandResult::Refused(error)));
         }
         if request.begin == Begin::New && !request.best_effort {
-            return Ok(Err(in_the_way(standing.lock, BeginError::Unfinished(state.run))));
+            return Ok(Err(in_the_way(standing.lock, BeginError::Unfinished(state.id))));
         }
         if request.begin == Begin::New {
-            write(&format!("run {} is not over and is continued\n", state.run));
+            write(&format!("run {} is not over and is continued\n", state.id));
         }
         Ok(Ok(true))
     }
@@ -271,24 +274,24 @@ impl Session {
     /// What approves this plan: the command line's token, `--best-effort`, or a name that is typed to it.
     fn approve(&self, plan: &Plan, request: &Request) -> Result<Approval, Failure> {
         if plan.nothing_to_do {
-            return Ok(Approval::NoTargets);
+            return Ok(Approval::None);
         }
         if let Some(token) = &request.token {
             return Ok(Approval::Token(token.clone()));
         }
         if request.best_effort {
-            return Ok(Approval::BestEffort);
+            return Ok(Approval::Pipeline(plan.hash.clone()));
         }
         write(&format!("{}\n", plan::table(plan)));
         // What is refused anyway needs no name.
-        if plan.guards.iter().all(Guard::lets_through) {
+        if plan.guards.iter().all(CheckResult::allows_run) {
             let name = format!("{}/{}", self.cluster(), self.profile);
             let question =
                 format!("Type {name} to remove {} from cluster {}: ", self.profile, self.cluster());
             let command = if request.begin == Begin::New { "apply" } else { "resume" };
             confirm(&name, &question, &format!("{command} --yes --plan-hash APPROVAL"))?;
         }
-        Ok(Approval::Typed)
+        Ok(Approval::Typed(plan.hash.clone()))
     }
 
     /// Shows what would be done, and whether the approval is one for it.
@@ -307,27 +310,31 @@ impl Session {
         }
     }
 
-    async fn end(&self, hash: &str, ending: Ending, request: &Request) -> Result<u8, Failure> {
+    async fn end(
+        &self,
+        hash: &str,
+        ending: CommandResult,
+        request: &Request,
+    ) -> Result<u8, Failure> {
         end::end(&self.remover, &self.profile, hash, ending, request.output).await
     }
 }
 
 /// Tells a person what comes next.
-fn tell(progress: &mut Progress, state: &State, action: &Action) {
-    use mooring_repair::finalizers::entry::Entry;
+fn tell(progress: &mut Progress, state: &Run, action: &Decision) {
     let what = match action {
-        Action::Effect { effect, .. } => format!("{} {}", effect.verb(), effect.target()),
-        Action::Wait { why, .. } => format!("waiting {why}"),
-        Action::Stop { message, .. } => format!("stopping: {message}"),
-        Action::Record(entry) => match &**entry {
-            Entry::StepDone { proof, .. } => format!("done: {}", proof.join("; ")),
-            Entry::Spared { key, why } => format!("{key} stays: {why}"),
-            _ => return,
-        },
-        Action::Observe(_) | Action::LookAgain | Action::Done => return,
+        Decision::Apply(effect) => format!("{} {}", effect.verb(), effect.target()),
+        Decision::Wait { why, .. } => format!("waiting {why}"),
+        Decision::Stop(stop) => format!("stopping: {}", stop.message),
+        Decision::Done(proof) => format!("done: {}", proof.join("; ")),
+        Decision::Record(fact) => {
+            let Fact::Spared { key, why } = &**fact;
+            format!("{key} stays: {why}")
+        }
+        Decision::Refresh | Decision::Finish(..) => return,
     };
     let place = state.step().map_or("end".to_owned(), |step| {
-        format!("step {}/{} {}", step as usize + 1, Step::ALL.len(), step.name())
+        format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name())
     });
-    progress.show(&place, "", &what, matches!(action, Action::Wait { .. }));
+    progress.show(&place, "", &what, matches!(action, Decision::Wait { .. }));
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
-use mooring_repair::finalizers::plan::OPERATOR_GONE;
-use mooring_repair::finalizers::profile::{Profile, Release, ReleaseResources};
-use mooring_repair::finalizers::settings::Settings;
-use mooring_repair::settings::JournalPlace;
+use mooring_finalizers::plan::OPERATOR_GONE;
+use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
+use mooring_finalizers::settings::Settings;
+use mooring_workflow::store::JournalPlace;
 
 use super::arguments::{PolicyArguments, TargetArguments};
 use crate::failure::Failure;

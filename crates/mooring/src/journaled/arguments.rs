@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use clap::Args;
-use mooring_repair::approval::ApprovalToken;
-use mooring_repair::names::NAMESPACE;
-use mooring_repair::settings::JournalPlace;
+use mooring_workflow::approval::ApprovalToken;
+use mooring_workflow::store::JournalPlace;
+use mooring_workflow::store::NAMESPACE;
 
 use crate::failure::Failure;
 

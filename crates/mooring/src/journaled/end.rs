@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use mooring_contract::printable::{printable, shell_word};
-use mooring_repair::journal::{Liveness, Lock, SILENCE};
-use mooring_repair::names::NAMESPACE;
-use mooring_repair::settings::JournalPlace;
-use mooring_repair::shell::{JournalEnding as Ending, liveness, this_process};
+use mooring_workflow::command::CommandResult;
+use mooring_workflow::lock::{Liveness, Lock, SILENCE};
+use mooring_workflow::process::{liveness, this_process};
+use mooring_workflow::store::JournalPlace;
+use mooring_workflow::store::NAMESPACE;
 
 use super::progress::write;
 use crate::failure::Failure;
@@ -13,7 +14,7 @@ use crate::failure::Failure;
 /// The exit code of an ending. `status` is the command that tells how far a run is, `next` says what can be done with one
 /// that can be resumed; `rested` tells the code of one that came to rest, or why it can be resumed.
 pub(crate) fn code<R, B>(
-    ending: Ending<R, B>,
+    ending: CommandResult<R, B>,
     status: &str,
     next: &str,
     rested: impl FnOnce(R) -> Result<u8, String>,
@@ -21,18 +22,18 @@ pub(crate) fn code<R, B>(
 ) -> Result<u8, Failure> {
     let resumable = |why: String| Failure::resumable(format!("{why}\nhint: {next}"));
     match ending {
-        Ending::Rested(rest) => rested(rest).map_err(resumable),
-        Ending::Resumable(why) => Err(resumable(why)),
-        Ending::Nothing(text) => {
+        CommandResult::Rested(rest) => rested(rest).map_err(resumable),
+        CommandResult::Resumable(why) => Err(resumable(why)),
+        CommandResult::Nothing(text) => {
             write(&format!("{text}; nothing to do\n"));
             Ok(0)
         }
-        Ending::Refused(error) => Err(refusal(&error)),
-        Ending::Held(lock) => {
+        CommandResult::Refused(error) => Err(refusal(&error)),
+        CommandResult::Held(lock) => {
             Err(Failure::refused(format!("{}\nhint: `{status}` tells how far it is", held(&lock))))
         }
-        Ending::Failed(why) => Err(Failure::unreadable(why)),
-        Ending::NoJournal(why) => Err(Failure::unreadable(format!(
+        CommandResult::Failed(why) => Err(Failure::unreadable(why)),
+        CommandResult::NoJournal(why) => Err(Failure::unreadable(format!(
             "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs permissions on ConfigMaps in its namespace ({NAMESPACE} by default)"
         ))),
     }
@@ -58,10 +59,10 @@ pub(crate) fn held(lock: &Lock) -> String {
 }
 
 /// What an earlier run that is not over means for one that should begin: somebody is at work, or `left`.
-pub(crate) fn in_the_way<R, B>(lock: Option<Lock>, left: B) -> Ending<R, B> {
+pub(crate) fn in_the_way<R, B>(lock: Option<Lock>, left: B) -> CommandResult<R, B> {
     let silent = |lock: &Lock| Timestamp::now().duration_since(lock.heartbeat) >= SILENCE;
     let alive = lock.filter(|lock| !silent(lock) && !is_gone(lock));
-    alive.map_or_else(|| Ending::Refused(left), Ending::Held)
+    alive.map_or_else(|| CommandResult::Refused(left), CommandResult::Held)
 }
 
 /// True if the owner was a process of this machine that runs no more.
@@ -72,7 +73,7 @@ fn is_gone(lock: &Lock) -> bool {
 #[cfg(test)]
 mod tests {
     use jiff::SignedDuration;
-    use mooring_repair::journal::Owner;
+    use mooring_workflow::lock::Owner;
 
     use super::*;
 
@@ -84,7 +85,7 @@ mod tests {
             let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);
             Lock { owner, heartbeat }
         };
-        let blocks = |lock| matches!(in_the_way::<(), _>(lock, ()), Ending::Held(_));
+        let blocks = |lock| matches!(in_the_way::<(), _>(lock, ()), CommandResult::Held(_));
         assert!(blocks(Some(of(me.pid, 5))));
         assert!(!blocks(Some(of(me.pid, 40))), "it is silent");
         assert!(!blocks(Some(of(u32::MAX - 1, 5))), "its process is gone");

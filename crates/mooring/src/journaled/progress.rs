@@ -40,16 +40,16 @@ impl Progress {
 }
 
 /// After this long somebody who waits wants to know that something is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Does something that is usually quick, and says so while it is not: Azure may ask to wait, and is waited for.
 pub(crate) async fn patiently<T>(work: impl Future<Output = T>) -> T {
     let mut work = Box::pin(work);
     let mut waited = Duration::ZERO;
     loop {
-        match tokio::time::timeout(PATIENCE, &mut work).await {
+        match tokio::time::timeout(LOCK_WAIT, &mut work).await {
             Ok(done) => return done,
-            Err(_) => waited += PATIENCE,
+            Err(_) => waited += LOCK_WAIT,
         }
         write(&format!("still looking, for {} s\n", waited.as_secs()));
     }

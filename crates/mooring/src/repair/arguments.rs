@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use mooring_repair::approval::ApprovalToken;
 use mooring_repair::settings::VersionPolicy;
+use mooring_workflow::approval::ApprovalToken;
 
 use crate::cluster_cli::ClusterName;
 use crate::journaled::{Approval, JournalArgument};

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use mooring_repair::begin::BeginError;
-use mooring_repair::journal::Finish;
-use mooring_repair::machine::Reason;
 use mooring_repair::report::RunReport;
 use mooring_repair::resume::ResumeError;
-use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{Ending, Operator};
+use mooring_repair::shell::{CommandResult, Operator};
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::Reason;
+use mooring_repair::workflow::RunOutcome;
 
 use super::arguments::Written;
 use super::show;
@@ -19,10 +19,10 @@ use crate::journaled::{code, flag};
 /// Shows the report of a run that was begun, and says what to do next.
 pub(crate) async fn end(
     operator: &mut Operator,
-    ending: Ending,
+    ending: CommandResult,
     output: Written,
 ) -> Result<u8, Failure> {
-    let begun = matches!(ending, Ending::Rested(_) | Ending::Resumable(_));
+    let begun = matches!(ending, CommandResult::Rested(_) | CommandResult::Resumable(_));
     let mut over = false;
     if begun
         && let Ok(standing) = operator.status().await
@@ -34,7 +34,10 @@ pub(crate) async fn end(
     let flags = flags(operator.settings());
     let status = format!("mooring repair status{flags}");
     let mut next = format!("`mooring repair resume{flags}` continues");
-    if !matches!(&ending, Ending::Rested(Rest::Resumable { reason: Reason::NotUndoable, .. })) {
+    if !matches!(
+        &ending,
+        CommandResult::Rested(RunOutcome::Resumable { reason: Reason::NotUndoable, .. })
+    ) {
         let _ = write!(next, ", `mooring repair abort{flags}` undoes what can be undone");
     }
     if over {
@@ -45,9 +48,9 @@ pub(crate) async fn end(
         &status,
         &next,
         |rest| match rest {
-            Rest::Finished(Finish::Repaired | Finish::NothingToDo | Finish::Aborted) => Ok(0),
-            Rest::Finished(Finish::Refused) => Ok(4),
-            Rest::Resumable { message, .. } => Err(message),
+            RunOutcome::Finished(Finish::Repaired | Finish::NothingToDo | Finish::Aborted) => Ok(0),
+            RunOutcome::Finished(Finish::Refused) => Ok(4),
+            RunOutcome::Resumable { message, .. } => Err(message),
         },
         |error| refusal(error, operator.settings()),
     )

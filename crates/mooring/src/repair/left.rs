@@ -1,27 +1,27 @@
 //! What an earlier run left.
 
 use mooring_repair::begin::BeginError;
-use mooring_repair::journal::Record;
-use mooring_repair::machine::{Phase, State};
 use mooring_repair::report::DetectionReport;
-use mooring_repair::shell::{Ending, Operator, Standing, Unreached};
+use mooring_repair::shell::{ApiUnavailable, CommandResult, JournalStatus, Operator};
+use mooring_repair::workflow::Record;
+use mooring_repair::workflow::Run;
 
 use crate::failure::Failure;
 use crate::journaled::{in_the_way, patiently, write};
 
 /// What an earlier run left, before anything is judged: a pool that was deleted and not made again looks like no
 /// pool at all.
-pub(crate) async fn left(operator: &mut Operator) -> Result<Option<Ending>, Failure> {
+pub(crate) async fn left(operator: &mut Operator) -> Result<Option<CommandResult>, Failure> {
     // Without a journal to read, the guards say what is wrong.
     let Ok(standing) = operator.status().await else { return Ok(None) };
     let Some(state) = unfinished(operator, &standing.records)? else { return Ok(None) };
-    Ok(Some(in_the_way(standing.lock, BeginError::Unfinished(state.run))))
+    Ok(Some(in_the_way(standing.lock, BeginError::Unfinished(state.id))))
 }
 
 /// Reads the journal; fails if the named cluster does not exist.
-pub(crate) async fn standing(operator: &mut Operator) -> Result<Standing, Failure> {
+pub(crate) async fn standing(operator: &mut Operator) -> Result<JournalStatus, Failure> {
     match patiently(operator.status()).await {
-        Err(Unreached::Absent(_)) => Err(not_found(operator)),
+        Err(ApiUnavailable::Absent(_)) => Err(not_found(operator)),
         read => Ok(read?),
     }
 }
@@ -64,12 +64,12 @@ pub(crate) fn absence(operator: &Operator) -> String {
     )
 }
 
-impl From<Unreached> for Failure {
-    fn from(unreached: Unreached) -> Self {
+impl From<ApiUnavailable> for Failure {
+    fn from(unreached: ApiUnavailable) -> Self {
         let failure = Self::unreadable(unreached.why().to_owned());
         match unreached {
-            Unreached::Throttled(_) => failure.with_code(6),
-            Unreached::Absent(_) | Unreached::Failed(_) => failure,
+            ApiUnavailable::Throttled(_) => failure.with_code(6),
+            ApiUnavailable::Absent(_) | ApiUnavailable::Failed(_) => failure,
         }
     }
 }
@@ -86,12 +86,9 @@ pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> 
 }
 
 /// The journal's last run, if it is not over; fails if it is another pool's.
-pub(crate) fn unfinished(
-    operator: &Operator,
-    records: &[Record],
-) -> Result<Option<State>, Failure> {
-    let state = State::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
-    let state = state.filter(|state| !matches!(state.phase, Phase::Finished(_)));
+pub(crate) fn unfinished(operator: &Operator, records: &[Record]) -> Result<Option<Run>, Failure> {
+    let state = Run::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
+    let state = state.filter(|state| !state.is_finished());
     if let Some(state) = &state {
         operator.own(state).map_err(Failure::unreadable)?;
     }

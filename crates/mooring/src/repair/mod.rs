@@ -13,14 +13,14 @@ mod show;
 use std::process::ExitCode;
 
 use mooring_contract::printable;
-use mooring_repair::approval::{Approval, ApprovalToken};
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
-use mooring_repair::machine::State;
 use mooring_repair::plan::PlanError;
 use mooring_repair::report::DetectionReport;
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{Ending, Operator};
+use mooring_repair::shell::{CommandResult, Operator};
+use mooring_repair::workflow::Run;
+use mooring_workflow::approval::{Approval, ApprovalToken};
 
 pub(crate) use arguments::RepairArguments;
 use arguments::{Drawn, Plain, RepairCommand, TargetArguments, Written};
@@ -95,7 +95,7 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
                 }
                 left::warn_of_0_1(operator).await;
                 show::standing(&standing, *all, *output)?;
-                if let Ok(Some(state)) = State::replay(&standing.records) {
+                if let Ok(Some(state)) = Run::replay(&standing.records) {
                     // A journal of another cluster or pool says nothing about the one that was named.
                     operator.own(&state).map_err(Failure::unreadable)?;
                 }
@@ -180,8 +180,9 @@ async fn apply(
     };
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-    let ending =
-        signals.during(operator.apply(&plan, guards, approval, watcher), Ending::Resumable).await;
+    let ending = signals
+        .during(operator.apply(&plan, guards, approval, watcher), CommandResult::Resumable)
+        .await;
     progress.end();
     end::end(operator, ending, output).await
 }
@@ -205,7 +206,7 @@ async fn abort(
     let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
     if let Some(state) = &state {
         show_target(operator).await;
-        write(&format!("Run {} is unfinished, at {}.\n", printable(&state.run), place(state)));
+        write(&format!("Run {} is unfinished, at {}.\n", printable(&state.id), place(state)));
         if !yes {
             ask(operator, "roll back the run on", "abort --yes")?;
         }
@@ -214,7 +215,7 @@ async fn abort(
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let mut say = once();
     let run = Box::pin(operator.abort(watcher, &mut say));
-    let ending = signals.during(run, Ending::Resumable).await;
+    let ending = signals.during(run, CommandResult::Resumable).await;
     progress.end();
     end::end(operator, ending, output).await
 }

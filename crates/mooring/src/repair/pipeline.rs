@@ -4,17 +4,19 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use mooring_contract::printable;
-use mooring_repair::approval::Approval;
 use mooring_repair::begin::may_begin;
-use mooring_repair::guards::{Outcome, Verdict};
-use mooring_repair::journal::Finish;
-use mooring_repair::machine::{Reason, State};
+use mooring_repair::guards::Verdict;
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::resume::{Consent, Footing, Fresh};
-use mooring_repair::run::Rest;
-use mooring_repair::settings::{JournalPlace, Settings};
-use mooring_repair::shell::{Ending, Operator, PATIENCE};
+use mooring_repair::settings::Settings;
+use mooring_repair::shell::{CommandResult, LOCK_WAIT, Operator};
 use mooring_repair::stand_in::StandIn;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Reason, Run};
+use mooring_workflow::Outcome;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::store::JournalPlace;
 
 use super::arguments::{Drawn, RepairArguments, Written};
 use super::left::{absence, nobody_stands_in, unfinished, warn_of_0_1};
@@ -36,7 +38,7 @@ const GRACE: SignedDuration = SignedDuration::from_mins(5);
 
 /// How long a run may take that begins after so much of the step's time: it comes to rest by itself before that is up.
 fn left_after(elapsed: SignedDuration) -> SignedDuration {
-    (OVERALL - TELLING - PATIENCE - elapsed).max(SignedDuration::from_mins(1))
+    (OVERALL - TELLING - LOCK_WAIT - elapsed).max(SignedDuration::from_mins(1))
 }
 
 /// Exit 0 for done or nothing to do, 2 for an invalid `DRY_RUN`, 1 for everything else.
@@ -100,7 +102,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     let ending = match unfinished.as_ref().zip(footing) {
         Some((state, footing)) if footing != Footing::Replannable => {
-            let run = printable(&state.run);
+            let run = printable(&state.id);
             if dry_run {
                 write(&format!("run {run} is unfinished and would be continued\n"));
                 return Ok(0);
@@ -108,7 +110,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
             write(&format!("run {run} is unfinished and is continued\n"));
             let mut say = once();
             let resume = operator.resume(&Consent::Pipeline, None, watcher, &mut say);
-            Box::pin(signals.during(resume, Ending::Resumable)).await
+            Box::pin(signals.during(resume, CommandResult::Resumable)).await
         }
         resumes => {
             let guards = &report.detection.guards;
@@ -124,7 +126,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 examined.plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
             if dry_run {
                 if let Some((state, _)) = &resumes {
-                    let run = printable(&state.run);
+                    let run = printable(&state.id);
                     write(&format!(
                         "run {run} is unfinished and would be continued with this plan\n"
                     ));
@@ -146,23 +148,23 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
             }
             show::warnings(plan);
             if let Some((state, _)) = resumes {
-                let run = printable(&state.run);
+                let run = printable(&state.id);
                 write(&format!("run {run} is unfinished and continues with a new plan\n"));
                 let mut say = once();
                 let fresh = Some(Fresh { plan, guards });
                 let resume = operator.resume(&Consent::Pipeline, fresh, watcher, &mut say);
-                Box::pin(signals.during(resume, Ending::Resumable)).await
+                Box::pin(signals.during(resume, CommandResult::Resumable)).await
             } else {
                 let approval = Approval::Pipeline(plan.document.hash());
                 let run = operator.apply(plan, guards, approval, watcher);
-                Box::pin(signals.during(run, Ending::Resumable)).await
+                Box::pin(signals.during(run, CommandResult::Resumable)).await
             }
         }
     };
     progress.end();
     // What came of it is known, whether or not it can be read once more.
     let records = operator.status().await.map(|standing| standing.records).unwrap_or_default();
-    let begun = matches!(ending, Ending::Rested(_) | Ending::Resumable(_));
+    let begun = matches!(ending, CommandResult::Rested(_) | CommandResult::Resumable(_));
     let report = RunReport::of(&records).ok().flatten();
     let last = report.as_ref().and_then(|report| report.finish);
     let report = report.filter(|_| begun);
@@ -179,17 +181,17 @@ fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
 }
 
 /// An unfinished run that nothing vouches for, on a pool that no plan may rebuild now.
-fn not_resumed(state: &State, report: &DetectionReport) -> Result<u8, Failure> {
+fn not_resumed(state: &Run, report: &DetectionReport) -> Result<u8, Failure> {
     if report.detection.verdict == Verdict::Healthy {
         write(&format!(
             "run {} in the journal is unfinished, and the pool is not wedged; nothing to do\nhint: `mooring repair abort` ends the run\n",
-            printable(&state.run)
+            printable(&state.id)
         ));
         return Ok(0);
     }
     Err(Failure::refused(format!(
         "run {} is unfinished, and the checks allow no new plan\nhint: an operator must decide: `mooring repair status`, then `resume` or `abort`",
-        printable(&state.run)
+        printable(&state.id)
     )))
 }
 
@@ -210,23 +212,25 @@ fn needs_a_person(reason: Reason) -> bool {
 
 /// `report` is of the run that this step drove, `last` how the journal's last one ended.
 fn verdict(
-    ending: Ending,
+    ending: CommandResult,
     report: Option<&RunReport>,
     last: Option<Finish>,
 ) -> Result<u8, Failure> {
     Err(Failure::unreadable(match ending {
         // It came back by itself, or something else changed: there is nothing to repair now.
-        Ending::Rested(Rest::Finished(Finish::Refused))
+        CommandResult::Rested(RunOutcome::Finished(Finish::Refused))
             if report.is_some_and(RunReport::refused_at_recheck) =>
         {
             return Ok(0);
         }
-        Ending::Rested(Rest::Finished(Finish::Repaired | Finish::NothingToDo)) => return Ok(0),
-        Ending::Rested(Rest::Finished(Finish::Aborted)) => {
+        CommandResult::Rested(RunOutcome::Finished(Finish::Repaired | Finish::NothingToDo)) => {
+            return Ok(0);
+        }
+        CommandResult::Rested(RunOutcome::Finished(Finish::Aborted)) => {
             format!("somebody had begun to undo the run, which is undone now\nhint: {ANEW}")
         }
         // Somebody else ended it while this step waited for them.
-        Ending::Nothing(text) => match last {
+        CommandResult::Nothing(text) => match last {
             None | Some(Finish::Repaired | Finish::NothingToDo) => {
                 write(&format!("{text}; nothing to do\n"));
                 return Ok(0);
@@ -235,21 +239,24 @@ fn verdict(
                 format!("{text}, and the pool is not repaired\nhint: {ANEW}")
             }
         },
-        Ending::Rested(Rest::Finished(Finish::Refused)) => {
+        CommandResult::Rested(RunOutcome::Finished(Finish::Refused)) => {
             let why = report.and_then(|report| report.stopped.as_deref());
             format!("refused: {}", why.unwrap_or("by a guard"))
         }
-        Ending::Rested(Rest::Resumable { reason, message }) if needs_a_person(reason) => {
+        CommandResult::Rested(RunOutcome::Resumable { reason, message })
+            if needs_a_person(reason) =>
+        {
             format!(
                 "{message}\nhint: the next run of this step would only come to the same; a person must decide"
             )
         }
-        Ending::Rested(Rest::Resumable { message, .. }) | Ending::Resumable(message) => {
+        CommandResult::Rested(RunOutcome::Resumable { message, .. })
+        | CommandResult::Resumable(message) => {
             format!("{message}\nhint: the next run of this step continues")
         }
-        Ending::Refused(error) => error.to_string(),
-        Ending::Held(lock) => held(&lock),
-        Ending::Failed(why) | Ending::NoJournal(why) => why,
+        CommandResult::Refused(error) => error.to_string(),
+        CommandResult::Held(lock) => held(&lock),
+        CommandResult::Failed(why) | CommandResult::NoJournal(why) => why,
     }))
 }
 
@@ -265,7 +272,7 @@ mod tests {
         assert_eq!(left_after(SignedDuration::ZERO), SignedDuration::from_mins(53));
         for waited in [0, 1, 6, 30, 51] {
             let waited = SignedDuration::from_mins(waited);
-            let all = waited + PATIENCE + left_after(waited) + TELLING;
+            let all = waited + LOCK_WAIT + left_after(waited) + TELLING;
             assert!(all <= SignedDuration::from_mins(60), "{waited}: {all}");
         }
     }
@@ -289,8 +296,13 @@ mod tests {
             left: Vec::new(),
             stopped: Some("systmp is somebody else's".to_owned()),
         };
-        let refused =
-            |step| verdict(Ending::Rested(Rest::Finished(Finish::Refused)), Some(&of(step)), None);
+        let refused = |step| {
+            verdict(
+                CommandResult::Rested(RunOutcome::Finished(Finish::Refused)),
+                Some(&of(step)),
+                None,
+            )
+        };
         assert_eq!(refused(Step::Recheck).ok(), Some(0));
         let failure = refused(Step::Snapshot).unwrap_err();
         assert!(failure.text().contains("somebody else's"), "{}", failure.text());
@@ -300,12 +312,14 @@ mod tests {
     fn a_step_is_done_only_if_the_pool_is_repaired_or_was_well() {
         let code =
             |ending, last| verdict(ending, None, last).map_err(|failure| failure.text().to_owned());
-        let over = || Ending::Nothing("run r is over".to_owned());
+        let over = || CommandResult::Nothing("run r is over".to_owned());
         assert_eq!(code(over(), Some(Finish::Repaired)), Ok(0));
         assert!(code(over(), Some(Finish::Aborted)).unwrap_err().contains("begins anew"));
-        let undone = Ending::Rested(Rest::Finished(Finish::Aborted));
+        let undone = CommandResult::Rested(RunOutcome::Finished(Finish::Aborted));
         assert!(code(undone, Some(Finish::Aborted)).unwrap_err().contains("begins anew"));
-        let stopped = |reason| Ending::Rested(Rest::Resumable { reason, message: "m".to_owned() });
+        let stopped = |reason| {
+            CommandResult::Rested(RunOutcome::Resumable { reason, message: "m".to_owned() })
+        };
         assert!(code(stopped(Reason::Deadline), None).unwrap_err().contains("continues"));
         assert!(code(stopped(Reason::PoolGone), None).unwrap_err().contains("a person"));
     }

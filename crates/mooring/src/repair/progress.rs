@@ -1,24 +1,25 @@
 //! What comes next in a repair, for people.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::journal::Entry;
-use mooring_repair::machine::{Action, Phase, State};
 use mooring_repair::plan::Step;
+use mooring_repair::workflow::{Decision, Run};
+use mooring_workflow::Phase;
+use mooring_workflow::{Effect as _, Step as _};
 
 use crate::journaled::Progress;
 
 /// Tells what comes next.
-pub(crate) fn tell(progress: &mut Progress, state: &State, action: &Action, now: Timestamp) {
+pub(crate) fn tell(progress: &mut Progress, state: &Run, action: &Decision, now: Timestamp) {
     let Some(what) = what(action) else { return };
     let age = clock(now.duration_since(state.step_since()));
     let expected = state.step().map_or(0, Step::expected_seconds);
     let expected = clock(SignedDuration::from_secs(expected.into()));
     let timed = format!(" {age} of about {expected}");
-    progress.show(&place(state), &timed, &what, matches!(action, Action::Wait { .. }));
+    progress.show(&place(state), &timed, &what, matches!(action, Decision::Wait { .. }));
 }
 
 /// `step 4/16 create-temporary`.
-pub(crate) fn place(state: &State) -> String {
+pub(crate) fn place(state: &Run) -> String {
     if state.phase == Phase::Aborting {
         return "undo".to_owned();
     }
@@ -26,16 +27,13 @@ pub(crate) fn place(state: &State) -> String {
     format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name())
 }
 
-fn what(action: &Action) -> Option<String> {
+fn what(action: &Decision) -> Option<String> {
     match action {
-        Action::Effect { effect, .. } => Some(effect.key()),
-        Action::Wait { why, .. } => Some(format!("waiting {why}")),
-        Action::Record(entry) => match &**entry {
-            Entry::StepDone { proof, .. } => Some(format!("done: {}", proof.join("; "))),
-            _ => None,
-        },
-        Action::Stop { message, .. } => Some(format!("stopping: {message}")),
-        Action::Observe(_) | Action::Done(_) => None,
+        Decision::Apply(effect) => Some(effect.key()),
+        Decision::Wait { why, .. } => Some(format!("waiting {why}")),
+        Decision::Done(proof) => Some(format!("done: {}", proof.join("; "))),
+        Decision::Stop(stop) => Some(format!("stopping: {}", stop.message)),
+        Decision::Record(_) | Decision::Refresh | Decision::Finish(..) => None,
     }
 }
 

@@ -1,13 +1,14 @@
 //! `mooring repair resume`: reviews an unfinished run, asks where it must, and continues it.
 
 use mooring_contract::printable;
-use mooring_repair::approval::ApprovalToken;
 use mooring_repair::begin::may_begin;
-use mooring_repair::guards::Guard;
-use mooring_repair::machine::State;
 use mooring_repair::plan::{Plan, Step};
 use mooring_repair::resume::{Consent, Footing, Fresh, further_overrides};
-use mooring_repair::shell::{Ending, Operator};
+use mooring_repair::shell::{CommandResult, Operator};
+use mooring_repair::workflow::Run;
+use mooring_workflow::CheckResult;
+use mooring_workflow::Step as _;
+use mooring_workflow::approval::ApprovalToken;
 
 use super::arguments::Written;
 use super::progress::{place, tell};
@@ -29,7 +30,7 @@ pub(crate) async fn find(
     dry_run: bool,
     output: Written,
     command: &str,
-) -> Result<Option<Option<State>>, Failure> {
+) -> Result<Option<Option<Run>>, Failure> {
     let standing = left::standing(operator).await?;
     let unfinished = left::unfinished(operator, &standing.records)?;
     if unfinished.is_none() {
@@ -45,7 +46,7 @@ pub(crate) async fn find(
     match &unfinished {
         Some(state) => write(&format!(
             "run {} is unfinished: `{command}` would start at {}\n",
-            printable(&state.run),
+            printable(&state.id),
             place(state)
         )),
         None => write("nothing to do\n"),
@@ -82,13 +83,13 @@ impl Resume<'_> {
             Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
         let mut say = once();
         let run = Box::pin(operator.resume(&consent, fresh, watcher, &mut say));
-        let ending = signals.during(run, Ending::Resumable).await;
+        let ending = signals.during(run, CommandResult::Resumable).await;
         progress.end();
         end::end(operator, ending, self.output).await
     }
 
     /// True if the journal's plan cannot be continued, and a new one can be approved.
-    fn needs_plan(&self, operator: &Operator, state: &State, footing: &Footing) -> bool {
+    fn needs_plan(&self, operator: &Operator, state: &Run, footing: &Footing) -> bool {
         let is_journals = |token: &ApprovalToken| token.hash == reviewed(operator, state).hash;
         *footing == Footing::Replannable
             && match self.token {
@@ -101,8 +102,8 @@ impl Resume<'_> {
     async fn plan(
         &self,
         operator: &mut Operator,
-        state: &State,
-    ) -> Result<(Plan, Vec<Guard>), Failure> {
+        state: &Run,
+    ) -> Result<(Plan, Vec<CheckResult>), Failure> {
         let expires = self.token.map(|token| token.expires);
         let examined = patiently(operator.examine(expires, Some(state))).await;
         write(&examined.report.table());
@@ -119,7 +120,7 @@ impl Resume<'_> {
     }
 
     /// What would approve the continuation.
-    fn preview(operator: &Operator, state: &State, footing: &Footing, fresh: Option<&Plan>) {
+    fn preview(operator: &Operator, state: &Run, footing: &Footing, fresh: Option<&Plan>) {
         match (fresh, footing) {
             (Some(plan), _) => write(&format!("\n{}\n", mooring_repair::plan::table(plan))),
             (None, Footing::Contradicted(anchor)) => write(&format!(
@@ -137,7 +138,7 @@ impl Resume<'_> {
     fn consent(
         &self,
         operator: &Operator,
-        state: &State,
+        state: &Run,
         footing: &Footing,
         fresh: Option<&Plan>,
     ) -> Result<Consent, Failure> {
@@ -162,12 +163,16 @@ impl Resume<'_> {
 }
 
 /// The journal's plan with the further overrides of this command line, as an approval.
-fn reviewed(operator: &Operator, state: &State) -> ApprovalToken {
-    state.plan.with_overrides(&further_overrides(&state.plan, operator.settings())).token()
+fn reviewed(operator: &Operator, state: &Run) -> ApprovalToken {
+    state
+        .session
+        .plan
+        .with_overrides(&further_overrides(&state.session.plan, operator.settings()))
+        .token()
 }
 
 /// What is left of a run, and what it goes by.
-fn remaining(operator: &Operator, state: &State, footing: &Footing) -> String {
+fn remaining(operator: &Operator, state: &Run, footing: &Footing) -> String {
     use std::fmt::Write as _;
 
     let verified = match footing {
@@ -175,12 +180,15 @@ fn remaining(operator: &Operator, state: &State, footing: &Footing) -> String {
         Footing::Harmless => "only steps that need no approval are left",
         _ => "NOT VERIFIED: no temporary pool carries the approval of this plan",
     };
-    let mut text = format!("Run {} is unfinished: {verified}\n", printable(&state.run));
-    let left = Step::ALL.into_iter().filter(|step| !state.has_done(*step));
+    let mut text = format!("Run {} is unfinished: {verified}\n", printable(&state.id));
+    let left = Step::ALL.iter().filter(|step| !state.has_done(**step));
     for step in left {
         let _ = writeln!(text, "{:>2}  {:<17} {}", step.number(), step.name(), step.what());
     }
-    let plan = state.plan.with_overrides(&further_overrides(&state.plan, operator.settings()));
+    let plan = state
+        .session
+        .plan
+        .with_overrides(&further_overrides(&state.session.plan, operator.settings()));
     for (name, reason) in &plan.settings.overrides {
         let _ = writeln!(text, "overridden  {name}: {}", printable(reason));
     }

@@ -2,10 +2,12 @@
 
 use mooring_contract::printable::{markdown, printable};
 use mooring_repair::guards::Verdict;
-use mooring_repair::journal::{Entry, Record, summaries};
-use mooring_repair::plan::{self, Document, Plan};
+use mooring_repair::history::summaries;
+use mooring_repair::plan;
+use mooring_repair::plan::{Document, Plan};
 use mooring_repair::report::{DetectionReport, RunReport};
-use mooring_repair::shell::Standing;
+use mooring_repair::shell::JournalStatus;
+use mooring_repair::workflow::{Entry, Record};
 
 use super::arguments::{Drawn, Plain, Written};
 use crate::failure::Failure;
@@ -56,7 +58,11 @@ pub(crate) fn report(report: &RunReport, output: Written) -> Result<(), Failure>
 }
 
 /// What the journal says of the last run, and of earlier ones.
-pub(crate) fn standing(standing: &Standing, all: bool, output: Written) -> Result<(), Failure> {
+pub(crate) fn standing(
+    standing: &JournalStatus,
+    all: bool,
+    output: Written,
+) -> Result<(), Failure> {
     let found =
         RunReport::of(&standing.records).map_err(|error| Failure::unreadable(error.to_string()))?;
     let earlier = if all { summaries(&standing.records) } else { Vec::new() };

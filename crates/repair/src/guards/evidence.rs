@@ -4,12 +4,13 @@
 //! pool.
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::Outcome;
 
-use super::{Outcome, known, target, the_last};
-use crate::counted::counted;
+use super::{known, target, the_last};
 use crate::observation::{Addresses, Instance, Nic, ScaleSet, Seen};
 use crate::settings::Settings;
 use crate::signatures::{Check, Signature};
+use mooring_workflow::plural::counted;
 
 /// What one sign of a wedge says.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The five guards: what must hold before a pool may be rebuilt.
 //!
-//! Each is a pure function of what was read, the settings and the time, and gives a [`Guard`] with its
+//! Each is a pure function of what was read, the settings and the time, and gives a [`CheckResult`] with its
 //! evidence. Unknown is never pass.
 
 mod evidence;
@@ -17,62 +17,16 @@ pub use verdict::{Detection, Verdict, verdict};
 pub(crate) use wedge::{keep, recovered};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use mooring_workflow::CheckResult;
 
-use crate::counted::counted;
-use crate::observation::{Pool, Reading, Seen};
+use crate::observation::{Pool, Seen};
 use crate::settings::Settings;
-
-/// What a guard says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// The precondition holds.
-    Pass,
-    /// It does not.
-    Fail,
-    /// It cannot be told.
-    Unknown,
-}
-
-/// A named precondition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guard {
-    /// Its name, which `--override` takes.
-    pub name: String,
-    /// What it says.
-    pub outcome: Outcome,
-    /// Why.
-    pub evidence: Vec<String>,
-    /// The reason for which an operator overrode it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overridden: Option<String>,
-    /// It is unknown only because something is about to end; asking again later will tell.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub transient: bool,
-}
-
-impl Guard {
-    pub(crate) fn new(name: &str, outcome: Outcome, evidence: impl Into<String>) -> Self {
-        Self {
-            name: name.to_owned(),
-            outcome,
-            evidence: vec![evidence.into()],
-            overridden: None,
-            transient: false,
-        }
-    }
-
-    /// True if the run may go on as far as this guard is concerned.
-    #[must_use]
-    pub fn lets_through(&self) -> bool {
-        self.outcome == Outcome::Pass || self.overridden.is_some()
-    }
-}
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// Evaluates all five, in their order.
 #[must_use]
-pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<Guard> {
+pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<CheckResult> {
     let mut guards = vec![
         wedge::missing_nodes(seen, settings, now),
         wedge::failing_writes(seen, settings, now),

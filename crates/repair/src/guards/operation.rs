@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{ActivityEvent, Cluster, Reading, Seen};
+use crate::observation::{ActivityEvent, Cluster, Seen};
 use crate::settings::BREAKER_PERIOD;
+use mooring_workflow::Reading;
 
 const DELETE_POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools/delete";
 

@@ -1,14 +1,15 @@
 //! Guards 3 and 4: whether the rest of the cluster bears a rebuild.
 
-use super::{Guard, Outcome};
-use crate::counted::counted;
 use crate::names::{PURPOSE, PURPOSE_TAG};
-use crate::observation::{Pool, Reading, Seen};
+use crate::observation::{Pool, Seen};
 use crate::settings::Settings;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
+use mooring_workflow::{CheckResult, Outcome};
 
 /// Guard 3: the cluster is in a state from which it can be repaired.
-pub(super) fn cluster_state(seen: &Seen) -> Guard {
-    let guard = |outcome, evidence: String| Guard::new("cluster-state", outcome, evidence);
+pub(super) fn cluster_state(seen: &Seen) -> CheckResult {
+    let guard = |outcome, evidence: String| CheckResult::new("cluster-state", outcome, evidence);
     match &seen.cluster {
         None => guard(Outcome::Unknown, "the cluster was not read".to_owned()),
         Some(Reading::Known(cluster)) => {
@@ -18,7 +19,7 @@ pub(super) fn cluster_state(seen: &Seen) -> Guard {
                     guard(Outcome::Pass, format!("the cluster is {state}"))
                 }
                 // The very state after an abort: it will end, so neither yes nor no.
-                "Canceling" => Guard {
+                "Canceling" => CheckResult {
                     transient: true,
                     ..guard(Outcome::Unknown, "the cluster is Canceling; wait".to_owned())
                 },
@@ -37,8 +38,8 @@ pub(super) fn cluster_state(seen: &Seen) -> Guard {
 }
 
 /// Guard 4: every other pool has nodes, or is meant to have none.
-pub(super) fn other_pools(seen: &Seen, settings: &Settings) -> Guard {
-    let guard = |outcome, evidence: String| Guard::new("other-pools", outcome, evidence);
+pub(super) fn other_pools(seen: &Seen, settings: &Settings) -> CheckResult {
+    let guard = |outcome, evidence: String| CheckResult::new("other-pools", outcome, evidence);
     let pools = match &seen.pools {
         Some(Reading::Known(pools)) => pools,
         Some(other) => {

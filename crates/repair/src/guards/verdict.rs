@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Guard, Outcome};
+use mooring_workflow::{CheckResult, Outcome};
 
 /// The state of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Detection {
     /// All together.
     pub verdict: Verdict,
     /// One by one.
-    pub guards: Vec<Guard>,
+    pub guards: Vec<CheckResult>,
 }
 
 impl Detection {
@@ -44,9 +44,9 @@ const SIGNS: [&str; 3] = ["missing-nodes", "failing-writes", "pool-state"];
 /// The verdict that holds whatever the unknown guards would turn out to be; *unknown* if it depends on them.
 /// Overrides do not count here: they change what is done, not what is.
 #[must_use]
-pub fn verdict(guards: &[Guard]) -> Verdict {
-    let is_sign = |guard: &&Guard| SIGNS.contains(&guard.name.as_str());
-    let is = |outcome| move |guard: &Guard| guard.outcome == outcome;
+pub fn verdict(guards: &[CheckResult]) -> Verdict {
+    let is_sign = |guard: &&CheckResult| SIGNS.contains(&guard.name.as_str());
+    let is = |outcome| move |guard: &CheckResult| guard.outcome == outcome;
     let sign_passes = guards.iter().filter(is_sign).any(is(Outcome::Pass));
     let sign_unknown = guards.iter().filter(is_sign).any(is(Outcome::Unknown));
     let any_fails = guards.iter().any(is(Outcome::Fail));
@@ -73,7 +73,7 @@ mod tests {
         let guards: Vec<_> = names
             .iter()
             .zip(outcomes)
-            .map(|(name, outcome)| Guard::new(name, outcome, ""))
+            .map(|(name, outcome)| CheckResult::new(name, outcome, ""))
             .collect();
         verdict(&guards)
     }
@@ -113,7 +113,10 @@ mod tests {
     fn a_cluster_forbids_only_by_its_own_state() {
         let of = |name: &str, outcome| Detection {
             verdict: Verdict::Unknown,
-            guards: vec![Guard::new("other-pools", Pass, ""), Guard::new(name, outcome, "")],
+            guards: vec![
+                CheckResult::new("other-pools", Pass, ""),
+                CheckResult::new(name, outcome, ""),
+            ],
         };
         assert!(!of("cluster-state", Fail).cluster_allows());
         assert!(of("cluster-state", Unknown).cluster_allows());
@@ -123,12 +126,12 @@ mod tests {
 
     #[test]
     fn an_override_changes_what_is_done_and_not_what_is() {
-        let mut guard = Guard::new("pool-state", Fail, "");
-        assert!(!guard.lets_through());
+        let mut guard = CheckResult::new("pool-state", Fail, "");
+        assert!(!guard.allows_run());
         guard.overridden = Some("ticket".into());
-        assert!(guard.lets_through());
+        assert!(guard.allows_run());
         assert_eq!(verdict(&[guard]), Verdict::Healthy);
-        assert!(Guard::new("pool-state", Pass, "").lets_through());
-        assert!(!Guard::new("pool-state", Unknown, "").lets_through());
+        assert!(CheckResult::new("pool-state", Pass, "").allows_run());
+        assert!(!CheckResult::new("pool-state", Unknown, "").allows_run());
     }
 }

@@ -1,21 +1,23 @@
 //! Guards 1, 2 and 5: the signs of the wedge itself.
 
 use jiff::Timestamp;
+use mooring_workflow::{CheckResult, Outcome};
 
 use super::evidence::{Sign, Subject};
 use super::storm::{LOG_DELAY, Writes};
-use super::{Guard, Outcome, ago, known, target, the_last};
-use crate::counted::counted;
-use crate::observation::{Node, Reading, Seen};
+use super::{ago, known, target, the_last};
+use crate::observation::{Node, Seen};
 use crate::settings::Settings;
 use crate::signatures::Signature;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// The guard on writes that fail.
 const WRITES: &str = "failing-writes";
 
 /// Guard 1: usable nodes below the minimum, or instances without a node for a while.
-pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) -> Guard {
-    let guard = |outcome, evidence: String| Guard::new("missing-nodes", outcome, evidence);
+pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) -> CheckResult {
+    let guard = |outcome, evidence: String| CheckResult::new("missing-nodes", outcome, evidence);
     let pool_name = &settings.target.pool;
     let (pool, nodes) = match (target(seen, pool_name), known(seen.nodes.as_ref())) {
         (Ok(Some(pool)), Ok(nodes)) => (pool, nodes),
@@ -72,8 +74,8 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
 
 /// Guard 2: writes of the pool's current scale set fail with a signature and none succeeded since, or live state shows
 /// the same.
-pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -> Guard {
-    let guard = |outcome, evidence: String| Guard::new(WRITES, outcome, evidence);
+pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -> CheckResult {
+    let guard = |outcome, evidence: String| CheckResult::new(WRITES, outcome, evidence);
     let Some(set) = seen.scale_set_of(&settings.target.pool) else {
         let why = seen.scale_sets.as_ref().and_then(Reading::missing);
         let why = why.map_or_else(String::new, |why| format!(" (scale sets {why})"));
@@ -95,7 +97,7 @@ pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -
 }
 
 /// The guard that holds as soon as one sign does.
-fn together(mut signs: Vec<Sign>) -> Guard {
+fn together(mut signs: Vec<Sign>) -> CheckResult {
     let has = |wanted| signs.iter().any(|sign| sign.outcome == wanted);
     let outcome = if has(Outcome::Pass) {
         Outcome::Pass
@@ -111,7 +113,7 @@ fn together(mut signs: Vec<Sign>) -> Guard {
     if evidence.is_empty() {
         evidence.push("nothing shows a wedge".to_owned());
     }
-    Guard { evidence, ..Guard::new(WRITES, outcome, "") }
+    CheckResult { evidence, ..CheckResult::new(WRITES, outcome, "") }
 }
 
 fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sign {
@@ -147,7 +149,7 @@ fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sig
 /// Keeps what guard 2 said right before an operation was aborted, unless a write succeeded since or the log cannot be
 /// read. Nothing is tried again after an abort, so what failed then cannot fail anew.
 pub(crate) fn keep(
-    guards: &mut [Guard],
+    guards: &mut [CheckResult],
     seen: &Seen,
     settings: &Settings,
     before: Timestamp,
@@ -179,8 +181,8 @@ pub(crate) fn recovered(seen: &Seen, settings: &Settings, now: Timestamp) -> Opt
 }
 
 /// Guard 5: the pool itself is in a state that counts as wedged.
-pub(super) fn pool_state(seen: &Seen, settings: &Settings) -> Guard {
-    let guard = |outcome, evidence: String| Guard::new("pool-state", outcome, evidence);
+pub(super) fn pool_state(seen: &Seen, settings: &Settings) -> CheckResult {
+    let guard = |outcome, evidence: String| CheckResult::new("pool-state", outcome, evidence);
     match target(seen, &settings.target.pool) {
         Err(why) => guard(Outcome::Unknown, format!("pools {why}")),
         Ok(None) => guard(Outcome::Fail, format!("there is no pool {}", settings.target.pool)),

@@ -1,105 +1,58 @@
-//! What the machine can ask for.
+//! What a step asks for.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use mooring_workflow::{Stop, StopKind};
 
 use crate::effects::Effect;
-use crate::journal::{Entry, Finish};
 use crate::observation::Query;
-use crate::plan::Step;
+use crate::workflow::{Decision, Fact, Finish, Reason, RepairRun as _, Run};
 
 /// Exactly one thing to do.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
-    /// Look at something.
+pub(super) enum Action {
+    /// Read something.
     Observe(Query),
-    /// Change something: write the intent, do it, write the result.
-    Effect {
-        /// For which step.
-        step: Step,
-        /// What.
-        effect: Effect,
-    },
+    /// Change something.
+    Effect(Effect),
     /// Nothing before this instant.
-    Wait {
-        /// When to look again.
-        until: Timestamp,
-        /// For what, in words.
-        why: String,
-    },
-    /// Write something down.
-    Record(Box<Entry>),
-    /// The run is over.
-    Done(Finish),
-    /// The run stops before its end.
-    Stop {
-        /// Whether it can go on later.
-        kind: StopKind,
-        /// A fixed word.
-        reason: Reason,
-        /// A sentence.
-        message: String,
-    },
-}
-
-/// Whether a stopped run can go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StopKind {
-    /// `resume` continues it.
-    Resumable,
-    /// A guard refused, and nothing was changed that needs going on.
-    Refused,
-    /// There is nothing to do, or not yet, and nothing was changed.
-    NothingToDo,
-}
-
-/// Why a run stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "a fixed vocabulary; the message beside it is the explanation")]
-pub enum Reason {
-    Deadline,
-    Interrupted,
-    StepTimeout,
-    PoolChanged,
-    PoolGone,
-    GuardRefused,
-    YoungOperation,
-    UnidentifiedOperation,
-    NameTaken,
-    EffectRefused,
-    TooManyAttempts,
-    BudgetBlocks,
-    NotPermitted,
-    NotUndoable,
-    NotApproved,
-}
-
-impl Reason {
-    /// The word, as in JSON.
-    #[must_use]
-    pub fn word(self) -> String {
-        serde_json::to_value(self)
-            .ok()
-            .and_then(|value| value.as_str().map(str::to_owned))
-            .unwrap_or_default()
-    }
+    Wait { until: Timestamp, why: String },
+    /// Write a fact down.
+    Record(Fact),
+    /// The run stops before its end; `over` says how it ended if it cannot be resumed.
+    Stop { over: Option<Finish>, reason: Reason, message: String },
 }
 
 impl Action {
-    pub(crate) fn record(entry: Entry) -> Self {
-        Self::Record(Box::new(entry))
+    pub(super) fn resumable(reason: Reason, message: String) -> Self {
+        Self::Stop { over: None, reason, message }
     }
 
-    pub(crate) fn resumable(reason: Reason, message: String) -> Self {
-        Self::Stop { kind: StopKind::Resumable, reason, message }
+    pub(super) fn refused(reason: Reason, message: String) -> Self {
+        Self::Stop { over: Some(Finish::Refused), reason, message }
     }
 
-    pub(crate) fn refused(reason: Reason, message: String) -> Self {
-        Self::Stop { kind: StopKind::Refused, reason, message }
+    pub(super) fn nothing(reason: Reason, message: String) -> Self {
+        Self::Stop { over: Some(Finish::NothingToDo), reason, message }
     }
 
-    pub(crate) fn nothing(reason: Reason, message: String) -> Self {
-        Self::Stop { kind: StopKind::NothingToDo, reason, message }
+    /// The decision; a read that is missing waits for it.
+    pub(super) fn decision(self, run: &Run, now: Timestamp) -> Decision {
+        match self {
+            Self::Observe(_) => Decision::Wait { until: now, why: "for a read".to_owned() },
+            Self::Effect(effect) => Decision::Apply(Box::new(effect)),
+            Self::Wait { until, why } => Decision::Wait { until, why },
+            Self::Record(fact) => Decision::Record(Box::new(fact)),
+            Self::Stop { over, reason, message } => {
+                let kind = match over {
+                    None => StopKind::Resumable,
+                    Some(finish) => {
+                        let mut left = run.losses_with_abort();
+                        left.push(message.clone());
+                        StopKind::Finished(finish, left)
+                    }
+                };
+                Decision::Stop(Stop { kind, reason, message })
+            }
+        }
     }
 }

@@ -1,29 +1,36 @@
 //! Questions of a step, each of which ends in an answer or in what must be done first.
 
+use crate::effects::explain_refusal;
+use crate::settings::{Settings, pointer};
+use crate::workflow::{RepairRun as _, Run};
 use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::Effect as _;
+use mooring_workflow::retry::{Retry, RetryPolicy};
 use serde_json::Value;
 
-use super::action::{Action, Reason};
-use super::state::State;
-use crate::counted::counted;
-use crate::effects::{Effect, EffectResult, Refusal};
+use super::action::Action;
+use crate::effects::Effect;
 use crate::names::{
     APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approval_tag,
     approved_plan,
 };
 use crate::observation::{
-    ActivityEvent, Cluster, Nic, Node, Pdb, Pod, Pool, Query, Reading, ScaleSet, Seen,
+    ActivityEvent, Cluster, Nic, Node, Pdb, Pod, Pool, Query, ScaleSet, Seen,
 };
-use crate::plan::{Document, Step};
+use crate::plan::Document;
+use crate::workflow::Reason;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// How often one effect is tried before a person is asked.
-const MOST_ATTEMPTS: u32 = 25;
+const MAX_ATTEMPTS: u32 = 25;
 /// The longest pause between two attempts.
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(60);
+const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(60);
 
 /// What a step may know.
 pub(crate) struct Context<'a> {
-    pub(crate) state: &'a State,
+    pub(crate) state: &'a Run,
+    pub(crate) settings: &'a Settings,
     pub(crate) seen: &'a Seen,
     pub(crate) now: Timestamp,
 }
@@ -101,7 +108,7 @@ impl<'a> Context<'a> {
     pub(crate) fn nics(&self, set: &ScaleSet) -> Result<Option<&'a Vec<Nic>>, Action> {
         let reading = self.seen.nics.get(&set.name);
         if matches!(reading, Some(Reading::Denied(_)))
-            && self.state.settings.overrides.contains_key("addresses")
+            && self.settings.overrides.contains_key("addresses")
         {
             return Ok(None);
         }
@@ -110,7 +117,7 @@ impl<'a> Context<'a> {
 
     /// The plan in force, with the pool as it was.
     pub(crate) fn plan(&self) -> &'a Document {
-        &self.state.plan
+        &self.state.session.plan
     }
 
     /// True if the pool is on another scale set than in the plan.
@@ -127,7 +134,7 @@ impl<'a> Context<'a> {
 
     /// Look again soon.
     pub(crate) fn wait(&self, why: String) -> Action {
-        Action::Wait { until: self.after(self.state.settings.limits.poll), why }
+        Action::Wait { until: self.after(self.settings.limits.poll), why }
     }
 
     fn after(&self, pause: SignedDuration) -> Timestamp {
@@ -135,53 +142,31 @@ impl<'a> Context<'a> {
     }
 
     /// Makes an effect, unless it was refused for good, too often, or too short a time ago.
-    pub(crate) fn effect(&self, step: Step, effect: Effect) -> Action {
-        let Some(attempt) = self.state.attempt(&effect.key()) else {
-            return Action::Effect { step, effect };
+    pub(crate) fn effect(&self, effect: Effect) -> Action {
+        let key = effect.key();
+        let attempt = self.state.attempt(&key);
+        // An operator who resumes a run asks for another attempt.
+        let asked_again = attempt.is_some_and(|attempt| self.state.is_before_step(attempt));
+        let policy = RetryPolicy {
+            max_attempts: MAX_ATTEMPTS,
+            max_pause: MAX_PAUSE,
+            poll: self.settings.limits.poll,
+            immediate: 0,
         };
-        // A person who resumes a run asks for another try.
-        let asked_again = attempt.earlier;
-        if let Some(EffectResult::Refused { code, message, .. }) = &attempt.result
-            && !asked_again
-            && attempt.result.as_ref().and_then(EffectResult::refusal) == Some(Refusal::Final)
-        {
-            let explanation = attempt.result.as_ref().and_then(EffectResult::explanation);
-            let why = explanation.unwrap_or_else(|| format!("{code}: {message}"));
-            let message = format!("{} was refused: {why}", effect.key());
-            return Action::resumable(Reason::EffectRefused, message);
-        }
-        if attempt.count >= MOST_ATTEMPTS && !asked_again {
-            let message = format!(
-                "{} did not succeed in {}",
-                effect.key(),
-                counted(attempt.count, "attempt")
-            );
-            return Action::resumable(Reason::TooManyAttempts, message);
-        }
-        let ready = attempt.at.checked_add(self.pause(attempt.count, attempt.result.as_ref()));
-        match ready {
-            // An attempt in the future was made by a clock that was ahead.
-            Ok(ready) if ready > self.now && attempt.at <= self.now => Action::Wait {
-                until: ready,
-                why: format!("before trying again to {}", effect.key()),
-            },
-            _ => Action::Effect { step, effect },
-        }
-    }
-
-    /// How long to wait after an attempt: what the service says, else doubling from the poll interval.
-    fn pause(&self, count: u32, result: Option<&EffectResult>) -> SignedDuration {
-        match result {
-            // No sooner than it is looked anyway, or all attempts would be over in a moment.
-            Some(EffectResult::Refused { retry_after: Some(pause), .. }) => {
-                (*pause).max(self.state.settings.limits.poll)
+        match policy.decide(attempt, asked_again, self.now) {
+            Retry::Now => Action::Effect(effect),
+            Retry::At(until) => {
+                Action::Wait { until, why: format!("before trying again to {key}") }
             }
-            // Nobody lived to see it, or the answer was lost: looking has told that it did not happen.
-            None => SignedDuration::ZERO,
-            Some(_) => {
-                let poll = self.state.settings.limits.poll;
-                let doubled = poll.checked_mul(1 << count.min(5)).unwrap_or(LONGEST_PAUSE);
-                doubled.min(LONGEST_PAUSE)
+            Retry::Refused => {
+                let result = attempt.and_then(|attempt| attempt.result.as_ref());
+                let why = result.and_then(explain_refusal).unwrap_or_default();
+                Action::resumable(Reason::EffectRefused, format!("{key} was refused: {why}"))
+            }
+            Retry::Exhausted => {
+                let count = counted(attempt.map_or(0, |attempt| attempt.count), "attempt");
+                let message = format!("{key} did not succeed in {count}");
+                Action::resumable(Reason::TooManyAttempts, message)
             }
         }
     }
@@ -191,9 +176,9 @@ impl<'a> Context<'a> {
         let tag = |name| pool.tag(name);
         let source = tag(SOURCE_TAG);
         tag(PURPOSE_TAG).as_deref() == Some(PURPOSE)
-            && tag(RUN_TAG).as_deref() == Some(self.state.run.as_str())
+            && tag(RUN_TAG).as_deref() == Some(self.state.id.as_str())
             && tag(APPROVAL_TAG).as_deref().and_then(approved_plan).as_ref()
-                == Some(&self.state.plan_hash)
+                == Some(&self.state.facts.plan_hash)
             && source.is_some_and(|id| id.eq_ignore_ascii_case(self.plan().source_id()))
     }
 
@@ -209,9 +194,9 @@ impl<'a> Context<'a> {
     pub(crate) fn temporary_body(&self) -> Value {
         let mut body = self.plan().temporary_body.clone();
         let tags = &mut body["properties"]["tags"];
-        tags[RUN_TAG] = self.state.run.as_str().into();
-        tags[JOURNAL_TAG] = self.state.settings.journal.pointer(self.state.pool()).into();
-        tags[APPROVAL_TAG] = approval_tag(&self.state.plan_hash).into();
+        tags[RUN_TAG] = self.state.id.as_str().into();
+        tags[JOURNAL_TAG] = pointer(&self.settings.journal, self.state.pool()).into();
+        tags[APPROVAL_TAG] = approval_tag(&self.state.facts.plan_hash).into();
         body
     }
 }

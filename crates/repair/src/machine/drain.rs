@@ -1,23 +1,25 @@
 //! Emptying a pool: cordon all of it, then evict as far as disruption budgets allow.
 
+use crate::workflow::RepairRun as _;
 use std::collections::BTreeMap;
 
-use super::action::{Action, Reason};
+use super::action::Action;
 use super::context::{Context, Progress};
 use super::second_look::{enough_nodes, recreated, still_the_one, still_wedged};
-use crate::counted::counted;
 use crate::effects::Effect;
-use crate::journal::{Entry, Workload};
 use crate::observation::{Hold, Node, Pod};
 use crate::plan::Step;
 use crate::settings::BudgetPolicy;
+use crate::workflow::Reason;
+use crate::workflow::{Fact, Workload};
+use mooring_workflow::plural::counted;
 
 pub(super) fn cordon_pool(context: &Context<'_>) -> Progress {
-    cordon(context, Step::CordonPool, context.state.pool())
+    cordon(context, context.state.pool())
 }
 
 pub(super) fn cordon_temporary(context: &Context<'_>) -> Progress {
-    cordon(context, Step::CordonTemporary, &context.state.temporary())
+    cordon(context, &context.state.temporary())
 }
 
 pub(super) fn drain_pool(context: &Context<'_>) -> Progress {
@@ -29,7 +31,7 @@ pub(super) fn drain_temporary(context: &Context<'_>) -> Progress {
 }
 
 /// All nodes of the pool first, so that no pod moves to the next doomed node.
-fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
+fn cordon(context: &Context<'_>, pool: &str) -> Progress {
     let nodes = context.nodes_of(pool)?;
     match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
         Some(node) => {
@@ -37,8 +39,7 @@ fn cordon(context: &Context<'_>, step: Step, pool: &str) -> Progress {
             if pool == context.state.pool() {
                 still_wedged(context)?;
             }
-            Err(context
-                .effect(step, Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
+            Err(context.effect(Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
         }
         None => {
             Ok(vec![format!("pool {pool} takes no new pods on {}", counted(nodes.len(), "node"))])
@@ -61,11 +62,11 @@ fn may_empty(context: &Context<'_>, pool: &str) -> Result<(), Action> {
 }
 
 fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
-    if !context.state.workloads.contains_key(&step) {
-        cordon(context, step, pool)?;
-        return Err(Action::record(baseline(step, context.pods()?, &on(context, pool)?)));
+    if !context.state.facts.workloads.contains_key(&step) {
+        cordon(context, pool)?;
+        return Err(Action::Record(baseline(step, context.pods()?, &on(context, pool)?)));
     }
-    emptied(context, step, pool)
+    emptied(context, pool)
 }
 
 /// The pods on a pool's nodes that a drain must move.
@@ -82,9 +83,9 @@ pub(super) fn on<'a>(
 }
 
 /// All of the pool is cordoned, and no pod that could be moved is left on it; whatever else there is, is moved first.
-pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress {
+pub(super) fn emptied(context: &Context<'_>, pool: &str) -> Progress {
     // The autoscaler may have added a node meanwhile.
-    cordon(context, step, pool)?;
+    cordon(context, pool)?;
     let here = on(context, pool)?;
     if !here.is_empty() {
         may_empty(context, pool)?;
@@ -128,7 +129,7 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
             pod: pod.name.clone(),
             uid: pod.uid.clone(),
         };
-        match context.effect(step, effect) {
+        match context.effect(effect) {
             Action::Wait { .. } if dead => {}
             wait @ Action::Wait { .. } => waits.push(wait),
             action => return Err(action),
@@ -138,7 +139,7 @@ pub(super) fn emptied(context: &Context<'_>, step: Step, pool: &str) -> Progress
         return Err(wait);
     }
     if !blocked.is_empty() {
-        return Err(budget_blocks(context, step, &blocked));
+        return Err(budget_blocks(context, &blocked));
     }
     Ok(proof)
 }
@@ -151,12 +152,12 @@ fn soonest(waits: Vec<Action>) -> Option<Action> {
 }
 
 /// The stated policy for budgets: wait, stop, or go over them for a recorded reason.
-fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[Hold<'_>]) -> Action {
+fn budget_blocks(context: &Context<'_>, blocked: &[Hold<'_>]) -> Action {
     let never = blocked.iter().any(|hold| !hold.can_clear());
     let texts: Vec<String> = blocked.iter().take(5).map(ToString::to_string).collect();
     let message = texts.join(" | ");
     let waited = context.now.duration_since(context.state.step_since());
-    match &context.state.settings.budgets {
+    match &context.settings.budgets {
         BudgetPolicy::Wait if !never => context.wait(message),
         BudgetPolicy::Stop | BudgetPolicy::Wait => Action::resumable(
             Reason::BudgetBlocks,
@@ -165,16 +166,13 @@ fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[Hold<'_>]) -> Act
         BudgetPolicy::Override(reason) => {
             let hopeless = blocked.iter().find(|hold| !hold.can_clear());
             let pod = hopeless.unwrap_or(&blocked[0]).pod;
-            if never || waited >= context.state.settings.limits.drain / 2 {
-                context.effect(
-                    step,
-                    Effect::DeletePod {
-                        namespace: pod.namespace.clone(),
-                        pod: pod.name.clone(),
-                        uid: pod.uid.clone(),
-                        reason: reason.clone(),
-                    },
-                )
+            if never || waited >= context.settings.limits.drain / 2 {
+                context.effect(Effect::DeletePod {
+                    namespace: pod.namespace.clone(),
+                    pod: pod.name.clone(),
+                    uid: pod.uid.clone(),
+                    reason: reason.clone(),
+                })
             } else {
                 context.wait(message)
             }
@@ -183,7 +181,7 @@ fn budget_blocks(context: &Context<'_>, step: Step, blocked: &[Hold<'_>]) -> Act
 }
 
 /// How many pods of each controller serve now, and what a drain will cost.
-fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Entry {
+fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Fact {
     let mut workloads = BTreeMap::new();
     let mut losses = Vec::new();
     for (pod, _) in here {
@@ -205,7 +203,7 @@ fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Entry {
             serving: serving(pods, &controller.uid),
         });
     }
-    Entry::Workloads { step, workloads, losses }
+    Fact::Workloads { step, workloads, losses }
 }
 
 /// How many pods of a controller serve.

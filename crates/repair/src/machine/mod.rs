@@ -1,9 +1,8 @@
-//! The heart: an explicit state machine.
+//! Decides what a repair does next.
 //!
-//! [`next`] looks at the replayed [`State`], at what was seen since the last change, and at the time, and
-//! says exactly one thing to do. It keeps nothing: whoever has the journal and asks again gets the same
-//! answer. Every step is *level-triggered*: it compares what is with what should be, so that after a crash
-//! the question is never what was being done, only what is still missing.
+//! A decision depends on the replayed run, on what was read since the last change, and on the time; nothing else is
+//! kept. Every step is *level-triggered*: it compares what is with what should be, so that after a crash it does not
+//! matter what was being done, only what is still missing.
 
 mod action;
 mod context;
@@ -12,37 +11,42 @@ mod pools;
 mod proofs;
 mod second_look;
 mod settle;
-mod state;
 mod undo;
 
-pub use action::{Action, Reason, StopKind};
-pub(crate) use settle::finish_of;
-pub use state::{Attempt, Phase, State};
+use mooring_workflow::Phase;
 
-use jiff::Timestamp;
-
-use crate::journal::{Entry, Finish};
-use crate::observation::Seen;
-use crate::plan::Step;
+use action::Action;
 use context::Context;
 
-/// The one thing to do now.
-#[must_use]
-pub fn next(state: &State, seen: &Seen, now: Timestamp) -> Action {
-    match state.phase {
-        Phase::Finished(finish) => return Action::Done(finish),
-        Phase::Aborting => return bounded(state, now, undo::next(&Context { state, seen, now })),
-        Phase::Running => {}
+use crate::observation::Query;
+use crate::plan::Step;
+use crate::workflow::{Decision, Finish, PoolRepair, RepairRun as _};
+
+type Cx<'a> = mooring_workflow::Context<'a, PoolRepair>;
+
+/// What must be read before a decision; empty if everything was.
+pub(crate) fn queries(cx: &Cx<'_>) -> Vec<Query> {
+    match next(cx) {
+        Err(Action::Observe(query)) => vec![query],
+        _ => Vec::new(),
     }
-    let context = Context { state, seen, now };
-    let Some(step) = state.step() else {
-        let finished = Entry::Finished { finish: Finish::Repaired, left: state.left() };
-        return match pools::temporary_gone(&context) {
-            Ok(()) => Action::record(finished),
-            Err(action) => bounded(state, now, action),
-        };
+}
+
+/// The one thing to do now.
+pub(crate) fn decide(cx: &Cx<'_>) -> Decision {
+    next(cx).unwrap_or_else(|action| action.decision(cx.run, cx.now))
+}
+
+fn next(cx: &Cx<'_>) -> Result<Decision, Action> {
+    let context = Context { state: cx.run, settings: cx.terms, seen: cx.view, now: cx.now };
+    if cx.run.phase == Phase::Aborting {
+        return undo::next(&context).map(|left| Decision::Finish(Finish::Aborted, left));
+    }
+    let Some(step) = cx.run.step() else {
+        pools::temporary_gone(&context)?;
+        return Ok(Decision::Finish(Finish::Repaired, cx.run.losses()));
     };
-    let outcome = match step {
+    let proof = match step {
         Step::Snapshot => settle::snapshot(&context),
         Step::Settle => settle::settle(&context),
         Step::Recheck => settle::recheck(&context),
@@ -60,28 +64,5 @@ pub fn next(state: &State, seen: &Seen, now: Timestamp) -> Action {
         Step::DeleteTemporary => pools::delete_temporary(&context),
         Step::TouchCluster => settle::touch(&context),
     };
-    let action = match outcome {
-        Ok(proof) => return Action::record(Entry::StepDone { step, proof }),
-        Err(action) => action,
-    };
-    bounded(state, now, action)
-}
-
-/// A limit turns waiting, and beginning something new, into a stop that can be resumed; no pause outlasts it.
-fn bounded(state: &State, now: Timestamp, action: Action) -> Action {
-    let deadline = state.deadline().unwrap_or(Timestamp::MAX);
-    match action {
-        Action::Wait { why, .. } if now >= deadline => {
-            Action::resumable(Reason::Deadline, format!("the run's time is up, waiting {why}"))
-        }
-        Action::Effect { effect, .. } if now >= deadline => {
-            let message = format!("the run's time is up before it could {}", effect.key());
-            Action::resumable(Reason::Deadline, message)
-        }
-        Action::Wait { why, .. } if state.step_expired(now) => {
-            Action::resumable(Reason::StepTimeout, format!("waited too long: {why}"))
-        }
-        Action::Wait { until, why } => Action::Wait { until: until.min(deadline), why },
-        other => other,
-    }
+    proof.map(Decision::Done)
 }

@@ -1,14 +1,18 @@
 //! Making and deleting pools.
 
-use super::action::{Action, Reason};
+use super::action::Action;
 use super::context::{Context, Progress};
 use super::proofs;
 use super::second_look::{
     enough_nodes, gone_by_us, made_by_somebody, recreated, still_the_one, still_wedged,
 };
 use crate::effects::{Effect, Only};
-use crate::observation::{Pool, Query, Reading};
+use crate::observation::{Pool, Query};
 use crate::plan::Step;
+use crate::workflow::Reason;
+use crate::workflow::RepairRun as _;
+use mooring_workflow::Effect as _;
+use mooring_workflow::Reading;
 
 /// The temporary pool exists, is this run's, and its operation succeeded.
 pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
@@ -23,8 +27,8 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
     let body = context.temporary_body();
     // What an earlier run left is not this run's before it has its size and tags.
     let is_made = |pool: &Pool| context.is_ours(pool);
-    let progress = made(context, Step::CreateTemporary, &name, body, is_made);
-    if matches!(progress, Err(Action::Effect { .. })) {
+    let progress = made(context, &name, body, is_made);
+    if matches!(progress, Err(Action::Effect(_))) {
         still_wedged(context)?;
     }
     progress
@@ -47,7 +51,7 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
     if context.pool(name)?.is_some() && context.on_planned_set()? {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
-    let proof = made(context, Step::RecreatePool, name, body, |_| true)?;
+    let proof = made(context, name, body, |_| true)?;
     match context.scale_set(name)? {
         Some(_) => Ok(proof),
         None => Err(context.wait(format!("for the new scale set of pool {name}"))),
@@ -56,12 +60,11 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
 
 fn made(
     context: &Context<'_>,
-    step: Step,
     name: &str,
     body: serde_json::Value,
     is_made: impl Fn(&Pool) -> bool,
 ) -> Progress {
-    let intended = context.state.intended(&Effect::key_of_put(name));
+    let intended = context.state.attempts.contains_key(&Effect::key_of_put(name));
     let pool = context.pool(name)?;
     let only = match pool {
         None => Some(Only::IfAbsent),
@@ -76,8 +79,8 @@ fn made(
             Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
         }
         // The same body again is the same request.
-        Some(pool) if pool.state() == "Failed" => Err(try_again(context, step, put, pool)),
-        _ => Err(context.effect(step, put)),
+        Some(pool) if pool.state() == "Failed" => Err(try_again(context, put, pool)),
+        _ => Err(context.effect(put)),
     }
 }
 
@@ -93,12 +96,12 @@ const HOPELESS: [&str; 7] = [
 ];
 
 /// Makes an effect on a pool that may be Failed by the last try, and says why that is so.
-fn try_again(context: &Context<'_>, step: Step, effect: Effect, pool: &Pool) -> Action {
+fn try_again(context: &Context<'_>, effect: Effect, pool: &Pool) -> Action {
     let codes = match why_failed(context, &effect) {
         Ok(codes) => codes,
         Err(action) => return action,
     };
-    match context.effect(step, effect) {
+    match context.effect(effect) {
         Action::Wait { until, why } => {
             let state = pool.state();
             Action::Wait { until, why: format!("{why}: pool {} is {state}{codes}", pool.name) }
@@ -119,7 +122,7 @@ fn why_failed(context: &Context<'_>, effect: &Effect) -> Result<String, Action> 
     }
     let codes = reading.known().map(|operation| operation.codes.as_slice()).unwrap_or_default();
     let hopeless = codes.iter().any(|code| HOPELESS.iter().any(|word| code.contains(word)));
-    if hopeless && !attempt.earlier {
+    if hopeless && !context.state.is_before_step(attempt) {
         let message = format!("{} failed: {}", effect.key(), codes.join(", "));
         return Err(Action::resumable(Reason::EffectRefused, message));
     }
@@ -147,7 +150,7 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     enough_nodes(context, &context.state.temporary())?;
     proofs::placed(context, Step::DrainPool, name)?;
     still_wedged(context)?;
-    Err(try_again(context, Step::DeletePool, delete(pool), pool))
+    Err(try_again(context, delete(pool), pool))
 }
 
 /// The temporary pool is gone.
@@ -166,7 +169,7 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     recreated(context)?;
     enough_nodes(context, context.state.pool())?;
     proofs::placed(context, Step::DrainTemporary, &name)?;
-    Err(try_again(context, Step::DeleteTemporary, delete(pool), pool))
+    Err(try_again(context, delete(pool), pool))
 }
 
 /// No run ends as repaired while its temporary pool exists, whatever its journal says was done.

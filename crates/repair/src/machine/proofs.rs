@@ -4,11 +4,13 @@ use super::action::Action;
 use super::context::{Context, Progress};
 use super::second_look::{enough_nodes, gone, wanted};
 use super::{drain, settle};
-use crate::counted::counted;
-use crate::journal::Workload;
-use crate::observation::{Addresses, Nic, Query, Reading, ScaleSet};
+use crate::observation::{Addresses, Nic, Query, ScaleSet};
 use crate::plan::Step;
 use crate::sanitise;
+use crate::workflow::RepairRun as _;
+use crate::workflow::Workload;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// The temporary pool can carry the load: all its nodes usable, and the fault is not in it too.
 pub(super) fn temporary(context: &Context<'_>) -> Progress {
@@ -29,7 +31,7 @@ pub(super) fn placement(context: &Context<'_>) -> Progress {
 /// Nothing that could be moved is on the pool at this very moment, and what `drain` evicted from it serves elsewhere.
 pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress {
     // A node may have come, come back, or been uncordoned since the drain.
-    drain::emptied(context, context.state.step().unwrap_or(drain), pool)?;
+    drain::emptied(context, pool)?;
     let pods = context.pods()?;
     let nodes = context.nodes_of(pool)?;
     let elsewhere: Vec<_> = pods
@@ -38,7 +40,7 @@ pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress
         .cloned()
         .collect();
     let empty = std::collections::BTreeMap::new();
-    let former = context.state.workloads.get(&drain).unwrap_or(&empty);
+    let former = context.state.facts.workloads.get(&drain).unwrap_or(&empty);
     let mut missing = Vec::new();
     for (uid, workload) in former {
         let serving = drain::serving(&elsewhere, uid);
@@ -50,7 +52,7 @@ pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress
     if missing.is_empty() {
         return Ok(vec![format!("serving elsewhere: {}", counted(former.len(), "workload"))]);
     }
-    if let Some(reason) = context.state.settings.overrides.get("placement") {
+    if let Some(reason) = context.settings.overrides.get("placement") {
         return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
     }
     Err(context.wait(format!("for pods to serve elsewhere: {}", missing.join(", "))))
@@ -108,7 +110,7 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
 /// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
 fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String, Action> {
     let Some(nics) = context.nics(set)? else {
-        let reason = &context.state.settings.overrides["addresses"];
+        let reason = &context.settings.overrides["addresses"];
         return Ok(format!("addresses of {} were not read; overridden: {reason}", set.name));
     };
     let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(|nic| wanted(nic)).count();
@@ -116,7 +118,7 @@ fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String
     let with = of(|nic| matches!(nic.addresses, Addresses::Some(_)));
     let missing = with == 0 && wanted(context, pool)? > 0;
     if empty > 0 || missing {
-        if let Some(reason) = context.state.settings.overrides.get("addresses") {
+        if let Some(reason) = context.settings.overrides.get("addresses") {
             return Ok(format!(
                 "of the interfaces of {}, {empty} are without an address and {with} with one; overridden: {reason}",
                 set.name

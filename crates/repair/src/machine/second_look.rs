@@ -1,17 +1,19 @@
 //! What was proven, looked at once more: a run may have rested for hours, and others work on the same cluster.
 
+use crate::workflow::RepairRun as _;
 use jiff::SignedDuration;
 use serde_json::Value;
 
-use super::action::{Action, Reason};
+use super::action::Action;
 use super::context::Context;
-use super::state::Attempt;
-use crate::counted::counted;
 use crate::effects::Effect;
 use crate::guards::{ago, recovered};
 use crate::observation::Pool;
 use crate::plan::Step;
 use crate::sanitise;
+use crate::workflow::Attempt;
+use crate::workflow::Reason;
+use mooring_workflow::plural::counted;
 
 /// The pool is still the one of the snapshot, unedited, and did not come back by itself since the guards were looked
 /// at: nothing more is done to any other. The journal may be old, too, or an old copy.
@@ -28,7 +30,7 @@ pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
             "was edited after the snapshot; abort, and plan anew, or take the edit back and resume",
         );
     }
-    if pool.state() == "Succeeded" && !context.state.settings.overrides.contains_key(STATE) {
+    if pool.state() == "Succeeded" && !context.settings.overrides.contains_key(STATE) {
         let message = format!(
             "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
              `resume --override {STATE}=REASON` rebuilds the pool all the same"
@@ -43,7 +45,7 @@ pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
 pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
     still_the_one(context)?;
     let name = context.state.pool();
-    if context.pool(name)?.is_none() || context.state.settings.overrides.contains_key(WRITES) {
+    if context.pool(name)?.is_none() || context.settings.overrides.contains_key(WRITES) {
         return Ok(());
     }
     let Some(set) = context.scale_set(name)? else {
@@ -51,7 +53,7 @@ pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
     };
     context.events()?;
     context.direct_evidence()?;
-    match recovered(context.seen, &context.state.settings, context.now) {
+    match recovered(context.seen, context.settings, context.now) {
         None => Ok(()),
         Some(at) => {
             let message = format!(
@@ -73,7 +75,7 @@ const STATE: &str = "pool-state";
 /// The pool is gone because this run deleted it, or an operator says that it shall come back all the same.
 pub(super) fn gone_by_us(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
-    if context.state.deletion().is_some() || context.state.settings.overrides.contains_key(STATE) {
+    if context.state.deletion().is_some() || context.settings.overrides.contains_key(STATE) {
         return Ok(());
     }
     Err(missing(context, name, || {
@@ -96,7 +98,7 @@ fn edited(snapshot: &Value, pool: &Pool) -> bool {
     // The snapshot keeps no secrets; and it may be of a version that kept more than this one.
     let [then, now] = [snapshot, &pool.raw].map(|pool| {
         let mut pool = pool.clone();
-        crate::sensitive::strip(&mut pool);
+        mooring_workflow::secret_fields::strip(&mut pool);
         pool
     });
     differ(&then, &now)

@@ -1,18 +1,23 @@
 //! Snapshot, the stuck operation, the guards once more, and the cluster's rest at the end.
 
+use crate::workflow::RepairRun as _;
 use jiff::Timestamp;
+use mooring_workflow::Outcome;
 
-use super::action::{Action, Reason};
+use super::action::Action;
 use super::context::{Context, Progress};
-use crate::counted::counted;
-use crate::effects::{Effect, EffectResult};
-use crate::guards::{self, LOG_DELAY, Running, Scope};
-use crate::journal::Finish;
+use crate::effects::Effect;
+use crate::guards;
+use crate::guards::{LOG_DELAY, Running, Scope};
 use crate::names::RUN_TAG;
-use crate::observation::{Query, Reading};
-use crate::plan::{Step, pool_hash};
+use crate::observation::Query;
+use crate::plan::pool_hash;
 use crate::settings::{OTHER_OPERATION, Settings};
 use crate::stand_in::StandIn;
+use crate::workflow::Reason;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// The live pool is still the one of the plan, which holds it, and the temporary pool's name is free.
 pub(super) fn snapshot(context: &Context<'_>) -> Progress {
@@ -75,7 +80,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
     if aborted(context, &scope) {
         return Err(context.wait("for the aborted operation to end".to_owned()));
     }
-    if age < context.state.settings.limits.operation_age {
+    if age < context.settings.limits.operation_age {
         let message = format!(
             "operation {id} has run for {} only; it is left alone",
             counted(age.as_mins(), "minute")
@@ -93,7 +98,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
     }
     if let Scope::Pool(pool) = &scope
         && pool != context.state.pool()
-        && !context.state.settings.overrides.contains_key(OTHER_OPERATION)
+        && !context.settings.overrides.contains_key(OTHER_OPERATION)
     {
         // Nothing says that it is stuck: a large pool's upgrade takes hours.
         return Err(context.wait(format!(
@@ -104,7 +109,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
     // The run may have waited or rested for hours: nothing is aborted for a pool that is not wedged at this very moment.
     judged(context, None)?;
     let judged = Some(context.now);
-    Err(context.effect(Step::Settle, Effect::AbortOperation { scope, operation: id, judged }))
+    Err(context.effect(Effect::AbortOperation { scope, operation: id, judged }))
 }
 
 /// True if the readings that could identify an operation are refused for good, not failing for a while.
@@ -155,10 +160,10 @@ fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
     if let Some(before) = before {
         guards::keep(&mut guards, context.seen, &settings, before, now);
     }
-    let refused: Vec<_> = guards.iter().filter(|guard| !guard.lets_through()).collect();
+    let refused: Vec<_> = guards.iter().filter(|guard| !guard.allows_run()).collect();
     if refused.is_empty() {
         let proof = guards.iter().map(|guard| match &guard.overridden {
-            Some(reason) if guard.outcome != guards::Outcome::Pass => {
+            Some(reason) if guard.outcome != Outcome::Pass => {
                 format!("{} overridden: {reason}", guard.name)
             }
             _ => format!("{}: {}", guard.name, guard.evidence.join("; ")),
@@ -166,7 +171,7 @@ fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
         return Ok(proof.collect());
     }
     // What nobody can tell now is no refusal: the run waits, and its limits end it where it can be resumed.
-    if refused.iter().all(|guard| guard.outcome == guards::Outcome::Unknown) {
+    if refused.iter().all(|guard| guard.outcome == Outcome::Unknown) {
         let names: Vec<_> = refused.iter().map(|guard| guard.name.as_str()).collect();
         return Err(context.wait(format!("for what is unknown: {}", names.join(", "))));
     }
@@ -179,7 +184,7 @@ fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
 
 /// What was asked for; an abort of our own is no evidence against the wedge.
 fn settings(context: &Context<'_>) -> Settings {
-    let settings = context.state.settings.clone();
+    let settings = context.settings.clone();
     match context.state.first_abort() {
         Some(first) => settings.after_abort(first, context.now),
         None => settings,
@@ -194,25 +199,14 @@ pub(super) fn touch(context: &Context<'_>) -> Progress {
 /// The cluster is Succeeded; `always` touches it even if it was so before.
 pub(super) fn settled(context: &Context<'_>, always: bool) -> Progress {
     let cluster = context.cluster()?;
-    let tagged = cluster.tags.get(RUN_TAG) == Some(&context.state.run);
-    let step = context.state.step().unwrap_or(Step::TouchCluster);
+    let tagged = cluster.tags.get(RUN_TAG) == Some(&context.state.id);
     match cluster.state.as_str() {
         "Succeeded" if tagged || !always => Ok(vec!["the cluster is Succeeded".to_owned()]),
         // Tagged or not: what the first tag made the service try may have failed.
-        "Succeeded" | "Failed" | "Canceled" => Err(context.effect(
-            step,
-            Effect::TagCluster { name: RUN_TAG.to_owned(), value: context.state.run.clone() },
-        )),
+        "Succeeded" | "Failed" | "Canceled" => Err(context.effect(Effect::TagCluster {
+            name: RUN_TAG.to_owned(),
+            value: context.state.id.clone(),
+        })),
         other => Err(context.wait(format!("for the cluster to become Succeeded; it is {other}"))),
-    }
-}
-
-/// What a stop before anything was changed means for the run: it is over.
-#[must_use]
-pub(crate) fn finish_of(kind: super::StopKind) -> Option<Finish> {
-    match kind {
-        super::StopKind::Resumable => None,
-        super::StopKind::Refused => Some(Finish::Refused),
-        super::StopKind::NothingToDo => Some(Finish::NothingToDo),
     }
 }

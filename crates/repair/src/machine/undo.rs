@@ -1,32 +1,25 @@
 //! Undoing what can be undone, and saying what cannot.
 
-use super::action::{Action, Reason};
+use super::action::Action;
 use super::context::Context;
 use super::drain;
 use super::second_look::LATE;
-use super::state::Attempt;
-use crate::counted::counted;
 use crate::effects::Effect;
-use crate::journal::{Entry, Finish};
 use crate::plan::Step;
+use crate::workflow::Attempt;
+use crate::workflow::Reason;
+use crate::workflow::RepairRun as _;
+use mooring_workflow::plural::counted;
 
-/// The next thing on the way back.
-pub(super) fn next(context: &Context<'_>) -> Action {
-    match step(context) {
-        Ok(left) => Action::record(Entry::Finished { finish: Finish::Aborted, left }),
-        Err(action) => action,
-    }
-}
-
-fn step(context: &Context<'_>) -> Result<Vec<String>, Action> {
+/// What stays behind once everything is undone that can be.
+pub(super) fn next(context: &Context<'_>) -> Result<Vec<String>, Action> {
     let name = context.state.pool();
     still_there(context)?;
-    let mut left = context.state.left();
-    left.extend(context.state.aborted());
+    let mut left = context.state.losses_with_abort();
     for node in context.nodes_of(name)? {
-        if node.unschedulable && context.state.cordoned.contains(&node.name) {
+        if node.unschedulable && context.state.facts.cordoned.contains(&node.name) {
             let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
-            return Err(context.effect(Step::CordonPool, effect));
+            return Err(context.effect(effect));
         }
     }
     if context.pool(name)?.is_none() {
@@ -65,7 +58,11 @@ fn still_there(context: &Context<'_>) -> Result<(), Action> {
 /// True if what was tried could still show. What was tried before the abort began may have been so by another
 /// machine's clock: it counts from that beginning. A time in the future is of a clock that was ahead.
 fn is_recent(context: &Context<'_>, attempt: &Attempt) -> bool {
-    let since = if attempt.earlier { context.state.session_since() } else { attempt.at };
+    let since = if context.state.is_before_step(attempt) {
+        context.state.session_since()
+    } else {
+        attempt.at
+    };
     since <= context.now && context.now.duration_since(since) < LATE
 }
 
@@ -75,7 +72,7 @@ fn not_late(context: &Context<'_>, name: &str) -> Result<(), Action> {
         Some(put)
             if put.may_have_happened()
                 && !context.state.has_done(Step::CreateTemporary)
-                && !context.state.intended(&Effect::key_of_deletion(name))
+                && !context.state.attempts.contains_key(&Effect::key_of_deletion(name))
                 && is_recent(context, put) =>
         {
             Err(context.wait(format!("for pool {name}, whose creation may have been accepted")))
@@ -116,7 +113,7 @@ fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(),
     if let Some(why) = needed(context, &name)? {
         if let Some(node) = nodes.iter().find(|node| node.unschedulable) {
             let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
-            return Err(context.effect(Step::CreateTemporary, effect));
+            return Err(context.effect(effect));
         }
         left.push(format!("pool {name} stays: {why}"));
         return Ok(());
@@ -124,8 +121,8 @@ fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(),
     // Cordon before deleting, so that nothing moves in between the look and the deed.
     if let Some(node) = nodes.iter().find(|node| !node.unschedulable) {
         let effect = Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() };
-        return Err(context.effect(Step::CreateTemporary, effect));
+        return Err(context.effect(effect));
     }
     let effect = Effect::DeletePool { pool: name, if_match: pool.etag() };
-    Err(context.effect(Step::DeleteTemporary, effect))
+    Err(context.effect(effect))
 }

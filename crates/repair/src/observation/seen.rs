@@ -1,10 +1,12 @@
 //! What was asked and answered since the last change.
 
+use mooring_workflow::Reading;
 use std::collections::BTreeMap;
 
+use mooring_workflow::workflow::View;
+
 use super::{
-    ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Reading, Replicas,
-    ScaleSet,
+    ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Replicas, ScaleSet,
 };
 
 /// A question to the outside world.
@@ -72,9 +74,8 @@ pub struct Seen {
     pub replicas: BTreeMap<String, Reading<Replicas>>,
 }
 
-impl Seen {
-    /// Takes an answer in.
-    pub fn take(&mut self, answer: Answer) {
+impl View<Answer> for Seen {
+    fn take(&mut self, answer: Answer) {
         match answer {
             Answer::Cluster(reading) => self.cluster = Some(reading),
             Answer::Pools(reading) => self.pools = Some(reading),
@@ -90,7 +91,9 @@ impl Seen {
             Answer::Replicas(workload, reading) => drop(self.replicas.insert(workload, reading)),
         }
     }
+}
 
+impl Seen {
     /// The scale set that backs a pool now, by AKS's tag: the newest, if an old one is still there beside it. None if it
     /// is unknown or there is none.
     #[must_use]

@@ -1,5 +1,6 @@
 //! From what was seen to a plan.
 
+use mooring_workflow::Step as _;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -11,14 +12,17 @@ use super::document::{self, Document};
 use super::prechecks::{Precheck, Surroundings, TIME, check};
 use super::step::Step;
 use super::tolerations;
-use crate::canonical;
-use crate::guards::{Guard, Outcome, absent};
+use crate::guards::absent;
 use crate::names::{RUN_TAG, temporary_pool};
-use crate::observation::{Reading, Seen};
-use crate::sanitise::{self, CRITICAL_TAINT, SanitiseError};
-use crate::sensitive;
+use crate::observation::Seen;
+use crate::sanitise;
+use crate::sanitise::{CRITICAL_TAINT, SanitiseError};
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
+use mooring_workflow::Reading;
+use mooring_workflow::canonical;
+use mooring_workflow::secret_fields;
+use mooring_workflow::{CheckResult, Outcome};
 
 /// A repair as data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -99,7 +103,7 @@ pub fn build(
     seen: &Seen,
     settings: &Settings,
     around: &Surroundings,
-    guards: &[Guard],
+    guards: &[CheckResult],
     expires: Timestamp,
 ) -> Result<Plan, PlanError> {
     let cluster = known(seen.cluster.as_ref(), "cluster")?;
@@ -118,11 +122,12 @@ pub fn build(
     }
     let version = cluster.version.as_deref();
     let mut source = lasting(&pool.raw);
-    let stripped = sensitive::strip(&mut source);
+    let stripped = secret_fields::strip(&mut source);
     let temporary_body = sanitise::temporary(&source, settings.version, version)?;
     let pool_body = sanitise::sanitise(&source, settings.version, version)?;
     let steps: Vec<PlannedStep> = Step::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .enumerate()
         .map(|(index, step)| PlannedStep {
             number: index + 1,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::step::Step;
-use crate::approval::{ApprovalToken, PlanHash, hash_document};
-use crate::guards::Outcome;
 use crate::settings::Settings;
+use mooring_workflow::Outcome;
+use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
 
 /// The schema of the documents that this version makes.
 pub const SCHEMA: &str = "mooring.repair.plan/v2";

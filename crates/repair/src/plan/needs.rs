@@ -2,7 +2,8 @@
 //! pool or its cluster names.
 
 use super::step::Step;
-use crate::guards::{self, Running, Scope};
+use crate::guards;
+use crate::guards::{Running, Scope};
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, Pool, Seen};
 use crate::settings::Settings;

@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use super::needs::needs;
 use super::rights::{self, Rights};
-use crate::counted::counted;
-use crate::guards::Outcome;
 use crate::names::temporary_pool;
-use crate::observation::{Cluster, Hold, Pool, Reading, Seen};
+use crate::observation::{Cluster, Hold, Pool, Seen};
 use crate::sanitise::temporary_count;
 use crate::settings::{MOST_RECREATIONS, RECREATIONS, Settings};
 use crate::stand_in::StandIn;
+use mooring_workflow::Outcome;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// The check of the session's deadline.
 pub(super) const TIME: &str = "time";

@@ -1,13 +1,14 @@
 //! A plan for people. All forms are made from the one list that is also executed.
 
+use mooring_workflow::Step as _;
 use std::fmt::Write as _;
 
 use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
 
 use super::build::Plan;
 use super::prechecks::Precheck;
-use crate::flowchart::flowchart;
-use crate::guards::Outcome;
+use mooring_workflow::Outcome;
+use mooring_workflow::flowchart::flowchart;
 
 /// Lines for a terminal.
 #[must_use]

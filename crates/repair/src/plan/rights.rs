@@ -1,5 +1,6 @@
 //! Whether permissions, locks and deny assignments let a run come to its end: decided before anything is changed.
 
+use mooring_workflow::Step as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_arm::calls::{DenyAssignment, Lock, Permission, Principal};
@@ -7,9 +8,9 @@ use mooring_contract::printable;
 
 use super::needs::{Actor, Need, is_at_or_below, place, places_of_locks};
 use super::prechecks::Precheck;
-use crate::counted::counted;
-use crate::guards::Outcome;
-use crate::observation::Reading;
+use mooring_workflow::Outcome;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// The checks of this module.
 const PERMISSIONS: &str = "permissions";

@@ -25,9 +25,8 @@ pub enum Step {
     TouchCluster,
 }
 
-impl Step {
-    /// All of them, in order.
-    pub const ALL: [Self; 16] = [
+impl mooring_workflow::Step for Step {
+    const ALL: &'static [Self] = &[
         Self::Snapshot,
         Self::Settle,
         Self::Recheck,
@@ -46,24 +45,12 @@ impl Step {
         Self::TouchCluster,
     ];
 
-    /// Its place, from 1.
-    #[must_use]
-    pub fn number(self) -> usize {
-        Self::ALL.iter().position(|step| *step == self).map_or(0, |at| at + 1)
-    }
-
-    /// The step after this one.
-    #[must_use]
-    pub fn following(self) -> Option<Self> {
-        Self::ALL.get(self.number()).copied()
-    }
-
-    /// The step's name, as in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         self.about().0
     }
+}
 
+impl Step {
     /// What it does.
     #[must_use]
     pub fn what(self) -> &'static str {
@@ -161,6 +148,8 @@ impl Step {
 
 #[cfg(test)]
 mod tests {
+    use mooring_workflow::Step as _;
+
     use super::*;
 
     #[test]
@@ -173,7 +162,7 @@ mod tests {
         }
         assert_eq!(walked, Step::ALL);
         assert!(Step::ALL.windows(2).all(|pair| pair[0] < pair[1]));
-        for step in Step::ALL {
+        for step in Step::ALL.iter().copied() {
             assert_eq!(serde_json::to_value(step).unwrap(), step.name());
             assert!(
                 !step.what().is_empty() && !step.risk().is_empty() && step.expected_seconds() > 0

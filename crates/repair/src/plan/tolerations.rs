@@ -1,11 +1,12 @@
 //! Whether what runs on a System pool finds a place while its temporary pool has a taint that the pool itself lacks.
 
 use super::prechecks::Precheck;
-use crate::counted::counted;
-use crate::guards::Outcome;
-use crate::observation::{Pod, Pool, Reading, Seen};
+use crate::observation::{Pod, Pool, Seen};
 use crate::sanitise::CRITICAL_TAINT;
 use crate::settings::TOLERATIONS;
+use mooring_workflow::Outcome;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// Checks a System pool without the taint; none for other pools, whose pods tolerate the taints of the temporary pool.
 pub(super) fn check(seen: &Seen, pool: &Pool) -> Option<Precheck> {

@@ -6,11 +6,14 @@ use jiff::Timestamp;
 use mooring_contract::printable::Lines;
 use serde::Serialize;
 
-use crate::counted::counted;
-use crate::guards::{self, Detection, Outcome, Running, Scope, Verdict, running};
-use crate::observation::{Query, Reading, Seen};
+use crate::guards;
+use crate::guards::{Detection, Running, Scope, Verdict, running};
+use crate::observation::{Query, Seen};
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
+use mooring_workflow::Outcome;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
 
 /// What `detect` found, as it is printed.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -2,8 +2,6 @@
 
 mod detection;
 mod outcome;
-mod step;
 
 pub use detection::{DetectionReport, detect};
 pub use outcome::RunReport;
-pub use step::StepReport;

@@ -1,15 +1,17 @@
 //! The report of a run, made from its journal alone: `status` on any machine says the same.
 
+use mooring_workflow::report::{History, StepReport};
+use mooring_workflow::{Effect as _, Step as _};
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use mooring_contract::printable::{Lines, markdown, markdown_code};
 use serde::Serialize;
 
-use super::step::StepReport;
-use crate::journal::{Entry, Finish, JournalError, Record};
-use crate::machine::{Phase, State};
 use crate::plan::Step;
+use crate::workflow::{Finish, Record, RepairRun as _};
+use mooring_workflow::Phase;
+use mooring_workflow::journal::JournalError;
 
 /// Where a run stands and what it did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,47 +51,29 @@ pub struct RunReport {
 impl RunReport {
     /// The report of the journal's last run; none if there is none.
     pub fn of(records: &[Record]) -> Result<Option<Self>, JournalError> {
-        let Some(state) = State::replay(records)? else { return Ok(None) };
-        let records: Vec<&Record> =
-            records.iter().filter(|record| record.run == state.run).collect();
-        let (Some(first), Some(last)) = (records.first(), records.last()) else { return Ok(None) };
-        let mut report = Self {
+        let Some(history) = History::read(records)? else { return Ok(None) };
+        let run = &history.run;
+        let overrides = run.session.settings().overrides;
+        Ok(Some(Self {
             schema: "mooring.repair/v1",
-            run: state.run.clone(),
-            cluster: state.plan.cluster.clone(),
-            pool: state.pool().to_owned(),
-            plan_hash: state.plan_hash.to_string(),
-            started: first.at,
-            last: last.at,
-            finish: match state.phase {
+            run: run.id.clone(),
+            cluster: run.session.plan.cluster.clone(),
+            pool: run.pool().to_owned(),
+            plan_hash: run.facts.plan_hash.to_string(),
+            started: run.started,
+            last: history.last,
+            finish: match run.phase {
                 Phase::Finished(finish) => Some(finish),
                 Phase::Running | Phase::Aborting => None,
             },
-            undoing: state.phase == Phase::Aborting,
-            step: state.step(),
-            steps: Vec::new(),
-            effects: Vec::new(),
-            overrides: state.settings.overrides.iter().map(|(g, r)| format!("{g}: {r}")).collect(),
-            left: state.left(),
-            stopped: None,
-        };
-        for record in records {
-            match &record.entry {
-                Entry::StepDone { step, proof } => {
-                    report.steps.push(StepReport {
-                        step: *step,
-                        at: record.at,
-                        proof: proof.clone(),
-                    });
-                }
-                Entry::Intent { effect, .. } => report.effects.push(effect.key()),
-                Entry::Stopped { message, .. } => report.stopped = Some(message.clone()),
-                Entry::Resumed(_) | Entry::AbortStarted(_) => report.stopped = None,
-                Entry::Finished { left, .. } => report.left.clone_from(left),
-                _ => {}
-            }
-        }
-        Ok(Some(report))
+            undoing: run.phase == Phase::Aborting,
+            step: run.step(),
+            steps: history.steps,
+            effects: history.effects.iter().map(|(_, effect, _)| effect.key()).collect(),
+            overrides: overrides.iter().map(|(name, why)| format!("{name}: {why}")).collect(),
+            left: if run.is_finished() { run.left.clone() } else { run.losses() },
+            stopped: history.stopped,
+        }))
     }
 
     /// True if guards that had passed at the start did not any more when they were asked again.

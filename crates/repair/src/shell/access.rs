@@ -1,6 +1,10 @@
 //! How to reach the cluster's Kubernetes API.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 
 use kube::config::Kubeconfig;
 use mooring_arm::ResourceId;
@@ -8,8 +12,8 @@ use mooring_arm::calls::KubeconfigFormat;
 use mooring_kubeconfig as kubeconfigs;
 
 use super::answers::no_cluster;
-use super::kube_api::KubeApi;
 use super::ways_in::{no_way_in, obstacle, refusal_hint};
+use mooring_workflow::kube_api::{KubeApi, TokenSource};
 
 /// Where the Kubernetes API's address and rights come from. `KUBECONFIG` is not among them on purpose: it is of
 /// whatever cluster somebody worked on last, and a repair that drains another cluster's nodes is no repair.
@@ -25,7 +29,7 @@ pub enum Access {
 
 /// Why there is no way to the cluster, or to what it keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unreached {
+pub enum ApiUnavailable {
     /// There is no such cluster.
     Absent(String),
     /// Azure asks to wait.
@@ -34,7 +38,7 @@ pub enum Unreached {
     Failed(String),
 }
 
-impl Unreached {
+impl ApiUnavailable {
     /// The sentence.
     #[must_use]
     pub fn why(&self) -> &str {
@@ -54,7 +58,7 @@ impl Unreached {
     }
 }
 
-impl From<String> for Unreached {
+impl From<String> for ApiUnavailable {
     fn from(why: String) -> Self {
         Self::Failed(why)
     }
@@ -65,7 +69,7 @@ pub(crate) async fn connect(
     access: &Access,
     arm: &mooring_arm::Client,
     cluster: &ResourceId,
-) -> Result<KubeApi, Unreached> {
+) -> Result<KubeApi, ApiUnavailable> {
     match access {
         Access::Given(api) => Ok((**api).clone()),
         Access::File(path) => {
@@ -81,11 +85,14 @@ pub(crate) async fn connect(
             let read = arm.cluster(cluster).await.ok();
             let properties = read.as_ref().map(|read| &read.properties);
             if let Some(why) = properties.and_then(no_way_in) {
-                return Err(Unreached::Failed(format!("the cluster {}: {why}", cluster.name())));
+                return Err(ApiUnavailable::Failed(format!(
+                    "the cluster {}: {why}",
+                    cluster.name()
+                )));
             }
             let obstacle = properties.and_then(obstacle);
             let found = arm.user_credentials(cluster, Some(KubeconfigFormat::Exec)).await;
-            let found = found.map_err(|error| Unreached::by_azure(&error))?;
+            let found = found.map_err(|error| ApiUnavailable::by_azure(&error))?;
             let yaml = found.first().map(|found| found.yaml.expose()).unwrap_or_default();
             let unreadable = |error| format!("the kubeconfig that Azure gives: {error}");
             let mut kubeconfig = kubeconfigs::parse(yaml).map_err(unreadable)?;
@@ -93,12 +100,30 @@ pub(crate) async fn connect(
             let server = server(&kubeconfig);
             let client = kubeconfigs::client(kubeconfig).await.map_err(unreadable)?;
             let api = if wants_token {
-                KubeApi::signed(client, arm.clone())
+                KubeApi::signed(client, Arc::new(Entra(arm.clone())))
             } else {
                 KubeApi::new(client)
             };
             Ok(api.at(server).with_obstacle(obstacle))
         }
+    }
+}
+
+/// Tokens of Entra for AKS.
+struct Entra(mooring_arm::Client);
+
+impl TokenSource for Entra {
+    fn token(&self) -> BoxFuture<'_, Result<http::HeaderValue, String>> {
+        async {
+            let token = self.0.token(&self.0.cloud().aks_scope()).await;
+            let token = token.map_err(|error| error.to_string())?;
+            let text = format!("Bearer {}", token.secret.expose());
+            let mut value = http::HeaderValue::try_from(text)
+                .map_err(|_| "the token is no header value".to_owned())?;
+            value.set_sensitive(true);
+            Ok(value)
+        }
+        .boxed()
     }
 }
 

@@ -4,8 +4,8 @@ use jiff::SignedDuration;
 use mooring_arm::{Error, ErrorKind, Fate, Outcome, Raw, Started};
 use serde_json::Value;
 
-use crate::effects::EffectResult;
-use crate::observation::Reading;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
 
 /// Why a question has no answer.
 pub(super) enum Missing {

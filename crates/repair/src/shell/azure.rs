@@ -1,5 +1,6 @@
 //! What the resource manager answers and does, in the words of the repair.
 
+use mooring_workflow::workflow::View as _;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -9,13 +10,16 @@ use mooring_arm::{Client, Document, Outcome, Priority, Progress, ResourceId, Res
 use serde_json::Value;
 
 use super::answers::{Missing, began, invalid, is_unavailable, listed, no_cluster, read, refused};
-use crate::effects::{EffectResult, Only};
-use crate::guards::{self, Scope};
+use crate::effects::Only;
+use crate::guards;
+use crate::guards::Scope;
 use crate::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Nic, Node, Operation, Pool, Query, Reading, ScaleSet,
-    Seen, stranger,
+    ActivityEvent, Answer, Cluster, Instance, Nic, Node, Operation, Pool, Query, ScaleSet, Seen,
+    stranger,
 };
 use crate::settings::Settings;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
 
 /// A call's whole time. A look that takes longer is tried again by the machine.
 const READ: Duration = Duration::from_secs(45);

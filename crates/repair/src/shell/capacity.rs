@@ -5,8 +5,9 @@ use mooring_arm::{Client, ResourceId};
 use serde_json::Value;
 
 use super::answers::Missing;
-use crate::observation::{Cluster, Pool, Reading};
+use crate::observation::{Cluster, Pool};
 use crate::plan::{Surroundings, subnets};
+use mooring_workflow::Reading;
 
 /// Asks for the region's usages and sizes, and for the pool's subnets. What cannot be read stays unknown.
 pub(crate) async fn surroundings(

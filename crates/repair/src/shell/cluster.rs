@@ -3,23 +3,28 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::kube_api::{Answer, KubeApi, Lost, judged};
-use crate::effects::EffectResult;
-use crate::observation::{Node, Pdb, Pod, Reading, Replicas};
+use crate::observation::{Node, Pdb, Pod, Replicas};
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
+use mooring_workflow::kube_api::{Answer, KubeApi, Lost, judged};
 
-impl KubeApi {
+/// The Kubernetes API, for a repair.
+#[derive(Clone)]
+pub(crate) struct Cluster(pub(crate) KubeApi);
+
+impl Cluster {
     pub(crate) async fn nodes(&self) -> Reading<Vec<Node>> {
-        self.list("/api/v1/nodes", Node::read_list).await
+        self.0.list("/api/v1/nodes", Node::read_list).await
     }
 
     pub(crate) async fn pods(&self) -> Reading<Vec<Pod>> {
-        self.list("/api/v1/pods", Pod::read_list).await
+        self.0.list("/api/v1/pods", Pod::read_list).await
     }
 
     pub(crate) async fn pdbs(&self) -> Reading<Vec<Pdb>> {
         let list = |version: &str| {
             let path = format!("/apis/policy/{version}/poddisruptionbudgets");
-            async move { self.list(&path, Pdb::read_list).await }
+            async move { self.0.list(&path, Pdb::read_list).await }
         };
         match list("v1").await {
             // Older servers have the same list under another name.
@@ -37,7 +42,7 @@ impl KubeApi {
             _ => return Reading::Failed("its kind is not known".to_owned()),
         };
         let path = format!("/apis/apps/v1/namespaces/{namespace}/{resource}/{name}");
-        match self.get(&path).await {
+        match self.0.get(&path).await {
             Ok(answer) => answer.reading(Replicas::read),
             Err(Lost(why)) => Reading::Failed(why),
         }
@@ -55,7 +60,7 @@ impl KubeApi {
             change["metadata"] = json!({ "uid": uid });
         }
         let path = format!("/api/v1/nodes/{node}");
-        judged(self.send(Method::PATCH, &path, Some(&change)).await)
+        judged(self.0.send(Method::PATCH, &path, Some(&change)).await)
     }
 
     /// Asks for a pod to leave. The request is our own: the server must not guess its version.
@@ -64,7 +69,7 @@ impl KubeApi {
         let mut answer = None;
         for version in ["policy/v1", "policy/v1beta1"] {
             let body = eviction(version, namespace, pod, uid);
-            let sent = self.send(Method::POST, &path, Some(&body)).await;
+            let sent = self.0.send(Method::POST, &path, Some(&body)).await;
             let unknown = matches!(&sent, Ok(answer) if is_unknown_version(answer));
             answer = Some(sent);
             if !unknown {
@@ -81,7 +86,7 @@ impl KubeApi {
         let body = json!({
             "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions(uid),
         });
-        self.change(Method::DELETE, &path, &body).await
+        self.0.change(Method::DELETE, &path, &body).await
     }
 }
 
@@ -118,10 +123,10 @@ mod tests {
     use http_body_util::BodyExt as _;
 
     use super::*;
-    use crate::effects::Refusal;
+    use mooring_workflow::Refusal;
 
     /// An API that answers by a script, and what it was asked.
-    fn scripted(answers: Vec<(u16, Value)>) -> (KubeApi, Arc<Mutex<Vec<Value>>>) {
+    fn scripted(answers: Vec<(u16, Value)>) -> (Cluster, Arc<Mutex<Vec<Value>>>) {
         let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
         let answers = Arc::new(Mutex::new(answers.into_iter()));
         let asked = Arc::clone(&seen);
@@ -137,7 +142,7 @@ mod tests {
                 )
             }
         });
-        (KubeApi::new(kube::Client::new(service, "default")), seen)
+        (Cluster(KubeApi::new(kube::Client::new(service, "default"))), seen)
     }
 
     #[tokio::test]
@@ -164,7 +169,7 @@ mod tests {
     async fn a_refused_eviction_is_taken_for_what_it_means() {
         let told = |status| json!({"reason": "R", "message": "m", "code": status});
         for (status, wanted) in
-            [(429, Refusal::Later), (409, Refusal::LookAgain), (403, Refusal::Final)]
+            [(429, Refusal::Later), (409, Refusal::ReadAgain), (403, Refusal::Final)]
         {
             let (api, seen) = scripted(vec![(status, told(status))]);
             assert_eq!(api.evict("ns", "p", "u").await.refusal(), Some(wanted), "{status}");

@@ -1,42 +1,45 @@
 //! What a person asks for.
 
+use mooring_workflow::workflow::View as _;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::ResourceIdError;
 use mooring_contract::printable;
+use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::command::{self, HeldJournal, Process};
+use mooring_workflow::journal::follow;
+use mooring_workflow::kube_api::{Answer, KubeApi};
+use mooring_workflow::live::{self, Clock};
+use mooring_workflow::lock::LockWait;
+use mooring_workflow::process::this_process;
+use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, Store};
+use mooring_workflow::{CheckResult, Reading};
 use serde_json::Value;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 
-use super::access::{self, Access, Unreached};
+use super::access::{self, Access, ApiUnavailable};
+use super::adapter::{self, Services};
 use super::azure::Azure;
 use super::capacity;
-use super::ending::{self, release, take, unfinished};
-use super::kube_api::{Answer, KubeApi};
-use super::process::this_process;
+use super::cluster::Cluster;
 use super::rights::rights;
-use super::store::{ConfigMapStore, FileStore, Store};
-use super::takeover::Patience;
-use super::world::{self, Clock, RealWorld, Watcher};
-use crate::approval::{Approval, ApprovalToken};
 use crate::begin::{BeginError, Start, begin, lost_run, may_begin};
-use crate::guards::{self, Guard, deletions};
-use crate::journal::{Entry, Owner, Record, Session, follow, retained};
-use crate::machine::State;
-use crate::names::config_map_of_0_1;
-use crate::observation::{Query, Reading, Seen};
+use crate::guards::{self, deletions};
+use crate::history::retained;
+use crate::names::{config_map, config_map_of_0_1};
+use crate::observation::{Query, Seen};
 use crate::plan::{self, Plan, PlanError, Surroundings};
 use crate::report::{DetectionReport, detect};
 use crate::resume::{Consent, Footing, Fresh, Grant, authorize, footing};
-use crate::run::{Rest, run};
-use crate::settings::{JournalPlace, Settings};
+use crate::settings::{Settings, pointer};
 use crate::stand_in::StandIn;
+use crate::workflow::{Entry, PoolRepair, Record, RepairRun as _, Run, RunOutcome, Session};
 
-/// How long a living owner is waited for: one that goes on giving signs of life is at work.
-pub const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+/// How long a holder is waited for that renews its lock: it is at work.
+pub const LOCK_WAIT: SignedDuration = SignedDuration::from_mins(5);
 
 /// Between two looks at what may not be read yet.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(10);
@@ -47,10 +50,8 @@ pub struct Operator {
     settings: Settings,
     azure: Azure,
     access: Access,
-    kube: Option<Result<KubeApi, Unreached>>,
-    clock: Clock,
-    owner: Owner,
-    stop: watch::Receiver<bool>,
+    kube: Option<Result<Cluster, ApiUnavailable>>,
+    process: Process,
     grace: Option<Grace>,
 }
 
@@ -68,10 +69,19 @@ pub struct Examined {
     pub plan: Result<Plan, PlanError>,
 }
 
-/// How a command came to its end.
-pub type Ending = ending::Ending<Rest, BeginError>;
-/// What `status` tells.
-pub type Standing = ending::Standing<Entry>;
+/// The result of a command.
+pub type CommandResult = command::CommandResult<RunOutcome, BeginError>;
+/// What `status` shows.
+pub type JournalStatus = command::JournalStatus<Entry>;
+/// Receives what comes next.
+pub type Watcher<'a> = live::Watcher<'a, PoolRepair>;
+
+/// The store of a pool's journal.
+#[must_use]
+pub fn store(api: KubeApi, namespace: &str, pool: &str) -> Store<Entry> {
+    let about = "The journal of a repair of a node pool; `mooring repair status` reads it.";
+    Store::ConfigMap(Box::new(ConfigMapStore::new(api, namespace, config_map(pool), about)))
+}
 
 impl Operator {
     /// Prepares; nothing is asked yet. `stop` turns true when a run shall stop at the next safe point.
@@ -84,7 +94,8 @@ impl Operator {
     ) -> Result<Self, ResourceIdError> {
         let azure = Azure::new(arm, &settings)?;
         let owner = this_process(arm.new_id());
-        Ok(Self { settings, azure, access, kube: None, clock, owner, stop, grace: None })
+        let process = Process { owner, clock, stop };
+        Ok(Self { settings, azure, access, kube: None, process, grace: None })
     }
 
     /// Waits this long for the right to read the activity log: one that was given a moment ago is not everywhere yet.
@@ -105,14 +116,14 @@ impl Operator {
 
     /// Returns the address of the cluster's API server, where it can be told.
     pub async fn api_server(&mut self) -> Option<String> {
-        self.kube().await.ok()?.server().map(str::to_owned)
+        self.kube().await.ok()?.0.server().map(str::to_owned)
     }
 
-    async fn kube(&mut self) -> Result<KubeApi, Unreached> {
+    async fn kube(&mut self) -> Result<Cluster, ApiUnavailable> {
         if self.kube.is_none() {
             let connected =
                 access::connect(&self.access, self.azure.client(), self.azure.cluster_id()).await;
-            self.kube = Some(connected);
+            self.kube = Some(connected.map(Cluster));
         }
         self.kube.clone().unwrap_or_else(|| Err("no Kubernetes API".to_owned().into()))
     }
@@ -123,22 +134,22 @@ impl Operator {
             _ => Err(String::new().into()),
         };
         let kube = kube.map_err(|unreached| unreached.why().to_owned());
-        let began = (self.clock)();
+        let began = self.process.now();
         let mut pause = FIRST_PAUSE;
         loop {
-            let now = (self.clock)();
-            seen.take(world::observe(&mut self.azure, kube.as_ref(), query, now).await);
+            let now = self.process.now();
+            seen.take(adapter::read(&mut self.azure, kube.as_ref(), query, now).await);
             let (Some(Reading::Denied(why)), Query::Events) = (&seen.events, query) else { return };
             let Some(grace) = &mut self.grace else { return };
             let left = grace.most - now.duration_since(began);
-            if !left.is_positive() || *self.stop.borrow() {
+            if !left.is_positive() || *self.process.stop.borrow() {
                 return;
             }
             let minutes = grace.most.as_mins();
             (grace.say)(&format!(
                 "the activity log may not be read ({why}); a right that was just given is waited for, {minutes} minutes"
             ));
-            world::pause(pause.min(left), &self.stop).await;
+            live::pause(pause.min(left), &self.process.stop).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
@@ -150,7 +161,7 @@ impl Operator {
 
     async fn detect_into(&mut self, seen: &mut Seen) -> DetectionReport {
         loop {
-            match detect(seen, &self.settings, (self.clock)()) {
+            match detect(seen, &self.settings, self.process.now()) {
                 Ok(report) => return report,
                 Err(query) => self.look(seen, &query).await,
             }
@@ -162,17 +173,17 @@ impl Operator {
     pub async fn examine(
         &mut self,
         expires: Option<Timestamp>,
-        unfinished: Option<&State>,
+        unfinished: Option<&Run>,
     ) -> Examined {
         let mut seen = Seen::default();
-        let aborted = unfinished.and_then(State::first_abort);
+        let aborted = unfinished.and_then(Run::first_abort);
         if let Some(at) = aborted {
-            self.look_back(&self.settings.clone(), (self.clock)().duration_since(at));
+            self.look_back(&self.settings.clone(), self.process.now().duration_since(at));
         }
         let mut report = self.detect_into(&mut seen).await;
         let pool = &self.settings.target.pool;
         if let Some(at) = aborted.and_then(|since| guards::aborted(&seen, pool, since)) {
-            let now = (self.clock)();
+            let now = self.process.now();
             let settings = self.settings.clone().after_abort(at, now);
             report = detect(&seen, &settings, now).unwrap_or(report);
         }
@@ -182,7 +193,7 @@ impl Operator {
             }
         }
         let around = self.surroundings(&seen).await;
-        let expires = expires.unwrap_or_else(|| ApprovalToken::expiry((self.clock)()));
+        let expires = expires.unwrap_or_else(|| ApprovalToken::expiry(self.process.now()));
         let guards = &report.detection.guards;
         Examined { plan: plan::build(&seen, &self.settings, &around, guards, expires), report }
     }
@@ -198,7 +209,7 @@ impl Operator {
                 let around = capacity::surroundings(client, &target.subscription, cluster, pool);
                 let needs = plan::needs(seen, &self.settings, cluster, pool);
                 Surroundings {
-                    deletions: deletions(seen, &target.pool, (self.clock)()),
+                    deletions: deletions(seen, &target.pool, self.process.now()),
                     rights: rights(client, &needs).await,
                     ..around.await
                 }
@@ -207,20 +218,19 @@ impl Operator {
         }
     }
 
-    async fn store(&mut self) -> Result<Store, Unreached> {
+    async fn store(&mut self) -> Result<Store<Entry>, ApiUnavailable> {
         Ok(match self.settings.journal.clone() {
             JournalPlace::File(path) => Store::File(FileStore::new(Path::new(&path))),
             JournalPlace::ConfigMap(namespace) => {
                 let pool = self.settings.target.pool.clone();
-                let api = self.kube().await?;
-                Store::ConfigMap(Box::new(ConfigMapStore::new(api, &namespace, &pool)))
+                store(self.kube().await?.0, &namespace, &pool)
             }
         })
     }
 
     /// What the journal says, without its lock.
-    pub async fn status(&mut self) -> Result<Standing, Unreached> {
-        Ok(Standing::of(self.store().await?).await?)
+    pub async fn status(&mut self) -> Result<JournalStatus, ApiUnavailable> {
+        Ok(JournalStatus::read(self.store().await?).await?)
     }
 
     /// Returns where Mooring 0.1 left an unfinished run of this pool, if that can be read.
@@ -228,7 +238,7 @@ impl Operator {
         let (namespace, name) = config_map_of_0_1(&self.settings.target.pool);
         let kube = self.kube().await.ok()?;
         let path = format!("/api/v1/namespaces/{namespace}/configmaps/{name}");
-        let answer = kube.get(&path).await.ok().filter(Answer::is_success)?;
+        let answer = kube.0.get(&path).await.ok().filter(Answer::is_success)?;
         let journal = answer.body.pointer("/data/journal")?.as_str()?;
         let last: Value = serde_json::from_str(journal.lines().last()?).ok()?;
         (last["entry"] != "finished").then(|| format!("ConfigMap {namespace}/{name}"))
@@ -238,41 +248,39 @@ impl Operator {
     pub async fn apply(
         &mut self,
         plan: &Plan,
-        guards: &[Guard],
+        guards: &[CheckResult],
         approval: Approval,
         watcher: Watcher<'_>,
-    ) -> Ending {
+    ) -> CommandResult {
         let settings = self.settings.clone();
         // Not even the journal is touched for what is refused anyway.
         if let Err(error) = may_begin(plan, guards, &settings) {
-            return Ending::Refused(error);
+            return CommandResult::Refused(error);
         }
-        let held = self.take(Patience::None, &mut |_| {}).await;
-        let (mut store, records) = match held {
-            Ok(held) => held,
-            Err(ending) => return ending,
+        let mut journal = match self.acquire(LockWait::None, &mut |_| {}).await {
+            Ok(journal) => journal,
+            Err(result) => return result,
         };
-        let now = (self.clock)();
+        let now = self.process.now();
         let run_id = self.azure.client().new_id();
-        let start = Start { owner: self.owner.clone(), approval };
-        let first = match begin(&records, plan, guards, &settings, start, &run_id, now) {
+        let start = Start { owner: self.process.owner.clone(), approval };
+        let first = match begin(&journal.records, plan, guards, &settings, start, &run_id, now) {
             Ok(first) => first,
             Err(error) => {
-                release(&mut store).await;
-                return Ending::Refused(error);
+                journal.release().await;
+                return CommandResult::Refused(error);
             }
         };
-        let kept = retained(&records, now).len();
-        if let Err(error) = store.keep(records.len(), kept).await {
-            return Ending::failed(&error);
+        let kept = retained(&journal.records, now);
+        if let Err(error) = journal.keep(kept).await {
+            return CommandResult::failed(&error);
         }
-        let records = records[records.len() - kept..].to_vec();
         self.look_back(&settings, SignedDuration::ZERO);
-        self.drive(store, records, first, watcher).await
+        self.drive(journal, first, watcher).await
     }
 
     /// Returns what an unfinished run can rely on besides its journal.
-    pub async fn footing(&mut self, state: &State) -> Result<Footing, String> {
+    pub async fn footing(&mut self, state: &Run) -> Result<Footing, String> {
         let mut seen = Seen::default();
         self.look(&mut seen, &Query::Pools).await;
         match &seen.pools {
@@ -291,45 +299,49 @@ impl Operator {
         fresh: Option<Fresh<'_>>,
         watcher: Watcher<'_>,
         say: &mut dyn FnMut(&str),
-    ) -> Ending {
-        let (mut store, records, state) = match self.unfinished(say).await {
+    ) -> CommandResult {
+        let (journal, state) = match self.unfinished(say).await {
             Ok(held) => held,
-            Err(ending) => return ending,
+            Err(result) => return result,
         };
         let footing = match self.footing(&state).await {
             Ok(footing) => footing,
             Err(why) => {
-                release(&mut store).await;
-                return Ending::Failed(why);
+                journal.release().await;
+                return CommandResult::Failed(why);
             }
         };
-        let now = (self.clock)();
+        let now = self.process.now();
         let settings = &self.settings;
-        match authorize(&state, &footing, &records, settings, consent, fresh, now) {
+        match authorize(&state, &footing, &journal.records, settings, consent, fresh, now) {
             Ok(grant) => {
                 let entry = Entry::Resumed(Box::new(self.session(grant)));
-                self.again(store, records, state, entry, watcher).await
+                self.again(journal, state, entry, watcher).await
             }
             Err(error) => {
-                release(&mut store).await;
-                Ending::Refused(error)
+                journal.release().await;
+                CommandResult::Refused(error)
             }
         }
     }
 
     /// Undoes what can be undone of the last run.
-    pub async fn abort(&mut self, watcher: Watcher<'_>, say: &mut dyn FnMut(&str)) -> Ending {
-        let (store, records, state) = match self.unfinished(say).await {
+    pub async fn abort(
+        &mut self,
+        watcher: Watcher<'_>,
+        say: &mut dyn FnMut(&str),
+    ) -> CommandResult {
+        let (journal, state) = match self.unfinished(say).await {
             Ok(held) => held,
-            Err(ending) => return ending,
+            Err(result) => return result,
         };
         let grant = Grant {
-            plan: Arc::clone(&state.plan),
+            plan: Arc::clone(&state.session.plan),
             overrides: BTreeMap::new(),
             approval: Approval::Rollback,
         };
         let entry = Entry::AbortStarted(Box::new(self.session(grant)));
-        self.again(store, records, state, entry, watcher).await
+        self.again(journal, state, entry, watcher).await
     }
 
     fn session(&self, grant: Grant) -> Session {
@@ -337,7 +349,7 @@ impl Operator {
             plan: grant.plan,
             overrides: grant.overrides,
             approval: grant.approval,
-            owner: self.owner.clone(),
+            owner: self.process.owner.clone(),
             journal: self.settings.journal.clone(),
             overall: self.settings.limits.overall,
             poll: self.settings.limits.poll,
@@ -348,38 +360,39 @@ impl Operator {
     async fn unfinished(
         &mut self,
         say: &mut dyn FnMut(&str),
-    ) -> Result<(Store, Vec<Record>, State), Ending> {
-        let (mut store, records) = self.take(Patience::Until(PATIENCE), say).await?;
-        let state: State = match unfinished(&mut store, &records).await {
-            Ok(state) => state,
-            Err(Ending::Nothing(text)) => return Err(self.nothing(text, &records).await),
-            Err(ending) => return Err(ending),
+    ) -> Result<(HeldJournal<PoolRepair>, Run), CommandResult> {
+        let store = self.store_or_fail().await?;
+        let wait = LockWait::Until(LOCK_WAIT);
+        let (journal, run) = match self.process.acquire_unfinished(store, wait, say).await {
+            Ok(found) => found,
+            Err((CommandResult::Nothing(text), records)) => {
+                return Err(self.nothing(text, &records).await);
+            }
+            Err((result, _)) => return Err(result),
         };
-        if let Err(why) = self.own(&state) {
-            release(&mut store).await;
-            return Err(Ending::Failed(why));
+        if let Err(why) = self.own(&run) {
+            journal.release().await;
+            return Err(CommandResult::Failed(why));
         }
-        Ok((store, records, state))
+        Ok((journal, run))
     }
 
     async fn again(
         &mut self,
-        mut store: Store,
-        records: Vec<Record>,
-        mut state: State,
+        journal: HeldJournal<PoolRepair>,
+        mut state: Run,
         entry: Entry,
         watcher: Watcher<'_>,
-    ) -> Ending {
+    ) -> CommandResult {
         // It is judged as it was begun, and by everything since then.
-        let began = records.iter().find(|record| record.run == state.run).map(|record| record.at);
-        let since = began.map_or(SignedDuration::ZERO, |at| (self.clock)().duration_since(at));
-        let first = follow(records.last(), &state.run, (self.clock)(), entry);
+        let since = self.process.now().duration_since(state.started);
+        let first = follow(journal.records.last(), &state.id, self.process.now(), entry);
         if let Err(error) = state.take(&first) {
-            release(&mut store).await;
-            return Ending::Failed(error.to_string());
+            journal.release().await;
+            return CommandResult::Failed(error.to_string());
         }
-        self.look_back(&state.settings, since);
-        self.drive(store, records, first, watcher).await
+        self.look_back(&state.session.settings(), since);
+        self.drive(journal, first, watcher).await
     }
 
     /// Reads the activity log as far back as the guards look, and as a run takes that began so long ago.
@@ -390,40 +403,43 @@ impl Operator {
     }
 
     /// Whether a run of the journal is one of this very pool; if not, why.
-    pub fn own(&self, state: &State) -> Result<(), String> {
+    pub fn own(&self, state: &Run) -> Result<(), String> {
         let (asked, of_run) = (&self.settings.target.pool, state.pool());
         let cluster = self.azure.cluster_id().to_string();
-        if cluster.eq_ignore_ascii_case(&state.plan.cluster) && asked == of_run {
+        if cluster.eq_ignore_ascii_case(&state.session.plan.cluster) && asked == of_run {
             return Ok(());
         }
         Err(format!(
             "the journal's run {} is of pool {} of {}, not of pool {asked} of {cluster}",
-            printable(&state.run),
+            printable(&state.id),
             printable(of_run),
-            printable(&state.plan.cluster)
+            printable(&state.session.plan.cluster)
         ))
     }
 
     /// There is no run to continue here; if there is one elsewhere, that is said instead.
-    async fn nothing(&mut self, text: String, records: &[Record]) -> Ending {
+    async fn nothing(&mut self, text: String, records: &[Record]) -> CommandResult {
         let knows = |left: &StandIn| {
             records.iter().any(|record| left.run.as_deref() == Some(record.run.as_str()))
         };
         match self.stand_in().await {
-            Some(left) if knows(&left) => Ending::Failed(format!(
+            Some(left) if knows(&left) => CommandResult::Failed(format!(
                 "{text}, but {left}: the next `apply` takes the pool over, or drain and delete it (docs/RUNBOOK.md)"
             )),
             Some(left) => {
                 let lost = lost_run(records, &left, &self.pointer());
-                Ending::Failed(format!("{text}, but {}", lost.unwrap_or_else(|| left.and_now())))
+                CommandResult::Failed(format!(
+                    "{text}, but {}",
+                    lost.unwrap_or_else(|| left.and_now())
+                ))
             }
-            None => Ending::Nothing(text),
+            None => CommandResult::Nothing(text),
         }
     }
 
     /// Where the journal is, as the tag of a temporary pool says it.
     fn pointer(&self) -> String {
-        self.settings.journal.pointer(&self.settings.target.pool)
+        pointer(&self.settings.journal, &self.settings.target.pool)
     }
 
     /// Returns true if Azure answers that there is no such cluster.
@@ -440,50 +456,40 @@ impl Operator {
         StandIn::of(seen.pools.as_ref()?.known()?, &self.settings.target.pool)
     }
 
-    async fn take(
-        &mut self,
-        patience: Patience,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<(Store, Vec<Record>), Ending> {
-        let store = self.store().await.map_err(|why| Ending::Failed(why.why().to_owned()))?;
-        take(store, &self.owner, patience, &self.clock, &self.stop, say).await
+    async fn store_or_fail(&mut self) -> Result<Store<Entry>, CommandResult> {
+        self.store().await.map_err(|error| CommandResult::Failed(error.why().to_owned()))
     }
 
-    /// Writes the first record and drives the run until it rests, giving signs of life meanwhile.
+    async fn acquire(
+        &mut self,
+        wait: LockWait,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<HeldJournal<PoolRepair>, CommandResult> {
+        let store = self.store_or_fail().await?;
+        self.process.acquire(store, wait, say).await
+    }
+
+    /// Drives the run of a session that begins with this record until it stops.
     async fn drive(
         &mut self,
-        mut store: Store,
-        mut records: Vec<Record>,
+        journal: HeldJournal<PoolRepair>,
         first: Record,
         watcher: Watcher<'_>,
-    ) -> Ending {
+    ) -> CommandResult {
         let kube = match self.kube().await {
             Ok(kube) => kube,
-            Err(why) => {
-                release(&mut store).await;
-                return Ending::Failed(why.why().to_owned());
+            Err(error) => {
+                journal.release().await;
+                return CommandResult::Failed(error.why().to_owned());
             }
         };
-        if let Err(error) = store.append(&first, first.at).await {
-            return Ending::failed(&error);
-        }
-        records.push(first);
-        let store = Rc::new(Mutex::new(store));
-        let mut real = RealWorld {
-            azure: self.azure.clone(),
-            kube,
-            store: Rc::clone(&store),
-            clock: Rc::clone(&self.clock),
-            stop: self.stop.clone(),
-            watcher,
+        let terms = match &first.entry {
+            Entry::RunStarted(session) | Entry::Resumed(session) | Entry::AbortStarted(session) => {
+                session.settings()
+            }
+            _ => self.settings.clone(),
         };
-        let ended = tokio::select! {
-            // On the heap: it is large, and everything around it would be, too.
-            ended = Box::pin(run(&mut real, records)) => ended,
-            lost = world::beat(&store, &self.clock) => return Ending::Resumable(lost.to_string()),
-        };
-        drop(real);
-        release(&mut *store.lock().await).await;
-        Ending::driven(ended)
+        let services = Services { azure: self.azure.clone(), kube };
+        self.process.drive(journal, first, &terms, services, watcher).await
     }
 }

@@ -6,8 +6,8 @@ use mooring_arm::{Client, Error, Raw, ResourceId};
 use serde::de::DeserializeOwned;
 
 use super::answers::Missing;
-use crate::observation::Reading;
 use crate::plan::{Actor, Need, Rights, place, places_of_locks};
+use mooring_workflow::Reading;
 
 /// Reads permissions, locks and deny assignments at every scope of these needs, each once.
 pub(crate) async fn rights(client: &Client, needs: &[Need]) -> Rights {

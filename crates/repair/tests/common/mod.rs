@@ -1,13 +1,15 @@
 //! Plans written by hand, for tests that need a journal and no cluster.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+use mooring_workflow::Step as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mooring_repair::approval::Approval;
-use mooring_repair::journal::{Owner, Session};
 use mooring_repair::plan::{DOCUMENT_SCHEMA, Document, Step};
 use mooring_repair::settings::{Settings, Target};
+use mooring_repair::workflow::Session;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::lock::Owner;
 use serde_json::json;
 
 pub(crate) fn target(pool: &str) -> Target {
@@ -32,7 +34,7 @@ pub(crate) fn document(settings: &Settings) -> Document {
         scale_set: Some("v".into()),
         settings: settings.bound(),
         adopts: None,
-        findings: BTreeMap::from([("quota".into(), mooring_repair::guards::Outcome::Unknown)]),
+        findings: BTreeMap::from([("quota".into(), mooring_workflow::Outcome::Unknown)]),
         steps: Step::ALL.to_vec(),
         temporary_body: json!({"properties": {"count": 1}}),
         pool_body: json!({"properties": {"count": 3, "spotMaxPrice": -1.0}}),

@@ -1,10 +1,12 @@
 //! What the model answers.
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_repair::observation as seen;
 use mooring_repair::observation::{
-    self as seen, ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Reading,
-    Replicas, ScaleSet, Seen,
+    ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Replicas, ScaleSet, Seen,
 };
+use mooring_workflow::Reading;
+use mooring_workflow::workflow::View as _;
 
 use serde_json::json;
 

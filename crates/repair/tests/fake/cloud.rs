@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::journal::{Entry, Finish, Record, verify};
-use mooring_repair::machine::State;
 use mooring_repair::observation::Operation;
 use mooring_repair::plan::Step;
+use mooring_repair::workflow::Run;
+use mooring_repair::workflow::{Entry, Finish, Record};
+use mooring_workflow::journal::verify;
 use serde_json::{Value, json};
 
 use super::model::{Node, Pod, Pool, Pools, Workload};
@@ -45,7 +46,7 @@ pub struct Cloud {
     /// Operations that did not succeed, by their tokens.
     pub failed: BTreeMap<String, Operation>,
     /// What the journal says.
-    pub state: Option<State>,
+    pub state: Option<Run>,
     pub(super) made: u32,
     /// Effects whose key begins so are refused for good.
     pub forbidden: Option<&'static str>,
@@ -171,7 +172,7 @@ impl Cloud {
             if let Some(end) = pool.doomed.take() {
                 pool.set_state(end);
                 if deletion {
-                    let run = self.state.as_ref().unwrap().run.clone();
+                    let run = self.state.as_ref().unwrap().id.clone();
                     self.deletes.remove(&(name, run));
                 }
                 continue;
@@ -270,7 +271,7 @@ impl Cloud {
 
     /// What must hold at every instant.
     pub fn check(&self) {
-        let ours = |state: &State| state.attempts.contains_key("put pool systmp");
+        let ours = |state: &Run| state.attempts.contains_key("put pool systmp");
         if self.pools.contains_key("systmp")
             && self.state.as_ref().is_some_and(ours)
             && let Some(Entry::Finished { finish, left }) =
@@ -295,7 +296,7 @@ impl Cloud {
         let pair = &self.journal[self.journal.len().saturating_sub(2)..];
         verify(pair).expect("the journal is a valid prefix");
         if matches!(record.entry, Entry::RunStarted(_)) {
-            self.state = State::replay(&self.journal).expect("the journal is a valid prefix");
+            self.state = Run::replay(&self.journal).expect("the journal is a valid prefix");
         } else {
             self.state.as_mut().unwrap().take(record).expect("the journal is a valid prefix");
         }

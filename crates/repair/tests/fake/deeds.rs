@@ -1,11 +1,13 @@
 //! What happens when somebody asks the model to change something, and what can go wrong with that.
 
+use mooring_workflow::Effect as _;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::effects::{Effect, EffectResult, Only};
+use mooring_repair::effects::{Effect, Only};
 use mooring_repair::observation::Operation;
 use mooring_repair::plan::Step;
+use mooring_workflow::EffectResult;
 use serde_json::Value;
 
 use super::cloud::{CLUSTER, Cloud};
@@ -224,7 +226,7 @@ impl Cloud {
             );
             assert!(self.nodes.iter().any(|node| node.pool == "systmp" && node.usable()));
         }
-        *self.deletes.entry((name.to_owned(), state.run.clone())).or_default() += 1;
+        *self.deletes.entry((name.to_owned(), state.id.clone())).or_default() += 1;
         Ok(true)
     }
 

@@ -1,15 +1,16 @@
 //! What a run came to.
 
 use mooring_repair::effects::Effect;
-use mooring_repair::journal::Entry;
-use mooring_repair::machine::Reason;
-use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
+use mooring_repair::workflow::Entry;
+use mooring_repair::workflow::Reason;
+use mooring_repair::workflow::RunOutcome;
+use mooring_workflow::Effect as _;
 
 use super::cloud::Cloud;
 use super::session::{End, Ended, run_to_rest};
 
-pub fn rest(end: &End) -> Rest {
+pub fn rest(end: &End) -> RunOutcome {
     match &end.ended {
         Ended::Rested(rest) => rest.clone(),
         other => panic!("{other:?}"),
@@ -34,7 +35,7 @@ pub fn keys(cloud: &Cloud) -> Vec<String> {
 
 pub fn stopped(end: &End) -> (Reason, String) {
     match rest(end) {
-        Rest::Resumable { reason, message } => (reason, message),
-        other @ Rest::Finished(_) => panic!("{other:?}"),
+        RunOutcome::Resumable { reason, message } => (reason, message),
+        other @ RunOutcome::Finished(_) => panic!("{other:?}"),
     }
 }

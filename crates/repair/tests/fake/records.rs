@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use mooring_repair::approval::{Approval, ApprovalToken};
 use mooring_repair::begin::{BeginError, Start, begin};
-use mooring_repair::journal::{Entry, Owner, Record, Session, follow};
-use mooring_repair::observation::Reading;
-use mooring_repair::plan::{self, Document, Plan, PlanError, Surroundings};
+use mooring_repair::plan;
+use mooring_repair::plan::{Document, Plan, PlanError, Surroundings};
 use mooring_repair::resume::further_overrides;
 use mooring_repair::settings::Settings;
+use mooring_repair::workflow::{Entry, Record, Session};
+use mooring_workflow::Reading;
+use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::journal::follow;
+use mooring_workflow::lock::Owner;
 
 use super::cloud::Cloud;
 

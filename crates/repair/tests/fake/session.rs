@@ -6,20 +6,30 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::approval::Approval;
-use mooring_repair::effects::{Effect, EffectResult};
-use mooring_repair::journal::{Entry, Record, follow};
-use mooring_repair::machine::{Action, Phase, State, next};
-use mooring_repair::observation::{Answer, Query, Reading, Seen};
+use mooring_repair::effects::Effect;
+use mooring_repair::workflow::{Entry, Record};
+use mooring_workflow::EffectResult;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::journal::follow;
+
+use mooring_repair::observation::{Answer, Query, Seen};
 use mooring_repair::plan::{Step, Surroundings};
-use mooring_repair::run::{Rest, RunError, run};
 use mooring_repair::settings::Settings;
-use mooring_repair::world::{AppendError, World};
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Decision, Run};
 use mooring_simulator::random::Random;
+use mooring_workflow::Phase;
+use mooring_workflow::Reading;
+use mooring_workflow::world::{AppendError, World};
+use mooring_workflow::{RunError, run};
+
+use mooring_repair::workflow::PoolRepair;
+use mooring_workflow::workflow::{View as _, Workflow as _};
 
 use super::cloud::Cloud;
 use super::deeds::Fault;
 use super::records::{around, begun, session};
+use super::scenarios::settings;
 
 /// How long it takes until somebody resumes what was killed.
 const PAUSE: SignedDuration = SignedDuration::from_secs(20);
@@ -66,7 +76,7 @@ impl Session<'_> {
             return;
         }
         let kill = Kill::at(chaos.borrow_mut().random.below(12));
-        let settings = self.cloud.borrow().state.as_ref().unwrap().settings.clone();
+        let settings = self.cloud.borrow().state.as_ref().unwrap().session.settings();
         resume(&self.cloud, &settings, &kill, None);
     }
 
@@ -128,7 +138,7 @@ impl Chaos {
     }
 }
 
-impl World for Session<'_> {
+impl World<PoolRepair> for Session<'_> {
     fn now(&self) -> Timestamp {
         let skew = self.chaos.map_or(SignedDuration::ZERO, |chaos| chaos.borrow().skew);
         self.cloud.borrow().now.checked_add(skew).unwrap()
@@ -150,7 +160,7 @@ impl World for Session<'_> {
         self.cloud.borrow_mut().advance(until);
     }
 
-    async fn observe(&mut self, query: &Query) -> Answer {
+    async fn read(&mut self, query: &Query) -> Answer {
         let answer = self.cloud.borrow().observe(query);
         let Some(chaos) = self.chaos else { return answer };
         let mut chaos = chaos.borrow_mut();
@@ -228,7 +238,7 @@ impl World for Session<'_> {
         Ok(())
     }
 
-    fn progress(&mut self, _: &State, _: &Action) {}
+    fn progress(&mut self, _: &Run, _: &Decision) {}
 }
 
 /// The same question, not answered.
@@ -262,7 +272,7 @@ fn missing<T>(how: u64) -> Reading<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     Killed,
-    Rested(Rest),
+    Rested(RunOutcome),
     Broke(RunError),
 }
 
@@ -299,17 +309,17 @@ pub fn undo(left: &Cloud, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
 /// Somebody asks to undo the run.
 pub fn abort(cloud: &mut Cloud) {
     let state = cloud.state.clone().unwrap();
-    let mut session = session(&state.plan, &state.settings);
+    let mut session = session(&state.session.plan, &state.session.settings());
     session.approval = Approval::Rollback;
     let entry = Entry::AbortStarted(session);
-    let record = follow(cloud.journal.last(), &state.run, cloud.now, entry);
+    let record = follow(cloud.journal.last(), &state.id, cloud.now, entry);
     cloud.append(&record);
 }
 
 /// A process that continues the run with this authority, and that nobody kills.
-pub fn go_on(cloud: Cloud, session: Box<mooring_repair::journal::Session>) -> End {
+pub fn go_on(cloud: Cloud, session: Box<mooring_repair::workflow::Session>) -> End {
     let mut cloud = cloud;
-    let run = cloud.state.as_ref().unwrap().run.clone();
+    let run = cloud.state.as_ref().unwrap().id.clone();
     let record = follow(cloud.journal.last(), &run, cloud.now, Entry::Resumed(session));
     cloud.append(&record);
     let cloud = Rc::new(RefCell::new(cloud));
@@ -319,7 +329,8 @@ pub fn go_on(cloud: Cloud, session: Box<mooring_repair::journal::Session>) -> En
 
 fn process(mut session: Session<'_>) -> Ended {
     let records = session.cloud.borrow().journal.clone();
-    let mut future = pin!(run(&mut session, records));
+    let terms = terms(&records);
+    let mut future = pin!(run(&mut session, &terms, records));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Pending => Ended::Killed,
         Poll::Ready(Ok(rest)) => Ended::Rested(rest),
@@ -330,11 +341,11 @@ fn process(mut session: Session<'_>) -> Ended {
 fn begin(cloud: &mut Cloud, settings: &Settings) {
     let (run, entry) = match cloud.state.clone() {
         Some(state) if !matches!(state.phase, Phase::Finished(_)) => {
-            let mut session = session(&state.plan, settings);
+            let mut session = session(&state.session.plan, settings);
             if state.phase == Phase::Aborting {
                 session.approval = Approval::Rollback;
             }
-            (state.run, Entry::Resumed(session))
+            (state.id, Entry::Resumed(session))
         }
         _ => {
             let record = begun(&cloud.journal, cloud, settings, &around()).unwrap();
@@ -357,7 +368,7 @@ pub fn recover(left: &Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Clo
     let mut cloud = left.clone();
     // It may have died after its very last record.
     if let Some(finish) = cloud.finish() {
-        let ended = Ended::Rested(Rest::Finished(finish));
+        let ended = Ended::Rested(RunOutcome::Finished(finish));
         return End { cloud: Rc::new(RefCell::new(cloud)), ended, processes: 0 };
     }
     cloud.advance(cloud.now.checked_add(PAUSE).unwrap());
@@ -394,9 +405,9 @@ pub fn run_to_rest(
         processes += 1;
         // It may have died after its very last record.
         if let Some(finish) = cloud.borrow().finish() {
-            ended = Ended::Rested(Rest::Finished(finish));
+            ended = Ended::Rested(RunOutcome::Finished(finish));
         }
-        if matches!(ended, Ended::Rested(Rest::Finished(_))) || processes > most {
+        if matches!(ended, Ended::Rested(RunOutcome::Finished(_))) || processes > most {
             return End { cloud, ended, processes };
         }
         let later = cloud.borrow().now.checked_add(PAUSE).unwrap();
@@ -404,12 +415,28 @@ pub fn run_to_rest(
     }
 }
 
+/// What the process may do that wrote the last session.
+fn terms(records: &[Record]) -> Settings {
+    Run::replay(records).ok().flatten().map_or_else(settings, |run| run.session.settings())
+}
+
 /// What a run does next, with everything that it asks for as the cloud shows it, but for what was seen already.
-pub fn action_of(state: &State, mut seen: Seen, cloud: &Cloud) -> Action {
+pub fn action_of(run: &Run, mut seen: Seen, cloud: &Cloud) -> Decision {
+    let terms = run.session.settings();
     loop {
-        match next(state, &seen, cloud.now) {
-            Action::Observe(query) => seen.take(cloud.observe(&query)),
-            action => return action,
+        let cx = mooring_workflow::Context {
+            terms: &terms,
+            run,
+            view: &seen,
+            view_seq: run.seq,
+            now: cloud.now,
+        };
+        let queries = PoolRepair::queries(&cx);
+        if queries.is_empty() {
+            return PoolRepair::decide(&cx);
+        }
+        for query in queries {
+            seen.take(cloud.observe(&query));
         }
     }
 }

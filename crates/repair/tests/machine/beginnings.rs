@@ -7,11 +7,14 @@ use crate::fake::{Cloud, undo, until, whole};
 use jiff::SignedDuration;
 use mooring_repair::begin::BeginError;
 use mooring_repair::guards::deletions;
-use mooring_repair::journal::{Entry, Finish, follow};
-use mooring_repair::observation::{ActivityEvent, Answer, Reading, Seen};
+use mooring_repair::observation::{ActivityEvent, Answer, Seen};
 use mooring_repair::plan::{Step, Surroundings};
-use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Entry, Finish};
+use mooring_workflow::Reading;
+use mooring_workflow::journal::follow;
+use mooring_workflow::workflow::View as _;
 use serde_json::json;
 
 #[test]
@@ -42,10 +45,10 @@ fn what_is_left_needs_no_quota_to_be_taken_over() {
 fn what_an_aborted_run_left_is_taken_over_by_the_next() {
     let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
     let end = undo(&cloud.borrow(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Aborted));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Aborted));
     assert!(end.cloud.borrow().pools.contains_key("systmp"), "it carries pods");
     let next = whole(end.cloud.borrow().clone(), &settings(), None);
-    assert_eq!(rest(&next), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&next), RunOutcome::Finished(Finish::Repaired));
     let cloud = next.cloud.borrow();
     assert_eq!(cloud.pools.keys().collect::<Vec<_>>(), ["system", "user"]);
     assert_eq!(cloud.end_state()["cordoned"], 0);

@@ -4,11 +4,17 @@ use crate::fake::ends::{keys, once, rest, stopped};
 use crate::fake::scenarios::{budget_that_never_clears, overriding, settings};
 use crate::fake::{Cloud, Workload, action_of, node, pod, recover, until};
 use jiff::SignedDuration;
-use mooring_repair::journal::{Finish, follow, summaries};
-use mooring_repair::machine::{Action, Reason, State};
-use mooring_repair::observation::{Answer, Pdb, Query, Reading, Replicas, Seen};
+use mooring_repair::history::summaries;
+use mooring_repair::observation::{Answer, Pdb, Query, Replicas, Seen};
 use mooring_repair::plan::Step;
-use mooring_repair::run::Rest;
+use mooring_repair::workflow::Entry;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_workflow::Effect as _;
+use mooring_workflow::Reading;
+use mooring_workflow::journal::follow;
+use mooring_workflow::workflow::View as _;
 use serde_json::json;
 
 #[test]
@@ -30,7 +36,7 @@ fn pods_that_serve_nowhere_else_stop_the_deletion() {
         assert!(message.contains("ReplicaSet/lost (0 of 1 pods serve)"), "{message}");
         assert!(end.cloud.borrow().deletes.is_empty());
         let end = recover(&end.cloud.borrow(), &overriding("placement"), None);
-        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     }
 }
 
@@ -55,7 +61,7 @@ fn a_workload_that_somebody_scales_down_or_deletes_meanwhile_is_not_waited_for()
         }
         let began = cloud.borrow().now;
         let end = recover(&cloud.borrow(), &settings(), None);
-        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{replicas:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{replicas:?}");
         let took = end.cloud.borrow().now.duration_since(began);
         assert!(took < SignedDuration::from_mins(5), "{replicas:?}: {took}");
     }
@@ -85,14 +91,14 @@ fn what_a_workload_is_meant_to_have_is_its_former_number_if_nobody_can_tell() {
     ] {
         let action = next(Some(reading));
         assert!(
-            matches!(&action, Action::Wait { why, .. } if why.contains("metrics")),
+            matches!(&action, Decision::Wait { why, .. } if why.contains("metrics")),
             "{action:?}"
         );
     }
     // Gone, another one of its name, or scaled down.
     for reading in [None, Some(replicas("another", 1)), Some(replicas("metrics", 0))] {
         let action = next(reading);
-        assert!(matches!(&action, Action::Record(_)), "{action:?}");
+        assert!(matches!(&action, Decision::Done(_)), "{action:?}");
     }
 }
 
@@ -108,11 +114,11 @@ fn a_budget_is_gone_over_only_on_a_node_that_is_dead_and_that_is_written_down() 
         if back {
             // Nothing is done to its pods while it may come back.
             let action = action_of(&state, Seen::default(), &cloud);
-            let Action::Record(entry) = action else { panic!("{action:?}") };
-            state.take(&follow(cloud.journal.last(), &state.run, now, *entry)).unwrap();
+            let Decision::Record(fact) = action else { panic!("{action:?}") };
+            state.take(&follow(cloud.journal.last(), &state.id, now, Entry::Fact(*fact))).unwrap();
             cloud.pods.retain(|pod| pod.app == "rigid");
             let action = action_of(&state, Seen::default(), &cloud);
-            let waits = matches!(&action, Action::Wait { why, .. } if why.contains("comes back"));
+            let waits = matches!(&action, Decision::Wait { why, .. } if why.contains("comes back"));
             assert!(waits, "{action:?}");
             cloud.set_ready("system", true, now);
         }
@@ -126,7 +132,7 @@ fn a_budget_is_gone_over_only_on_a_node_that_is_dead_and_that_is_written_down() 
             assert!(stopped(&end).1.contains("holds pod rigid-"), "{:?}", end.ended);
             assert_eq!(cloud.deletes.len(), 1);
             assert!(cloud.now >= now + SignedDuration::from_mins(5 - minutes));
-            let state = State::replay(&cloud.journal).unwrap().unwrap();
+            let state = Run::replay(&cloud.journal).unwrap().unwrap();
             let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::DrainPool).unwrap();
             let told = "pod kube-system/rigid-a goes with dead node aks-system-0-0, whatever budget rigid-budget says";
             assert!(proof.iter().any(|line| line == told), "{proof:?}");
@@ -145,7 +151,7 @@ fn a_node_that_comes_back_before_the_deletion_is_emptied_first() {
     let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
     with_latecomer(&mut cloud.borrow_mut(), "coredns");
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let keys = keys(&end.cloud.borrow());
     let at = |wanted: &str| keys.iter().position(|key| key.starts_with(wanted)).unwrap();
     assert!(at("cordon aks-system-0-2") < at("evict kube-system/coredns-late"), "{keys:?}");
@@ -163,9 +169,9 @@ fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
     assert!(end.cloud.borrow().deletes.is_empty());
     // Whoever resumes may go over it, for a reason that stays in the journal.
     let end = recover(&end.cloud.borrow(), &overriding("budgets"), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
-    let state = State::replay(&end.cloud.borrow().journal).unwrap().unwrap();
-    assert_eq!(state.settings.overrides["budgets"], "ticket 7");
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    assert_eq!(state.session.settings().overrides["budgets"], "ticket 7");
     assert_eq!(summaries(&end.cloud.borrow().journal)[0].overrides, ["budgets: ticket 7"]);
 }
 
@@ -182,7 +188,7 @@ fn a_temporary_pool_is_not_deleted_before_its_pods_serve_elsewhere() {
     assert!(message.contains("metrics"), "{message}");
     assert!(end.cloud.borrow().pools.contains_key("systmp"));
     let end = recover(&end.cloud.borrow(), &overriding("placement"), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
 }
 
 #[test]
@@ -194,7 +200,7 @@ fn a_pending_pod_goes_whatever_its_budget_says() {
     pending.serves_at = None;
     cloud.pods.push(pending);
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
 }
 
 #[test]
@@ -256,10 +262,10 @@ fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
         pods.push(stubborn);
         action_of(&state, seen, &cloud)
     };
-    let Action::Effect { effect, .. } = deed(SignedDuration::from_secs(-60)) else { panic!() };
+    let Decision::Apply(effect) = deed(SignedDuration::from_secs(-60)) else { panic!() };
     assert!(effect.key().starts_with("evict kube-system/stubborn"), "{}", effect.key());
     let next = deed(SignedDuration::from_secs(1));
-    assert!(!matches!(next, Action::Effect { .. }), "{next:?}");
+    assert!(!matches!(next, Decision::Apply(_)), "{next:?}");
 }
 
 /// An override is for a budget that holds a pod for good; one that may clear has half of the drain's time to do so.
@@ -276,9 +282,9 @@ fn override_waits_for_a_budget_that_may_clear() {
     cloud.pods[2].serves_at = None;
     let mut state = cloud.state.clone().unwrap();
     let action = action_of(&state, Seen::default(), &cloud);
-    let Action::Record(entry) = action else { panic!("{action:?}") };
-    state.take(&follow(cloud.journal.last(), &state.run, cloud.now, *entry)).unwrap();
-    let half = state.settings.limits.drain / 2;
+    let Decision::Record(fact) = action else { panic!("{action:?}") };
+    state.take(&follow(cloud.journal.last(), &state.id, cloud.now, Entry::Fact(*fact))).unwrap();
+    let half = state.session.settings().limits.drain / 2;
     let (begin, second) = (cloud.now, SignedDuration::from_secs(1));
     let mut at = |after: SignedDuration| {
         cloud.now = begin + after;
@@ -286,11 +292,11 @@ fn override_waits_for_a_budget_that_may_clear() {
     };
     for after in [SignedDuration::ZERO, second, half - SignedDuration::from_mins(1)] {
         let action = at(after);
-        let waits = matches!(&action, Action::Wait { why, .. } if why.contains("slow-budget"));
+        let waits = matches!(&action, Decision::Wait { why, .. } if why.contains("slow-budget"));
         assert!(waits, "{after}: {action:?}");
     }
     let action = at(half);
-    let Action::Effect { effect, .. } = &action else { panic!("{action:?}") };
+    let Decision::Apply(effect) = &action else { panic!("{action:?}") };
     assert_eq!(effect.key(), "delete pod kube-system/slow-a uid-slow-a");
 }
 
@@ -299,9 +305,9 @@ fn pods_of_jobs_are_not_waited_for_elsewhere() {
     let mut cloud = Cloud::wedged();
     cloud.pods.push(pod("backup-a", "backup", "Job", "aks-system-0-0"));
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
-    let state = State::replay(&end.cloud.borrow().journal).unwrap().unwrap();
-    let counted = state.workloads.values().flat_map(|of| of.values()).map(|of| &of.name);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    let counted = state.facts.workloads.values().flat_map(|of| of.values()).map(|of| &of.name);
     let counted: Vec<&String> = counted.collect();
     assert!(
         !counted.is_empty() && counted.iter().all(|name| !name.contains("/Job/")),

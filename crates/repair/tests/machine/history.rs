@@ -1,5 +1,10 @@
 //! Bugs that earlier tools of this kind had, each as a promise. `docs/TESTING.md` has the whole list.
 
+use mooring_repair::workflow::PoolRepair;
+use mooring_workflow::Context;
+use mooring_workflow::Stop;
+use mooring_workflow::workflow::View as _;
+use mooring_workflow::workflow::Workflow as _;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -8,11 +13,14 @@ use crate::fake::scenarios::{old_operation, settings};
 use crate::fake::{Cloud, Ended, Kill, abort, resume, run_to_rest};
 use jiff::SignedDuration;
 use mooring_repair::begin::BeginError;
-use mooring_repair::effects::{Effect, EffectResult};
-use mooring_repair::journal::{Entry, Finish, follow};
-use mooring_repair::machine::{Action, Reason, State, next};
+use mooring_repair::effects::Effect;
+use mooring_repair::workflow::{Entry, Finish};
+use mooring_workflow::EffectResult;
+use mooring_workflow::journal::follow;
+
 use mooring_repair::observation::{Query, Seen};
-use mooring_repair::run::Rest;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Decision, Reason, Run};
 
 /// A run that died at a point.
 fn died(make: impl Fn() -> Cloud, when: impl Fn(&Cloud) -> bool) -> Rc<RefCell<Cloud>> {
@@ -32,7 +40,7 @@ fn undoing_has_time_of_its_own_after_the_deadline() {
     let mut settings = settings();
     settings.limits.overall = SignedDuration::from_secs(10);
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
-    let Ended::Rested(Rest::Resumable { reason: Reason::Deadline, .. }) = end.ended else {
+    let Ended::Rested(RunOutcome::Resumable { reason: Reason::Deadline, .. }) = end.ended else {
         panic!("{:?}", end.ended)
     };
     let cloud = end.cloud;
@@ -40,7 +48,7 @@ fn undoing_has_time_of_its_own_after_the_deadline() {
     cloud.borrow_mut().advance(later);
     abort(&mut cloud.borrow_mut());
     let ended = resume(&cloud, &settings, &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Aborted)));
+    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
 }
 
 /// No target left, but the running operation was aborted all the same.
@@ -49,7 +57,7 @@ fn without_the_pool_no_operation_is_aborted() {
     let cloud = died(old_operation, |cloud| cloud.journal.len() == 1);
     cloud.borrow_mut().pools.remove("system");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Refused)));
+    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Refused)));
     assert_eq!(cloud.borrow().aborts, Vec::<String>::new());
     assert!(planned(&cloud.borrow(), &settings(), &around()).is_err());
 }
@@ -62,12 +70,12 @@ fn an_override_takes_effect_for_the_guard_that_it_names_and_no_other() {
     let mut settings = settings();
     settings.add_override("cluster-state=ticket 7").unwrap();
     let end = run_to_rest(cloud, &settings, &[], None, 0);
-    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Refused)));
+    assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Refused)));
     let mut cloud = Cloud::wedged();
     cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
     settings.add_override("pool-state=ticket 7").unwrap();
     let end = run_to_rest(cloud, &settings, &[], None, 0);
-    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Repaired)));
+    assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)));
 }
 
 /// A left-over temporary pool was found only after detection had said that there is nothing to do.
@@ -77,7 +85,7 @@ fn a_run_that_is_not_over_comes_before_any_new_one() {
     let begun = begun(&cloud.borrow().journal, &Cloud::wedged(), &settings(), &around());
     assert!(matches!(begun, Err(BeginError::Unfinished(_))), "{begun:?}");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)));
+    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)));
 }
 
 /// Guards were not evaluated again after waiting for the stuck operation.
@@ -86,7 +94,7 @@ fn a_pool_that_recovers_while_the_operation_is_aborted_is_left_alone() {
     let cloud = died(old_operation, |cloud| !cloud.aborts.is_empty());
     cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Refused)));
+    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Refused)));
     assert!(!cloud.borrow().pools.contains_key("systmp"));
     assert!(cloud.borrow().deletes.is_empty());
     let last = cloud.borrow().journal.last().unwrap().entry.clone();
@@ -102,7 +110,7 @@ fn a_pause_that_the_service_asked_for_survives_a_restart() {
             if matches!(**effect, Effect::PutPool { .. }))
     });
     let mut cloud = cloud.borrow_mut();
-    let (run, now) = (cloud.state.as_ref().unwrap().run.clone(), cloud.now);
+    let (run, now) = (cloud.state.as_ref().unwrap().id.clone(), cloud.now);
     let refused = EffectResult::Refused {
         status: 429,
         code: "TooManyRequests".into(),
@@ -111,20 +119,24 @@ fn a_pause_that_the_service_asked_for_survives_a_restart() {
     };
     for entry in [
         Entry::Outcome { key: "put pool systmp".into(), result: refused },
-        Entry::Resumed(session(&cloud.state.as_ref().unwrap().plan, &settings())),
+        Entry::Resumed(session(&cloud.state.as_ref().unwrap().session.plan, &settings())),
     ] {
         let record = follow(cloud.journal.last(), &run, now, entry);
         cloud.append(&record);
     }
-    let state = State::replay(&cloud.journal).unwrap().unwrap();
+    let state = Run::replay(&cloud.journal).unwrap().unwrap();
     let mut seen = Seen::default();
+    let terms = state.session.settings();
     let action = loop {
-        match next(&state, &seen, now + SignedDuration::from_secs(1)) {
-            Action::Observe(query) => seen.take(cloud.observe(&query)),
-            action => break action,
+        let (run, view, view_seq) = (&state, &seen, state.seq);
+        let now = now + SignedDuration::from_secs(1);
+        let cx = Context { terms: &terms, run, view, view_seq, now };
+        match PoolRepair::queries(&cx).pop() {
+            Some(query) => seen.take(cloud.observe(&query)),
+            None => break PoolRepair::decide(&cx),
         }
     };
-    let Action::Wait { until, .. } = action else { panic!("{action:?}") };
+    let Decision::Wait { until, .. } = action else { panic!("{action:?}") };
     assert_eq!(until, now + SignedDuration::from_mins(5));
 }
 
@@ -137,11 +149,14 @@ fn a_creation_that_lacks_quota_stops_and_says_so() {
     );
     let mut cloud = cloud.borrow_mut();
     cloud.pools.get_mut("systmp").unwrap().set_state("Failed");
-    let state = State::replay(&cloud.journal).unwrap().unwrap();
+    let state = Run::replay(&cloud.journal).unwrap().unwrap();
     let mut seen = Seen::default();
+    let terms = state.session.settings();
     let action = loop {
-        match next(&state, &seen, cloud.now) {
-            Action::Observe(Query::Operation(token)) => {
+        let (run, view, view_seq) = (&state, &seen, state.seq);
+        let cx = Context { terms: &terms, run, view, view_seq, now: cloud.now };
+        match PoolRepair::queries(&cx).pop() {
+            Some(Query::Operation(token)) => {
                 let operation = mooring_repair::observation::Operation {
                     name: "o".into(),
                     status: "Failed".into(),
@@ -150,14 +165,14 @@ fn a_creation_that_lacks_quota_stops_and_says_so() {
                     pool: None,
                     codes: vec!["ErrCode_InsufficientVCPUQuota".into()],
                 };
-                let known = mooring_repair::observation::Reading::Known(operation);
+                let known = mooring_workflow::Reading::Known(operation);
                 seen.take(mooring_repair::observation::Answer::Operation(token, known));
             }
-            Action::Observe(query) => seen.take(cloud.observe(&query)),
-            action => break action,
+            Some(query) => seen.take(cloud.observe(&query)),
+            None => break PoolRepair::decide(&cx),
         }
     };
-    let Action::Stop { reason: Reason::EffectRefused, message, .. } = action else {
+    let Decision::Stop(Stop { reason: Reason::EffectRefused, message, .. }) = action else {
         panic!("{action:?}")
     };
     assert!(message.contains("InsufficientVCPUQuota"), "{message}");

@@ -8,13 +8,13 @@ use crate::fake::scenarios::{budget_that_never_clears, dead_node, old_operation,
 use crate::fake::{Cloud, Ended, Kill, node, pod, recover, resume, run_to_rest, undo, until};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
-use mooring_repair::journal::{Entry, Finish};
-use mooring_repair::machine::Reason;
 use mooring_repair::observation::Operation;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
-use mooring_repair::run::Rest;
 use mooring_repair::settings::BudgetPolicy;
+use mooring_repair::workflow::Reason;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Entry, Finish};
 use serde_json::json;
 
 fn last_left(cloud: &Cloud) -> String {
@@ -32,7 +32,7 @@ fn a_pool_that_recovered_is_left_alone() {
     let mut cloud = Cloud::wedged();
     cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Refused));
     assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
     assert!(last_left(&end.cloud.borrow()).contains("pool-state"));
     let report = RunReport::of(&end.cloud.borrow().journal).unwrap().unwrap();
@@ -47,7 +47,7 @@ fn a_young_operation_is_never_fought() {
     cloud.operation =
         Operation::read(&json!({"name": "o", "status": "InProgress", "startTime": started}));
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::NothingToDo));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::NothingToDo));
     assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new());
     assert!(last_left(&end.cloud.borrow()).contains("29 minutes"));
 }
@@ -56,7 +56,7 @@ fn a_young_operation_is_never_fought() {
 fn an_old_operation_is_aborted_once_and_its_end_awaited() {
     let cloud = old_operation();
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     assert_eq!(end.cloud.borrow().aborts, ["o"]);
 }
 
@@ -65,7 +65,7 @@ fn an_operation_that_cannot_be_identified_is_not_aborted() {
     let mut cloud = Cloud::wedged();
     cloud.cluster_state = "Updating".into();
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Refused));
     assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new());
 }
 
@@ -91,7 +91,7 @@ fn what_nobody_can_tell_is_waited_for_and_never_refuses_a_run() {
     // The run is not over: once the log answers, it goes on.
     end.cloud.borrow_mut().mute = false;
     let ended = resume(&end.cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(Rest::Finished(Finish::Repaired)));
+    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn what_nobody_can_tell_beside_what_fails_is_refused_at_once() {
     cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
     let began = cloud.now;
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Refused));
     assert!(end.cloud.borrow().now.duration_since(began) < SignedDuration::from_mins(1));
 }
 
@@ -128,7 +128,7 @@ fn a_step_that_is_refused_stops_the_run_there_and_nowhere_later() {
         assert!(keys(&end.cloud.borrow()).last().unwrap().starts_with(forbidden), "{forbidden}");
         end.cloud.borrow_mut().forbidden = None;
         let end = recover(&end.cloud.borrow(), &settings(), None);
-        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{forbidden}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{forbidden}");
     }
 }
 
@@ -141,7 +141,7 @@ fn a_foreign_pool_of_the_temporary_name_is_never_touched() {
     foreign.edit()["name"] = "systmp".into();
     cloud.borrow_mut().pools.insert("systmp".into(), foreign);
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Refused));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Refused));
     assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
 }
 
@@ -150,7 +150,7 @@ fn an_edit_after_the_snapshot_stops_the_deletion() {
     let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
     cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    let Ended::Rested(Rest::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
+    let Ended::Rested(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(reason, Reason::PoolChanged);
     assert!(cloud.borrow().deletes.is_empty());
 }
@@ -160,12 +160,12 @@ fn a_pool_that_somebody_else_made_again_is_never_deleted() {
     let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
     cloud.borrow_mut().pools.get_mut("system").unwrap().set = "aks-system-new".into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    let Ended::Rested(Rest::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
+    let Ended::Rested(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(reason, Reason::PoolChanged);
     assert!(cloud.borrow().deletes.is_empty());
     assert_eq!(
         abort(&cloud),
-        Ended::Rested(Rest::Finished(Finish::Aborted)),
+        Ended::Rested(RunOutcome::Finished(Finish::Aborted)),
         "and there is a way out"
     );
 }
@@ -196,7 +196,7 @@ fn a_pod_that_nothing_makes_again_is_reported() {
     let mut cloud = Cloud::wedged();
     cloud.pods.push(pod("alone", "alone", "None", "aks-system-0-0"));
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     assert!(last_left(&end.cloud.borrow()).contains("alone has no controller"));
 }
 
@@ -204,7 +204,7 @@ fn a_pod_that_nothing_makes_again_is_reported() {
 fn a_dead_node_costs_no_waiting() {
     let cloud = dead_node();
     let end = once(cloud, &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_budget_is_gone_over_only_for_a_recorded_reason() {
     let mut settings = settings();
     settings.budgets = BudgetPolicy::Override("ticket 7".into());
     let end = once(budget_that_never_clears(), &settings);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let reasons: Vec<_> = effects(&end.cloud.borrow())
         .into_iter()
         .filter_map(|effect| match effect {
@@ -243,7 +243,7 @@ fn the_deadline_ends_in_a_state_that_can_be_resumed() {
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
     assert_eq!(stopped(&end).0, Reason::Deadline);
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 30);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     assert!(end.processes > 2, "{}", end.processes);
     let ample = crate::fake::scenarios::settings();
     let fresh = once(Cloud::wedged(), &ample);
@@ -251,14 +251,14 @@ fn the_deadline_ends_in_a_state_that_can_be_resumed() {
     // Whoever resumes may give it more time.
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
     let end = recover(&end.cloud.borrow(), &ample, None);
-    assert_eq!((rest(&end), end.processes), (Rest::Finished(Finish::Repaired), 1));
+    assert_eq!((rest(&end), end.processes), (RunOutcome::Finished(Finish::Repaired), 1));
 }
 
 #[test]
 fn abort_uncordons_and_deletes_an_unused_temporary_pool() {
     let cloud = until(Step::CordonPool, &settings(), Cloud::wedged);
     assert!(cloud.borrow().nodes.iter().any(|node| node.cordoned));
-    assert_eq!(abort(&cloud), Ended::Rested(Rest::Finished(Finish::Aborted)));
+    assert_eq!(abort(&cloud), Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
     let later = cloud.borrow().now + SignedDuration::from_mins(1);
     cloud.borrow_mut().advance(later);
     let cloud = cloud.borrow();
@@ -269,7 +269,7 @@ fn abort_uncordons_and_deletes_an_unused_temporary_pool() {
 #[test]
 fn abort_keeps_a_temporary_pool_that_carries_pods_and_says_so() {
     let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
-    assert_eq!(abort(&cloud), Ended::Rested(Rest::Finished(Finish::Aborted)));
+    assert_eq!(abort(&cloud), Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
     let cloud = cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
     assert!(cloud.nodes.iter().all(|node| !node.cordoned));
@@ -279,11 +279,15 @@ fn abort_keeps_a_temporary_pool_that_carries_pods_and_says_so() {
 #[test]
 fn abort_after_the_deletion_says_that_only_forward_is_left() {
     let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
-    let Ended::Rested(Rest::Resumable { reason, message }) = abort(&cloud) else { panic!() };
+    let Ended::Rested(RunOutcome::Resumable { reason, message }) = abort(&cloud) else { panic!() };
     assert_eq!(reason, Reason::NotUndoable);
     assert!(message.contains("resume"), "{message}");
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Repaired)), "and forward it goes");
+    assert_eq!(
+        end.ended,
+        Ended::Rested(RunOutcome::Finished(Finish::Repaired)),
+        "and forward it goes"
+    );
 }
 
 #[test]
@@ -295,7 +299,7 @@ fn a_node_that_a_person_cordoned_stays_cordoned_on_abort() {
         cloud.nodes.push(cordoned);
         cloud
     });
-    assert_eq!(abort(&cloud), Ended::Rested(Rest::Finished(Finish::Aborted)));
+    assert_eq!(abort(&cloud), Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
     let left: Vec<_> =
         cloud.borrow().nodes.iter().filter(|n| n.cordoned).map(|n| n.name.clone()).collect();
     assert_eq!(left, ["aks-system-0-1"]);

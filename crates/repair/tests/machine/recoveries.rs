@@ -1,17 +1,19 @@
 //! Pools that come back, are changed or lose their nodes while a run is under way.
 
+use mooring_workflow::Effect as _;
+use mooring_workflow::Stop;
 use std::cell::RefCell;
 
 use crate::fake::ends::{keys, once, rest, stopped};
 use crate::fake::scenarios::{no_node_left, old_operation, overriding, settings};
 use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
-use mooring_repair::effects::EffectResult;
-use mooring_repair::journal::{Entry, Finish};
-use mooring_repair::machine::{Action, Reason, State};
 use mooring_repair::observation::Seen;
 use mooring_repair::plan::Step;
-use mooring_repair::run::Rest;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_repair::workflow::{Entry, Finish};
+use mooring_workflow::EffectResult;
 
 /// Killed with the intent to delete in the journal, before the request was sent.
 fn before_the_request() -> Cloud {
@@ -33,11 +35,11 @@ fn an_edit_between_an_intent_and_its_deletion_can_be_aborted_or_taken_back() {
     assert_eq!(stopped(&end).0, Reason::PoolChanged);
     let stopped = end.cloud.borrow().clone();
     let undone = undo(&stopped, None);
-    assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted));
+    assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
     assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0);
     let mut back = stopped;
     back.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = before;
-    assert_eq!(rest(&recover(&back, &settings(), None)), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&recover(&back, &settings(), None)), RunOutcome::Finished(Finish::Repaired));
 }
 
 /// A pool of the same name with one node, on another scale set.
@@ -56,7 +58,7 @@ fn a_pool_that_somebody_made_again_behind_our_deletion_is_left_as_it_is() {
     let mut cloud = cloud.borrow().clone();
     somebody_makes_it_again(&mut cloud);
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
     let keys = keys(&end.cloud.borrow());
     assert!(!keys.contains(&"put pool system".to_owned()), "{keys:?}");
@@ -65,7 +67,7 @@ fn a_pool_that_somebody_made_again_behind_our_deletion_is_left_as_it_is() {
 #[test]
 fn a_pool_of_our_own_making_is_not_taken_for_somebodys() {
     let end = once(Cloud::wedged(), &settings());
-    let state = State::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
     let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::RecreatePool).unwrap();
     assert_eq!(*proof, ["pool system is Succeeded"]);
 }
@@ -81,7 +83,7 @@ fn nothing_is_aborted_for_a_pool_that_came_back_or_is_gone() {
             cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
         }
         let end = recover(&cloud, &settings(), None);
-        assert_eq!(rest(&end), Rest::Finished(Finish::Refused), "gone: {gone}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Refused), "gone: {gone}");
         assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new(), "gone: {gone}");
     }
 }
@@ -98,10 +100,10 @@ fn a_pool_that_comes_back_after_the_guards_is_neither_emptied_nor_deleted() {
         assert!(message.contains("came back") && message.contains("abort"), "{message}");
         assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
         let undone = undo(&end.cloud.borrow(), None);
-        assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted), "{step:?}");
+        assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
         assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0, "{step:?}");
         let end = recover(&end.cloud.borrow(), &overriding("pool-state"), None);
-        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
     }
 }
 
@@ -139,7 +141,7 @@ fn a_pool_made_by_hand_after_our_creation_was_refused_is_left_as_it_is() {
     cloud.forbidden = None;
     somebody_makes_it_again(&mut cloud);
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let keys = keys(&end.cloud.borrow());
     assert_eq!(keys.iter().filter(|key| *key == "put pool system").count(), 1, "{keys:?}");
 }
@@ -188,7 +190,7 @@ fn a_pool_whose_writes_succeed_again_is_neither_emptied_nor_deleted() {
         assert!(message.contains("succeeded 0 minutes ago"), "{message}");
         assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
         let end = recover(&end.cloud.borrow(), &overriding("failing-writes"), None);
-        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
     }
 }
 
@@ -213,7 +215,7 @@ fn a_pool_of_this_run_that_somebody_deletes_is_told_with_a_way_out() {
         assert!(end.now.duration_since(began) < SignedDuration::from_mins(4), "{step:?}");
         if name == "systmp" {
             let undone = undo(&end, None);
-            assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted), "{step:?}");
+            assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
             let took = undone.cloud.borrow().now.duration_since(end.now);
             assert!(took < SignedDuration::from_mins(1), "nothing is late: {took}");
         }
@@ -234,10 +236,12 @@ fn a_pool_that_is_not_there_is_waited_for_two_minutes() {
         };
         for seconds in [0, 119] {
             let action = after(seconds);
-            assert!(matches!(action, Action::Wait { .. }), "{name}, {seconds}: {action:?}");
+            assert!(matches!(action, Decision::Wait { .. }), "{name}, {seconds}: {action:?}");
         }
         for seconds in [120, 121] {
-            let Action::Stop { reason, .. } = after(seconds) else { panic!("{name}, {seconds}") };
+            let Decision::Stop(Stop { reason, .. }) = after(seconds) else {
+                panic!("{name}, {seconds}")
+            };
             assert_eq!(reason, Reason::PoolGone, "{name}, {seconds}");
         }
     }
@@ -257,7 +261,7 @@ fn nothing_is_cordoned_or_deleted_while_nobody_can_tell_whether_writes_still_fai
         let mut back = end.cloud.borrow().clone();
         back.mute = false;
         let end = recover(&back, &settings(), None);
-        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
     }
 }
 
@@ -274,14 +278,14 @@ fn a_new_pool_that_a_person_makes_smaller_once_it_was_whole_is_enough() {
         cloud.nodes.remove(last);
     }
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
 }
 
 #[test]
 fn an_abort_leaves_the_temporary_pool_if_no_other_system_node_is_usable() {
     let cloud = until(Step::ProveTemporary, &settings(), no_node_left);
     let undone = undo(&cloud.borrow(), None);
-    assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted));
+    assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
     {
         let cloud = undone.cloud.borrow();
         let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
@@ -291,7 +295,7 @@ fn an_abort_leaves_the_temporary_pool_if_no_other_system_node_is_usable() {
     }
     // The next run takes it over.
     let end = once(undone.cloud.borrow().clone(), &settings());
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     // A temporary pool that has no node either helps nobody.
     let cloud = until(Step::CreateTemporary, &settings(), || {
         let mut cloud = no_node_left();
@@ -309,7 +313,7 @@ fn a_pool_that_somebody_makes_in_the_meantime_is_never_written_over() {
         let mut cloud = cloud.borrow().clone();
         let state = cloud.state.clone().unwrap();
         let action = action_of(&state, Seen::default(), &cloud);
-        let Action::Effect { effect, .. } = action else { panic!("{action:?}") };
+        let Decision::Apply(effect) = action else { panic!("{action:?}") };
         let mut theirs = Cloud::wedged().pools.remove("user").unwrap();
         theirs.set_state("Succeeded");
         let before = theirs.raw.clone();
@@ -326,7 +330,7 @@ fn a_deletion_that_fails_is_tried_again_and_says_why() {
     let mut cloud = cloud.borrow().clone();
     cloud.fails_to_delete = 2;
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let keys = keys(&end.cloud.borrow());
     assert_eq!(keys.iter().filter(|key| *key == "delete pool system").count(), 3, "{keys:?}");
     // What no further try can change is told at once.
@@ -357,7 +361,7 @@ fn a_pool_that_somebody_else_deletes_is_made_again_only_if_a_person_says_so() {
         let end = end.cloud.borrow().clone();
         assert!(!keys(&end)[before.len()..].iter().any(|key| key.starts_with("put")), "{step:?}");
         let undone = undo(&end, None);
-        assert_eq!(rest(&undone), Rest::Finished(Finish::Aborted), "{step:?}");
+        assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
         let undone = undone.cloud.borrow().clone();
         let Entry::Finished { left, .. } = &undone.journal.last().unwrap().entry else { panic!() };
         assert!(
@@ -367,6 +371,6 @@ fn a_pool_that_somebody_else_deletes_is_made_again_only_if_a_person_says_so() {
         // What carries the load now stays.
         assert_eq!(undone.pools.contains_key("systmp"), step != Step::Recheck, "{step:?}");
         let end = recover(&end, &overriding("pool-state"), None);
-        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{step:?}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
     }
 }

@@ -1,21 +1,23 @@
 //! On what authority a run is continued: consent, live state and the tag on the temporary pool decide.
 
+use mooring_workflow::Effect as _;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use mooring_repair::approval::{Approval, ApprovalToken};
 use mooring_repair::begin::BeginError;
 use mooring_repair::effects::Effect;
-use mooring_repair::journal::{Entry, Finish, Record};
-use mooring_repair::machine::{Reason, State};
 use mooring_repair::names::APPROVAL_TAG;
-use mooring_repair::observation::{Answer, Pool, Query, Reading};
+use mooring_repair::observation::{Answer, Pool, Query};
 use mooring_repair::plan::Step;
 use mooring_repair::resume::{
     Consent, Footing, Fresh, Grant, ResumeError, authorize, footing, further_overrides,
 };
-use mooring_repair::run::Rest;
 use mooring_repair::settings::Settings;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Entry, Finish, Record};
+use mooring_repair::workflow::{Reason, Run};
+use mooring_workflow::Reading;
+use mooring_workflow::approval::{Approval, ApprovalToken};
 
 use crate::fake::records::{around, planned, session};
 use crate::fake::scenarios::{overriding, settings};
@@ -26,8 +28,8 @@ fn pools(cloud: &Cloud) -> Vec<Pool> {
     pools
 }
 
-fn state(cloud: &Cloud) -> State {
-    State::replay(&cloud.journal).unwrap().unwrap()
+fn state(cloud: &Cloud) -> Run {
+    Run::replay(&cloud.journal).unwrap().unwrap()
 }
 
 /// A run with these settings, killed after this step.
@@ -80,13 +82,13 @@ fn tag_of_another_plan_run_or_pool_vouches_for_nothing() {
     ] {
         let mut cloud = killed(Step::CreateTemporary, &settings());
         cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][tag] = value.into();
-        let typed = Consent::Typed(state(&cloud).plan_hash);
+        let typed = Consent::Typed(state(&cloud).facts.plan_hash);
         for consent in UNATTENDED.iter().chain([&typed]) {
             let why = refusal(&cloud, &settings(), consent);
             assert!(matches!(why, ResumeError::Contradicted(_)), "{tag} {consent:?}: {why}");
         }
         // The operator's own record of the hash needs no tag.
-        let token = Consent::Token(state(&cloud).plan.token());
+        let token = Consent::Token(state(&cloud).session.plan.token());
         assert!(ask(&cloud, &settings(), &token).is_ok(), "{tag}");
     }
 }
@@ -126,7 +128,7 @@ fn further_override_needs_an_approval_of_its_own() {
     let more = overriding("budgets");
     let why = refusal(&cloud, &more, &Consent::Unattended);
     assert_eq!(why, ResumeError::NotRepeated(vec!["no --override budgets".into()]));
-    let plan = state(&cloud).plan;
+    let plan = state(&cloud).session.plan;
     let base = Consent::Token(plan.token());
     assert_eq!(refusal(&cloud, &more, &base), ResumeError::OtherPlan);
     let extended = plan.with_overrides(&further_overrides(&plan, &more));
@@ -142,7 +144,7 @@ fn further_override_needs_an_approval_of_its_own() {
 #[test]
 fn approval_ends_after_a_day_unless_the_name_is_typed_again() {
     let mut cloud = killed(Step::CreateTemporary, &settings());
-    let plan = state(&cloud).plan;
+    let plan = state(&cloud).session.plan;
     assert_eq!(plan.resume_before(), plan.expires + SignedDuration::from_hours(23));
     cloud.now = plan.resume_before() - SignedDuration::from_secs(1);
     assert!(ask(&cloud, &settings(), &Consent::Unattended).is_ok());
@@ -158,9 +160,9 @@ fn approval_ends_after_a_day_unless_the_name_is_typed_again() {
 fn plan_of_another_version_is_not_continued_unattended() {
     let cloud = killed(Step::CreateTemporary, &settings());
     let mut state = state(&cloud);
-    let mut plan = (*state.plan).clone();
+    let mut plan = (*state.session.plan).clone();
     plan.tool = "0.0.9".into();
-    (state.plan_hash, state.plan) = (plan.hash(), Arc::new(plan));
+    (state.facts.plan_hash, state.session.plan) = (plan.hash(), Arc::new(plan));
     let ask = |consent: &Consent| {
         let anchored = Footing::Anchored;
         authorize(&state, &anchored, &cloud.journal, &settings(), consent, None, cloud.now)
@@ -169,7 +171,7 @@ fn plan_of_another_version_is_not_continued_unattended() {
         let why = ask(consent).unwrap_err().to_string();
         assert!(why.contains("0.0.9"), "{why}");
     }
-    assert!(ask(&Consent::Typed(state.plan_hash.clone())).is_ok());
+    assert!(ask(&Consent::Typed(state.facts.plan_hash.clone())).is_ok());
 }
 
 #[test]
@@ -194,8 +196,8 @@ fn without_a_tag_a_new_plan_is_approved_or_nothing() {
         (Consent::Unattended, true),
         (Consent::Unattended, false),
         (Consent::Pipeline, false),
-        (Consent::Typed(state.plan_hash.clone()), true),
-        (Consent::Typed(state.plan_hash.clone()), false),
+        (Consent::Typed(state.facts.plan_hash.clone()), true),
+        (Consent::Typed(state.facts.plan_hash.clone()), false),
     ] {
         assert!(ask(&consent, fresh).is_err(), "{consent:?} {fresh}");
     }
@@ -225,10 +227,15 @@ fn only_what_harms_nothing_needs_no_approval() {
         (evict, false, false),
         (put, false, false),
     ] {
-        assert_eq!(effect.is_allowed(&Approval::None), none, "{}", effect.key());
-        assert_eq!(effect.is_allowed(&Approval::Rollback), rollback, "{}", effect.key());
-        let hash = state(&killed(Step::Snapshot, &settings())).plan_hash;
-        assert!(effect.is_allowed(&Approval::Typed(hash)));
+        assert_eq!(effect.authority().is_given_by(&Approval::None), none, "{}", effect.key());
+        assert_eq!(
+            effect.authority().is_given_by(&Approval::Rollback),
+            rollback,
+            "{}",
+            effect.key()
+        );
+        let hash = state(&killed(Step::Snapshot, &settings())).facts.plan_hash;
+        assert!(effect.authority().is_given_by(&Approval::Typed(hash)));
     }
 }
 
@@ -237,10 +244,10 @@ fn process_without_an_approval_stops_at_the_first_effect() {
     for approval in [Approval::None, Approval::Rollback] {
         let cloud = killed(Step::Recheck, &settings());
         let before = cloud.journal.len();
-        let mut session = session(&state(&cloud).plan, &settings());
+        let mut session = session(&state(&cloud).session.plan, &settings());
         session.approval = approval;
         let end = go_on(cloud, session);
-        let Ended::Rested(Rest::Resumable { reason, message }) = &end.ended else {
+        let Ended::Rested(RunOutcome::Resumable { reason, message }) = &end.ended else {
             panic!("{:?}", end.ended)
         };
         assert_eq!(*reason, Reason::NotApproved, "{message}");
@@ -258,7 +265,7 @@ fn rollback_leaves_and_reports_a_pool_with_another_approval() {
     cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][APPROVAL_TAG] =
         another.into();
     let end = undo(&cloud, None);
-    assert_eq!(end.ended, Ended::Rested(Rest::Finished(Finish::Aborted)));
+    assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
     let cloud = end.cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
     let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };

@@ -1,5 +1,9 @@
 //! What was proven is looked at once more before a step relies on it, and a person can go over what holds a run up.
 
+use mooring_repair::workflow::RepairRun as _;
+use mooring_workflow::Effect as _;
+use mooring_workflow::Stop;
+use mooring_workflow::workflow::View as _;
 use std::cell::RefCell;
 
 use crate::fake::ends::{keys, once, rest, stopped};
@@ -7,13 +11,16 @@ use crate::fake::records::append;
 use crate::fake::scenarios::{old_operation, overriding, settings};
 use crate::fake::{Cloud, SETS, action_of, node, recover, undo, until, whole};
 use jiff::SignedDuration;
-use mooring_repair::effects::{Effect, EffectResult};
-use mooring_repair::journal::{Entry, Finish, summaries};
-use mooring_repair::machine::{Action, Reason, State};
+use mooring_repair::effects::Effect;
+use mooring_repair::history::summaries;
 use mooring_repair::names::RUN_TAG;
-use mooring_repair::observation::{ActivityEvent, Answer, Nic, Operation, Query, Reading, Seen};
+use mooring_repair::observation::{ActivityEvent, Answer, Nic, Operation, Query, Seen};
 use mooring_repair::plan::Step;
-use mooring_repair::run::Rest;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_repair::workflow::{Entry, Finish};
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
 use serde_json::json;
 
 #[test]
@@ -41,12 +48,12 @@ fn a_cluster_that_fails_behind_its_tag_is_tagged_again() {
     let cloud = until(Step::DeleteTemporary, &settings(), Cloud::wedged);
     {
         let mut cloud = cloud.borrow_mut();
-        let run = cloud.state.as_ref().unwrap().run.clone();
+        let run = cloud.state.as_ref().unwrap().id.clone();
         cloud.cluster_tags.insert(RUN_TAG.to_owned(), run);
         cloud.cluster_state = "Failed".into();
     }
     let end = recover(&cloud.borrow(), &settings(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
 }
 
 #[test]
@@ -76,7 +83,7 @@ fn a_deletion_that_was_refused_may_have_been_accepted_before() {
         );
         append(&mut records, Entry::Outcome { key, result });
         let counted = summaries(&records)[0].deleted.is_some();
-        let deletion = State::replay(&records).unwrap().unwrap().deletion().is_some();
+        let deletion = Run::replay(&records).unwrap().unwrap().deletion().is_some();
         assert_eq!(counted, deletion, "the breaker counts what may have happened: {outcomes:?}");
         deletion
     };
@@ -98,7 +105,7 @@ fn nodes_that_never_come_leave_the_broken_pool_as_it_was() {
     assert!(message.contains("usable nodes in pool systmp"), "{message}");
     assert!(end.cloud.borrow().deletes.is_empty());
     let end = undo(&end.cloud.borrow(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Aborted));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Aborted));
     assert_eq!(end.cloud.borrow().end_state()["cordoned"], 0);
     // Those of the new pool: what serves stays where it is.
     let mut cloud = Cloud::wedged();
@@ -125,7 +132,7 @@ fn a_creation_that_succeeds_after_all_is_not_made_twice() {
     let (set, count) = (pool.set.clone(), pool.count());
     cloud.nodes.extend((0..count).map(|index| node("systmp", &set, index)));
     let end = recover(&cloud, &settings(), None);
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let keys = keys(&end.cloud.borrow());
     assert_eq!(keys.iter().filter(|key| *key == "put pool systmp").count(), 1, "{keys:?}");
     assert!(!end.cloud.borrow().pools.contains_key("systmp"), "and it is no orphan");
@@ -160,9 +167,9 @@ fn what_only_the_log_shows_is_not_taken_for_what_runs_before_the_log_had_time() 
     };
     let days = SignedDuration::from_hours(9 * 24);
     for started in [days, SignedDuration::from_hours(2)] {
-        assert!(matches!(action(started, 1), Action::Wait { .. }));
-        assert!(matches!(action(started, 19), Action::Wait { .. }));
-        let Action::Effect { effect, .. } = action(started, 20) else { panic!() };
+        assert!(matches!(action(started, 1), Decision::Wait { .. }));
+        assert!(matches!(action(started, 19), Decision::Wait { .. }));
+        let Decision::Apply(effect) = action(started, 20) else { panic!() };
         assert_eq!(effect.key(), "abort cluster");
     }
 }
@@ -183,7 +190,7 @@ fn what_is_taken_over_gets_its_size_even_if_the_first_request_was_never_sent() {
     let killed = forks.into_inner().into_iter().find(intends).unwrap();
     let forks = RefCell::default();
     let end = recover(&killed, &settings(), Some(&forks));
-    assert_eq!(rest(&end), Rest::Finished(Finish::Repaired));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let deleting =
         |cloud: &&Cloud| keys(cloud).last().is_some_and(|key| key == "delete pool system");
     let forks = forks.into_inner();
@@ -205,7 +212,7 @@ fn evidence_outlives_our_own_abort_and_a_jump_of_the_clock() {
         settings.limits.settle = SignedDuration::from_hours(24);
         let end = once(cloud, &settings);
         assert_eq!(end.cloud.borrow().aborts, ["o"], "{minutes}");
-        assert_eq!(rest(&end), Rest::Finished(Finish::Repaired), "{minutes}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{minutes}");
     }
 }
 
@@ -232,12 +239,12 @@ fn a_write_that_succeeds_after_our_own_abort_ends_the_run() {
         seen.take(Answer::Nics("aks-system-0".into(), Reading::Known(Vec::new())));
         action_of(&state, seen, &cloud)
     };
-    let is_done = |action: &Action| matches!(action, Action::Record(entry) if matches!(&**entry, Entry::StepDone { step: Step::Recheck, .. }));
+    let is_done = |action: &Decision| matches!(action, Decision::Done(_));
     let nothing_left = action(0, "");
     assert!(is_done(&nothing_left), "what was judged stays valid: {nothing_left:?}");
     let succeeded = action(1, "Succeeded");
     assert!(
-        matches!(succeeded, Action::Stop { reason: Reason::GuardRefused, .. }),
+        matches!(succeeded, Decision::Stop(Stop { reason: Reason::GuardRefused, .. })),
         "{succeeded:?}"
     );
     // Without an abort of ours, what was judged before proves nothing now.
@@ -261,10 +268,7 @@ fn live_evidence_outlives_our_own_abort_and_a_jump_of_the_clock() {
         let nics = Reading::Known(vec![Nic::read(&null).unwrap()]);
         seen.take(Answer::Nics("aks-system-0".into(), nics));
         let action = action_of(&state, seen, &cloud);
-        assert!(
-            matches!(&action, Action::Record(entry) if matches!(&**entry, Entry::StepDone { step: Step::Recheck, .. })),
-            "{minutes}: {action:?}"
-        );
+        assert!(matches!(&action, Decision::Done(_)), "{minutes}: {action:?}");
     }
 }
 
@@ -277,9 +281,9 @@ fn interfaces_that_never_get_an_address_are_gone_over_for_a_recorded_reason() {
     let set = cloud.pools["system"].set.clone();
     let mut seen = Seen::default();
     seen.take(Answer::Nics(set, Reading::Known(vec![empty])));
-    assert!(matches!(action_of(&state, seen.clone(), &cloud), Action::Wait { .. }));
-    state.settings.add_override("addresses=ticket 7").unwrap();
-    assert!(!matches!(action_of(&state, seen, &cloud), Action::Wait { .. }));
+    assert!(matches!(action_of(&state, seen.clone(), &cloud), Decision::Wait { .. }));
+    state.session.overrides.insert("addresses".into(), "ticket 7".into());
+    assert!(!matches!(action_of(&state, seen, &cloud), Decision::Wait { .. }));
 }
 
 #[test]
@@ -296,7 +300,7 @@ fn a_user_pool_that_was_at_zero_is_rebuilt_at_zero() {
     let cloud = cloud.borrow();
     let state = cloud.state.clone().unwrap();
     let action = action_of(&state, Seen::default(), &cloud);
-    let Action::Effect { effect, .. } = action else { panic!("{action:?}") };
+    let Decision::Apply(effect) = action else { panic!("{action:?}") };
     assert!(effect.key().starts_with("cordon aks-systmp"), "{}", effect.key());
 }
 

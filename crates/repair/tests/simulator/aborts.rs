@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mooring_repair::journal::Finish;
-use mooring_repair::run::Rest;
-use mooring_repair::shell::Ending;
+use mooring_repair::shell::CommandResult;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::RunOutcome;
 use serde_json::json;
 
 use crate::bench::{Bench, MEDDLED, in_virtual_time};
@@ -31,7 +31,7 @@ fn a_run_is_resumed_after_its_own_abort_however_late() {
             tokio::time::sleep(Duration::from_mins(minutes)).await;
             let ending = bench.process(None).go().await.unwrap();
             assert!(
-                matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))),
+                matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
                 "{minutes}: {ending:?}"
             );
             assert_eq!(aborts(&bench), 1);
@@ -75,13 +75,13 @@ async fn conflict_of_an_abort_is_settled_by_reading_again_whatever_its_code() {
         let sent = bench.sent.lock().unwrap();
         let aborts = sent.iter().filter(|sent| sent.ends_with("/abort")).count();
         if code == "ScopeLocked" {
-            let Ending::Rested(Rest::Resumable { message, .. }) = ending else {
+            let CommandResult::Rested(RunOutcome::Resumable { message, .. }) = ending else {
                 panic!("{ending:?}")
             };
             assert!(message.contains(code) && aborts == 1, "{aborts}: {message}");
         } else {
             assert!(
-                matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))),
+                matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
                 "{code}: {ending:?}"
             );
             assert_eq!(aborts, 3, "{code}");

@@ -1,5 +1,7 @@
 //! A world with a repair in it that can be killed at any change.
 
+use mooring_repair::shell::store;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,17 +14,18 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Budget, Client, Cloud, Limits, Outside, Token, TransportError};
-use mooring_repair::approval::Approval;
-use mooring_repair::machine::State;
-use mooring_repair::names::NAMESPACE;
 use mooring_repair::plan::Step;
 use mooring_repair::resume::{Consent, Footing, Fresh};
 use mooring_repair::settings::{Settings, Target};
-use mooring_repair::shell::{Access, ConfigMapStore, Ending, KubeApi, Operator, Store};
+use mooring_repair::shell::{Access, CommandResult, Operator};
+use mooring_repair::workflow::Run;
 use mooring_simulator::kubernetes::InProcess;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::world::{Options, Running, Shell, World};
 use mooring_testbed::InProcessAzure;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::kube_api::KubeApi;
+use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
@@ -52,7 +55,12 @@ pub(crate) struct Bench {
     /// How often it was asked which operation is the latest, and before which time another one begins.
     looks: Arc<AtomicU64>,
     pub(crate) meddle: Option<u64>,
+    /// How often each kind of resource was read, by service.
+    pub(crate) reads: Reads,
 }
+
+/// Reads by service and kind of resource.
+pub(crate) type Reads = Arc<Mutex<BTreeMap<String, u64>>>;
 
 impl Bench {
     pub(crate) fn new(scenario: &str) -> (Self, Running) {
@@ -86,6 +94,7 @@ impl Bench {
             up: Arc::default(),
             looks: Arc::default(),
             meddle: None,
+            reads: Arc::default(),
         };
         (bench, running)
     }
@@ -116,10 +125,9 @@ impl Bench {
 
     /// The pool is never deleted without a durable snapshot and a proven temporary pool.
     async fn may_delete(&self) {
-        let mut store =
-            Store::ConfigMap(Box::new(ConfigMapStore::new(self.kube(), NAMESPACE, "system")));
+        let mut store = store(self.kube(), NAMESPACE, "system");
         let contents = Box::pin(store.load()).await.unwrap();
-        let state = State::replay(&contents.records).unwrap().unwrap();
+        let state = Run::replay(&contents.records).unwrap().unwrap();
         assert!(
             state.has_done(Step::Snapshot) && state.has_done(Step::ProvePlacement),
             "{state:?}"
@@ -154,6 +162,28 @@ impl Bench {
             };
             assert!(sent.iter().filter(of).count() <= 1, "{sent:?}");
         }
+    }
+
+    /// Counts a read, by the last part of its path that is not a name.
+    fn count_read(&self, service: &str, path: &str) {
+        const KINDS: [&str; 14] = [
+            "agentPools",
+            "virtualMachineScaleSets",
+            "virtualMachines",
+            "networkInterfaces",
+            "operations",
+            "eventtypes",
+            "managedClusters",
+            "nodes",
+            "pods",
+            "poddisruptionbudgets",
+            "replicasets",
+            "statefulsets",
+            "configmaps",
+            "leases",
+        ];
+        let found = path.split('/').rev().find(|part| KINDS.contains(part)).unwrap_or("other");
+        *self.reads.lock().unwrap().entry(format!("{service} {found}")).or_default() += 1;
     }
 
     /// Somebody else's operation takes the place of the one that hung.
@@ -209,15 +239,15 @@ impl Bench {
     }
 
     /// Resumes without a new plan.
-    pub(crate) async fn resume(&self, consent: &Consent) -> Ending {
+    pub(crate) async fn resume(&self, consent: &Consent) -> CommandResult {
         self.operator().resume(consent, None, Box::new(|_, _, _| {}), &mut |_| {}).await
     }
 
     /// Begins or resumes as a pipeline does, until it rests; none if it died.
-    pub(crate) async fn go(&self) -> Option<Ending> {
+    pub(crate) async fn go(&self) -> Option<CommandResult> {
         let mut operator = self.operator();
         let records = operator.status().await.unwrap().records;
-        let unfinished = State::replay(&records).unwrap().filter(|run| !run.is_finished());
+        let unfinished = Run::replay(&records).unwrap().filter(|run| !run.is_finished());
         let run = async {
             let footing = match &unfinished {
                 Some(state) => Some(operator.footing(state).await.unwrap()),
@@ -303,6 +333,9 @@ impl Outside for Azure {
         );
         self.bench.meddle(&path);
         let reads = request.method() == http::Method::GET || path.ends_with("Credential");
+        if reads {
+            self.bench.count_read("azure", &path);
+        }
         let what = (!reads).then(|| format!("{} {path}", request.method()));
         self.bench.around(what, self.bench.azure.send(request)).boxed()
     }
@@ -333,6 +366,9 @@ impl tower::Service<http::Request<kube::client::Body>> for Kubernetes {
         let path = request.uri().path().to_owned();
         // The journal itself is killed at every write in other tests.
         let counts = request.method() != http::Method::GET && !path.contains("/configmaps");
+        if request.method() == http::Method::GET {
+            bench.count_read("kubernetes", &path);
+        }
         let call = format!("{} {path}", request.method());
         bench.asked.lock().unwrap().insert(rights::asked(request.method(), &path));
         async move {

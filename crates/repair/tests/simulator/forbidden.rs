@@ -1,13 +1,13 @@
 //! Locks, missing rights on linked resources and deny assignments are found before the first change.
 
-use mooring_repair::approval::Approval;
 use mooring_repair::begin::BeginError;
-use mooring_repair::guards::Outcome;
-use mooring_repair::journal::Finish;
 use mooring_repair::plan::{Plan, Precheck};
-use mooring_repair::run::Rest;
-use mooring_repair::shell::Ending;
+use mooring_repair::shell::CommandResult;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::azure::{Azure, Denial, DenyAssignment, Lock, LockLevel};
+use mooring_workflow::Outcome;
+use mooring_workflow::approval::Approval;
 use serde_json::json;
 
 use crate::bench::Bench;
@@ -49,7 +49,7 @@ async fn refuses(bench: &Bench, name: &str, parts: &[&str]) {
     let guards = &examined.report.detection.guards;
     let approval = Approval::Typed(plan.document.hash());
     let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
-    let Ending::Refused(BeginError::Hopeless(why)) = ending else { panic!("{ending:?}") };
+    let CommandResult::Refused(BeginError::Hopeless(why)) = ending else { panic!("{ending:?}") };
     assert!(why.contains(&format!("{name}: ")), "{why}");
     assert_eq!(*bench.sent.lock().unwrap(), Vec::<String>::new());
     let journals = bench
@@ -67,7 +67,10 @@ async fn pool_in_an_own_network_is_rebuilt_with_the_shipped_roles() {
         assert_eq!(check.outcome, Outcome::Pass, "{check:?}");
     }
     let ending = bench.go().await.unwrap();
-    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -192,7 +195,10 @@ async fn lock_that_forbids_no_step_keeps_nothing_from_beginning() {
         lock(azure, user, LockLevel::CanNotDelete);
     });
     let ending = bench.go().await.unwrap();
-    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -221,7 +227,10 @@ async fn deny_assignment_is_in_the_plan_and_nothing_is_written() {
         azure.put_resource(cluster);
     });
     let ending = bench.go().await.unwrap();
-    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -249,7 +258,10 @@ async fn unreadable_rights_warn_and_change_the_hash() {
         assert!(check.detail.contains("AuthorizationFailed"), "{check:?}");
     }
     let ending = bench.go().await.unwrap();
-    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
 }
 
 /// What is taken away or locked while a run goes on stops it with the right, its scope and the next step, at once.
@@ -262,7 +274,9 @@ async fn right_that_is_lost_on_the_way_is_named_once_and_not_tried_again() {
     let approval = Approval::Typed(plan.document.hash());
     let guards = &examined.report.detection.guards;
     let ending = bench.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
-    let Ending::Rested(Rest::Resumable { message, .. }) = ending else { panic!("{ending:?}") };
+    let CommandResult::Rested(RunOutcome::Resumable { message, .. }) = ending else {
+        panic!("{ending:?}")
+    };
     for part in ["LinkedAuthorizationFailed", JOIN, "subnets/aks-subnet", "run `resume`"] {
         assert!(message.contains(part), "{part}: {message}");
     }
@@ -279,7 +293,9 @@ async fn right_that_is_lost_on_the_way_is_named_once_and_not_tried_again() {
     let approval = Approval::Typed(plan.document.hash());
     let guards = &examined.report.detection.guards;
     let ending = bench.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
-    let Ending::Rested(Rest::Resumable { message, .. }) = ending else { panic!("{ending:?}") };
+    let CommandResult::Rested(RunOutcome::Resumable { message, .. }) = ending else {
+        panic!("{ending:?}")
+    };
     assert!(message.contains("ScopeLocked") && message.contains("are locked: '"), "{message}");
     let sent = bench.sent.lock().unwrap().clone();
     let deletes = sent.iter().filter(|sent| sent.starts_with("DELETE")).count();

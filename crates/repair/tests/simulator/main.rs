@@ -24,18 +24,20 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use bench::{Bench, in_virtual_time};
-use mooring_repair::approval::Approval;
-use mooring_repair::effects::EffectResult;
-use mooring_repair::guards::{Outcome as Checked, Verdict};
-use mooring_repair::journal::{Entry, Finish, Record, Tail, decode, encode, follow};
+use mooring_repair::guards::Verdict;
 use mooring_repair::resume::Consent;
-use mooring_repair::run::Rest;
-use mooring_repair::settings::JournalPlace;
-use mooring_repair::shell::Ending;
+use mooring_repair::shell::CommandResult;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Entry, Finish, Record};
 use mooring_simulator::azure::{Correlation, Denial};
 use mooring_simulator::kubernetes::Key;
 use mooring_simulator::scenario::Wedge;
 use mooring_testbed::on_all_cores;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Outcome as Checked;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::journal::{Tail, decode, encode, follow};
+use mooring_workflow::store::JournalPlace;
 use serde_json::Value;
 
 #[tokio::test(start_paused = true)]
@@ -46,7 +48,10 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     assert!(bench.operator().examine(None, None).await.plan.is_ok());
     assert_eq!(*bench.sent.lock().unwrap(), Vec::<String>::new());
     let ending = bench.go().await.unwrap();
-    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
     let state = bench.end_state().await;
     assert_eq!(state["verdict"], "healthy", "{state}");
     assert_eq!(state["cordoned"], 0);
@@ -54,7 +59,30 @@ async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
     let sent = bench.sent.lock().unwrap().clone();
     assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
     let again = bench.resume(&Consent::Pipeline).await;
-    assert!(matches!(again, Ending::Nothing(_)), "{again:?}");
+    assert!(matches!(again, CommandResult::Nothing(_)), "{again:?}");
+}
+
+/// Reads cost request budget: a run reads no more than it did when this was counted.
+#[tokio::test(start_paused = true)]
+async fn a_repair_reads_no_more_than_it_needs() {
+    let (bench, _running) = Bench::new("wedged-system-pool");
+    let mut operator = bench.operator();
+    let examined = operator.examine(None, None).await;
+    let plan = examined.plan.unwrap();
+    bench.reads.lock().unwrap().clear();
+    let approval = Approval::Pipeline(plan.document.hash());
+    let guards = &examined.report.detection.guards;
+    let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+    let reads = bench.reads.lock().unwrap().clone();
+    let of = |service: &str| -> u64 {
+        reads.iter().filter(|(name, _)| name.starts_with(service)).map(|(_, count)| count).sum()
+    };
+    println!("reads: azure {}, kubernetes {}", of("azure"), of("kubernetes"));
+    assert!(of("azure") <= 467 && of("kubernetes") <= 80, "{reads:#?}");
 }
 
 /// The retries of AKS share a correlation id with the operation that hangs, or each has its own.
@@ -188,7 +216,7 @@ async fn a_run_is_never_overlooked_because_its_journal_is_elsewhere() {
         bench.resume(&Consent::Pipeline).await,
         bench.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
     ] {
-        assert!(matches!(&ending, Ending::Failed(why) if why.contains(told)), "{ending:?}");
+        assert!(matches!(&ending, CommandResult::Failed(why) if why.contains(told)), "{ending:?}");
     }
 }
 
@@ -197,7 +225,10 @@ fn a_kill_before_or_after_any_change_ends_as_the_clean_run_does() {
     let (wanted, changes) = in_virtual_time(async {
         let (clean, _running) = Bench::new("wedged-system-pool");
         let ending = clean.go().await.unwrap();
-        assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+        assert!(
+            matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+            "{ending:?}"
+        );
         (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
     });
     assert!(changes >= 10, "{changes}");
@@ -209,7 +240,7 @@ async fn killed(kill: u64, wanted: &Value) {
     assert!(bench.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
     let ending = bench.process(None).go().await.unwrap();
     assert!(
-        matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "kill {kill}: {ending:?}"
     );
     assert_eq!(bench.end_state().await, *wanted, "kill {kill}");
@@ -284,7 +315,7 @@ async fn forged_operation_is_never_followed_to_another_host() {
             }
         });
         let ending = bench.go().await.unwrap();
-        assert!(matches!(ending, Ending::Rested(_)), "{monitor}: {ending:?}");
+        assert!(matches!(ending, CommandResult::Rested(_)), "{monitor}: {ending:?}");
     }
 }
 
@@ -303,9 +334,9 @@ async fn older_copy_of_a_journal_names_the_way_out_and_the_snapshot() {
     let approval = Approval::Typed(plan.document.hash());
     let guards = &examined.report.detection.guards;
     let applied = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
-    let Ending::Refused(refused) = applied else { panic!("{applied:?}") };
+    let CommandResult::Refused(refused) = applied else { panic!("{applied:?}") };
     let resumed = bench.resume(&Consent::Unattended).await;
-    let Ending::Failed(failed) = resumed else { panic!("{resumed:?}") };
+    let CommandResult::Failed(failed) = resumed else { panic!("{resumed:?}") };
     for text in [refused.to_string(), failed] {
         for part in [
             "it is an older copy",

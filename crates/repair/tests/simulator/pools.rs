@@ -1,12 +1,15 @@
 //! Pools of every kind, api-versions that end, and AKS Automatic.
 
 use mooring_repair::guards::Verdict;
-use mooring_repair::journal::{Finish, Owner};
-use mooring_repair::names::NAMESPACE;
-use mooring_repair::run::Rest;
-use mooring_repair::shell::{ConfigMapStore, Ending, KubeApi, Store};
+use mooring_repair::shell::CommandResult;
+use mooring_repair::shell::store;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::world::{Options, Running};
+use mooring_workflow::kube_api::KubeApi;
+use mooring_workflow::lock::Owner;
+use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
@@ -38,7 +41,10 @@ fn add_pool(bench: &Bench, name: &str, properties: &Value) {
 
 async fn repaired(bench: &Bench) {
     let ending = bench.go().await.unwrap();
-    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -180,8 +186,7 @@ async fn automatic_refuses_a_journal_in_kube_system_and_the_refusal_is_explained
     ));
     let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "h".into() };
     for (namespace, refused) in [("kube-system", true), (NAMESPACE, false)] {
-        let store = ConfigMapStore::new(api.clone(), namespace, "system");
-        let mut store: Store = Store::ConfigMap(Box::new(store));
+        let mut store = store(api.clone(), namespace, "system");
         store.load().await.unwrap();
         let locked = store.lock(&owner, bench.shell.now()).await;
         assert_eq!(locked.is_err(), refused, "{namespace}");

@@ -1,14 +1,19 @@
 //! What the repair may do in the cluster: what `packaging/roles/mooring-repair-cluster.yaml` gives.
 
+use mooring_repair::shell::store;
+use mooring_repair::workflow::Reason;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use mooring_repair::journal::{Entry, Finish, Owner, SEGMENT_BYTES, follow};
-use mooring_repair::names::NAMESPACE;
-use mooring_repair::run::Rest;
-use mooring_repair::shell::{ConfigMapStore, Ending, Store};
+use mooring_repair::shell::CommandResult;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Entry, Finish};
 use mooring_simulator::kubernetes::{Key, Kubernetes, User};
+use mooring_workflow::journal::follow;
+use mooring_workflow::lock::Owner;
+use mooring_workflow::store::NAMESPACE;
+use mooring_workflow::store::SEGMENT_BYTES;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
@@ -90,15 +95,14 @@ fn granted() -> BTreeSet<[String; 3]> {
 /// A journal that got so long that its beginning was forgotten.
 async fn forget(bench: &Bench) {
     let now = bench.shell.now();
-    let mut store =
-        Store::ConfigMap(Box::new(ConfigMapStore::new(bench.kube(), NAMESPACE, "other")));
+    let mut store = store(bench.kube(), NAMESPACE, "other");
     store.load().await.unwrap();
     let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "h".into() };
     store.lock(&owner, now).await.unwrap();
     let mut last = None;
     for _ in 0..3 {
         let message = "m".repeat(SEGMENT_BYTES / 2);
-        let entry = Entry::Stopped { reason: "Deadline".into(), message };
+        let entry = Entry::Stopped { reason: Reason::Deadline, message };
         let record = follow(last.as_ref(), "run", now, entry);
         store.append(&record, now).await.unwrap();
         last = Some(record);
@@ -160,7 +164,10 @@ async fn the_roles_in_the_cluster_give_what_is_asked_for_and_nothing_more() {
         settings.add_override("placement=the ledger may be away for a while").unwrap();
     });
     let ending = bench.go().await.unwrap();
-    assert!(matches!(ending, Ending::Rested(Rest::Finished(Finish::Repaired))), "{ending:?}");
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
     forget(&bench).await;
     assert_eq!(*bench.asked.lock().unwrap(), granted());
 }

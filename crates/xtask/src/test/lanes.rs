@@ -47,7 +47,7 @@ const TABLE: &[(&str, Lane, f64, Quick)] = &[
         30.0,
         Quick::Without("a_kill_before_or_after_any_change"),
     ),
-    ("repair/finalizers", Lane::Processor, 20.0, Quick::Run),
+    ("finalizers/it", Lane::Processor, 20.0, Quick::Run),
     ("contract/node_config", Lane::Processor, 10.0, Quick::Run),
     ("simulator/conformance", Lane::Processor, 9.0, Quick::Run),
     ("diagnosis/it", Lane::Processor, 8.0, Quick::Run),

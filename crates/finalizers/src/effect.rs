@@ -1,0 +1,156 @@
+//! Changes as data.
+
+use serde::{Deserialize, Serialize};
+
+use super::backup::Backup;
+use super::target::Target;
+use mooring_workflow::{Authority, EffectResult};
+
+/// One change of the cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "kebab-case")]
+pub enum Effect {
+    /// Delete this very object; what it owns follows.
+    Delete {
+        /// Which.
+        target: Target,
+    },
+    /// Remove finalizers of an object that is being deleted, if it is still as it was read.
+    Strip {
+        /// Which.
+        target: Target,
+        /// The resource version that it was read with.
+        version: String,
+        /// What is removed.
+        removed: Vec<String>,
+        /// What stays.
+        kept: Vec<String>,
+        /// The object as it was.
+        backup: Box<Backup>,
+    },
+    /// Let a workload have no pods.
+    ScaleDown {
+        /// Which.
+        target: Target,
+        /// How many it had, for whoever wants it back.
+        replicas: i64,
+    },
+}
+
+impl Effect {
+    /// The object that is changed.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        match self {
+            Self::Delete { target }
+            | Self::Strip { target, .. }
+            | Self::ScaleDown { target, .. } => target,
+        }
+    }
+
+    /// What is done, for people.
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Delete { .. } => "delete",
+            Self::Strip { .. } => "strip",
+            Self::ScaleDown { .. } => "scale down",
+        }
+    }
+
+    /// What was refused, in a sentence that says what is needed.
+    #[must_use]
+    pub fn refused(&self, status: u16, code: &str, message: &str) -> String {
+        let target = self.target();
+        if let Some(webhook) = webhook(message) {
+            return format!(
+                "webhook {webhook} refuses to let mooring {} it: {message}",
+                self.verb()
+            );
+        }
+        if status == 401 {
+            return "not signed in: the API server does not accept the credentials".to_owned();
+        }
+        if status == 403 {
+            let (verb, part) = match self {
+                Self::Delete { .. } => ("delete", ""),
+                Self::Strip { .. } => ("patch", ""),
+                Self::ScaleDown { .. } => ("patch", "/scale"),
+            };
+            let place = match &target.namespace {
+                Some(namespace) => format!("namespace {namespace}"),
+                None => "the cluster".to_owned(),
+            };
+            return format!(
+                "not permitted: needs the verb {verb} on {}{part} in {place}",
+                target.resource
+            );
+        }
+        format!("{code}: {message}")
+    }
+}
+
+impl mooring_workflow::Effect for Effect {
+    fn key(&self) -> String {
+        format!("{} {} {}", self.verb(), self.target(), self.target().uid)
+    }
+
+    fn authority(&self) -> Authority {
+        Authority::Approved
+    }
+}
+
+/// The webhook that a message tells of.
+fn webhook(message: &str) -> Option<&str> {
+    ["admission webhook \"", "failed calling webhook \""].iter().find_map(|lead| {
+        let (_, rest) = message.split_once(lead)?;
+        rest.split_once('"').map(|(name, _)| name)
+    })
+}
+
+/// Why an effect did not come about; none if it did, or if nobody knows.
+#[must_use]
+pub fn why_not(effect: &Effect, result: &EffectResult) -> Option<String> {
+    match result {
+        EffectResult::Refused { status, code, message, .. } => {
+            Some(effect.refused(*status, code, message))
+        }
+        EffectResult::Unknown { why } => Some(format!("no answer ({why})")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_workflow::Effect as _;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_who_refused_and_what_is_needed() {
+        let root = "/apis/package-operator.run/v1alpha1";
+        let target = Target::new("packages.package-operator.run", root, Some("team"), "p", "u");
+        let delete = Effect::Delete { target: target.clone() };
+        assert_eq!(delete.key(), "delete packages.package-operator.run team/p u");
+        let told =
+            delete.refused(403, "Forbidden", "packages \"p\" is forbidden: User \"ann\" cannot");
+        assert_eq!(
+            told,
+            "not permitted: needs the verb delete on packages.package-operator.run in namespace team"
+        );
+        let by_webhook = "admission webhook \"guard.example.com\" denied the request: not now";
+        for status in [400, 403] {
+            let told = delete.refused(status, "Forbidden", by_webhook);
+            assert!(told.starts_with("webhook guard.example.com refuses"), "{told}");
+        }
+        let dead = "Internal error occurred: failed calling webhook \"w.x\": connection refused";
+        assert!(delete.refused(500, "InternalError", dead).starts_with("webhook w.x"));
+        // Missing credentials are not missing permissions.
+        let told = delete.refused(401, "Unauthorized", "Unauthorized");
+        assert!(told.starts_with("not signed in") && !told.contains("verb"), "{told}");
+        let scale = Effect::ScaleDown { target, replicas: 1 };
+        assert!(
+            scale.refused(403, "", "").contains("patch on packages.package-operator.run/scale")
+        );
+    }
+}

@@ -1,0 +1,308 @@
+//! Signs that an operator runs, wherever it does: Leases, writes, events, webhooks.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::profile::Profile;
+use mooring_workflow::Reading;
+
+/// Field managers and event sources that are not an operator: tools of people, Kubernetes itself, and Mooring.
+///
+/// Whole names: `helm-operator` is an operator, `helm` is not. Further `kubectl-…` and `mooring-…`.
+const BYSTANDERS: [&str; 13] = [
+    "kubectl",
+    "helm",
+    "k9s",
+    "mooring",
+    "argocd-controller",
+    "argocd-application-controller",
+    "kustomize-controller",
+    "helm-controller",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubelet",
+    "cloud-controller-manager",
+];
+
+/// Returns true for names that show nothing about an operator.
+fn is_bystander(name: &str) -> bool {
+    BYSTANDERS.contains(&name) || name.starts_with("kubectl-") || name.starts_with("mooring-")
+}
+
+/// A write that an object's `managedFields` name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldWrite {
+    /// The field manager.
+    pub manager: String,
+    /// When it last changed a field.
+    pub at: Timestamp,
+}
+
+/// What an object's `managedFields` show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Writes {
+    /// The newest write that is not known to be by people, Kubernetes or Mooring; none if there is none.
+    Known(Option<FieldWrite>),
+    /// There are none, or one without a time: nobody knows who wrote when.
+    Unknown,
+}
+
+impl Writes {
+    /// Reads an object's metadata.
+    pub(crate) fn read(metadata: &Value) -> Self {
+        let Some(entries) = metadata["managedFields"].as_array().filter(|all| !all.is_empty())
+        else {
+            return Self::Unknown;
+        };
+        let mut newest: Option<FieldWrite> = None;
+        for entry in entries {
+            let manager = entry["manager"].as_str().unwrap_or_default();
+            if is_bystander(manager) {
+                continue;
+            }
+            let Some(at) = time(&entry["time"]) else { return Self::Unknown };
+            if newest.as_ref().is_none_or(|newest| at > newest.at) {
+                newest = Some(FieldWrite { manager: mooring_contract::shown(manager), at });
+            }
+        }
+        Self::Known(newest)
+    }
+}
+
+/// A Lease that the operator may hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// `NAMESPACE/NAME`.
+    pub name: String,
+    /// The last renewal.
+    pub renewed: Timestamp,
+}
+
+impl Lease {
+    /// Reads a Lease; none if it is held by no one, or is not the operator's: neither in its namespace nor called
+    /// after it.
+    pub(crate) fn read(profile: &Profile, value: &Value) -> Option<Self> {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or("");
+        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+        let holder = text("/spec/holderIdentity");
+        // One per node, with the node's name.
+        if namespace == "kube-node-lease" || holder.is_empty() {
+            return None;
+        }
+        let named = profile.is_named_in(name)
+            || profile.is_named_in(holder)
+            || profile.groups.iter().any(|group| name.contains(group.as_str()));
+        if profile.namespace.as_deref() != Some(namespace) && !named {
+            return None;
+        }
+        let renewed = time(&value["spec"]["renewTime"])?;
+        Some(Self { name: mooring_contract::shown(&format!("{namespace}/{name}")), renewed })
+    }
+}
+
+/// An event that the operator reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperatorEvent {
+    /// The component that reported it.
+    pub component: String,
+    /// When, the last time.
+    pub at: Timestamp,
+}
+
+impl OperatorEvent {
+    /// Reads an event; none if it is neither about an object of the operator's groups nor by a component that is called
+    /// after it.
+    pub(crate) fn read(profile: &Profile, value: &Value) -> Option<Self> {
+        let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+        let mut component = text(&value["reportingComponent"]);
+        if component.is_empty() {
+            component = text(&value["source"]["component"]);
+        }
+        let about = text(&value["involvedObject"]["apiVersion"]);
+        let group = about.split_once('/').map_or("", |(group, _)| group);
+        let concerns = profile.has_group(group) || profile.is_named_in(&component);
+        if !concerns || is_bystander(&component) {
+            return None;
+        }
+        let times = ["lastTimestamp", "eventTime", "firstTimestamp"].map(|name| &value[name]);
+        let more = [&value["series"]["lastObservedTime"], &value["metadata"]["creationTimestamp"]];
+        let at = times.into_iter().chain(more).filter_map(time).max()?;
+        Some(Self { component: mooring_contract::shown(&component), at })
+    }
+}
+
+/// A webhook for the operator's groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// Its configuration, in words.
+    pub name: String,
+    /// What answers it.
+    pub backend: Backend,
+}
+
+/// What answers a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backend {
+    /// A Service, as `NAMESPACE` and `NAME`.
+    Service(String, String),
+    /// A URL, which may be anywhere.
+    Url,
+}
+
+impl Backend {
+    fn read(client: &Value) -> Self {
+        // They become part of a path.
+        let name = |text: &&str| {
+            let allowed = |byte: u8| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
+            };
+            !text.starts_with('.') && text.bytes().all(allowed)
+        };
+        let text = |of: &str| client["service"][of].as_str().filter(name).map(str::to_owned);
+        match (text("namespace"), text("name")) {
+            (Some(namespace), Some(name)) => Self::Service(namespace, name),
+            _ => Self::Url,
+        }
+    }
+}
+
+impl Webhook {
+    /// Reads a webhook configuration: those webhooks whose rules name a group of the profile. One for all groups (`*`) is
+    /// a policy engine's.
+    pub(crate) fn of_configuration(profile: &Profile, value: &Value) -> Option<Vec<Self>> {
+        let name = mooring_contract::shown(value["metadata"]["name"].as_str()?);
+        let concerns = |hook: &&Value| {
+            let rules = hook["rules"].as_array().into_iter().flatten();
+            let mut groups =
+                rules.flat_map(|rule| rule["apiGroups"].as_array().into_iter().flatten());
+            groups.any(|group| group.as_str().is_some_and(|group| profile.has_group(group)))
+        };
+        let hooks = value["webhooks"].as_array()?.iter().filter(concerns);
+        Some(
+            hooks
+                .map(|hook| Self {
+                    name: format!("webhook configuration {name}"),
+                    backend: Backend::read(&hook["clientConfig"]),
+                })
+                .collect(),
+        )
+    }
+
+    /// Reads the conversion webhook of a definition; none if it has none.
+    pub(crate) fn of_definition(profile: &Profile, value: &Value) -> Option<Self> {
+        let conversion = &value["spec"]["conversion"];
+        let group = value["spec"]["group"].as_str()?;
+        (conversion["strategy"] == "Webhook" && profile.has_group(group)).then_some(())?;
+        let name = mooring_contract::shown(value["metadata"]["name"].as_str()?);
+        Some(Self {
+            name: format!("conversion webhook of {name}"),
+            backend: Backend::read(&conversion["webhook"]["clientConfig"]),
+        })
+    }
+}
+
+/// A webhook, and whether its backend answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WebhookState {
+    /// Its configuration, in words.
+    pub name: String,
+    /// Whether its Service has a ready endpoint. Of a URL, nobody knows.
+    pub answers: Reading<bool>,
+}
+
+/// Returns true if an `EndpointSlice` has an endpoint that is ready; a condition that is absent means ready.
+pub(crate) fn has_ready_endpoint(slice: &Value) -> bool {
+    let mut endpoints = slice["endpoints"].as_array().into_iter().flatten();
+    endpoints.any(|endpoint| endpoint["conditions"]["ready"] != false)
+}
+
+fn time(value: &Value) -> Option<Timestamp> {
+    value.as_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn profile() -> Profile {
+        Profile { namespace: Some("op-system".into()), ..Profile::of_group("karpenter.sh") }
+    }
+
+    #[test]
+    fn writes_by_people_and_mooring_are_not_the_operators() {
+        let entry = |manager: &str, day: u8| json!({"manager": manager, "time": format!("2026-11-{day:02}T00:00:00Z")});
+        let read = |entries: Value| Writes::read(&json!({ "managedFields": entries }));
+        let people = ["kubectl", "kubectl-client-side-apply", "helm", "mooring", "kubelet"];
+        let people: Vec<Value> = people.iter().map(|one| entry(one, 15)).collect();
+        assert_eq!(read(json!(people)), Writes::Known(None));
+        let found =
+            read(json!([entry("karpenter", 2), entry("karpenter", 5), entry("kubectl", 9)]));
+        let at = "2026-11-05T00:00:00Z".parse().unwrap();
+        assert_eq!(found, Writes::Known(Some(FieldWrite { manager: "karpenter".into(), at })));
+        assert!(matches!(read(json!([entry("helm-operator", 1)])), Writes::Known(Some(_))));
+        for unknown in [json!([]), json!(null), json!([{"manager": "karpenter"}])] {
+            assert_eq!(read(unknown.clone()), Writes::Unknown, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn leases_are_the_operators_by_namespace_name_or_holder() {
+        let lease = |namespace: &str, name: &str, holder: &str| {
+            let value = json!({
+                "metadata": {"namespace": namespace, "name": name},
+                "spec": {"holderIdentity": holder, "renewTime": "2026-11-15T08:00:00.123456Z"},
+            });
+            Lease::read(&profile(), &value).is_some()
+        };
+        assert!(lease("op-system", "x", "pod_1"));
+        assert!(lease("kube-system", "karpenter-leader-election", "pod_1"));
+        assert!(lease("kube-system", "abc.karpenter.sh", "pod_1"));
+        assert!(lease("kube-system", "x", "karpenter-5d9c_1"));
+        assert!(!lease("kube-system", "x", "pod_1"));
+        assert!(!lease("op-system", "x", ""), "given back");
+        assert!(!lease("kube-node-lease", "aks-karpenter-1", "aks-karpenter-1"));
+    }
+
+    #[test]
+    fn events_are_the_operators_by_component_or_object() {
+        let event = |component: &str, about: &str| {
+            let value = json!({
+                "metadata": {"creationTimestamp": "2026-11-15T07:00:00Z"},
+                "source": {"component": component}, "involvedObject": {"apiVersion": about},
+                "lastTimestamp": "2026-11-15T08:00:00Z", "eventTime": null,
+            });
+            OperatorEvent::read(&profile(), &value).map(|event| event.at.to_string())
+        };
+        assert_eq!(event("karpenter", "v1").unwrap(), "2026-11-15T08:00:00Z");
+        assert!(event("something", "karpenter.sh/v1").is_some());
+        assert!(event("something", "xkarpenter.sh/v1").is_none());
+        assert!(event("mooring", "karpenter.sh/v1").is_none());
+        assert!(event("kubelet", "v1").is_none());
+    }
+
+    #[test]
+    fn webhooks_count_if_they_name_the_group() {
+        let of = |group: &str| {
+            let value = json!({"metadata": {"name": "w"}, "webhooks": [{
+                "rules": [{"apiGroups": [group]}],
+                "clientConfig": {"service": {"namespace": "n", "name": "s"}},
+            }, {"rules": [{"apiGroups": ["apps"]}], "clientConfig": {"url": "https://x"}}]});
+            Webhook::of_configuration(&profile(), &value).unwrap()
+        };
+        assert_eq!(of("karpenter.sh")[0].backend, Backend::Service("n".into(), "s".into()));
+        assert!(of("*").is_empty() && of("apps").is_empty());
+        let definition = json!({
+            "metadata": {"name": "nodepools.karpenter.sh"},
+            "spec": {"group": "karpenter.sh", "conversion": {"strategy": "Webhook",
+                "webhook": {"clientConfig": {"url": "https://x"}}}},
+        });
+        let found = Webhook::of_definition(&profile(), &definition).unwrap();
+        assert_eq!(found.backend, Backend::Url);
+        assert!(has_ready_endpoint(&json!({"endpoints": [{"conditions": {"ready": false}}, {}]})));
+        assert!(!has_ready_endpoint(&json!({"endpoints": [{"conditions": {"ready": false}}]})));
+        assert!(!has_ready_endpoint(&json!({"endpoints": null})));
+    }
+}

@@ -1,0 +1,38 @@
+//! Removes what a retired operator left behind: custom resources whose finalizers no controller processes any more, their
+//! definitions, and what installed it. Journaled, so that a kill at any instant loses nothing.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`profile`], [`settings`] | which operator, and how; always from the command line |
+//! | [`target`], [`observation`], [`helm`], [`seen`] | what was read; what could not be read is *unknown*, never *none* |
+//! | [`evidence`], `managed` | signs that the operator runs, wherever it does |
+//! | [`plan`] | steps, checks and what goes along, with a hash over what matters |
+//! | [`workflow`], [`effect`], [`backup`], [`step`] | the removal as a workflow, changes as data, and its journal |
+//! | [`terms`] | what a run may do: settings and an approved plan |
+//! | `machine` | run, what was read and the time in; exactly one decision out |
+//! | [`shell`] | the cluster's API, and what an operator asks for |
+//! | [`report`] | what was done and what is left, for people and programs |
+
+#![allow(
+    missing_docs,
+    clippy::must_use_candidate,
+    reason = "a comment that repeats the name, and an attribute on every getter, hide the others"
+)]
+
+pub mod backup;
+pub mod effect;
+pub mod evidence;
+pub mod helm;
+mod machine;
+mod managed;
+pub mod observation;
+pub mod plan;
+pub mod profile;
+pub mod report;
+pub mod seen;
+pub mod settings;
+pub mod shell;
+pub mod step;
+pub mod target;
+pub mod terms;
+pub mod workflow;

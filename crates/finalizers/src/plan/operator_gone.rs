@@ -1,0 +1,212 @@
+//! The check `operator-gone`: nothing shows that the operator still runs, here or elsewhere.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::guards::missing;
+use crate::evidence::Writes;
+use crate::managed::{Managed, managed};
+use crate::observation::{Controller, Object};
+use crate::seen::{Query, Seen, known};
+use crate::settings::Settings;
+use mooring_workflow::Reading;
+use mooring_workflow::{CheckResult, Outcome};
+
+/// The check's name, which `--override` takes.
+pub const OPERATOR_GONE: &str = "operator-gone";
+
+/// A Lease that was renewed within this is held. Leaders renew theirs every few seconds.
+const LEASE_AGE: SignedDuration = SignedDuration::from_mins(5);
+/// An operator without work to do writes rarely; most look at everything once in ten hours.
+const SIGN_AGE: SignedDuration = SignedDuration::from_hours(24);
+
+/// One piece of evidence.
+struct Piece {
+    outcome: Outcome,
+    text: String,
+}
+
+impl Piece {
+    fn new(outcome: Outcome, text: impl Into<String>) -> Self {
+        Self { outcome, text: text.into() }
+    }
+}
+
+/// Evaluates the check. Every piece must pass; what cannot be read is unknown, and blocks.
+pub(super) fn operator_gone(seen: &Seen, settings: &Settings, now: Timestamp) -> CheckResult {
+    let workloads = workloads(seen, settings);
+    let runs = known(seen.controllers.as_ref()).iter().any(Controller::runs);
+    // What a running workload renews, writes and answers ends with it.
+    let explained = runs && settings.scale_down && workloads.outcome == Outcome::Pass;
+    let mut pieces = if explained {
+        Vec::new()
+    } else {
+        vec![leases(seen, now), writes(seen, now), events(seen, now), webhooks(seen)]
+    };
+    // An override is about what cannot be shown. A workload that is seen to run stops every run at its finalizers.
+    let overridable = workloads.outcome == Outcome::Pass;
+    pieces.insert(0, workloads);
+    pieces.push(managed_groups(seen, settings));
+    let worst = |outcome: Outcome| pieces.iter().any(|piece| piece.outcome == outcome);
+    let outcome = if worst(Outcome::Fail) {
+        Outcome::Fail
+    } else if worst(Outcome::Unknown) {
+        Outcome::Unknown
+    } else {
+        Outcome::Pass
+    };
+    let shown = |piece: &&Piece| outcome == Outcome::Pass || piece.outcome != Outcome::Pass;
+    let evidence = pieces.iter().filter(shown).map(|piece| piece.text.clone()).collect();
+    let reason = settings.overrides.get(OPERATOR_GONE).filter(|_| outcome != Outcome::Pass);
+    CheckResult {
+        evidence,
+        overridden: reason.filter(|_| overridable).cloned(),
+        ..CheckResult::new(OPERATOR_GONE, outcome, "")
+    }
+}
+
+fn workloads(seen: &Seen, settings: &Settings) -> Piece {
+    if let Some(why) = missing(&Query::Controllers, seen.controllers.as_ref()) {
+        return Piece::new(Outcome::Unknown, why);
+    }
+    let running: Vec<_> =
+        known(seen.controllers.as_ref()).iter().filter(|one| one.runs()).collect();
+    let names: Vec<String> = running.iter().map(|one| one.target.to_string()).collect();
+    let names = names.join(", ");
+    let namespace = &settings.profile.namespace;
+    let scalable = running.iter().all(|one| {
+        one.is_scalable() && (namespace.is_none() || *namespace == one.target.namespace)
+    });
+    if running.is_empty() {
+        Piece::new(Outcome::Pass, "no running Deployment, StatefulSet or DaemonSet of the operator")
+    } else if settings.scale_down && scalable {
+        Piece::new(Outcome::Pass, format!("it runs and will be scaled down: {names}"))
+    } else if settings.scale_down {
+        Piece::new(
+            Outcome::Fail,
+            format!(
+                "it runs as a DaemonSet or outside its namespace, and cannot be scaled down: {names}"
+            ),
+        )
+    } else {
+        Piece::new(Outcome::Fail, format!("it still runs: {names}"))
+    }
+}
+
+fn leases(seen: &Seen, now: Timestamp) -> Piece {
+    if let Some(why) = missing(&Query::Leases, seen.leases.as_ref()) {
+        return Piece::new(Outcome::Unknown, why);
+    }
+    let newest = known(seen.leases.as_ref()).iter().max_by_key(|lease| lease.renewed);
+    match newest.filter(|lease| now.duration_since(lease.renewed) < LEASE_AGE) {
+        Some(lease) => {
+            let ago = ago(lease.renewed, now);
+            Piece::new(Outcome::Fail, format!("Lease {} was renewed {ago}", lease.name))
+        }
+        None => Piece::new(Outcome::Pass, "no Lease of the operator renewed within 5m"),
+    }
+}
+
+/// The objects of the profile's groups that could be read.
+fn objects(seen: &Seen) -> impl Iterator<Item = &Object> {
+    seen.objects.values().filter_map(Reading::known).flatten()
+}
+
+fn writes(seen: &Seen, now: Timestamp) -> Piece {
+    let newest = objects(seen)
+        .filter_map(|object| match &object.writes {
+            Writes::Known(Some(write)) => Some((object, write)),
+            _ => None,
+        })
+        .max_by_key(|(_, write)| write.at);
+    if let Some((object, write)) =
+        newest.filter(|(_, write)| now.duration_since(write.at) < SIGN_AGE)
+    {
+        let (manager, ago) = (&write.manager, ago(write.at, now));
+        let text = format!("field manager {manager} wrote {} {ago}", object.target);
+        return Piece::new(Outcome::Fail, text);
+    }
+    if let Some(object) = objects(seen).find(|object| object.writes == Writes::Unknown) {
+        let text = format!("{} has no managedFields that show who wrote it when", object.target);
+        return Piece::new(Outcome::Unknown, text);
+    }
+    Piece::new(Outcome::Pass, "no write by a field manager of the operator within 24h")
+}
+
+fn events(seen: &Seen, now: Timestamp) -> Piece {
+    if let Some(why) = missing(&Query::Events, seen.events.as_ref()) {
+        return Piece::new(Outcome::Unknown, why);
+    }
+    let newest = known(seen.events.as_ref()).iter().max_by_key(|event| event.at);
+    match newest.filter(|event| now.duration_since(event.at) < SIGN_AGE) {
+        Some(event) => {
+            let ago = ago(event.at, now);
+            Piece::new(Outcome::Fail, format!("{} reported an event {ago}", event.component))
+        }
+        None => Piece::new(Outcome::Pass, "no event of the operator within 24h"),
+    }
+}
+
+fn webhooks(seen: &Seen) -> Piece {
+    if let Some(why) = missing(&Query::Webhooks, seen.webhooks.as_ref()) {
+        return Piece::new(Outcome::Unknown, why);
+    }
+    let all = known(seen.webhooks.as_ref());
+    if let Some(hook) = all.iter().find(|hook| hook.answers == Reading::Known(true)) {
+        return Piece::new(Outcome::Fail, format!("{} has a service that answers", hook.name));
+    }
+    let unknown = all.iter().find_map(|hook| Some((hook, hook.answers.missing()?)));
+    match unknown {
+        Some((hook, why)) => {
+            Piece::new(Outcome::Unknown, format!("whether {} answers: {why}", hook.name))
+        }
+        None => Piece::new(Outcome::Pass, "no webhook for its groups answers"),
+    }
+}
+
+/// Controllers that run outside the cluster leave no other sign while nothing changes.
+fn managed_groups(seen: &Seen, settings: &Settings) -> Piece {
+    let profile = &settings.profile;
+    let mut groups: BTreeSet<&String> = known(seen.definitions.as_ref())
+        .iter()
+        .map(|definition| &definition.group)
+        .filter(|group| profile.has_group(group))
+        .collect();
+    if missing(&Query::Definitions, seen.definitions.as_ref()).is_some() {
+        groups.extend(&profile.groups);
+    }
+    let live = |group: &str| {
+        objects(seen).filter(|object| !object.deleting).any(|object| {
+            object.target.resource.split_once('.').is_some_and(|(_, own)| own == group)
+        })
+    };
+    for group in groups {
+        match managed(group) {
+            Some(Managed::AddOn(name)) => {
+                let text = format!(
+                    "{group} belongs to {name}, which AKS or another service may run outside the cluster"
+                );
+                return Piece::new(Outcome::Fail, text);
+            }
+            Some(Managed::Elsewhere(name)) if live(group) => {
+                let text = format!(
+                    "{group} has live objects, and controllers of {name} may run outside the cluster"
+                );
+                return Piece::new(Outcome::Fail, text);
+            }
+            _ => {}
+        }
+    }
+    Piece::new(Outcome::Pass, "no group of a managed add-on")
+}
+
+/// Returns `3m ago`; `just now` below a minute.
+fn ago(at: Timestamp, now: Timestamp) -> String {
+    let minutes = now.duration_since(at).as_mins();
+    match minutes {
+        ..1 => "just now".to_owned(),
+        1..120 => format!("{minutes}m ago"),
+        _ => format!("{}h ago", minutes / 60),
+    }
+}

@@ -1,0 +1,117 @@
+//! What each step is done to, as far as it is known now.
+
+use std::collections::BTreeMap;
+
+use super::planned::PlannedObject;
+use crate::machine::NOT_SERVED;
+use crate::profile::{Profile, ReleaseResources};
+use crate::seen::{Seen, known};
+use crate::settings::Settings;
+use crate::step::Step;
+use crate::target::Target;
+use mooring_workflow::Reading;
+
+type Targets = BTreeMap<Step, Vec<String>>;
+
+/// Everything that a run of the plan may delete, strip or scale down, in the order of paths.
+pub(super) fn covered(seen: &Seen, settings: &Settings, objects: &[PlannedObject]) -> Vec<Target> {
+    let profile = &settings.profile;
+    let mut all: Vec<&Target> = objects.iter().map(|one| &one.object.target).collect();
+    let definitions = known(seen.definitions.as_ref()).iter();
+    all.extend(definitions.filter(|one| profile.has_group(&one.group)).map(|one| &one.target));
+    all.extend(seen.bindings.values().filter_map(Reading::known).map(|one| &one.target));
+    all.extend(known(seen.release.as_ref()).iter().map(|one| &one.target));
+    if deletes_resources(profile) {
+        let made = known(seen.made.as_ref()).iter();
+        all.extend(made.filter(|one| one.goes()).map(|one| &one.target));
+    }
+    all.extend(seen.namespace.iter().filter_map(Reading::known).map(|one| &one.target));
+    if settings.scale_down {
+        let namespace = &profile.namespace;
+        let scaled = known(seen.controllers.as_ref()).iter().filter(|one| {
+            let own = namespace.is_none() || *namespace == one.target.namespace;
+            one.runs() && one.is_scalable() && own
+        });
+        all.extend(scaled.map(|one| &one.target));
+    }
+    all.sort_by_key(|target| (&target.path, &target.uid));
+    all.into_iter().cloned().collect()
+}
+
+fn deletes_resources(profile: &Profile) -> bool {
+    let release = profile.release.as_ref();
+    release.is_some_and(|release| release.resources == ReleaseResources::Delete)
+}
+
+pub(super) fn targets(
+    seen: &Seen,
+    profile: &Profile,
+    objects: &[PlannedObject],
+    notes: &mut Vec<String>,
+) -> Targets {
+    let mut targets = Targets::new();
+    let mut add = |step: Step, target: String| targets.entry(step).or_default().push(target);
+    for object in objects {
+        let target = &object.object.target;
+        if !object.object.deleting {
+            add(Step::DeleteObjects, target.to_string());
+        }
+        if !object.strip.is_empty() {
+            add(Step::StripFinalizers, format!("{target}: {}", object.strip.join(", ")));
+        }
+    }
+    let held = objects.iter().filter(|object| !object.keep.is_empty()).count();
+    if held > 0 {
+        notes.push(format!(
+            "{held} objects have finalizers that the profile does not list; they stay until somebody else removes those"
+        ));
+    }
+    for controller in known(seen.controllers.as_ref()).iter().filter(|controller| controller.runs())
+    {
+        if !objects.is_empty() {
+            add(Step::AwaitTeardown, controller.target.to_string());
+        }
+        add(Step::ScaleDown, controller.target.to_string());
+    }
+    for definition in known(seen.definitions.as_ref()) {
+        match &definition.version {
+            _ if !profile.has_group(&definition.group) => {}
+            Some(_) => add(Step::DeleteDefinitions, definition.name().to_owned()),
+            None => notes.push(format!("{}: {NOT_SERVED}", definition.name())),
+        }
+    }
+    for binding in seen.bindings.values().filter_map(Reading::known) {
+        add(Step::DeleteBindings, format!("{} ({})", binding.target, binding.grants));
+    }
+    release(seen, profile, &mut add, notes);
+    if let Some(namespace) = seen.namespace.as_ref().and_then(Reading::known) {
+        let name = &namespace.target.name;
+        add(Step::DeleteNamespace, namespace.target.to_string());
+        notes.extend(
+            namespace.held_by.iter().map(|held| format!("namespace {name} is held: {held}")),
+        );
+    }
+    targets
+}
+
+fn release(
+    seen: &Seen,
+    profile: &Profile,
+    add: &mut impl FnMut(Step, String),
+    notes: &mut Vec<String>,
+) {
+    let revisions = known(seen.release.as_ref());
+    let deletes = deletes_resources(profile);
+    for one in known(seen.made.as_ref()) {
+        if deletes && one.goes() {
+            add(Step::DeleteRelease, one.target.to_string());
+        } else if !one.ours || !deletes {
+            notes.push(format!("{} is in the release's manifest and stays", one.target));
+        }
+    }
+    for revision in revisions {
+        let chart = revision.chart.as_deref().unwrap_or("its payload cannot be read");
+        let (target, number, status) = (&revision.target, revision.revision, &revision.status);
+        add(Step::DeleteRelease, format!("{target} (revision {number}, {status}, {chart})"));
+    }
+}

@@ -1,0 +1,295 @@
+//! Questions and changes in the words of the removal, over raw requests.
+
+use std::collections::BTreeMap;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::effect::Effect;
+use crate::evidence::{Backend, Lease, OperatorEvent, Webhook, WebhookState, has_ready_endpoint};
+use crate::helm::{Made, Resource, Revision};
+use crate::observation::{
+    Binding, Controller, DAEMON_SETS, DEFINITIONS, Definition, EXTENSIONS, Namespace, Object,
+};
+use crate::profile::{Profile, Release};
+use crate::seen::{Answer, Query};
+use crate::target::Target;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
+use mooring_workflow::kube_api::{KubeApi, Lost};
+
+/// Where webhooks are configured.
+pub(super) const WEBHOOKS: [&str; 2] =
+    ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"];
+
+/// The cluster's API, for one profile.
+#[derive(Clone)]
+pub(super) struct Cluster {
+    pub(super) api: KubeApi,
+    pub(super) profile: Profile,
+}
+
+impl Cluster {
+    pub(super) async fn observe(&self, query: &Query) -> Answer {
+        match query {
+            Query::Definitions => {
+                let path = format!("{EXTENSIONS}/{}", plural(DEFINITIONS));
+                Answer::Definitions(
+                    self.api.list(&path, |body| items(body, Definition::read)).await,
+                )
+            }
+            Query::Objects(definition) => {
+                let reading = match (definition.list(), definition.root()) {
+                    (Some(path), Some(root)) => {
+                        let read = |body: &Value| {
+                            items(body, |item| Object::read(definition.name(), &root, item))
+                        };
+                        // Their contents are nobody's business until one is backed up.
+                        self.api.metadata_only().list(&path, read).await
+                    }
+                    _ => Reading::Failed("no version is served".to_owned()),
+                };
+                Answer::Objects(definition.name().to_owned(), reading)
+            }
+            Query::Whole(path) => {
+                Answer::Whole(path.clone(), self.one(path, |body| Some(body.clone())).await)
+            }
+            Query::Controllers => Answer::Controllers(self.controllers().await),
+            Query::Leases => {
+                let read = |body: &Value| items(body, |item| Lease::read(&self.profile, item));
+                let path = "/apis/coordination.k8s.io/v1/leases";
+                Answer::Leases(served(self.api.list(path, read).await))
+            }
+            Query::Events => {
+                let read =
+                    |body: &Value| items(body, |item| OperatorEvent::read(&self.profile, item));
+                Answer::Events(served(self.api.list("/api/v1/events", read).await))
+            }
+            Query::Webhooks => Answer::Webhooks(
+                self.webhooks().await.map_or_else(|missing| missing, Reading::Known),
+            ),
+            Query::Binding(name) => {
+                let path = format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}");
+                Answer::Binding(name.clone(), self.one(&path, Binding::read).await)
+            }
+            Query::Release => Answer::Release(match &self.profile.release {
+                Some(release) => self.revisions(release).await,
+                None => Reading::NotFound,
+            }),
+            Query::Made => Answer::Made(match &self.profile.release {
+                Some(release) => self.made(release).await,
+                None => Reading::NotFound,
+            }),
+            Query::Namespace => {
+                let name = self.profile.namespace.as_deref().unwrap_or_default();
+                let path = format!("/api/v1/namespaces/{name}");
+                Answer::Namespace(self.one(&path, Namespace::read).await)
+            }
+        }
+    }
+
+    async fn one<T>(&self, path: &str, read: impl FnOnce(&Value) -> Option<T>) -> Reading<T> {
+        match self.api.get(path).await {
+            Ok(answer) => answer.reading(read),
+            Err(Lost(why)) => Reading::Failed(why),
+        }
+    }
+
+    /// Workloads of the operator's namespace, and those of the cluster that are called after the group.
+    async fn controllers(&self) -> Reading<Vec<Controller>> {
+        let mut all = Vec::new();
+        for resource in ["deployments.apps", "statefulsets.apps", DAEMON_SETS] {
+            let path = format!("/apis/apps/v1/{}", plural(resource));
+            let read = |body: &Value| items(body, |item| Controller::read(resource, item));
+            match served(self.api.list(&path, read).await) {
+                Reading::Known(found) => all.extend(found),
+                missing => return missing,
+            }
+        }
+        all.retain(|one| self.profile.has_workload(&one.target));
+        Reading::Known(all)
+    }
+
+    /// Webhooks for the profile's groups, conversion webhooks included, and whether they answer.
+    async fn webhooks(&self) -> Result<Vec<WebhookState>, Reading<Vec<WebhookState>>> {
+        let known = |reading: Reading<Vec<Webhook>>| match served(reading) {
+            Reading::Known(found) => Ok(found),
+            missing => Err(missing.map(|_| Vec::new())),
+        };
+        let mut all = Vec::new();
+        for resource in WEBHOOKS {
+            let path = format!("/apis/admissionregistration.k8s.io/v1/{resource}");
+            let read = |body: &Value| {
+                let all = items(body, |item| Webhook::of_configuration(&self.profile, item))?;
+                Some(all.into_iter().flatten().collect())
+            };
+            all.extend(known(self.api.list(&path, read).await)?);
+        }
+        let path = format!("{EXTENSIONS}/{}", plural(DEFINITIONS));
+        let read = |body: &Value| items(body, |item| Webhook::of_definition(&self.profile, item));
+        // Without definitions no object is touched, and another check is about that.
+        all.extend(known(self.api.list(&path, read).await).unwrap_or_default());
+        let mut states = Vec::new();
+        for Webhook { name, backend } in all {
+            let answers = match backend {
+                Backend::Url => Reading::Failed("its URL may be anywhere".to_owned()),
+                Backend::Service(namespace, service) => self.answers(&namespace, &service).await,
+            };
+            states.push(WebhookState { name, answers });
+        }
+        Ok(states)
+    }
+
+    /// Returns true if a Service has a ready endpoint.
+    async fn answers(&self, namespace: &str, service: &str) -> Reading<bool> {
+        let path = format!(
+            "/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3D{service}"
+        );
+        let read = |body: &Value| items(body, |slice| Some(has_ready_endpoint(slice)));
+        served(self.api.list(&path, read).await).map(|slices| slices.contains(&true))
+    }
+
+    async fn revisions(&self, release: &Release) -> Reading<Vec<Revision>> {
+        let namespace = release.namespace.as_deref().unwrap_or_default();
+        let path = format!(
+            "/api/v1/namespaces/{namespace}/secrets?labelSelector=owner%3Dhelm%2Cname%3D{}",
+            release.name
+        );
+        self.api.list(&path, |body| items(body, Revision::read)).await
+    }
+
+    /// What the newest manifest names and is there.
+    async fn made(&self, release: &Release) -> Reading<Vec<Made>> {
+        self.find_made(release).await.map_or_else(|missing| missing, Reading::Known)
+    }
+
+    async fn find_made(&self, release: &Release) -> Result<Vec<Made>, Reading<Vec<Made>>> {
+        let namespace = release.namespace.as_deref().unwrap_or_default();
+        let revisions = self.revisions(release).await.found()?.unwrap_or_default();
+        let newest = revisions.into_iter().max_by_key(|revision| revision.revision);
+        let mut made = Vec::new();
+        let mut kinds = BTreeMap::new();
+        for resource in newest.iter().flat_map(|revision| &revision.resources) {
+            if !kinds.contains_key(&resource.api_version) {
+                // A kind that is not served any more has no objects.
+                let found = self.kinds(&resource.api_version).await.found()?.unwrap_or_default();
+                kinds.insert(resource.api_version.clone(), found);
+            }
+            let Some((name, namespaced)) = kinds[&resource.api_version].get(&resource.kind) else {
+                continue;
+            };
+            let target = place(resource, name, *namespaced, namespace);
+            let read = |body: &Value| {
+                let uid = body["metadata"]["uid"].as_str()?.to_owned();
+                Some(Made::read(Target { uid, ..target.clone() }, body, &release.name, namespace))
+            };
+            made.extend(self.one(&target.path, read).await.found()?);
+        }
+        Ok(made)
+    }
+
+    /// The kinds of a group version: the resource's plural, and whether it has namespaces.
+    async fn kinds(&self, api_version: &str) -> Reading<BTreeMap<String, (String, bool)>> {
+        self.one(&root_of(api_version), |body| {
+            let resources = body["resources"].as_array()?.iter();
+            let whole = resources.filter_map(|one| {
+                let name = one["name"].as_str().filter(|name| !name.contains('/'))?;
+                Some((
+                    one["kind"].as_str()?.to_owned(),
+                    (name.to_owned(), one["namespaced"] == true),
+                ))
+            });
+            Some(whole.collect())
+        })
+        .await
+    }
+
+    /// Makes a change, once.
+    pub(super) async fn change(&self, effect: &Effect) -> EffectResult {
+        let path = &effect.target().path;
+        let uid = &effect.target().uid;
+        match effect {
+            Effect::Delete { .. } => {
+                let body = json!({
+                    "apiVersion": "v1", "kind": "DeleteOptions",
+                    "preconditions": {"uid": uid}, "propagationPolicy": "Background",
+                });
+                self.api.change(Method::DELETE, path, &body).await
+            }
+            // The server refuses the patch if the object is another one, or not as it was read.
+            Effect::Strip { version, kept, .. } => {
+                let body = json!({
+                    "metadata": {"uid": uid, "resourceVersion": version, "finalizers": kept},
+                });
+                self.api.change(Method::PATCH, path, &body).await
+            }
+            Effect::ScaleDown { .. } => {
+                let body = json!({"metadata": {"uid": uid}, "spec": {"replicas": 0}});
+                self.api.change(Method::PATCH, &format!("{path}/scale"), &body).await
+            }
+        }
+    }
+}
+
+fn place(resource: &Resource, plural: &str, namespaced: bool, release: &str) -> Target {
+    let group = resource.api_version.split_once('/').map(|(group, _)| group);
+    let qualified = group.map_or_else(|| plural.to_owned(), |group| format!("{plural}.{group}"));
+    let namespace = resource.namespace.as_deref().unwrap_or(release);
+    let root = root_of(&resource.api_version);
+    Target::new(&qualified, &root, namespaced.then_some(namespace), &resource.name, "")
+}
+
+pub(super) fn root_of(api_version: &str) -> String {
+    if api_version.contains('/') {
+        format!("/apis/{api_version}")
+    } else {
+        format!("/api/{api_version}")
+    }
+}
+
+pub(super) fn plural(resource: &str) -> &str {
+    resource.split('.').next().unwrap_or(resource)
+}
+
+/// Returns a list that every cluster serves: one that is not found is unknown, not empty.
+fn served<T>(reading: Reading<Vec<T>>) -> Reading<Vec<T>> {
+    match reading {
+        Reading::NotFound => Reading::Failed("the API server does not serve it".to_owned()),
+        other => other,
+    }
+}
+
+/// The entries of a list. One that lacks what makes it an entry is skipped. An empty list of metadata has `null` for its
+/// items, on servers of 1.20 at least.
+pub(super) fn items<T>(body: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
+    match &body["items"] {
+        Value::Array(items) => Some(items.iter().filter_map(read).collect()),
+        Value::Null if body["kind"].as_str()?.ends_with("List") => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_without_items_is_empty_and_anything_else_is_unreadable() {
+        let names = |body: &Value| items(body, |item| item.as_str().map(str::to_owned));
+        assert_eq!(
+            names(&json!({"kind": "PartialObjectMetadataList", "items": ["a", 1]})).unwrap(),
+            ["a"]
+        );
+        for empty in [json!({"kind": "ThingList", "items": null}), json!({"kind": "ThingList"})] {
+            assert_eq!(names(&empty), Some(Vec::new()));
+        }
+        for other in [
+            json!({"kind": "Status"}),
+            json!(null),
+            json!({"items": null}),
+            json!({"kind": "ThingList", "items": 1}),
+        ] {
+            assert_eq!(names(&other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The check `operator-gone`: each sign of life blocks, whatever it is, and what cannot be read blocks as well.
+
+use jiff::SignedDuration;
+use mooring_finalizers::plan::{OPERATOR_GONE, Plan};
+use mooring_finalizers::profile::Profile;
+use mooring_finalizers::settings::Settings;
+use mooring_finalizers::shell::{BeginError, CommandResult};
+use mooring_workflow::approval::Approval;
+use mooring_workflow::{CheckResult, Outcome};
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, approved, call, planned};
+
+fn guard(plan: &Plan) -> &CheckResult {
+    let found = plan.guards.iter().find(|guard| guard.name == OPERATOR_GONE);
+    found.unwrap()
+}
+
+/// A group with one object, and nothing that would show its operator.
+async fn bare(case: &str) -> (Bench, String) {
+    let mut bench = Bench::model(case);
+    let group = format!("{case}.example.com");
+    bench.group.clone_from(&group);
+    bench.settings = Settings::new(Profile::of_group(&group).checked().unwrap());
+    let root = bench.define(&group, "things", true, &[("v1", true, true)]).await;
+    let path = bench.object(&root, "things", Some("default"), "x", &[&bench.listed()]).await;
+    let gone = planned(&bench.remover()).await;
+    assert_eq!(guard(&gone).outcome, Outcome::Pass, "{:?}", gone.guards);
+    assert_eq!(guard(&gone).evidence.len(), 6, "every piece is shown: {:?}", gone.guards);
+    (bench, path)
+}
+
+async fn outcome(bench: &Bench) -> (Outcome, String) {
+    let plan = planned(&bench.remover()).await;
+    let guard = guard(&plan);
+    (guard.outcome, guard.evidence.join("; "))
+}
+
+async fn pass_time(hours: i64) {
+    tokio::time::sleep(std::time::Duration::from_secs(hours.unsigned_abs() * 3600 + 1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn renewed_lease_blocks_until_it_is_five_minutes_old() {
+    let (bench, _) = bare("leased").await;
+    let list = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+    let now = bench.model.as_ref().unwrap().now();
+    bench.create(list, json!({
+        "metadata": {"name": "leased-leader-election"},
+        "spec": {"holderIdentity": "pod_1", "leaseDurationSeconds": 15, "renewTime": format!("{now:.6}")},
+    })).await;
+    let (found, why) = outcome(&bench).await;
+    assert_eq!(found, Outcome::Fail);
+    assert!(why.contains("Lease kube-system/leased-leader-election was renewed just now"), "{why}");
+    tokio::time::sleep(std::time::Duration::from_secs(299)).await;
+    assert_eq!(outcome(&bench).await.0, Outcome::Fail);
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    assert_eq!(outcome(&bench).await.0, Outcome::Pass);
+}
+
+#[tokio::test(start_paused = true)]
+async fn operators_write_blocks_for_a_day_and_a_persons_does_not() {
+    let (bench, path) = bare("written").await;
+    let patch = |value: u32| json!({"spec": {"size": value}});
+    bench.call("PATCH", &format!("{path}?fieldManager=kubectl-edit"), patch(4)).await;
+    assert_eq!(outcome(&bench).await.0, Outcome::Pass);
+    bench.call("PATCH", &format!("{path}?fieldManager=written-controller"), patch(5)).await;
+    let (found, why) = outcome(&bench).await;
+    assert_eq!(found, Outcome::Fail);
+    assert!(
+        why.contains("field manager written-controller wrote things.written.example.com default/x"),
+        "{why}"
+    );
+    pass_time(23).await;
+    assert_eq!(outcome(&bench).await.0, Outcome::Fail);
+    pass_time(1).await;
+    assert_eq!(outcome(&bench).await.0, Outcome::Pass);
+    let forgotten = json!({"metadata": {"managedFields": []}, "spec": {"size": 6}});
+    bench.call("PATCH", &path, forgotten).await;
+    let (found, why) = outcome(&bench).await;
+    assert_eq!(found, Outcome::Unknown, "nobody can tell who wrote it: {why}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn moorings_own_writes_do_not_block_its_next_plan() {
+    let (bench, _) = bare("twice").await;
+    let root = "/apis/twice.example.com/v1";
+    let held = bench
+        .object(root, "things", Some("default"), "held", &["example.com/hold", &bench.listed()])
+        .await;
+    bench.apply().await;
+    let (_, found) = bench.get(&held).await;
+    assert_eq!(found["metadata"]["finalizers"], json!(["example.com/hold"]));
+    assert_eq!(outcome(&bench).await.0, Outcome::Pass);
+}
+
+#[tokio::test(start_paused = true)]
+async fn operators_event_blocks_for_a_day() {
+    let (bench, _) = bare("eventful").await;
+    let now = bench.model.as_ref().unwrap().now();
+    let event = |name: &str, component: &str| {
+        json!({
+            "metadata": {"name": name, "namespace": "default"},
+            "involvedObject": {"apiVersion": "eventful.example.com/v1", "kind": "Thing", "name": "x", "namespace": "default"},
+            "reason": "Reconciled", "message": "m", "type": "Normal", "source": {"component": component},
+            "lastTimestamp": format!("{now:.0}"), "firstTimestamp": format!("{now:.0}"), "count": 1,
+        })
+    };
+    bench.create("/api/v1/namespaces/default/events", event("a", "mooring")).await;
+    assert_eq!(outcome(&bench).await.0, Outcome::Pass);
+    bench.create("/api/v1/namespaces/default/events", event("b", "thing-controller")).await;
+    let (found, why) = outcome(&bench).await;
+    assert_eq!(found, Outcome::Fail);
+    assert!(why.contains("thing-controller reported an event"), "{why}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn webhook_blocks_if_it_answers_or_has_a_url() {
+    let (bench, _) = bare("hooked").await;
+    let list = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let hook = |name: &str, client: Value| {
+        json!({"metadata": {"name": name}, "webhooks": [{
+            "name": "h.example.com", "rules": [{"apiGroups": [bench.group]}], "clientConfig": client,
+            "sideEffects": "None", "admissionReviewVersions": ["v1"],
+        }]})
+    };
+    let service = json!({"service": {"namespace": "default", "name": "hooks"}});
+    bench.create(list, hook("by-service", service)).await;
+    assert_eq!(outcome(&bench).await.0, Outcome::Pass, "a service without endpoints");
+    let slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+    let slice = |name: &str, service: &str, ready: bool| {
+        json!({
+            "metadata": {"name": name, "labels": {"kubernetes.io/service-name": service}},
+            "addressType": "IPv4", "endpoints": [{"addresses": ["10.0.0.1"], "conditions": {"ready": ready}}],
+        })
+    };
+    bench.create(slices, slice("a", "hooks", false)).await;
+    bench.create(slices, slice("b", "other", true)).await;
+    assert_eq!(outcome(&bench).await.0, Outcome::Pass);
+    bench.create(slices, slice("c", "hooks", true)).await;
+    let (found, why) = outcome(&bench).await;
+    assert_eq!(found, Outcome::Fail);
+    assert!(why.contains("webhook configuration by-service has a service that answers"), "{why}");
+    bench.call("DELETE", &format!("{slices}/c"), Value::Null).await;
+    bench.create(list, hook("by-url", json!({"url": "https://hooks.example.com"}))).await;
+    let (found, why) = outcome(&bench).await;
+    assert_eq!(found, Outcome::Unknown);
+    assert!(why.contains("by-url") && why.contains("URL"), "{why}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn daemon_set_is_a_running_operator_and_cannot_be_scaled() {
+    let (mut bench, _) = bare("daemon").await;
+    bench.model.as_ref().unwrap().with(|model, now| {
+        let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+        model.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": ready}), now).unwrap();
+        model.create(json!({
+            "apiVersion": "apps/v1", "kind": "DaemonSet",
+            "metadata": {"name": "daemon-agent", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+                "metadata": {"labels": {"a": "b"}},
+                "spec": {"containers": [{"name": "c", "image": "example.invalid/c"}]}}},
+        }), now).unwrap();
+    });
+    let (found, why) = outcome(&bench).await;
+    assert!(
+        found == Outcome::Fail && why.contains("daemonsets.apps default/daemon-agent"),
+        "{why}"
+    );
+    bench.settings.scale_down = true;
+    let (found, why) = outcome(&bench).await;
+    assert!(found == Outcome::Fail && why.contains("cannot be scaled down"), "{why}");
+    // What is seen to run is not overridden.
+    bench.settings.overrides.insert(OPERATOR_GONE.into(), "I know better".into());
+    let plan = planned(&bench.remover()).await;
+    assert!(!guard(&plan).allows_run(), "{:?}", plan.guards);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_blocks_also_with_best_effort() {
+    let unreadable = [
+        ("/apis/coordination.k8s.io/v1/leases", "leases.coordination.k8s.io"),
+        ("/api/v1/events", "events"),
+        ("/apis/apps/v1/daemonsets", "daemonsets.apps"),
+        (
+            "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+            "mutatingwebhookconfigurations",
+        ),
+    ];
+    for (path, named) in unreadable {
+        let (mut bench, object) = bare("blind").await;
+        crate::promises::fault(&bench, "GET", path, 403, None);
+        bench.settings.best_effort = true;
+        let remover = bench.remover();
+        let plan = planned(&remover).await;
+        let ending = remover
+            .apply(&plan, &Approval::Pipeline(plan.hash.clone()), Box::new(|_, _, _| {}))
+            .await;
+        let CommandResult::Refused(BeginError::Unknown { name, why }) = ending else {
+            panic!("{path}: {ending:?}")
+        };
+        assert!(name == OPERATOR_GONE && why.contains(named), "{path}: {why}");
+        let (_, found) = bench.get(&object).await;
+        assert!(found["metadata"]["deletionTimestamp"].is_null(), "{path}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cluster_without_readable_identity_is_never_approved() {
+    let (mut bench, _) = bare("nameless").await;
+    crate::promises::fault(&bench, "GET", "/api/v1/namespaces/kube-system", 403, None);
+    for best_effort in [false, true] {
+        bench.settings.best_effort = best_effort;
+        let remover = bench.remover();
+        let plan = planned(&remover).await;
+        for approval in [
+            approved(&plan),
+            Approval::Typed(plan.hash.clone()),
+            Approval::Pipeline(plan.hash.clone()),
+        ] {
+            let ending = remover.apply(&plan, &approval, Box::new(|_, _, _| {})).await;
+            let CommandResult::Refused(BeginError::Refused { name, .. }) = ending else {
+                panic!("{ending:?}")
+            };
+            assert_eq!(name, "cluster-identity");
+        }
+    }
+}
+
+/// Groups whose controllers run elsewhere look retired while nothing changes.
+#[tokio::test(start_paused = true)]
+async fn managed_groups_need_an_override_that_the_hash_covers() {
+    for (group, always) in [
+        ("karpenter.sh", true),
+        ("keda.sh", true),
+        ("infrastructure.cluster.x-k8s.io", false),
+        ("cert-manager.io", false),
+    ] {
+        let mut bench = Bench::model("managed");
+        bench.settings = Settings::new(Profile::of_group(group).checked().unwrap());
+        let root = bench.define(group, "things", true, &[("v1", true, true)]).await;
+        let (found, why) = outcome(&bench).await;
+        assert_eq!(found == Outcome::Fail, always, "{group}: {why}");
+        let object = bench.object(&root, "things", Some("default"), "x", &[]).await;
+        pass_time(48).await;
+        let (found, why) = outcome(&bench).await;
+        assert!(found == Outcome::Fail && why.contains(group), "{group}: {why}");
+        let expires = bench.remover().expiry();
+        let blocked = bench.remover().plan(expires).await.unwrap();
+        let ending =
+            bench.remover().apply(&blocked, &approved(&blocked), Box::new(|_, _, _| {})).await;
+        assert!(matches!(ending, CommandResult::Refused(BeginError::Refused { .. })), "{ending:?}");
+        let with = |reason: &str| {
+            let mut settings = bench.settings.clone();
+            settings.overrides.insert(OPERATOR_GONE.into(), reason.into());
+            bench.remover_by(bench.client("admin"), settings)
+        };
+        let one = with("moved").plan(expires).await.unwrap();
+        let other = with("another reason").plan(expires).await.unwrap();
+        assert!(one.hash != blocked.hash && one.hash != other.hash, "{group}");
+        let ending = with("moved").apply(&one, &approved(&other), Box::new(|_, _, _| {})).await;
+        assert!(
+            matches!(ending, CommandResult::Refused(BeginError::PlanChanged { .. })),
+            "{ending:?}"
+        );
+        let (status, _) = call(&bench.client("admin"), "GET", &object, &Value::Null).await;
+        assert_eq!(status, 200);
+        let (ending, _) = bench.apply_by(&with("moved")).await;
+        assert!(matches!(ending, CommandResult::Rested(_)), "{ending:?}");
+        assert!(bench.is_gone(&object).await, "{group}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn operator_that_starts_again_keeps_its_finalizers() {
+    let (mut bench, path) = bare("returning").await;
+    bench.settings.limits.overall = SignedDuration::from_mins(30);
+    // It held the object's deletion back, and holds a Lease from then on.
+    let client = bench.client("admin");
+    let shell = bench.model.clone().unwrap();
+    let _operator = crate::bench::Ends(tokio::spawn(async move {
+        let list = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+        loop {
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            let ahead = shell.now() + SignedDuration::from_mins(1);
+            let lease = json!({
+                "metadata": {"name": "returning"},
+                "spec": {"holderIdentity": "returning_1", "renewTime": format!("{ahead:.6}")},
+            });
+            call(&client, "POST", list, &lease).await;
+        }
+    }));
+    let root = "/apis/returning.example.com/v1";
+    bench.object(root, "things", Some("default"), "held", &["example.com/hold"]).await;
+    let plan = planned(&bench.remover()).await;
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    let remover = bench.remover();
+    let ending =
+        remover.apply(&plan, &Approval::Typed(plan.hash.clone()), Box::new(|_, _, _| {})).await;
+    let CommandResult::Rested(mooring_finalizers::workflow::RunOutcome::Resumable {
+        message, ..
+    }) = ending
+    else {
+        panic!("{ending:?}")
+    };
+    assert!(message.contains("Lease kube-system/returning is being renewed"), "{message}");
+    let (_, found) = bench.get(&path).await;
+    assert_eq!(found["metadata"]["finalizers"], json!([bench.listed()]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_that_appears_after_the_plan_is_left() {
+    let (bench, path) = bare("later").await;
+    let remover = bench.remover();
+    let plan = planned(&remover).await;
+    let root = "/apis/later.example.com/v1";
+    let late = bench.object(root, "things", Some("default"), "late", &[&bench.listed()]).await;
+    remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
+    assert!(bench.is_gone(&path).await);
+    let (status, found) = bench.get(&late).await;
+    assert!(status == 200 && found["metadata"]["deletionTimestamp"].is_null(), "{found}");
+    let report =
+        mooring_finalizers::report::RunReport::of(&remover.status().await.unwrap().records);
+    let report = report.unwrap().unwrap();
+    let why = crate::cases::why(&report, "things.later.example.com", "late");
+    assert!(why.contains("not part of the approved plan"), "{why}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rejected_credentials_are_a_sign_in_error_and_no_plan() {
+    let (bench, path) = bare("signin").await;
+    // From the first request on, or in the middle of planning.
+    for pattern in ["/*", "/apis/coordination.k8s.io/*", "/apis/apiregistration.k8s.io/*"] {
+        crate::promises::fault(&bench, "GET", pattern, 401, None);
+        let remover = bench.remover();
+        assert!(remover.plan(remover.expiry()).await.is_err(), "{pattern}");
+        bench.model.as_ref().unwrap().with(|model, _| model.clear_faults());
+    }
+    // A run stops where it is, and calls it what it is.
+    let remover = bench.remover();
+    let plan = planned(&remover).await;
+    crate::promises::fault(&bench, "DELETE", "/apis/*", 401, None);
+    let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
+    let CommandResult::Rested(mooring_finalizers::workflow::RunOutcome::Resumable {
+        message, ..
+    }) = ending
+    else {
+        panic!("{ending:?}")
+    };
+    assert!(message.contains("401") && !message.contains("verb"), "{message}");
+    let (_, found) = bench.get(&path).await;
+    assert!(found["metadata"]["deletionTimestamp"].is_null());
+}

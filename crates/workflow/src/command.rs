@@ -1,0 +1,190 @@
+//! What the commands of all workflows share: the lock, the journal, the run that is driven, and the result.
+
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use tokio::sync::{Mutex, watch};
+
+use crate::engine::{RunError, RunOutcome, run};
+use crate::journal::{Content, Entry, JournalError, Record, Run};
+use crate::live::{Adapter, Clock, LiveWorld, Watcher, heartbeat};
+use crate::lock::{Lock, LockError, LockWait, Owner, acquire};
+use crate::store::{Store, StoreError};
+use crate::workflow::Workflow;
+
+/// The result of a command over a journal: a run that stopped (`R`), one that may not begin (`B`), or something else.
+#[derive(Debug)]
+pub enum CommandResult<R, B> {
+    /// A run stopped.
+    Rested(R),
+    /// There is no run to continue, or nothing to do.
+    Nothing(String),
+    /// A run may not begin.
+    Refused(B),
+    /// Another process holds the run.
+    Held(Lock),
+    /// The run can be resumed; the text is why it does not continue.
+    Resumable(String),
+    /// Something could not be read or written before anything was begun.
+    Failed(String),
+    /// The journal could not be read or written.
+    NoJournal(String),
+}
+
+impl<R, B> CommandResult<R, B> {
+    /// The result of a store that cannot be used.
+    #[must_use]
+    pub fn failed(error: &StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) => Self::NoJournal(error.to_string()),
+            StoreError::LostLock | StoreError::Journal(_) => Self::Failed(error.to_string()),
+        }
+    }
+
+    fn driven(ended: Result<R, RunError>) -> Self {
+        match ended {
+            Ok(outcome) => Self::Rested(outcome),
+            Err(RunError::Append(error)) => Self::Resumable(error.to_string()),
+            Err(error) => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+fn damaged(place: &str, error: &JournalError) -> String {
+    format!("{place}: {error}; nothing goes on from a damaged journal (docs/RUNBOOK.md)")
+}
+
+/// What `status` shows.
+pub struct JournalStatus<E> {
+    /// Where the journal is.
+    pub place: String,
+    /// What it holds.
+    pub records: Vec<Record<E>>,
+    /// Who holds the run.
+    pub lock: Option<Lock>,
+}
+
+impl<E: Content> JournalStatus<E> {
+    /// Reads the journal, without its lock.
+    pub async fn read(mut store: Store<E>) -> Result<Self, String> {
+        let contents = store.load().await.map_err(|error| match error {
+            StoreError::Journal(error) => damaged(&store.place(), &error),
+            error => error.to_string(),
+        })?;
+        Ok(Self { place: store.place(), records: contents.records, lock: contents.lock })
+    }
+}
+
+/// This process: who it is, its clock, and whether it is asked to stop.
+pub struct Process {
+    /// The holder of locks.
+    pub owner: Owner,
+    /// The clock.
+    pub clock: Clock,
+    /// Turns true when a run must stop at the next safe point.
+    pub stop: watch::Receiver<bool>,
+}
+
+/// A journal whose lock this process holds.
+pub struct HeldJournal<W: Workflow> {
+    /// Where it is kept.
+    pub store: Store<Entry<W>>,
+    /// What it holds.
+    pub records: Vec<Record<Entry<W>>>,
+}
+
+impl<W: Workflow> HeldJournal<W> {
+    /// Releases the lock. If that fails, it expires.
+    pub async fn release(mut self) {
+        let _ = self.store.unlock().await;
+    }
+
+    /// Forgets all but the last `retained` records.
+    pub async fn keep(&mut self, retained: usize) -> Result<(), StoreError> {
+        self.store.keep(self.records.len(), retained).await?;
+        self.records.drain(..self.records.len() - retained);
+        Ok(())
+    }
+}
+
+impl Process {
+    /// Returns the time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// Acquires the lock of a journal.
+    pub async fn acquire<W: Workflow, R, B>(
+        &self,
+        mut store: Store<Entry<W>>,
+        wait: LockWait,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<HeldJournal<W>, CommandResult<R, B>> {
+        let mut stop = self.stop.clone();
+        match acquire(&mut store, &self.owner, wait, &self.clock, &mut stop, say).await {
+            Ok(contents) => Ok(HeldJournal { store, records: contents.records }),
+            Err(LockError::Busy(lock)) => Err(CommandResult::Held(lock)),
+            Err(LockError::Interrupted) => {
+                Err(CommandResult::Resumable("stopped while waiting for the lock".to_owned()))
+            }
+            Err(LockError::Store(StoreError::Journal(error))) => {
+                Err(CommandResult::Failed(damaged(&store.place(), &error)))
+            }
+            Err(LockError::Unnamed(place)) => Err(CommandResult::Failed(format!(
+                "somebody holds the lock of {place} and does not say who; `fuser` on its .lock tells"
+            ))),
+            Err(LockError::Store(error)) => Err(CommandResult::failed(&error)),
+        }
+    }
+
+    /// Acquires the lock of a journal whose last run can be continued. If there is none, the lock is released.
+    pub async fn acquire_unfinished<W: Workflow, R, B>(
+        &self,
+        store: Store<Entry<W>>,
+        wait: LockWait,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<(HeldJournal<W>, Run<W>), (CommandResult<R, B>, Vec<Record<Entry<W>>>)> {
+        let journal =
+            self.acquire(store, wait, say).await.map_err(|result| (result, Vec::new()))?;
+        let place = journal.store.place();
+        let result = match Run::replay(&journal.records) {
+            Ok(Some(run)) if !run.is_finished() => return Ok((journal, run)),
+            Ok(Some(run)) => CommandResult::Nothing(format!("run {} is over", run.id)),
+            Ok(None) => CommandResult::Nothing(format!("there is no run in {place}")),
+            Err(error) => CommandResult::Failed(damaged(&place, &error)),
+        };
+        let records = journal.records.clone();
+        journal.release().await;
+        Err((result, records))
+    }
+
+    /// Writes the first record of a session and drives the run until it stops, renewing the lock.
+    pub async fn drive<W: Workflow, B>(
+        &self,
+        journal: HeldJournal<W>,
+        first: Record<Entry<W>>,
+        terms: &W::Terms,
+        adapter: impl Adapter<W>,
+        watcher: Watcher<'_, W>,
+    ) -> CommandResult<RunOutcome<W>, B> {
+        let HeldJournal { mut store, mut records } = journal;
+        if let Err(error) = store.append(&first, first.at).await {
+            return CommandResult::failed(&error);
+        }
+        records.push(first);
+        let store = Rc::new(Mutex::new(store));
+        let (clock, stop) = (Rc::clone(&self.clock), self.stop.clone());
+        let mut world = LiveWorld { adapter, store: Rc::clone(&store), clock, stop, watcher };
+        let ended = tokio::select! {
+            // On the heap: it is large.
+            ended = Box::pin(run(&mut world, terms, records)) => ended,
+            lost = heartbeat(&store, &self.clock) => {
+                return CommandResult::Resumable(lost.to_string());
+            }
+        };
+        drop(world);
+        let _ = store.lock().await.unlock().await;
+        CommandResult::driven(ended)
+    }
+}

@@ -1,0 +1,205 @@
+//! The loop between decisions and the world.
+
+use jiff::Timestamp;
+use thiserror::Error;
+
+use crate::effect::Effect as _;
+use crate::journal::{Entry, JournalError, Phase, Record, Run, Session as _, follow};
+use crate::workflow::{
+    Context, Decision, Reason as _, Step as _, Stop, StopKind, View as _, Workflow,
+};
+use crate::world::{AppendError, World};
+
+/// Rounds of reads for one decision, after which the workflow is at fault: far more than a cluster has CRDs.
+const MAX_ROUNDS: u32 = 100_000;
+
+/// How a run stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunOutcome<W: Workflow> {
+    /// It is over.
+    Finished(W::Finish),
+    /// It can be resumed.
+    Resumable {
+        /// The reason, for programs.
+        reason: W::Reason,
+        /// The reason, for people.
+        message: String,
+    },
+}
+
+/// Why a run could not be driven.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RunError {
+    /// The journal makes no sense.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// There is no run.
+    #[error("the journal holds no run")]
+    NoRun,
+    /// The workflow asks for the same read again and again.
+    #[error("the same was read again and again; this is a defect")]
+    Stuck,
+}
+
+/// Drives the journal's last run until it stops. `records` is what the store holds, and its last record begins this session.
+pub async fn run<W: Workflow>(
+    world: &mut impl World<W>,
+    terms: &W::Terms,
+    mut records: Vec<Record<Entry<W>>>,
+) -> Result<RunOutcome<W>, RunError> {
+    let run = Run::replay(&records)?.ok_or(RunError::NoRun)?;
+    let last = records.pop();
+    drop(records);
+    let view = W::View::default();
+    let mut engine = Engine { view_seq: run.seq, run, last, view, terms };
+    loop {
+        if let Phase::Finished(finish) = engine.run.phase {
+            return Ok(RunOutcome::Finished(finish));
+        }
+        let decision = engine.decide(world).await?;
+        let decision = engine.limit(decision, world.now(), world.interrupted());
+        world.progress(&engine.run, &decision);
+        if let Some(outcome) = engine.execute(world, decision).await? {
+            return Ok(outcome);
+        }
+    }
+}
+
+struct Engine<'a, W: Workflow> {
+    terms: &'a W::Terms,
+    run: Run<W>,
+    last: Option<Record<Entry<W>>>,
+    view: W::View,
+    view_seq: u64,
+}
+
+impl<W: Workflow> Engine<'_, W> {
+    fn context(&self, now: Timestamp) -> Context<'_, W> {
+        let Self { terms, run, view, view_seq, .. } = self;
+        Context { terms, run, view, view_seq: *view_seq, now }
+    }
+
+    /// Completes the view and decides.
+    async fn decide(&mut self, world: &mut impl World<W>) -> Result<Decision<W>, RunError> {
+        for _ in 0..MAX_ROUNDS {
+            if let Some(stop) = world.halted() {
+                return Ok(Decision::Stop(stop));
+            }
+            let queries = W::queries(&self.context(world.now()));
+            if queries.is_empty() {
+                return Ok(W::decide(&self.context(world.now())));
+            }
+            for query in queries {
+                self.view.take(world.read(&query).await);
+            }
+        }
+        Err(RunError::Stuck)
+    }
+
+    /// Applies what holds for every decision. Waiting and beginning something new end at the deadline and when the run is
+    /// interrupted: both can begin later as well. What is to be recorded is recorded.
+    fn limit(&self, decision: Decision<W>, now: Timestamp, interrupted: bool) -> Decision<W> {
+        let deadline = W::deadline(self.terms, self.run.session_since());
+        let waited = now.duration_since(self.run.step_since());
+        let limit = W::step_limit(self.terms, self.run.step());
+        match decision {
+            Decision::Wait { why, .. } if now >= deadline => {
+                let message = format!("the run's time is up, waiting {why}");
+                Decision::resumable(W::Reason::DEADLINE, message)
+            }
+            Decision::Apply(effect) if now >= deadline => {
+                let message = format!("the run's time is up before it could {}", effect.key());
+                Decision::resumable(W::Reason::DEADLINE, message)
+            }
+            Decision::Wait { why, .. } if limit.is_some_and(|limit| waited >= limit) => {
+                Decision::resumable(W::Reason::STEP_TIMEOUT, format!("waited too long: {why}"))
+            }
+            Decision::Wait { .. } | Decision::Apply(_) if interrupted => {
+                Decision::resumable(W::Reason::INTERRUPTED, "interrupted")
+            }
+            Decision::Apply(effect)
+                if !effect.authority().is_given_by(self.run.session.approval()) =>
+            {
+                let message = format!("no approval covers `{}`", effect.key());
+                Decision::resumable(W::Reason::NOT_APPROVED, message)
+            }
+            Decision::Wait { until, why } => Decision::Wait { until: until.min(deadline), why },
+            other => other,
+        }
+    }
+
+    async fn execute(
+        &mut self,
+        world: &mut impl World<W>,
+        decision: Decision<W>,
+    ) -> Result<Option<RunOutcome<W>>, RunError> {
+        match decision {
+            Decision::Refresh => self.forget(),
+            Decision::Wait { until, .. } => {
+                world.sleep_until(until).await;
+                self.forget();
+            }
+            Decision::Record(fact) => {
+                self.write(world, Entry::Fact(*fact)).await?;
+                self.keep();
+            }
+            Decision::Done(proof) => {
+                let step = self.step();
+                self.write(world, Entry::StepDone { step, proof }).await?;
+                self.forget();
+            }
+            Decision::Apply(effect) => {
+                let key = effect.key();
+                let attempt = self.run.attempt(&key).map_or(1, |attempt| attempt.count + 1);
+                let intent = Entry::Intent { step: self.step(), effect: effect.clone(), attempt };
+                self.write(world, intent).await?;
+                let result = world.perform(&effect).await;
+                self.write(world, Entry::Outcome { key, result }).await?;
+                self.keep();
+            }
+            Decision::Finish(finish, left) => {
+                self.write(world, Entry::Finished { finish, left }).await?;
+            }
+            Decision::Stop(Stop { kind, reason, message }) => {
+                let stopped = Entry::Stopped { reason, message: message.clone() };
+                self.write(world, stopped).await?;
+                match kind {
+                    StopKind::Resumable => {
+                        return Ok(Some(RunOutcome::Resumable { reason, message }));
+                    }
+                    StopKind::Finished(finish, left) => {
+                        self.write(world, Entry::Finished { finish, left }).await?;
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The current step, or the last one.
+    fn step(&self) -> W::Step {
+        self.run.step().unwrap_or(W::Step::ALL[W::Step::ALL.len() - 1])
+    }
+
+    fn forget(&mut self) {
+        self.view = W::View::default();
+        self.view_seq = self.run.seq;
+    }
+
+    fn keep(&mut self) {
+        if !self.view.keep() {
+            self.view_seq = self.run.seq;
+        }
+    }
+
+    async fn write(&mut self, world: &mut impl World<W>, entry: Entry<W>) -> Result<(), RunError> {
+        let record = follow(self.last.as_ref(), &self.run.id, world.now(), entry);
+        world.append(&record).await?;
+        self.run.take(&record)?;
+        self.last = Some(record);
+        Ok(())
+    }
+}

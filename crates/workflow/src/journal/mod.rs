@@ -1,0 +1,31 @@
+//! The durable, append-only record that makes a run resumable.
+//!
+//! Every intent is written before its effect and every result after it. Records are chained by their hashes, so that an
+//! edit or a gap shows; the chain does not prove who wrote them. A [`Run`] follows from the records alone.
+
+mod chain;
+mod record;
+mod retention;
+mod run;
+
+pub use chain::{JournalError, Tail, decode, encode, follow, verify};
+pub use record::{Content, Entry, Record, Session};
+pub use retention::retained;
+pub use run::{Attempt, Phase, Run};
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde::{Deserialize, Serialize};
+
+    use super::Content;
+
+    /// The content of a journal that no workflow writes.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(crate) struct Note {
+        pub(crate) text: String,
+    }
+
+    impl Content for Note {
+        const SCHEMA: &'static str = "mooring.test/v1";
+    }
+}

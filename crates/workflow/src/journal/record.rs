@@ -1,0 +1,104 @@
+//! What a journal holds.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::approval::Approval;
+use crate::effect::EffectResult;
+use crate::workflow::{Document, Workflow};
+
+/// What the records of one kind of journal hold.
+pub trait Content: Document {
+    /// The schema of the records that this version writes and reads.
+    const SCHEMA: &'static str;
+}
+
+impl<W: Workflow> Content for Entry<W> {
+    const SCHEMA: &'static str = W::SCHEMA;
+}
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record<E> {
+    /// See [`Content::SCHEMA`].
+    pub schema: String,
+    /// Its place in the journal, from 0.
+    pub seq: u64,
+    /// The run that wrote it.
+    pub run: String,
+    /// When it was written, by the writer's clock.
+    pub at: Timestamp,
+    /// The hash of the record before it; empty for the first.
+    pub prev: String,
+    /// Its content.
+    #[serde(flatten)]
+    pub entry: E,
+    /// SHA-256 over all of the above.
+    pub hash: String,
+}
+
+/// What a process starts with that begins, continues or rolls back a run.
+///
+/// It is written by that process and read back by it alone: to the next one it is evidence, and what that one may do
+/// is decided again.
+pub trait Session: Document {
+    /// On what authority the process acts.
+    fn approval(&self) -> &Approval;
+
+    /// Returns true if steps that are done under `earlier` stay done.
+    fn continues(&self, earlier: &Self) -> bool;
+}
+
+/// The content of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "kebab-case", bound = "")]
+pub enum Entry<W: Workflow> {
+    /// A run begins.
+    RunStarted(Box<W::Session>),
+    /// A process continues it.
+    Resumed(Box<W::Session>),
+    /// From here on the run is rolled back.
+    AbortStarted(Box<W::Session>),
+    /// An effect is about to be made.
+    Intent {
+        /// By which step.
+        step: W::Step,
+        /// The effect.
+        #[serde(flatten)]
+        effect: Box<W::Effect>,
+        /// The number of the attempt, from 1.
+        attempt: u32,
+    },
+    /// The result of the last intent.
+    Outcome {
+        /// The effect's key.
+        key: String,
+        /// The result.
+        #[serde(flatten)]
+        result: EffectResult,
+    },
+    /// A step has reached its goal.
+    StepDone {
+        /// The step.
+        step: W::Step,
+        /// Evidence.
+        proof: Vec<String>,
+    },
+    /// The run stopped before its end.
+    Stopped {
+        /// The reason, for programs.
+        reason: W::Reason,
+        /// The reason, for people.
+        message: String,
+    },
+    /// The run is over.
+    Finished {
+        /// How it ended.
+        finish: W::Finish,
+        /// What remains.
+        left: Vec<W::Leftover>,
+    },
+    /// A fact of the workflow, with a tag of its own.
+    #[serde(untagged)]
+    Fact(W::Fact),
+}

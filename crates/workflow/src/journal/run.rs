@@ -1,0 +1,248 @@
+//! A run as its records describe it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::chain::{JournalError, verify};
+use super::record::{Entry, Record, Session as _};
+use crate::effect::{Effect as _, EffectResult};
+use crate::workflow::{Reason as _, Step as _, Workflow};
+
+/// The direction of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase<F> {
+    /// Forward.
+    Running,
+    /// Being rolled back.
+    Aborting,
+    /// Over.
+    Finished(F),
+}
+
+/// What was tried for one effect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt<E> {
+    /// The effect, as it was tried last.
+    pub effect: E,
+    /// How often it was tried.
+    pub count: u32,
+    /// When it was tried first.
+    pub first: Timestamp,
+    /// When it was tried last.
+    pub at: Timestamp,
+    /// The record that describes it last.
+    pub seq: u64,
+    /// The result; none if the process died before it was written.
+    pub result: Option<EffectResult>,
+    /// The last token that finds the operation again.
+    pub token: Option<String>,
+    /// An earlier attempt may have been accepted.
+    pub landed: bool,
+}
+
+impl<E> Attempt<E> {
+    /// Returns false only if every attempt was refused.
+    #[must_use]
+    pub fn may_have_happened(&self) -> bool {
+        self.landed || !matches!(self.result, Some(EffectResult::Refused { .. }))
+    }
+}
+
+/// A run as its records describe it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run<W: Workflow> {
+    /// The run's id.
+    pub id: String,
+    /// What the last process started with.
+    pub session: W::Session,
+    /// Its direction.
+    pub phase: Phase<W::Finish>,
+    /// What remains, once it is over.
+    pub left: Vec<W::Leftover>,
+    /// Steps that reached their goal, with evidence.
+    pub done: Vec<(W::Step, Vec<String>)>,
+    /// Effects, by key.
+    pub attempts: BTreeMap<String, Attempt<W::Effect>>,
+    /// What only the workflow understands.
+    pub facts: W::Facts,
+    /// When it began.
+    pub started: Timestamp,
+    /// The number of the last record.
+    pub seq: u64,
+    step_since: (Timestamp, u64),
+    session_since: (Timestamp, u64),
+    /// The last effect whose result is not written yet.
+    open: Option<String>,
+}
+
+impl<W: Workflow> Run<W> {
+    /// Returns the last run of a journal; none if there is none.
+    pub fn replay(records: &[Record<Entry<W>>]) -> Result<Option<Self>, JournalError> {
+        verify(records)?;
+        let mut last: Option<Self> = None;
+        for record in records {
+            match (&record.entry, &mut last) {
+                (Entry::RunStarted(_), Some(last)) if !last.is_finished() => {
+                    let why = "a run begins inside another";
+                    return Err(JournalError::Senseless(record.seq, why));
+                }
+                (Entry::RunStarted(session), _) => last = Some(Self::begin(record, session)),
+                (_, Some(last)) if last.id == record.run => last.take(record)?,
+                (_, Some(_)) => {
+                    return Err(JournalError::Senseless(record.seq, "it is of another run"));
+                }
+                // The beginning of the run was dropped: the rest of a run that is over.
+                (_, None) => {}
+            }
+        }
+        Ok(last)
+    }
+
+    fn begin(record: &Record<Entry<W>>, session: &W::Session) -> Self {
+        Self {
+            id: record.run.clone(),
+            session: session.clone(),
+            phase: Phase::Running,
+            left: Vec::new(),
+            done: Vec::new(),
+            attempts: BTreeMap::new(),
+            facts: W::facts(session),
+            started: record.at,
+            seq: record.seq,
+            step_since: (record.at, record.seq),
+            session_since: (record.at, record.seq),
+            open: None,
+        }
+    }
+
+    /// Takes a further record in.
+    pub fn take(&mut self, record: &Record<Entry<W>>) -> Result<(), JournalError> {
+        let senseless = |why| Err(JournalError::Senseless(record.seq, why));
+        if self.is_finished() {
+            return senseless("the run is over");
+        }
+        let here = (record.at, record.seq);
+        self.seq = record.seq;
+        match &record.entry {
+            Entry::RunStarted(_) => return senseless("the run has begun"),
+            Entry::Resumed(session) => self.start_session(session, here),
+            Entry::AbortStarted(session) => {
+                self.phase = Phase::Aborting;
+                self.start_session(session, here);
+            }
+            Entry::Intent { effect, .. } => self.intend(effect, here),
+            Entry::Outcome { key, result } => {
+                if self.open.take().as_ref() != Some(key) {
+                    return senseless("it is the outcome of nothing");
+                }
+                if let Some(attempt) = self.attempts.get_mut(key) {
+                    if let EffectResult::Started { token } = result {
+                        attempt.token = Some(token.clone());
+                    }
+                    (attempt.at, attempt.seq) = here;
+                    attempt.result = Some(result.clone());
+                }
+            }
+            Entry::StepDone { step, proof } => {
+                if self.step() != Some(*step) {
+                    return senseless("it is not this step's turn");
+                }
+                self.done.push((*step, proof.clone()));
+                self.step_since = here;
+            }
+            Entry::Stopped { reason, .. } => {
+                if reason.ends_rollback() {
+                    self.phase = Phase::Running;
+                }
+            }
+            Entry::Finished { finish, left } => {
+                self.phase = Phase::Finished(*finish);
+                self.left.clone_from(left);
+            }
+            Entry::Fact(_) => {}
+        }
+        W::fold(self, &record.entry, record.at);
+        Ok(())
+    }
+
+    fn start_session(&mut self, session: &W::Session, here: (Timestamp, u64)) {
+        if !session.continues(&self.session) {
+            self.done.clear();
+        }
+        self.session = session.clone();
+        self.session_since = here;
+        self.step_since = here;
+    }
+
+    fn intend(&mut self, effect: &W::Effect, (at, seq): (Timestamp, u64)) {
+        let key = effect.key();
+        let attempt = self.attempts.entry(key.clone()).or_insert_with(|| Attempt {
+            effect: effect.clone(),
+            count: 0,
+            first: at,
+            at,
+            seq,
+            result: None,
+            token: None,
+            landed: false,
+        });
+        attempt.landed |= attempt.count > 0 && attempt.may_have_happened();
+        attempt.count = attempt.count.saturating_add(1);
+        attempt.effect = effect.clone();
+        (attempt.at, attempt.seq) = (at, seq);
+        attempt.result = None;
+        self.open = Some(key);
+    }
+
+    /// Returns true if nothing can follow.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Finished(_))
+    }
+
+    /// Returns the current step; none if all are done.
+    #[must_use]
+    pub fn step(&self) -> Option<W::Step> {
+        match self.done.last() {
+            None => W::Step::ALL.first().copied(),
+            Some((last, _)) => last.following(),
+        }
+    }
+
+    /// Returns true if a step has reached its goal.
+    #[must_use]
+    pub fn has_done(&self, step: W::Step) -> bool {
+        self.done.iter().any(|(done, _)| *done == step)
+    }
+
+    /// Returns what was tried for an effect.
+    #[must_use]
+    pub fn attempt(&self, key: &str) -> Option<&Attempt<W::Effect>> {
+        self.attempts.get(key)
+    }
+
+    /// Returns since when this or the last session works on the step.
+    #[must_use]
+    pub fn step_since(&self) -> Timestamp {
+        self.step_since.0
+    }
+
+    /// Returns when the run, its last resumption or its rollback began, by the clock of the process that began it.
+    #[must_use]
+    pub fn session_since(&self) -> Timestamp {
+        self.session_since.0
+    }
+
+    /// Returns true if the step or session began after the attempt, regardless of the clocks of two hosts.
+    #[must_use]
+    pub fn is_before_step(&self, attempt: &Attempt<W::Effect>) -> bool {
+        attempt.seq < self.step_since.1
+    }
+
+    /// Returns true if the session began after the attempt: an operator asked for another one.
+    #[must_use]
+    pub fn is_before_session(&self, attempt: &Attempt<W::Effect>) -> bool {
+        attempt.seq < self.session_since.1
+    }
+}

@@ -1,0 +1,49 @@
+//! Runs an approved plan step by step from a journal, so that a kill at any point loses nothing.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`workflow`] | what a workflow consists of: steps, effects, facts, and the function that decides |
+//! | [`reading`], [`check`], [`effect`] | what was read, what must hold, what is changed |
+//! | [`approval`], [`canonical`] | the hash of a plan, and what approves it |
+//! | [`journal`] | records, their chain of hashes, and the run that they describe |
+//! | [`retry`], [`engine`] | when an effect is tried again, and the loop between decisions and the world |
+//! | [`world`], [`live`] | everything outside the process, as a trait and as it is |
+//! | [`store`], [`lock`], [`command`] | where a journal is kept, who holds it, and what commands share |
+//! | [`report`] | the history of a run, for reports |
+//! | [`kube_api`] | requests to a Kubernetes API |
+//!
+//! Azure, node pools and finalizers are not known here.
+
+#![allow(
+    missing_docs,
+    clippy::must_use_candidate,
+    reason = "a comment that repeats the name, and an attribute on every getter, hide the others"
+)]
+
+pub mod approval;
+pub mod canonical;
+pub mod check;
+pub mod command;
+pub mod effect;
+pub mod engine;
+pub mod flowchart;
+pub mod journal;
+pub mod kube_api;
+pub mod live;
+pub mod lock;
+pub mod plural;
+pub mod process;
+pub mod reading;
+pub mod report;
+pub mod retry;
+pub mod secret_fields;
+pub mod store;
+pub mod workflow;
+pub mod world;
+
+pub use check::{CheckResult, Outcome};
+pub use effect::{Authority, Effect, EffectResult, Refusal};
+pub use engine::{RunError, RunOutcome, run};
+pub use journal::{Attempt, Entry, Phase, Record, Run, Session};
+pub use reading::Reading;
+pub use workflow::{Context, Decision, Document, Step, Stop, StopKind, Workflow};

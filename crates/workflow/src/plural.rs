@@ -1,0 +1,20 @@
+//! Numbers in sentences.
+
+use std::fmt::Display;
+
+/// `1 node`, `2 nodes`: a number and what it counts.
+#[must_use]
+pub fn counted<N: Copy + Display + PartialEq + From<bool>>(count: N, what: &str) -> String {
+    let one = count == N::from(true);
+    format!("{count} {what}{}", if one { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn one_is_one_and_everything_else_is_many() {
+        assert_eq!([0, 1, 2].map(|n: i64| counted(n, "node")), ["0 nodes", "1 node", "2 nodes"]);
+    }
+}

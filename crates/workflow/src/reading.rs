@@ -1,0 +1,74 @@
+//! The result of a read. What could not be read is unknown, and never means that nothing exists.
+
+/// The result of one query.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reading<T> {
+    /// The value.
+    Known(T),
+    /// The service reports that it does not exist.
+    NotFound,
+    /// The caller lacks a permission; the text is the service's error code.
+    Denied(String),
+    /// The service rejected the request for now; the text is its error.
+    Throttled(String),
+    /// No usable response; the text is the reason.
+    Failed(String),
+}
+
+impl<T> Reading<T> {
+    /// Applies a function to a known value.
+    pub fn map<U>(&self, what: impl FnOnce(&T) -> U) -> Reading<U> {
+        match self {
+            Self::Known(value) => Reading::Known(what(value)),
+            Self::NotFound => Reading::NotFound,
+            Self::Denied(code) => Reading::Denied(code.clone()),
+            Self::Throttled(why) => Reading::Throttled(why.clone()),
+            Self::Failed(why) => Reading::Failed(why.clone()),
+        }
+    }
+
+    /// Returns the value, if it is known.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns the value, or none if it does not exist; any other reading is an error.
+    pub fn found<U>(self) -> Result<Option<T>, Reading<U>> {
+        match self {
+            Self::Known(value) => Ok(Some(value)),
+            Self::NotFound => Ok(None),
+            Self::Denied(code) => Err(Reading::Denied(code)),
+            Self::Throttled(why) => Err(Reading::Throttled(why)),
+            Self::Failed(why) => Err(Reading::Failed(why)),
+        }
+    }
+
+    /// Returns why there is no value.
+    pub fn missing(&self) -> Option<String> {
+        match self {
+            Self::Known(_) => None,
+            Self::NotFound => Some("not found".to_owned()),
+            Self::Denied(code) => Some(format!("not permitted ({code})")),
+            Self::Throttled(why) => Some(format!("may be read later only ({why})")),
+            Self::Failed(why) => Some(format!("could not be read ({why})")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_reading_has_a_reason() {
+        assert_eq!(Reading::Known(1).missing(), None);
+        assert_eq!(Reading::<()>::NotFound.missing().unwrap(), "not found");
+        assert!(Reading::<()>::Denied("X".into()).missing().unwrap().contains('X'));
+        assert!(Reading::<()>::Failed("Y".into()).missing().unwrap().contains('Y'));
+        assert_eq!(Reading::Known(1).known(), Some(&1));
+        assert_eq!(Reading::<()>::NotFound.known(), None);
+    }
+}

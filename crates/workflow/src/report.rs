@@ -1,0 +1,86 @@
+//! The history of a run, for reports.
+
+use jiff::Timestamp;
+use mooring_contract::printable;
+use serde::Serialize;
+
+use crate::effect::EffectResult;
+use crate::journal::{Entry, JournalError, Record, Run, Session as _};
+use crate::workflow::Workflow;
+
+/// A step that reached its goal.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepReport<S> {
+    /// The step.
+    pub step: S,
+    /// When.
+    pub at: Timestamp,
+    /// Evidence.
+    pub proof: Vec<String>,
+}
+
+impl<S> StepReport<S> {
+    /// A line for a terminal: the time since the run began, the step's name, and the evidence.
+    #[must_use]
+    pub fn line(&self, started: Timestamp, name: &str) -> String {
+        let age = self.at.duration_since(started).as_secs();
+        format!(
+            "{:>4}:{:02}  {name:<18} {}\n",
+            age / 60,
+            age % 60,
+            printable(&self.proof.join("; "))
+        )
+    }
+}
+
+/// The last run of a journal, and what happened in it.
+pub struct History<W: Workflow> {
+    /// The run.
+    pub run: Run<W>,
+    /// Its last record.
+    pub last: Timestamp,
+    /// Steps that reached their goal.
+    pub steps: Vec<StepReport<W::Step>>,
+    /// Effects that were made or tried, in order, each with its result.
+    pub effects: Vec<(Timestamp, W::Effect, Option<EffectResult>)>,
+    /// Why it stopped last.
+    pub stopped: Option<String>,
+}
+
+impl<W: Workflow> History<W> {
+    /// The history of the journal's last run; none if there is none.
+    pub fn read(records: &[Record<Entry<W>>]) -> Result<Option<Self>, JournalError> {
+        let Some(run) = Run::replay(records)? else { return Ok(None) };
+        let mut history =
+            Self { last: run.started, run, steps: Vec::new(), effects: Vec::new(), stopped: None };
+        let mut session: Option<&W::Session> = None;
+        for record in records.iter().filter(|record| record.run == history.run.id) {
+            history.last = record.at;
+            match &record.entry {
+                Entry::StepDone { step, proof } => {
+                    let (step, proof) = (*step, proof.clone());
+                    history.steps.push(StepReport { step, at: record.at, proof });
+                }
+                Entry::Intent { effect, .. } => {
+                    history.effects.push((record.at, (**effect).clone(), None));
+                }
+                Entry::Outcome { result, .. } => {
+                    if let Some((_, _, last)) = history.effects.last_mut() {
+                        *last = Some(result.clone());
+                    }
+                }
+                Entry::Stopped { message, .. } => history.stopped = Some(message.clone()),
+                Entry::RunStarted(next) | Entry::Resumed(next) | Entry::AbortStarted(next) => {
+                    history.stopped = None;
+                    // Steps that run again are not done.
+                    if session.is_some_and(|earlier| !next.continues(earlier)) {
+                        history.steps.clear();
+                    }
+                    session = Some(next);
+                }
+                Entry::Finished { .. } | Entry::Fact(_) => {}
+            }
+        }
+        Ok(Some(history))
+    }
+}

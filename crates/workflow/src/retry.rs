@@ -1,0 +1,162 @@
+//! When an effect is tried again.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::effect::{Effect, EffectResult, Refusal};
+use crate::journal::Attempt;
+
+/// How often and how fast an effect is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Attempts after which only a new session tries again.
+    pub max_attempts: u32,
+    /// The longest pause.
+    pub max_pause: SignedDuration,
+    /// The shortest pause; it doubles with every attempt.
+    pub poll: SignedDuration,
+    /// Attempts without a pause where reading again shows what to do.
+    pub immediate: u32,
+}
+
+/// What may be done about an effect now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    /// Make it.
+    Now,
+    /// Make it no sooner than this.
+    At(Timestamp),
+    /// It was refused for good.
+    Refused,
+    /// It was tried too often.
+    Exhausted,
+}
+
+impl RetryPolicy {
+    /// Decides about an effect by its last attempt; `asked_again` lifts what only an operator can lift.
+    pub fn decide<E: Effect>(
+        &self,
+        attempt: Option<&Attempt<E>>,
+        asked_again: bool,
+        now: Timestamp,
+    ) -> Retry {
+        let Some(attempt) = attempt else { return Retry::Now };
+        let refusal = attempt.result.as_ref().and_then(|result| attempt.effect.refusal(result));
+        if !asked_again && refusal == Some(Refusal::Final) {
+            return Retry::Refused;
+        }
+        if !asked_again && attempt.count >= self.max_attempts {
+            return Retry::Exhausted;
+        }
+        let ready = attempt.at.checked_add(self.pause(attempt, refusal)).unwrap_or(Timestamp::MAX);
+        // An attempt in the future was made by a clock that was ahead.
+        if ready > now && attempt.at <= now { Retry::At(ready) } else { Retry::Now }
+    }
+
+    fn pause<E>(&self, attempt: &Attempt<E>, refusal: Option<Refusal>) -> SignedDuration {
+        match &attempt.result {
+            // No sooner than anything is read again, or all attempts would be used up at once.
+            Some(EffectResult::Refused { retry_after: Some(pause), .. }) => (*pause).max(self.poll),
+            // The process died before the result was written: reading has shown that it was not done.
+            None => SignedDuration::ZERO,
+            Some(result) => {
+                let lost = matches!(result, EffectResult::Unknown { .. });
+                if (lost || refusal == Some(Refusal::ReadAgain)) && attempt.count < self.immediate {
+                    return SignedDuration::ZERO;
+                }
+                let doubled = self.poll.checked_mul(1 << attempt.count.min(5));
+                doubled.unwrap_or(self.max_pause).min(self.max_pause)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::effect::Authority;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    struct Change;
+
+    impl Effect for Change {
+        fn key(&self) -> String {
+            "change".to_owned()
+        }
+
+        fn authority(&self) -> Authority {
+            Authority::Approved
+        }
+    }
+
+    const POLICY: RetryPolicy = RetryPolicy {
+        max_attempts: 4,
+        max_pause: SignedDuration::from_secs(20),
+        poll: SignedDuration::from_secs(3),
+        immediate: 2,
+    };
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_000 + second).unwrap()
+    }
+
+    fn attempt(count: u32, result: impl Into<Option<EffectResult>>) -> Attempt<Change> {
+        let result = result.into();
+        let (effect, token, landed) = (Change, None, false);
+        Attempt { effect, count, first: at(0), at: at(0), seq: 1, result, token, landed }
+    }
+
+    fn refused(status: u16, retry_after: Option<i64>) -> EffectResult {
+        let retry_after = retry_after.map(SignedDuration::from_secs);
+        let (code, message) = (String::new(), String::new());
+        EffectResult::Refused { status, code, message, retry_after }
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest() {
+        let after = |count| POLICY.decide(Some(&attempt(count, refused(503, None))), false, at(0));
+        assert_eq!([1, 2, 3].map(after), [Retry::At(at(6)), Retry::At(at(12)), Retry::At(at(20))]);
+        let ready = attempt(1, refused(503, None));
+        assert_eq!(POLICY.decide(Some(&ready), false, at(5)), Retry::At(at(6)));
+        assert_eq!(POLICY.decide(Some(&ready), false, at(6)), Retry::Now);
+    }
+
+    #[test]
+    fn the_service_sets_the_pause_but_never_below_the_poll_interval() {
+        let after =
+            |pause| POLICY.decide(Some(&attempt(1, refused(429, Some(pause)))), false, at(0));
+        assert_eq!([0, 9].map(after), [Retry::At(at(3)), Retry::At(at(9))]);
+    }
+
+    #[test]
+    fn an_operator_lifts_refusals_and_exhaustion() {
+        let later = at(60);
+        for (tried, want) in [
+            (attempt(1, refused(403, None)), Retry::Refused),
+            (attempt(4, refused(503, None)), Retry::Exhausted),
+        ] {
+            assert_eq!(POLICY.decide(Some(&tried), false, later), want);
+            assert_eq!(POLICY.decide(Some(&tried), true, later), Retry::Now);
+        }
+        assert_eq!(POLICY.decide(Some(&attempt(3, refused(503, None))), false, later), Retry::Now);
+        assert_eq!(POLICY.decide::<Change>(None, false, later), Retry::Now);
+    }
+
+    #[test]
+    fn what_reading_decides_is_tried_without_a_pause_a_few_times() {
+        let lost = || EffectResult::Unknown { why: String::new() };
+        for result in [lost(), refused(409, None)] {
+            let first = POLICY.decide(Some(&attempt(1, result.clone())), false, at(0));
+            let second = POLICY.decide(Some(&attempt(2, result)), false, at(0));
+            assert_eq!((first, second), (Retry::Now, Retry::At(at(12))));
+        }
+        assert_eq!(POLICY.decide(Some(&attempt(3, None)), false, at(0)), Retry::Now);
+    }
+
+    #[test]
+    fn attempt_in_the_future_does_not_hold_up() {
+        let tried = attempt(1, refused(503, None));
+        assert_eq!(POLICY.decide(Some(&tried), false, at(-1)), Retry::Now);
+    }
+}

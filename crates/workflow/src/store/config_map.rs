@@ -1,0 +1,342 @@
+//! A journal in the target cluster.
+//!
+//! The head object (`repair-<pool>` for a pool) holds the lock, the newest part of the journal and which
+//! full parts stand beside it as `<head>-<n>`. Every change is one write of the head that names the
+//! version it was made from, so that two writers cannot both succeed. A full part is written before the head
+//! counts it; one that the head does not count was left by a crash and does not exist.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::time::Duration;
+
+use http::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::segments::{SEGMENT_BYTES, Segment, join};
+use super::{Contents, StoreError};
+use super::{MANIFEST, NAMESPACE};
+use crate::journal::{Content, Record, encode};
+use crate::kube_api::{Answer, KubeApi, Lost};
+use crate::lock::Lock;
+
+/// Pauses between tries of one write: the API of a cluster in trouble may be away for a while.
+const PAUSES: [Duration; 6] = [
+    Duration::from_millis(200),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+    Duration::from_secs(8),
+];
+
+/// What the head says, beside its version.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Head {
+    lock: Option<Lock>,
+    /// The numbers of the full parts that count: those before were forgotten.
+    parts: Range<usize>,
+    /// The newest part.
+    text: String,
+}
+
+/// See the module.
+pub struct ConfigMapStore<E> {
+    api: KubeApi,
+    namespace: String,
+    name: String,
+    /// For whoever finds the object.
+    about: &'static str,
+    head: Head,
+    /// The head's `resourceVersion`; none if there is no head.
+    version: Option<String>,
+    /// Somebody else wrote since it was loaded: nothing may be written any more, not even that the lock is free.
+    lost: bool,
+    /// How many records the full parts hold, as they were loaded.
+    counts: Vec<usize>,
+    content: PhantomData<E>,
+}
+
+impl<E: Content> ConfigMapStore<E> {
+    /// The store with this head object; `about` says what it is to whoever finds it.
+    #[must_use]
+    pub fn new(api: KubeApi, namespace: &str, name: String, about: &'static str) -> Self {
+        Self {
+            api,
+            namespace: namespace.to_owned(),
+            name,
+            about,
+            head: Head::default(),
+            version: None,
+            lost: false,
+            counts: Vec::new(),
+            content: PhantomData,
+        }
+    }
+
+    pub(super) fn place(&self) -> String {
+        format!("ConfigMap {}/{}", self.namespace, self.name)
+    }
+
+    pub(super) async fn load(&mut self) -> Result<Contents<E>, StoreError> {
+        let found = self.read_head().await?;
+        self.lost = false;
+        (self.head, self.version) = found.map_or((Head::default(), None), |(h, v)| (h, Some(v)));
+        let mut segments = Vec::new();
+        self.counts.clear();
+        for index in self.head.parts.clone() {
+            let part = self.get(&self.part(index)).await?;
+            let text = part.as_ref().and_then(|part| part.pointer("/data/journal")?.as_str());
+            let text = text.ok_or_else(|| {
+                StoreError::Unavailable(format!("part {index} of the journal is missing"))
+            })?;
+            self.counts.push(text.lines().count());
+            segments.push(Segment { index, text: text.to_owned() });
+        }
+        segments.push(Segment { index: self.head.parts.end, text: self.head.text.clone() });
+        Ok(Contents { records: join(segments)?, lock: self.head.lock.clone() })
+    }
+
+    pub(super) async fn set_lock(&mut self, lock: Option<Lock>) -> Result<(), StoreError> {
+        self.write(Head { lock, ..self.head.clone() }).await
+    }
+
+    pub(super) async fn beat(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let lock = self.head.lock.clone().map(|lock| Lock { heartbeat: now, ..lock });
+        self.set_lock(lock).await
+    }
+
+    pub(super) async fn append(
+        &mut self,
+        record: &Record<E>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let line = encode(record);
+        let mut head = self.head.clone();
+        // A record is a sign of life as well.
+        head.lock = head.lock.map(|lock| Lock { heartbeat: now, ..lock });
+        let is_full = !head.text.is_empty() && head.text.len() + line.len() > SEGMENT_BYTES;
+        let full = is_full.then(|| head.text.lines().count());
+        if is_full {
+            self.put_part(head.parts.end, &head.text).await?;
+            head.parts.end += 1;
+            head.text.clear();
+        }
+        head.text.push_str(&line);
+        self.write(head).await?;
+        self.counts.extend(full);
+        Ok(())
+    }
+
+    /// Forgets whole parts of which nothing is retained; the rest of a run in a part that stays does no harm.
+    pub(super) async fn keep(&mut self, all: usize, retained: usize) -> Result<(), StoreError> {
+        let mut forgotten = all.saturating_sub(retained);
+        let mut parts = self.head.parts.clone();
+        for count in &self.counts {
+            if *count > forgotten {
+                break;
+            }
+            forgotten -= count;
+            parts.start += 1;
+        }
+        let gone = self.head.parts.start..parts.start;
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.write(Head { parts, ..self.head.clone() }).await?;
+        self.counts.drain(..gone.len());
+        for index in gone {
+            // What cannot be deleted now is not counted any more.
+            let _ = self.api.send(Method::DELETE, &self.path(&self.part(index)), None).await;
+        }
+        Ok(())
+    }
+
+    /// Writes the head if nobody else did. An answer that was lost, and a conflict that may be with our own
+    /// earlier try, are settled by looking.
+    async fn write(&mut self, wanted: Head) -> Result<(), StoreError> {
+        if self.lost {
+            return Err(StoreError::LostLock);
+        }
+        let mut why = String::new();
+        for pause in PAUSES {
+            let body = self.object(&self.name, &wanted.data(), self.version.as_deref());
+            let sent = match &self.version {
+                Some(_) => self.api.send(Method::PUT, &self.path(&self.name), Some(&body)).await,
+                None => self.api.send(Method::POST, &self.path(""), Some(&body)).await,
+            };
+            match sent {
+                Ok(answer) if answer.is_success() => {
+                    self.version = version_of(&answer.body);
+                    self.head = wanted;
+                    return Ok(());
+                }
+                Ok(answer) if matches!(answer.status, 404 | 409) => {
+                    why = words(&answer, &self.namespace);
+                    let Some((found, version)) = self.read_head().await? else {
+                        if self.version.is_none() && answer.status == 404 {
+                            return Err(StoreError::Unavailable(self.hint_namespace(&why)));
+                        }
+                        // Somebody deleted it. Its records are gone, and with them the right to go on.
+                        self.lost = true;
+                        return Err(StoreError::LostLock);
+                    };
+                    if found != wanted && found != self.head {
+                        self.lost = true;
+                        return Err(StoreError::LostLock);
+                    }
+                    self.version = Some(version);
+                    if found == wanted {
+                        self.head = wanted;
+                        return Ok(());
+                    }
+                }
+                Ok(answer) if answer.status == 429 || answer.status >= 500 => {
+                    why = words(&answer, &self.namespace);
+                }
+                Ok(answer) => return Err(StoreError::Unavailable(words(&answer, &self.namespace))),
+                Err(Lost(lost)) => why = lost,
+            }
+            tokio::time::sleep(pause).await;
+        }
+        Err(StoreError::Unavailable(why))
+    }
+
+    /// Puts a full part beside the head. One of that name is there if a crash left it, and is replaced, or if
+    /// somebody who took the run over counts it by now, and then stays as it is.
+    async fn put_part(&mut self, index: usize, text: &str) -> Result<(), StoreError> {
+        let (name, data) = (self.part(index), json!({ "journal": text }));
+        let mut why = String::new();
+        for pause in PAUSES {
+            let found = self.get(&name).await?;
+            if found.as_ref().and_then(|part| part.pointer("/data/journal"))
+                == Some(&data["journal"])
+            {
+                return Ok(());
+            }
+            let version = found.as_ref().and_then(version_of);
+            let body = self.object(&name, &data, version.as_deref());
+            let sent = if found.is_some() {
+                // The part was read before the head: whoever takes over from here on changes its version.
+                self.still_ours().await?;
+                self.api.send(Method::PUT, &self.path(&name), Some(&body)).await
+            } else {
+                self.api.send(Method::POST, &self.path(""), Some(&body)).await
+            };
+            match sent {
+                Ok(answer) if answer.is_success() => return Ok(()),
+                Ok(answer) => why = words(&answer, &self.namespace),
+                Err(Lost(lost)) => why = lost,
+            }
+            tokio::time::sleep(pause).await;
+        }
+        Err(StoreError::Unavailable(why))
+    }
+
+    /// Fails if somebody else wrote the head since it was loaded.
+    async fn still_ours(&mut self) -> Result<(), StoreError> {
+        let version = self.read_head().await?.map(|(_, version)| version);
+        if version == self.version {
+            return Ok(());
+        }
+        self.lost = true;
+        Err(StoreError::LostLock)
+    }
+
+    async fn read_head(&self) -> Result<Option<(Head, String)>, StoreError> {
+        let Some(object) = self.get(&self.name).await? else { return Ok(None) };
+        let data = |name: &str| {
+            object.pointer(&format!("/data/{name}")).and_then(Value::as_str).unwrap_or_default()
+        };
+        let unreadable = |what: &str| {
+            let place = self.place();
+            StoreError::Unavailable(format!(
+                "the {what} in {place} is unreadable (docs/RUNBOOK.md)"
+            ))
+        };
+        let lock = match data("lock") {
+            "" => None,
+            text => Some(serde_json::from_str(text).map_err(|_| unreadable("lock"))?),
+        };
+        let parts = match data("parts") {
+            "" => 0..0,
+            text => text
+                .split_once("..")
+                .and_then(|(start, end)| Some(start.parse().ok()?..end.parse().ok()?))
+                .ok_or_else(|| unreadable("list of parts"))?,
+        };
+        let head = Head { lock, parts, text: data("journal").to_owned() };
+        Ok(Some((head, version_of(&object).unwrap_or_default())))
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Value>, StoreError> {
+        match self.api.get(&self.path(name)).await {
+            Ok(answer) if answer.is_success() => Ok(Some(answer.body)),
+            Ok(answer) if answer.status == 404 => Ok(None),
+            Ok(answer) => Err(StoreError::Unavailable(words(&answer, &self.namespace))),
+            Err(Lost(why)) => Err(StoreError::Unavailable(why)),
+        }
+    }
+
+    fn hint_namespace(&self, why: &str) -> String {
+        let namespace = &self.namespace;
+        if namespace == NAMESPACE {
+            return format!(
+                "{why}\nhint: `kubectl apply -f {MANIFEST}` creates namespace {NAMESPACE} and the permissions in it"
+            );
+        }
+        format!(
+            "{why}\nhint: create namespace {namespace} with the permissions of {MANIFEST}, or use the default, {NAMESPACE}"
+        )
+    }
+
+    fn part(&self, index: usize) -> String {
+        format!("{}-{index}", self.name)
+    }
+
+    fn path(&self, name: &str) -> String {
+        let path = format!("/api/v1/namespaces/{}/configmaps/{name}", self.namespace);
+        path.trim_end_matches('/').to_owned()
+    }
+
+    fn object(&self, name: &str, data: &Value, version: Option<&str>) -> Value {
+        let mut object = json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {
+                "name": name, "namespace": self.namespace,
+                "labels": {"app.kubernetes.io/managed-by": "mooring"},
+                "annotations": {"mooring/about": format!("{} Belongs to {}.", self.about, self.name)},
+            },
+            "data": data,
+        });
+        if let Some(version) = version {
+            object["metadata"]["resourceVersion"] = version.into();
+        }
+        object
+    }
+}
+
+impl Head {
+    fn data(&self) -> Value {
+        let lock = self.lock.as_ref().and_then(|lock| serde_json::to_string(lock).ok());
+        json!({
+            "lock": lock.unwrap_or_default(),
+            "parts": format!("{}..{}", self.parts.start, self.parts.end),
+            "journal": self.text,
+        })
+    }
+}
+
+fn version_of(object: &Value) -> Option<String> {
+    object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned)
+}
+
+fn words(answer: &Answer, namespace: &str) -> String {
+    let (reason, message) = answer.refusal();
+    if answer.status == 403 && namespace == "kube-system" {
+        return format!(
+            "{reason}: {message}\nhint: AKS Automatic refuses writes in kube-system; keep the journal in a namespace of its own ({NAMESPACE} by default)"
+        );
+    }
+    format!("{reason}: {message}")
+}
