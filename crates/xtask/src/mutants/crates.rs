@@ -15,7 +15,7 @@ pub(super) struct Tested {
 /// The crate that is examined if none is named.
 pub(super) const DEFAULT: &str = "repair";
 
-pub(super) const TABLE: [Tested; 13] = [
+pub(super) const TABLE: [Tested; 15] = [
     Tested {
         name: "agent",
         files: &["crates/agent/src/**"],
@@ -66,6 +66,12 @@ pub(super) const TABLE: [Tested; 13] = [
         files: &["crates/diagnosis/src/**"],
         tests: &["--tests"],
         skipped: &["hostile_megabytes_end", "in_a_long_text"],
+    },
+    Tested {
+        name: "finalizers",
+        files: &["crates/finalizers/src/**"],
+        tests: &["--tests"],
+        skipped: &["real::"],
     },
     Tested {
         name: "kubeconfig",
@@ -130,6 +136,12 @@ pub(super) const TABLE: [Tested; 13] = [
         skipped: &[],
     },
     Tested { name: "trace", files: &["crates/trace/src/**"], tests: &["--tests"], skipped: &[] },
+    Tested {
+        name: "workflow",
+        files: &["crates/workflow/src/**"],
+        tests: &["--tests"],
+        skipped: &[],
+    },
 ];
 
 /// Returns the rows of these crates, each once.
