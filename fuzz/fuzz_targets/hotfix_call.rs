@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use libfuzzer_sys::fuzz_target;
 use mooring_agent::hotfix::grpc::{Call, CallFailure, MAX_MESSAGE, call};
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 fuzz_target!(|input: &[u8]| {
     let (whole, read) = outcome(input, usize::MAX);

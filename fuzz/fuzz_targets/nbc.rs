@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mooring_agent::nbc::assignments;
-use mooring_agent::redact::{MIN_VALUE, Redactor};
+use mooring_redact::{MIN_VALUE, Redactor};
 
 const SECRETS: [&str; 4] = [
     "CUSTOM_SEARCH_REALM_PASSWORD",

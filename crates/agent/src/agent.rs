@@ -2,11 +2,12 @@
 
 use std::time::SystemTime;
 
+use mooring_redact::Redactor;
+
 use crate::event::{Event, EventLevel, Task};
 use crate::go_text::path_error;
 use crate::log::{Level, Log, Value};
 use crate::paths::{EVENTS_DIR, LOG_FILE, Layout};
-use crate::redact::Redactor;
 use crate::secrets;
 use crate::time::{Clock, unix_nanoseconds};
 use crate::world::World;

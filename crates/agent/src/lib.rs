@@ -13,7 +13,7 @@
 //! | `hotfix` | repaired scripts and agents for an image that was published with broken ones |
 //! | `registry` | logging in to the bootstrap registry |
 //! | [`environment`] | the variables for the scripts, without I/O |
-//! | [`redact`], [`secrets`] | what never leaves the node |
+//! | [`secrets`], `report_redaction` | what never leaves the node |
 //! | [`nbc`], [`compare`] | a ready command, and how it differs from the config |
 //! | `cause` | the cause in a sentence, in every report of a failure |
 //! | `machine` | what the machine says of itself |
@@ -36,10 +36,10 @@ pub mod nbc;
 mod paths;
 pub mod preflight;
 mod provision;
-pub mod redact;
 mod registry;
 mod render;
 mod report;
+mod report_redaction;
 mod running;
 pub mod secrets;
 mod time;

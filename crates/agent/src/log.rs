@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
+use mooring_redact::Redactor;
 
 use crate::go_text::path_error;
 use crate::paths::{FALLBACK_LOG_FILE, LOG_FILE, Layout};
-use crate::redact::Redactor;
 use crate::time::Clock;
 use crate::world::{Stream, World};
 

@@ -73,7 +73,7 @@ impl Assignments {
 
     /// Notes a URL's `user:password`, and the password alone.
     ///
-    /// As in [`mooring_contract::ProxyUrl`], everything up to the last `@` counts.
+    /// As in [`mooring_redact::ProxyUrl`], everything up to the last `@` counts.
     fn note_user_info(&mut self, url: &[u8]) {
         let from = find(url, b"://").map_or(0, |at| at + 3);
         if let Some(length) = url[from..].iter().rposition(|&byte| byte == b'@') {

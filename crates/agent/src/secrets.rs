@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use mooring_contract::NodeConfig;
 use mooring_contract::json::{Dialect, Reader};
 use mooring_contract::node_config::{self, MAX_BYTES};
-use mooring_contract::{MASK, NodeConfig, ProxyUrl};
-use mooring_diagnosis::likely_secrets;
+use mooring_redact::{MASK, ProxyUrl, Redactor, likely_secrets};
 
 use crate::nbc;
 use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
-use crate::redact::Redactor;
 use crate::world::World;
 
 /// The most that is read of a file that custom data left.
@@ -53,7 +52,7 @@ pub(crate) fn of_node(
 /// Every secret in the text of a node config, for a [`Redactor`].
 ///
 /// What cannot be read as a config may be one all the same, cut off or with a slip in it: then everything in it is a
-/// secret that [is likely one](mooring_diagnosis::likely_secrets).
+/// secret that [is likely one](mooring_redact::likely_secrets).
 #[must_use]
 pub fn in_config(text: &[u8]) -> Vec<Vec<u8>> {
     match node_config::parse(text) {

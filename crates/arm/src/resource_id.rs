@@ -17,7 +17,7 @@ impl ResourceId {
     pub fn parse(text: &str) -> Result<Self, ResourceIdError> {
         let text = text.trim().trim_end_matches('/');
         let text = text.strip_prefix("azure://").unwrap_or(text);
-        let wrong = || ResourceIdError(mooring_contract::shown(text));
+        let wrong = || ResourceIdError(mooring_redact::identifier(text));
         let mut segments = text.strip_prefix('/').ok_or_else(wrong)?.split('/');
         let is = |segment: Option<&str>, word: &str| {
             segment.is_some_and(|segment| segment.eq_ignore_ascii_case(word))

@@ -1,6 +1,6 @@
 //! The day of a node image version.
 
-use mooring_contract::shown;
+use mooring_redact::identifier;
 
 use crate::Date;
 
@@ -23,9 +23,9 @@ const FORMS: &str = "hint: give a version such as `202601.27.0`, an image name t
 pub fn image_date(text: &str) -> Result<Date, ImageDateError> {
     let text = text.trim();
     let Some((year, month, day)) = iso(text).or_else(|| version(text)) else {
-        return Err(ImageDateError::NotAnImageDate(shown(text)));
+        return Err(ImageDateError::NotAnImageDate(identifier(text)));
     };
-    Date::new(year, month, day).ok_or_else(|| ImageDateError::NoSuchDay(shown(text)))
+    Date::new(year, month, day).ok_or_else(|| ImageDateError::NoSuchDay(identifier(text)))
 }
 
 type Parts = (u16, u8, u8);

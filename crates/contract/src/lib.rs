@@ -12,18 +12,15 @@
 pub mod cse_status;
 pub mod custom_data;
 pub mod json;
-mod likeness;
-pub mod masking;
 pub mod node_config;
-pub mod printable;
-mod quoted;
-mod secret;
-mod shown;
 
 pub use cse_status::CseStatus;
-pub use likeness::looks_secret;
+pub use mooring_redact::{ProxyUrl, Secret};
 pub use node_config::NodeConfig;
-pub use printable::printable;
-pub use quoted::unquoted;
-pub use secret::{MASK, ProxyUrl, Secret};
-pub use shown::shown;
+
+// Names that `repair` still uses; other crates depend on `mooring-redact`.
+pub use mooring_redact::{drop_quoted_values as unquoted, identifier as shown, printable};
+#[doc(hidden)]
+pub mod printable {
+    pub use mooring_redact::{Lines, is_hidden, markdown, markdown_code};
+}

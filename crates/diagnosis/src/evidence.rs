@@ -1,7 +1,8 @@
 //! Lines that are shown as evidence: short, printable, without secrets.
 
+use mooring_redact::mask_line_around;
+
 use crate::told::Told;
-use mooring_contract::masking::masked_around;
 
 /// The longest line that is shown, in characters.
 pub const LONGEST_LINE: usize = 200;
@@ -26,7 +27,7 @@ pub(crate) fn quote(text: &[u8], told: &Told, at: usize) -> Evidence {
     let end = at + memchr::memchr(b'\n', behind).unwrap_or(behind.len());
     let head = printable(&text[start..at]);
     let hit = printable(&text[at..end]);
-    let (line, focus) = masked_around(&format!("{head}{hit}"), head.len());
+    let (line, focus) = mask_line_around(&format!("{head}{hit}"), head.len());
     Evidence { line: cut(line.trim(), focus), place: place(text, told, at) }
 }
 
@@ -46,7 +47,7 @@ fn printable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.chars()
         .map(|c| if c == '\t' { ' ' } else { c })
-        .filter(|c| !mooring_contract::printable::is_hidden(*c))
+        .filter(|c| !mooring_redact::is_hidden(*c))
         .collect()
 }
 

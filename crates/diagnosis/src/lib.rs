@@ -74,7 +74,6 @@ pub use diagnose::{ANOTHER_IMAGE, diagnose, diagnose_code};
 pub use diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 pub use evidence::{Evidence, LONGEST_LINE};
 pub use json::{SCHEMA, to_json};
-pub use mooring_contract::masking::{likely_secrets, masked, names_secret};
 pub use recognize::{Recognized, recognize};
 pub use stage::Stage;
 pub use stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};

@@ -4,9 +4,9 @@ use std::error::Error;
 
 use kube::client::AuthError;
 use kube::config::KubeconfigError;
+use mooring_redact::{Limit, foreign};
 
-/// More than this is no sentence.
-const MOST: usize = 400;
+const MAX_MESSAGE: Limit = Limit::Chars(400);
 
 /// The failure with its causes, without control characters, not endless, and without anything that was read from a
 /// kubeconfig, a credential plugin or a proxy's address.
@@ -27,7 +27,7 @@ pub fn words(error: &(dyn Error + 'static)) -> String {
         }
         text.push_str(&cause);
     }
-    bounded(&mooring_contract::unquoted(&text))
+    foreign(&text, MAX_MESSAGE)
 }
 
 /// Other words for a failure that quotes what it was given.
@@ -55,10 +55,9 @@ fn bare(error: &(dyn Error + 'static)) -> Option<String> {
     }
     match error.downcast_ref::<kube::Error>() {
         // Its own text is there twice, once with escapes.
-        Some(kube::Error::Api(status)) => Some(bounded(&mooring_contract::unquoted(&format!(
-            "{}: {}",
-            status.code, status.message
-        )))),
+        Some(kube::Error::Api(status)) => {
+            Some(foreign(&format!("{}: {}", status.code, status.message), MAX_MESSAGE))
+        }
         Some(
             kube::Error::ProxyProtocolUnsupported { .. }
             | kube::Error::ProxyProtocolDisabled { .. },
@@ -67,15 +66,6 @@ fn bare(error: &(dyn Error + 'static)) -> Option<String> {
         ),
         _ => None,
     }
-}
-
-fn bounded(text: &str) -> String {
-    let mut characters = text.chars().filter(|character| !character.is_control());
-    let mut bounded: String = characters.by_ref().take(MOST).collect();
-    if characters.next().is_some() {
-        bounded.push('…');
-    }
-    bounded
 }
 
 #[cfg(test)]
@@ -184,8 +174,8 @@ mod tests {
     fn causes_are_told_once_and_in_one_line() {
         let disk = std::io::Error::other("no\nsuch\tdisk");
         let error = KubeconfigError::ReadConfig(disk, "/kube".into());
-        assert_eq!(words(&error), "failed to read kubeconfig from '\"/kube\"': nosuchdisk");
+        assert_eq!(words(&error), "failed to read kubeconfig from '\"/kube\"': no such disk");
         let endless = std::io::Error::other("x".repeat(9_000));
-        assert!(words(&endless).chars().count() <= MOST + 1);
+        assert!(words(&endless).chars().count() <= 401);
     }
 }

@@ -2,7 +2,7 @@
 
 use mooring_codes::{Date, ExitCode, Os, Reach, Status, all, by_name, lookup, page};
 use mooring_contract::json::{Escape, Layout, Writer};
-use mooring_contract::shown;
+use mooring_redact::identifier;
 
 use crate::cli::{CodesArguments, CodesCommand, ListFormat};
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), Failure> {
                     .collect(),
             };
             if found.is_empty() {
-                let what = shown(what);
+                let what = identifier(what);
                 return Err(Failure::unreadable(format!(
                     "no code is known as `{what}`\nhint: `mooring codes list --all` lists what is known"
                 )));

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image, known_image_page, page};
-use mooring_contract::shown;
 use mooring_diagnosis::{
     ANOTHER_IMAGE, CausePage, Confidence, Diagnosis, DiagnosisStream, Effective, Hints, Outcome,
     Recognized, Reported, StreamDiagnoses, cause_page, codes_of, diagnose, diagnose_code, to_json,
 };
+use mooring_redact::identifier;
 
 use crate::cli::{ExplainArguments, Format};
 use crate::codes::{likely_meanings, parse_code};
@@ -97,7 +97,7 @@ fn explain_text(
 
 /// Most often the command before the pipe has failed.
 fn nothing_in(name: &str) -> String {
-    let name = shown(name);
+    let name = identifier(name);
     format!(
         "There is nothing to explain: {name} is empty.\n\
          hint: check the command or file that the text comes from; give the extension's message, \
@@ -163,7 +163,7 @@ fn read(source: &mut dyn Read, name: &str, stream: &mut DiagnosisStream) -> Resu
 }
 
 fn unreadable(name: &str, why: &str) -> Failure {
-    let name = shown(name);
+    let name = identifier(name);
     Failure::unreadable(format!(
         "cannot explain `{name}`: {why}\nhint: `mooring explain --help` shows what can be explained"
     ))
@@ -185,14 +185,14 @@ fn pages(what: &str, meanings: &[&'static ExitCode]) -> String {
         [] => format!(
             "{} is no code that is known to end a node's bootstrap.\n\
              hint: `mooring codes list --all` lists what is known\n",
-            shown(what)
+            identifier(what)
         ),
         [one] => page(one),
         several => {
             let mut text = format!(
                 "{} has {} meanings; the operating system (--os) and the image's version (--image) \
                  may tell which.\n\n",
-                shown(what),
+                identifier(what),
                 several.len()
             );
             text += &several.iter().map(|code| page(code)).collect::<Vec<_>>().join("\n");

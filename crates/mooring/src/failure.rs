@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use mooring_contract::printable::printable_lines;
+use mooring_redact::printable_lines;
 
 /// A sentence for a person, and an exit code for a script.
 #[derive(Debug)]

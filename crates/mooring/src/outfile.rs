@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use mooring_contract::shown;
+use mooring_redact::identifier;
 
 use crate::failure::Failure;
 
@@ -17,7 +17,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         beside.persist(path).map_err(|error| error.error)
     });
     written.map(drop).map_err(|error| {
-        let name = shown(&path.to_string_lossy());
+        let name = identifier(&path.to_string_lossy());
         Failure::unreadable(format!("cannot write `{name}`: {error}"))
     })
 }

@@ -3,10 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use mooring_contract::printable::{
-    Lines, is_hidden, markdown as escape, markdown_code, printable_lines,
-};
 use mooring_diagnosis::{CausePage, Diagnosis, Recognized};
+use mooring_redact::{Lines, is_hidden, markdown as escape, markdown_code, printable_lines};
 use serde::Serialize;
 
 use crate::failure::Failure;

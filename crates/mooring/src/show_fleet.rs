@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use mooring_contract::printable::{markdown as escape, printable};
 use mooring_controller::observation::node::Node;
 use mooring_controller::once::{Row, Table};
 use mooring_controller::verdict::advice;
+use mooring_redact::{markdown as escape, printable};
 use serde_json::{Value, json};
 
 use crate::cluster_cli::ReportFormat;

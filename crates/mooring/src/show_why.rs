@@ -4,9 +4,9 @@ mod earlier;
 
 use std::fmt::Write as _;
 
-use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
 use mooring_controller::observation::node::Node;
 use mooring_controller::once::{NodeTold, Table};
+use mooring_redact::{Lines, markdown as escape, markdown_code};
 use serde_json::{Value, json};
 
 use crate::cluster_cli::ReportFormat;

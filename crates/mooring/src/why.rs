@@ -82,7 +82,7 @@ pub(crate) async fn looker(
 /// Prints what is waited for, beside the result.
 #[expect(clippy::print_stderr, reason = "progress for the one who waits")]
 fn progress(text: &str) {
-    eprintln!("{}", mooring_contract::printable(text));
+    eprintln!("{}", mooring_redact::printable(text));
 }
 
 pub(crate) fn of(failed: &Failed) -> Failure {

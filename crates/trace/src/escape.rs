@@ -1,6 +1,6 @@
 //! Foreign text in a page.
 
-use mooring_contract::printable::is_hidden;
+use mooring_redact::is_hidden;
 
 /// `text` as the content of an element, or of an attribute in either kind of quotes.
 ///

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-use mooring_contract::{MASK, ProxyUrl, shown};
+use mooring_redact::{MASK, ProxyUrl, identifier};
 
 /// What a flag takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,14 +58,14 @@ pub(super) fn read(words: &[OsString], known: &[Flag]) -> Result<Words, String> 
             continue;
         };
         let Some(flag) = known.iter().find(|flag| flag.name.as_bytes() == name) else {
-            let name = shown(&String::from_utf8_lossy(name));
+            let name = identifier(&String::from_utf8_lossy(name));
             return Err(format!("flag provided but not defined: -{name}"));
         };
         match (flag.takes, value) {
             (Takes::Value, Some(value)) => read.values.push((flag.name, value)),
             (Takes::Value, None) => {
                 let next = rest.next().ok_or_else(|| {
-                    format!("flag needs an argument: {}", shown(&word.to_string_lossy()))
+                    format!("flag needs an argument: {}", identifier(&word.to_string_lossy()))
                 })?;
                 read.values.push((flag.name, next.clone()));
             }
@@ -102,8 +102,8 @@ pub(super) fn invalid(name: &str, typed: &str, advice: &str) -> String {
 pub(super) fn word(typed: &str) -> String {
     let masked = ProxyUrl::from(typed).masked();
     match masked.find('?').filter(|_| masked.contains("://")) {
-        Some(query) => format!("{}?{MASK}", shown(&masked[..query])),
-        None => shown(&masked),
+        Some(query) => format!("{}?{MASK}", identifier(&masked[..query])),
+        None => identifier(&masked),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mooring_contract::custom_data::Format;
-use mooring_contract::shown;
+use mooring_redact::identifier;
 
 use crate::time::parse_duration;
 use crate::world::Url;
@@ -213,7 +213,7 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
         }
         flag if flag.starts_with('-') && flag.len() > 1 => {
             let name = flag.trim_start_matches('-');
-            let name = shown(name.split_once('=').map_or(name, |(name, _)| name));
+            let name = identifier(name.split_once('=').map_or(name, |(name, _)| name));
             let text = format!("flag provided but not defined: -{name}");
             Err(UsageError { with_help: true, ..incorrect(&text, words) })
         }

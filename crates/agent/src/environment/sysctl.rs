@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use mooring_contract::NodeConfig;
 use mooring_contract::node_config::{OrUnset as _, SysctlConfig};
-use mooring_contract::{NodeConfig, shown};
+use mooring_redact::identifier;
 
 use super::Environment;
 
@@ -36,7 +37,7 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LocalPortRange { range, fault } => {
-                write!(f, "{PORT_RANGE} `{}` is passed on as it is, but {fault}", shown(range))
+                write!(f, "{PORT_RANGE} `{}` is passed on as it is, but {fault}", identifier(range))
             }
         }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_contract::{MASK, ProxyUrl, Secret};
+use mooring_redact::{MASK, ProxyUrl, Secret};
 
 /// Variables, ordered by name.
 ///

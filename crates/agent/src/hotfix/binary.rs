@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mooring_contract::shown;
+use mooring_redact::identifier;
 
 use super::package::{Failure, install};
 use super::record;
@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Installs the package and leaves its agent where the launcher prefers it; returns the version.
 pub(super) fn take(agent: &mut Agent<'_>, asked: &str) -> Result<String, Failure> {
     let version = Version::parse(asked).map(|version| version.core);
-    let version = version.ok_or_else(|| format!("not a version: {}", shown(asked)))?;
+    let version = version.ok_or_else(|| format!("not a version: {}", identifier(asked)))?;
     let attributes = [("current", Value::Text(agent.version)), ("target", Value::Text(&version))];
     agent.info("downloading ANC hotfix", &attributes);
     install(agent, &version)?;
@@ -86,5 +86,5 @@ fn examine(agent: &mut Agent<'_>, path: &Path, version: &str) -> Result<(), Stri
         return Ok(());
     }
     let printed: String = printed.trim().chars().take(100).collect();
-    Err(format!("{PACKAGED} is of version `{}`, not {version}", shown(&printed)))
+    Err(format!("{PACKAGED} is of version `{}`, not {version}", identifier(&printed)))
 }

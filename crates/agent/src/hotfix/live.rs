@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mooring_contract::Secret;
 use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
+use mooring_redact::Secret;
 
 use super::grpc::{self, Call, CallFailure, Status};
 use super::target::{self, Target};

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use mooring_contract::Secret;
 use mooring_contract::json::lossy;
+use mooring_redact::Secret;
 
 use crate::agent::Agent;
 use crate::go_text::{child_error, path_error, read_failure};
@@ -82,7 +82,7 @@ fn steps(agent: &mut Agent<'_>, version: &str) -> Result<Vec<Step>, String> {
             let words = ["install", "-y", "--refresh", "--allowerasing", &package];
             Ok(vec![Step { program, arguments: owned(&words) }])
         }
-        Some(other) => Err(format!("unsupported OS: {}", mooring_contract::shown(other))),
+        Some(other) => Err(format!("unsupported OS: {}", mooring_redact::identifier(other))),
         None => Err(format!("ID not found in {OS_RELEASE}")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mooring_contract::shown;
+use mooring_redact::identifier;
 
 use crate::agent::Agent;
 use crate::log::Value;
@@ -65,7 +65,7 @@ fn find(world: &mut dyn World, layout: &Layout) -> (Policy, Option<Unknown>) {
     };
     match Policy::parse(&text) {
         Some(policy) => (policy, None),
-        None => (Policy::default(), Some(Unknown { source, word: shown(text.trim()) })),
+        None => (Policy::default(), Some(Unknown { source, word: identifier(text.trim()) })),
     }
 }
 

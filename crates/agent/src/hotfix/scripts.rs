@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use mooring_contract::shown;
+use mooring_redact::identifier;
 
 use super::gzip::crc32;
 use super::record::{Placed, Record, read as read_record};
@@ -114,7 +114,7 @@ fn last_of_each_path(files: Vec<WriteFile>) -> Vec<WriteFile> {
 
 /// Refuses a path that is not plainly a file in one of the roots, without a link on the way.
 fn check_path(world: &mut dyn World, layout: &Layout, path: &str) -> Result<(), String> {
-    let refuse = |why: &str| Err(format!("{}: {why}", shown(path)));
+    let refuse = |why: &str| Err(format!("{}: {why}", identifier(path)));
     let words: Vec<_> = Path::new(path).components().collect();
     let is_plain = words.split_first().is_some_and(|(first, rest)| {
         *first == Component::RootDir

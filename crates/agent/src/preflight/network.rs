@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use mooring_codes::Owner;
-use mooring_contract::Secret;
 use mooring_contract::node_config::OrUnset as _;
+use mooring_redact::Secret;
 
 use super::check::{Check, Need};
 use super::{Facts, Finding, Result};
@@ -88,7 +88,7 @@ fn registry(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     let Some(server) = facts.config.bootstrap_registry() else {
         return Finding::skipped("no bootstrap registry is configured");
     };
-    let shown = mooring_contract::shown(&server);
+    let shown = mooring_redact::identifier(&server);
     let Ok(url) = Url::parse(&format!("https://{server}/v2/")) else {
         let action = "mend bootstrap_profile_container_registry_server in the node config";
         return Finding::warning(format!("{shown} is no server name"), action);
@@ -117,7 +117,7 @@ fn api_server(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     let Some(name) = name.filter(|name| !name.is_empty()) else {
         return Finding::skipped("the config names no API server");
     };
-    let shown = mooring_contract::shown(name);
+    let shown = mooring_redact::identifier(name);
     let Ok(url) = Url::parse(&format!("https://{name}/")) else {
         let action = "mend api_server_config.api_server_name in the node config";
         return Finding::warning(format!("{shown} is no server name"), action);

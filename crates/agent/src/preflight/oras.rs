@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mooring_codes::image_date;
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 use super::check::Verdict;
 use super::program::{Place, State, at, in_path, search_path};
@@ -140,7 +140,7 @@ fn summary(places: &[Place], stage: Stage, registry: Option<&str>) -> String {
     };
     match (registry, stage) {
         (Some(registry), _) => {
-            let registry = mooring_contract::shown(registry);
+            let registry = mooring_redact::identifier(registry);
             format!("{what}, and this node fetches everything from {registry} with it")
         }
         (None, Stage::Image) => {
@@ -155,7 +155,7 @@ fn os_release(world: &mut dyn World, facts: &Facts<'_>) -> String {
     let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
     let value = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-        line.map(|value| mooring_contract::shown(value.trim_matches('"')))
+        line.map(|value| mooring_redact::identifier(value.trim_matches('"')))
     };
     match (value("PRETTY_NAME"), value("VERSION_ID")) {
         (Some(name), Some(version)) => format!("operating system: {name} ({version})"),
@@ -183,7 +183,7 @@ fn package(world: &mut dyn World, facts: &Facts<'_>) -> String {
         let Ok(answer) = world.probe(program, &arguments) else { continue };
         let answer = String::from_utf8_lossy(&answer).trim().to_owned();
         if !answer.is_empty() && !answer.contains("not installed") {
-            return format!("package, says {program}: {}", mooring_contract::shown(&answer));
+            return format!("package, says {program}: {}", mooring_redact::identifier(&answer));
         }
         return format!("package, says {program}: oras is not installed");
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use mooring_contract::{NodeConfig, node_config};
+use mooring_redact::Redactor;
 
 use super::Failure;
 use super::checks::check;
@@ -15,7 +16,6 @@ use crate::log::Value;
 use crate::machine::{probe_containerd, read_components};
 use crate::paths::COMPONENTS;
 use crate::preflight;
-use crate::redact::Redactor;
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{ChildSpec, FileKind, World};
 

@@ -9,8 +9,9 @@ mod output;
 use std::path::Path;
 use std::time::SystemTime;
 
+use mooring_contract::CseStatus;
 use mooring_contract::json::lossy;
-use mooring_contract::{CseStatus, shown};
+use mooring_redact::identifier;
 
 use crate::agent::Agent;
 use crate::cause;
@@ -247,8 +248,11 @@ fn interrupted(stopped: &Stopped) -> String {
         0 => String::new(),
         killed => format!(", {killed} of them by SIGKILL"),
     };
-    let names: Vec<String> =
-        left.iter().take(5).map(|(pid, name)| format!("{} (pid {pid})", shown(name))).collect();
+    let names: Vec<String> = left
+        .iter()
+        .take(5)
+        .map(|(pid, name)| format!("{} (pid {pid})", identifier(name)))
+        .collect();
     let left = match left.len() {
         0 => String::new(),
         left => format!("; {} still run: {}", count(left), names.join(", ")),

@@ -2,10 +2,9 @@
 //! looks like one.
 
 use mooring_contract::json::lossy;
+use mooring_redact::Redactor;
 
 use crate::paths::Layout;
-use crate::redact;
-use crate::redact::Redactor;
 use crate::running::Running;
 use crate::world::{OutputFilter, Stream, World};
 
@@ -82,7 +81,7 @@ impl OutputFilter for Output<'_> {
 
 struct Kept<'r> {
     /// Until the stream is over.
-    redacted: Option<redact::ForeignStream<'r>>,
+    redacted: Option<mooring_redact::ForeignStream<'r>>,
     end: Vec<u8>,
     cut: bool,
 }

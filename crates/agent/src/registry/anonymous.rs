@@ -4,13 +4,14 @@
 //! particular where the registry's challenge says so, and asks again. So does this, without the
 //! login of an earlier run, which could not tell what everybody may do.
 
+use mooring_redact::Secret;
+
 use super::answers::{self, Challenge};
 use super::flow::Flow;
 use super::session::{Question, Session};
 use super::trouble::{Party, Stop, Trouble};
 use super::{form, oras, trust};
 use crate::world::{HttpResponse, Url};
-use mooring_contract::Secret;
 
 /// One repository is enough to know.
 const CATALOGUE: &str = "/v2/_catalog?n=1";

@@ -1,7 +1,7 @@
 //! What bodies and headers say.
 
-use mooring_contract::Secret;
 use mooring_contract::json::{Dialect, Error, Kind, MAX_DEPTH, Reader};
+use mooring_redact::Secret;
 
 /// Enough for a sentence of Entra ID; foreign text, so it is also made safe to print.
 const COMPLAINT_CHARS: usize = 300;

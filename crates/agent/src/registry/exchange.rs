@@ -1,6 +1,6 @@
 //! Step 4: the identity's token becomes a refresh token of the registry.
 
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 use super::flow::Flow;
 use super::session::{Question, Session};

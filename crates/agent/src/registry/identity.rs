@@ -1,6 +1,6 @@
 //! Step 3: a token of the kubelet identity, from the instance metadata service (IMDS).
 
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 use super::flow::Flow;
 use super::session::{Question, Session};

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mooring_contract::Secret;
 use mooring_contract::json::lossy;
+use mooring_redact::Secret;
 
 use super::answers::excerpt;
 use super::flow::Flow;

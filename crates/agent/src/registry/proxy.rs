@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, SocketAddr};
 
-use mooring_contract::ProxyUrl;
+use mooring_redact::ProxyUrl;
 
 use crate::world::Url;
 

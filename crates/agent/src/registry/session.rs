@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mooring_contract::Secret;
+use mooring_redact::{Redactor, Secret};
 
 use super::FindOras;
 use super::budget::{self, Budget};
@@ -12,7 +12,6 @@ use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
 use crate::agent::Agent;
 use crate::cli::LoginFlags;
 use crate::log::Value;
-use crate::redact::Redactor;
 use crate::secrets;
 use crate::world::{HttpRequest, HttpResponse, Roots, Url};
 

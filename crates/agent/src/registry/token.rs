@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
-use mooring_contract::Secret;
 use mooring_contract::json::{Kind, MAX_DEPTH};
+use mooring_redact::Secret;
 
 use super::answers::{members, object};
 

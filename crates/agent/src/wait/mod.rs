@@ -20,6 +20,7 @@ use crate::paths::{
     BASE_PREP_SENTINEL, CONTAINERS_DIR, NBC_COMMAND, NODE_CONFIG, REPORT, RUN_DIR, SENTINEL,
 };
 use crate::provision::NOT_STARTED;
+use crate::report_redaction::redact_report;
 use crate::running::{self, Running};
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Stream, Watch, WatchFailure, Woken};
@@ -59,12 +60,12 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     };
     agent.finished(Task::ProvisionWait, start, verdict.error.as_deref());
     // The log has the report as it is; what is printed for Azure says the cause, too.
-    let shown = fit(agent.redactor.redact_report(&printed));
+    let shown = fit(redact_report(&agent.redactor, &printed));
     let shown = lossy(&shown).into_owned();
     agent.info("provision-wait finished", &[("provisionOutput", Value::Text(&shown))]);
     let told = cause::added_to(printed);
     let told = name_hotfix(agent, told);
-    let printed = fit(agent.redactor.redact_report(&told));
+    let printed = fit(redact_report(&agent.redactor, &told));
     agent.world.print(Stream::Out, &printed);
     agent.world.print(Stream::Out, b"\n");
     verdict.exit_code

@@ -21,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 pub use host::Host;
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use http::Method;
 use jiff::Timestamp;
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ use azure_identity::{
     WorkloadIdentityCredentialOptions,
 };
 use jiff::Timestamp;
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 use super::{Credential, IdentityError, Settings};
 use crate::cloud::Cloud;
@@ -102,7 +102,7 @@ impl Chain {
             source = cause.source();
         }
         for secret in self.secrets.iter().filter(|secret| !secret.is_empty()) {
-            text = text.replace(secret.expose(), mooring_contract::MASK);
+            text = text.replace(secret.expose(), mooring_redact::MASK);
         }
         safe(&text)
     }

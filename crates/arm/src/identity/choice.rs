@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 use super::IdentityError;
 
@@ -86,7 +86,7 @@ impl Settings {
             "workloadidentitycredential" => WorkloadIdentity,
             "managedidentitycredential" => ManagedIdentity,
             "dev" | "azureclicredential" => AzureCli,
-            _ => return Err(IdentityError::UnknownCredential(mooring_contract::shown(named))),
+            _ => return Err(IdentityError::UnknownCredential(mooring_redact::identifier(named))),
         }])
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 use crate::identity::IdentityError;
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use mooring_contract::shown;
+use mooring_redact::identifier;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -27,7 +27,7 @@ impl Call {
     pub fn new(method: Method, class: Class, path: &str, api_version: &str) -> Result<Self, Error> {
         match ArmPath::at_version(path, api_version) {
             Ok(target) => Ok(Self { method, target, class, body: Bytes::new(), condition: None }),
-            Err(error) => Err(Error::invalid(method, &shown(path), error.to_string())),
+            Err(error) => Err(Error::invalid(method, &identifier(path), error.to_string())),
         }
     }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use mooring_redact::identifier;
+
 use super::format::Format;
 use super::paths::FEATURES_PATH;
-use crate::shown;
 
 /// Feature toggles, sifted: those that a node can read, and a note about each of the others.
 ///
@@ -39,7 +40,7 @@ impl Features {
     /// characters into Latin-1 or `\u` escapes, and bash leaves NULs out of a heredoc.
     pub fn altered_keys(&self) -> impl Iterator<Item = String> {
         let arrives = |value: &str| value.bytes().all(|byte| byte.is_ascii() && byte != 0);
-        self.valid.iter().filter(move |(_, value)| !arrives(value)).map(|(key, _)| shown(key))
+        self.valid.iter().filter(move |(_, value)| !arrives(value)).map(|(key, _)| identifier(key))
     }
 
     /// The toggles that no format can deliver, sorted by key.
@@ -90,7 +91,7 @@ impl From<BTreeMap<String, String>> for Features {
 
 impl fmt::Debug for Features {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys: Vec<_> = self.valid_keys().map(shown).collect();
+        let keys: Vec<_> = self.valid_keys().map(identifier).collect();
         f.debug_struct("Features")
             .field("valid_keys", &keys)
             .field("dropped", &self.dropped)
@@ -124,7 +125,7 @@ pub struct DroppedFeature {
 
 impl DroppedFeature {
     fn new(key: &str, reason: DropReason) -> Self {
-        Self { key: shown(key), reason }
+        Self { key: identifier(key), reason }
     }
 
     /// The key, escaped, and cut when it is long.

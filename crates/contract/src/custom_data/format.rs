@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::shown;
+use mooring_redact::identifier;
 
 /// A form of custom data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,7 +48,7 @@ impl FromStr for Format {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let named = Self::ALL.into_iter().find(|format| format.as_str() == text);
-        named.ok_or_else(|| UnknownFormat { given: shown(text) })
+        named.ok_or_else(|| UnknownFormat { given: identifier(text) })
     }
 }
 

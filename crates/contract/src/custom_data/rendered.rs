@@ -2,13 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use mooring_redact::Secret;
 
 use super::boundary::Boundary;
 use super::features::{DroppedFeature, Features};
 use super::format::Format;
 use super::size::{TooLarge, base64_len};
 use super::{boothook, cloud_config, ignition, multipart, size};
-use crate::Secret;
 
 /// Custom data for one VM. It holds the node config and so its secrets: `Debug` masks it, and
 /// there is no `Display`.

@@ -14,8 +14,10 @@ mod writer;
 pub use error::{Error, Position, Problem};
 pub use reader::{Dialect, Elements, Kind, MAX_DEPTH, Members, Name, Reader};
 pub use string::lossy;
-pub use writer::{Escape, Layout, Writer, escape_into};
+pub use writer::{Layout, Writer};
+
+pub use mooring_redact::{Escape, escape_into};
 
 pub(crate) use error::PositionCursor;
+pub(crate) use mooring_redact::escaped_len;
 pub(crate) use number::{read_double, read_int32};
-pub(crate) use writer::escaped_len;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use mooring_redact::{ProxyUrl, Secret};
+
 use super::decode::Decoder;
 use super::encode::Encoder;
 use super::error::ParseError;
 use super::schema::{Field, Label, Value, implicit_field};
-use crate::{ProxyUrl, Secret};
 
 impl Value for String {
     const TYPE: &'static str = "string";

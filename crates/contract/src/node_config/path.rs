@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::looks_secret;
+use mooring_redact::looks_secret;
 
 /// The longest name that is told, of those that are not the contract's.
 const LONGEST_NAME: usize = 40;

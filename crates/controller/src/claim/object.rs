@@ -124,7 +124,7 @@ impl Object {
         let Self { metadata, spec, status } = self;
         let group = spec.node_class_ref.group.unwrap_or_default();
         if group != "karpenter.azure.com" {
-            return Err(NotAClaim::OtherCloud(mooring_contract::shown(&group)));
+            return Err(NotAClaim::OtherCloud(mooring_redact::identifier(&group)));
         }
         let shape = match &status {
             None => Shape::NoStatus,

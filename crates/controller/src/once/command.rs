@@ -120,7 +120,7 @@ fn silence(view: Option<&InstanceView>) -> Option<String> {
     }
     let shown = agent.statuses.iter().find_map(|status| status.display_status.clone());
     let shown = shown.unwrap_or_else(|| "no status".to_owned());
-    Some(format!("the VM's agent does not report ({})", mooring_contract::shown(&shown)))
+    Some(format!("the VM's agent does not report ({})", mooring_redact::identifier(&shown)))
 }
 
 /// Why Azure did not take the command.

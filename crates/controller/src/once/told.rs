@@ -1,6 +1,6 @@
 //! What is told of one node.
 
-use mooring_contract::printable::{is_plain_word, shell_word};
+use mooring_redact::{is_plain_word, shell_word};
 
 use crate::claim::image;
 use crate::record::Entry;

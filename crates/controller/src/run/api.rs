@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::Method;
-use mooring_contract::unquoted;
+use mooring_redact::{Limit, foreign};
 use serde_json::Value;
 
 /// A request that is not answered by then counts as lost. Less than what lies between the end of a
@@ -76,7 +76,7 @@ impl Api {
         answer.map_err(|_| unanswered("no answer in time"))?.map_err(|error| match error {
             kube::Error::Api(status) => Refusal {
                 status: Some(status.code),
-                what: crate::verdict::text::safe(&unquoted(&status.message), 512),
+                what: foreign(&status.message, Limit::Bytes(512)),
             },
             other => {
                 unanswered(&crate::verdict::text::safe(&mooring_kubeconfig::words(&other), 512))

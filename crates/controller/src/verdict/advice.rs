@@ -3,7 +3,7 @@
 //! Karpenter chooses the image of a node: an AKSNodeClass names an image family and, in newer versions only, exact
 //! versions. So the levers are few, and which of them exist is read from the cluster.
 
-use mooring_contract::printable::shell_word;
+use mooring_redact::shell_word;
 use serde_json::{Value, json};
 
 /// The budget that keeps drifted nodes on their image.

@@ -1,9 +1,7 @@
 //! A node's texts without its secrets.
 
-use mooring_agent::redact::Redactor;
-use mooring_contract::MASK;
 use mooring_contract::json::{Dialect, Escape, Kind, Layout, Reader, Writer};
-use mooring_diagnosis::{masked, names_secret};
+use mooring_redact::{MASK, Redactor, mask_line, names_secret};
 
 /// A text without secrets.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,7 +33,7 @@ fn lines(text: &str) -> String {
 
 /// A line of a log, which may be JSON of its own.
 fn line(line: &str) -> String {
-    document(line).unwrap_or_else(|| masked(line))
+    document(line).unwrap_or_else(|| mask_line(line).into_owned())
 }
 
 /// A text that is one JSON object or array: every string in it is cleaned, what stands behind the name of a secret goes

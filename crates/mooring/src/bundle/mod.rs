@@ -9,9 +9,9 @@ mod root;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mooring_agent::redact::Redactor;
 use mooring_agent::secrets;
-use mooring_contract::{node_config, shown};
+use mooring_contract::node_config;
+use mooring_redact::{Redactor, identifier};
 
 use crate::cluster_cli::ClusterArguments;
 use crate::failure::Failure;
@@ -68,7 +68,7 @@ pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
     let folder = Path::new(&arguments.what);
     let contents = if folder.is_dir() {
         let root = Root::open(folder).map_err(|error| {
-            Failure::unreadable(format!("cannot read `{}`: {error}", shown(&arguments.what)))
+            Failure::unreadable(format!("cannot read `{}`: {error}", identifier(&arguments.what)))
         })?;
         collect(&root)
     } else {
@@ -77,7 +77,7 @@ pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
     if contents.entries.is_empty() {
         return Err(Failure::unreadable(format!(
             "there is no file of a node in `{}`\nhint: name the node's root, the folder that has var/log/azure in it",
-            shown(&arguments.what)
+            identifier(&arguments.what)
         )));
     }
     let archive = contents.pack()?;

@@ -1,6 +1,6 @@
 //! What Azure and the record show of a node that cannot be looked into.
 
-use mooring_agent::redact::Redactor;
+use mooring_redact::Redactor;
 
 use super::archive::{Contents, Entry};
 use super::clean::clean;

@@ -49,7 +49,7 @@ fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, Failure> {
             ))),
             Some((other, _)) => Err(Failure::usage(format!(
                 "the check {} cannot be overridden\nhint: only {OPERATOR_GONE} can",
-                mooring_contract::shown(other)
+                mooring_redact::identifier(other)
             ))),
         })
         .collect()
@@ -102,7 +102,7 @@ pub(crate) fn timeout(
     }
     let Some(text) = environment(TIMEOUT).filter(|text| !text.is_empty()) else { return Ok(usual) };
     Ok(parse(&text).unwrap_or_else(|| {
-        let text = mooring_contract::shown(&text);
+        let text = mooring_redact::identifier(&text);
         write(&format!(
             "mooring: {TIMEOUT} is not a duration: '{text}'; taking {} s\n",
             usual.as_secs()

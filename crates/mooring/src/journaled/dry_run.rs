@@ -13,7 +13,7 @@ pub(crate) fn parse(value: Option<&str>) -> Result<bool, Failure> {
         "" | "false" | "0" | "no" | "off" | "n" | "f" => Ok(false),
         _ => Err(Failure::usage(format!(
             "invalid value '{}' for {VARIABLE}\nhint: use true, 1, yes, on, y or t for a dry run; false, 0, no, off, n, f or empty for none",
-            mooring_contract::shown(value)
+            mooring_redact::identifier(value)
         ))),
     }
 }

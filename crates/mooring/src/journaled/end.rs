@@ -1,7 +1,7 @@
 //! How a run ended, as an exit code and a sentence.
 
 use jiff::Timestamp;
-use mooring_contract::printable::{printable, shell_word};
+use mooring_redact::{printable, shell_word};
 use mooring_workflow::command::CommandResult;
 use mooring_workflow::lock::{Liveness, Lock, SILENCE};
 use mooring_workflow::process::{liveness, this_process};

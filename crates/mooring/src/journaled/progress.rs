@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use mooring_contract::printable::{printable, printable_lines};
+use mooring_redact::{printable, printable_lines};
 
 pub(crate) struct Progress {
     terminal: bool,

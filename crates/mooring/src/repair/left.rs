@@ -58,7 +58,7 @@ pub(crate) fn absence(operator: &Operator) -> String {
     let target = &operator.settings().target;
     let [cluster, group, subscription] =
         [&target.cluster, &target.resource_group, &target.subscription]
-            .map(|name| mooring_contract::shown(name));
+            .map(|name| mooring_redact::identifier(name));
     format!(
         "cluster {cluster} was not found in resource group {group} of subscription {subscription}"
     )

@@ -12,7 +12,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use mooring_contract::printable;
+use mooring_redact::printable;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
 use mooring_repair::plan::PlanError;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use mooring_contract::printable;
+use mooring_redact::printable;
 use mooring_repair::begin::may_begin;
 use mooring_repair::guards::Verdict;
 use mooring_repair::report::{DetectionReport, RunReport};

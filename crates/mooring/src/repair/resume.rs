@@ -1,6 +1,6 @@
 //! `mooring repair resume`: reviews an unfinished run, asks where it must, and continues it.
 
-use mooring_contract::printable;
+use mooring_redact::printable;
 use mooring_repair::begin::may_begin;
 use mooring_repair::plan::{Plan, Step};
 use mooring_repair::resume::{Consent, Footing, Fresh, further_overrides};

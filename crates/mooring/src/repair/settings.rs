@@ -67,7 +67,7 @@ pub(crate) const SIGNATURES: &str = "MOORING_SIGNATURES";
 pub(crate) fn read_signatures(settings: &mut Settings, file: Option<&str>) -> Result<(), Failure> {
     let Some(file) = file.map(str::trim).filter(|file| !file.is_empty()) else { return Ok(()) };
     let text = std::fs::read_to_string(file).map_err(|error| {
-        let file = mooring_contract::shown(file);
+        let file = mooring_redact::identifier(file);
         Failure::usage(format!(
             "read signatures from {file}: {error}\nhint: --signatures and {SIGNATURES} name a YAML file (docs/RUNBOOK.md)"
         ))

@@ -1,6 +1,6 @@
 //! Reports as text, on standard output.
 
-use mooring_contract::printable::{markdown, printable};
+use mooring_redact::{markdown, printable};
 use mooring_repair::guards::Verdict;
 use mooring_repair::history::summaries;
 use mooring_repair::plan;

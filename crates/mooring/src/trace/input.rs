@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Take};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
-use mooring_contract::{printable, shown};
+use mooring_redact::{identifier, printable};
 use mooring_trace::{File, is_wanted};
 
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ pub(crate) struct Input {
 /// Reads whatever the path leads to.
 pub(crate) fn read(path: &Path) -> Result<Input, Failure> {
     let failed = |error: io::Error| {
-        let name = shown(&path.to_string_lossy());
+        let name = identifier(&path.to_string_lossy());
         Failure::unreadable(format!("cannot read `{name}`: {error}"))
     };
     let mut input = Input::default();
@@ -175,7 +175,7 @@ impl Input {
         if bytes.len() as u64 == MAX_FILE {
             self.note(format!(
                 "of `{}` only the first {} KiB are read",
-                shown(&name),
+                identifier(&name),
                 MAX_FILE >> 10
             ));
         }
@@ -243,7 +243,7 @@ impl Input {
         let mut bytes = Vec::new();
         let read = skipped.and_then(|_| source.take(room).read_to_end(&mut bytes));
         if let Err(error) = read {
-            self.note(format!("`{}` breaks off: {error}", shown(&path)));
+            self.note(format!("`{}` breaks off: {error}", identifier(&path)));
         }
         if size > room {
             self.note(last_part(&path, room));
@@ -279,7 +279,7 @@ fn pax_name(entry: &mut impl Read) -> Option<Option<Vec<u8>>> {
 }
 
 fn last_part(name: &str, bytes: u64) -> String {
-    format!("of `{}` only the last {} KiB are read", shown(name), bytes >> 10)
+    format!("of `{}` only the last {} KiB are read", identifier(name), bytes >> 10)
 }
 
 fn is_tar(head: &[u8]) -> bool {

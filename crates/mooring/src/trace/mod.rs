@@ -5,8 +5,7 @@ pub(crate) mod input;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mooring_contract::printable::printable_lines;
-use mooring_contract::shown;
+use mooring_redact::{identifier, printable_lines};
 use mooring_trace::{Timeline, chrome, html, json, otlp, table};
 
 use crate::failure::Failure;
@@ -66,7 +65,7 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
     }
     let timelines = mooring_trace::read(&input.files);
     if timelines.iter().all(Timeline::is_empty) {
-        let name = shown(&arguments.path.to_string_lossy());
+        let name = identifier(&arguments.path.to_string_lossy());
         let why = timelines
             .iter()
             .flat_map(|one| &one.skipped)
@@ -92,5 +91,5 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
 
 #[expect(clippy::print_stderr, reason = "what is no data goes to standard error")]
 pub(crate) fn say(note: &str) {
-    eprintln!("mooring: {}", mooring_contract::printable(note));
+    eprintln!("mooring: {}", mooring_redact::printable(note));
 }

@@ -38,7 +38,7 @@ pub(crate) fn read(text: &str) -> Vec<Told> {
             if failed || message.starts_with("aks-node-controller finished") {
                 open.end = Some(at);
                 open.failed = failed;
-                open.message = tidy(&mooring_diagnosis::masked(member("error")), LONGEST_MESSAGE);
+                open.message = tidy(&mooring_redact::mask_line(member("error")), LONGEST_MESSAGE);
             }
         }
     }

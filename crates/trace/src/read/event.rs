@@ -47,7 +47,7 @@ pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<Event, String> {
         _ if failed && kind != Kind::Run => message,
         _ => "",
     };
-    let message = tidy(&mooring_diagnosis::masked(said), LONGEST_MESSAGE);
+    let message = tidy(&mooring_redact::mask_line(said), LONGEST_MESSAGE);
     let name = path.rsplit('/').next().unwrap_or(path);
     let told = Told { name: task, kind, start, end, failed, source: Source::Event, message };
     Ok(Event { told, named: stamp::of_file_name(name), summary })

@@ -15,7 +15,7 @@ pub(super) struct Tested {
 /// The crate that is examined if none is named.
 pub(super) const DEFAULT: &str = "repair";
 
-pub(super) const TABLE: [Tested; 15] = [
+pub(super) const TABLE: [Tested; 16] = [
     Tested {
         name: "agent",
         files: &["crates/agent/src/**"],
@@ -29,7 +29,6 @@ pub(super) const TABLE: [Tested; 15] = [
             "--test=node",
             "--test=panic",
             "--test=promises",
-            "--test=redact",
         ],
         skipped: &[
             "bootstrap::",
@@ -96,6 +95,12 @@ pub(super) const TABLE: [Tested; 15] = [
             "second_signal",
             "signal_stops",
         ],
+    },
+    Tested {
+        name: "redact",
+        files: &["crates/redact/src/**"],
+        tests: &["--tests", "--features=json"],
+        skipped: &[],
     },
     Tested {
         name: "repair",

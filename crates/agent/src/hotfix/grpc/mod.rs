@@ -12,7 +12,7 @@ mod status;
 
 use std::io::{self, Read, Write};
 
-use mooring_contract::Secret;
+use mooring_redact::Secret;
 
 pub use hpack::{Header, HpackError, decode as decode_headers};
 pub use status::Status;

@@ -6,7 +6,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_contract::shown;
+use mooring_redact::identifier;
 
 use super::gzip::decompress_all;
 
@@ -213,7 +213,7 @@ fn read_entry(lines: &mut Lines<'_>, margin: usize) -> Result<WriteFile, String>
             "owner" => &mut entry.owner,
             "encoding" => &mut entry.encoding,
             "content" => &mut entry.content,
-            other => return Err(at(number, &format!("unknown key {}", shown(other)))),
+            other => return Err(at(number, &format!("unknown key {}", identifier(other)))),
         };
         if slot.is_some() {
             return Err(at(number, &format!("duplicate {key}")));
@@ -289,7 +289,7 @@ impl Entry {
         }
         let owner = text(self.owner, "owner")?;
         if !matches!(owner.as_str(), "" | "root") {
-            return Err(format!("unsupported owner {}", shown(&owner)));
+            return Err(format!("unsupported owner {}", identifier(&owner)));
         }
         let permissions = text(self.permissions, "permissions")?;
         let mode = match permissions.as_str() {
@@ -298,7 +298,7 @@ impl Entry {
                 let is_octal = digits.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
                 let mode =
                     u32::from_str_radix(digits, 8).ok().filter(|mode| is_octal && *mode <= 0o777);
-                mode.ok_or_else(|| format!("unsupported permissions {}", shown(digits)))?
+                mode.ok_or_else(|| format!("unsupported permissions {}", identifier(digits)))?
             }
         };
         let content = self.content.unwrap_or_default();
@@ -308,7 +308,7 @@ impl Entry {
                 decompress_all(&content, MAX_FILE_BYTES).map_err(|error| error.to_string())?
             }
             "base64" => decode_base64(&content).ok_or("content is not base64")?,
-            other => return Err(format!("unsupported encoding {}", shown(other))),
+            other => return Err(format!("unsupported encoding {}", identifier(other))),
         };
         if content.len() > MAX_FILE_BYTES {
             return Err(format!("larger than {MAX_FILE_BYTES} bytes"));

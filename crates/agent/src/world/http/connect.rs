@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mooring_contract::ProxyUrl;
+use mooring_redact::ProxyUrl;
 
 use super::super::tool;
 use super::deadline::{Duplex, Limited, Limits};

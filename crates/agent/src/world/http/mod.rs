@@ -23,7 +23,7 @@ use std::fmt;
 use std::io::{BufReader, Write as _};
 use std::time::Duration;
 
-use mooring_contract::{ProxyUrl, Secret};
+use mooring_redact::{ProxyUrl, Secret};
 
 use deadline::Limits;
 

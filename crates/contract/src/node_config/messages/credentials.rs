@@ -1,7 +1,8 @@
 //! Who the node is, and how it proves it.
 
+use mooring_redact::Secret;
+
 use super::enums::{BootstrappingAuthMethod, ClusterJoinMethod};
-use crate::Secret;
 use crate::node_config::schema::message;
 
 message! {

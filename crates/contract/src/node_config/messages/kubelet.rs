@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use mooring_redact::Secret;
+
 use super::enums::KubeletDisk;
-use crate::Secret;
 use crate::node_config::schema::message;
 
 message! {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use mooring_redact::{ProxyUrl, Secret};
+
 use super::enums::{NetworkPlugin, NetworkPolicy};
 use crate::node_config::schema::message;
-use crate::{ProxyUrl, Secret};
 
 message! {
     /// The container network.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use mooring_redact::ProxyUrl;
+
 use super::binaries::{ContainerdConfig, GpuConfig, KubeBinaryConfig, RuncConfig};
 use super::cluster::{ApiServerConfig, ClusterConfig, CustomCloudConfig};
 use super::credentials::{
@@ -11,7 +13,6 @@ use super::enums::WorkloadRuntime;
 use super::kubelet::KubeletConfig;
 use super::linux_os::CustomLinuxOsConfig;
 use super::network::{CustomSearchDomainConfig, HttpProxyConfig, LocalDnsProfile, NetworkConfig};
-use crate::ProxyUrl;
 use crate::node_config::schema::message;
 
 message! {

@@ -3,7 +3,7 @@
 use mooring_diagnosis::Diagnosis;
 
 use crate::verdict::failure::{Failure, Source};
-use crate::verdict::text::{bounded, printable, safe};
+use crate::verdict::text::{bounded, safe};
 
 /// A condition's message is at most this long, although the API would take 32 KiB: it is read in a
 /// terminal, every write of the claim carries it, and Karpenter repeats all of it in an event.
@@ -179,7 +179,7 @@ fn cause(told: &Diagnosis) -> String {
 /// A sentence of the catalogue's or a rule's, without its full stop. These are our own words, so
 /// nothing is masked: advice may name an option such as `--cacert`.
 fn clause(sentence: &str, most: usize) -> String {
-    let sentence = bounded(&printable(sentence), most);
+    let sentence = bounded(&mooring_redact::one_line(sentence), most);
     sentence.trim_end_matches(['.', ' ']).to_owned()
 }
 

@@ -1,6 +1,6 @@
-//! Secrets never reach what we write.
+//! Known secrets in every encoding.
 //!
-//! A [`Redactor`] is built once from every secret value that the agent knows. It finds them in
+//! A [`Redactor`] is built once from every secret value that the caller knows. It finds them in
 //! any text: as they are, line by line, decoded, and in each of the encodings that the
 //! scripts, their tools and our own logs use (`encodings`).
 //!
@@ -15,15 +15,15 @@
 //! same reason a base64 form counts from six characters on. Secrets encoded twice are found only
 //! if a known value is one of the two layers, as with base64 of the base64 in a node config.
 //!
-//! **What it costs.** Per byte of text one look into a bitmap and, where that hits, a binary search
+//! **Cost.** Per byte of text one lookup in a bitmap and, where that hits, a binary search
 //! over the pieces, each comparison at most 64 bytes, and at most 60 steps from a piece to a shorter
 //! one: `O(text * log(pieces))` for any text and any secrets. A match that fails late, as `aaaa...`
 //! does against `aaa...ab`, costs no more than one that succeeds.
 
 mod encodings;
 mod foreign;
-mod mask;
 mod pieces;
+mod placeholder;
 mod stream;
 mod values;
 
@@ -33,7 +33,7 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
-use mooring_contract::MASK;
+use crate::MASK;
 
 pub use foreign::ForeignStream;
 use pieces::Pieces;
@@ -61,7 +61,7 @@ impl Redactor {
             patterns.add(&value);
         }
         let pieces = patterns.into_pieces();
-        let mask = mask::for_pieces(&pieces);
+        let mask = placeholder::for_pieces(&pieces);
         Self { pieces, mask }
     }
 
@@ -80,10 +80,10 @@ impl Redactor {
         }
     }
 
-    /// `text`, in whatever encoding, with a mask in place of every secret.
+    /// Returns `text`, in any encoding, with a mask in place of every secret.
     ///
     /// The result holds no secret in any form, so redacting it again changes nothing. (For the one
-    /// exception, which needs half a dozen odd secrets at once, see `mask`.)
+    /// exception, which needs half a dozen odd secrets at once, see `placeholder`.)
     #[must_use]
     pub fn redact_bytes<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         if self.pieces.is_empty() {
@@ -95,7 +95,7 @@ impl Redactor {
             return Cow::Borrowed(text);
         };
         let mut out = text[..first].to_vec();
-        self.write(&text[first..], Rest::Complete, &mut Run::default(), &mut out);
+        self.write(&text[first..], Input::Complete, &mut Run::default(), &mut out);
         Cow::Owned(out)
     }
 
@@ -106,11 +106,11 @@ impl Redactor {
     }
 
     /// Writes as much of `text` as can be decided; returns how many bytes that was.
-    fn write(&self, text: &[u8], rest: Rest, run: &mut Run, out: &mut Vec<u8>) -> usize {
+    fn write(&self, text: &[u8], input: Input, run: &mut Run, out: &mut Vec<u8>) -> usize {
         let mut written = 0;
         for at in 0..text.len() {
             let ahead = &text[at..];
-            if rest == Rest::ToCome && self.pieces.may_become_one(ahead) {
+            if input == Input::Partial && self.pieces.may_become_one(ahead) {
                 out.extend_from_slice(&text[written..at]);
                 return at;
             }
@@ -140,16 +140,16 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// What follows the text at hand.
+/// The completeness of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rest {
-    /// Nothing.
+enum Input {
+    /// The whole text.
     Complete,
-    /// Unknown bytes, so that a secret may begin here and end there.
-    ToCome,
+    /// More bytes follow, so a secret may begin here and end there.
+    Partial,
 }
 
-/// Where the writer stands between two calls.
+/// The state of the writer between two calls.
 #[derive(Default)]
 struct Run {
     /// This many of the next bytes belong to a match that has begun.

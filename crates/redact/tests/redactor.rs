@@ -4,9 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use mooring_agent::redact::Redactor;
-use mooring_contract::json::{Escape, escape_into};
-use mooring_contract::node_config::parse;
+use mooring_redact::{Escape, ProxyUrl, Redactor, escape_into};
 use proptest::prelude::*;
 
 fn redacted(secret: &str, text: &str) -> String {
@@ -91,8 +89,8 @@ fn base64_that_is_wrapped_into_lines_is_masked_line_by_line() {
 
 #[test]
 fn a_proxys_password_is_masked_in_the_header_made_from_it() {
-    let config = parse(br#"{"http_proxy_config": {"http_proxy": "http://user:p%40ssword@proxy"}}"#);
-    let redactor = Redactor::new(config.unwrap().config.expose_secrets());
+    let proxy = ProxyUrl::from("http://user:p%40ssword@proxy");
+    let redactor = Redactor::new(proxy.expose_secrets());
     for (text, expected) in [
         ("http_proxy=http://user:p%40ssword@proxy", "http_proxy=http://[secret]@proxy"),
         (
@@ -157,7 +155,7 @@ fn neither_a_redactor_nor_a_stream_prints_its_secrets() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// At each end one character may remain that also stands for bits of a neighbour.
+    /// At each end one character may remain that also encodes bits of its neighbor.
     #[test]
     fn base64_around_a_secret_shows_nothing_but_the_neighbours(
         before in "[a-z]{0,7}",

@@ -1,47 +1,53 @@
-//! Sentences of libraries and services, without the values that they quote.
+//! Errors of libraries and services, without the values that they quote.
 
-/// What stands in front of a quoted value, and the quote.
-const BEFORE: [(&str, char); 5] = [
+use std::borrow::Cow;
+
+/// The text before a quoted value, and the quote.
+const PREFIXES: [(&str, char); 5] = [
     ("string ", '"'),
     ("value: ", '"'),
     ("but is ", '\''),
     ("unknown variant ", '`'),
     ("unknown field ", '`'),
 ];
-/// A value that is no text is told as JSON, whose end nobody can tell.
-const NO_TEXT: [&str; 2] = ["value: {", "value: ["];
-const CUT: &str = "…";
+/// Values that are quoted as JSON, whose end is unknown.
+const JSON_PREFIXES: [&str; 2] = ["value: {", "value: ["];
+const ELLIPSIS: &str = "…";
 
-/// The sentence, with a dot for every value that it quotes from what was read: `invalid type: string "…", expected …` of
-/// a parser, `spec.x: Invalid value: "…": must be …` of an API server.
+/// Returns the message with an ellipsis for every value of the input that it quotes: `invalid type: string "…",
+/// expected …` of a parser, `spec.x: Invalid value: "…": must be …` of an API server.
 #[must_use]
-pub fn unquoted(text: &str) -> String {
+pub fn drop_quoted_values(text: &str) -> Cow<'_, str> {
+    if next_quote(text).is_none() {
+        return Cow::Borrowed(text);
+    }
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((end, quote)) = next_quote(rest) {
         shown.push_str(&rest[..end]);
         let Some(quote) = quote else {
-            shown.push_str(CUT);
-            return shown;
+            shown.push_str(ELLIPSIS);
+            return Cow::Owned(shown);
         };
-        shown.push_str(CUT);
+        shown.push_str(ELLIPSIS);
         rest = rest.get(end + closing(&rest[end..], quote)..).unwrap_or_default();
     }
-    shown + rest
+    Cow::Owned(shown + rest)
 }
 
-/// Where the first quoted value begins, and its quote if it is a text.
+/// Finds the start of the first quoted value, and its quote if it is a string.
 fn next_quote(text: &str) -> Option<(usize, Option<char>)> {
-    let texts = BEFORE.iter().filter_map(|(before, quote)| {
+    let texts = PREFIXES.iter().filter_map(|(before, quote)| {
         let quoted = format!("{before}{quote}");
         Some((text.find(&quoted)? + quoted.len(), Some(*quote)))
     });
-    let others =
-        NO_TEXT.iter().filter_map(|before| Some((text.find(before)? + before.len() - 1, None)));
+    let others = JSON_PREFIXES
+        .iter()
+        .filter_map(|before| Some((text.find(before)? + before.len() - 1, None)));
     texts.chain(others).min_by_key(|(end, _)| *end)
 }
 
-/// How long the value is; all of the rest if it never ends.
+/// Returns the length of the value; all of the rest if it never ends.
 fn closing(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, character) in text.char_indices() {
@@ -57,10 +63,10 @@ fn closing(text: &str, quote: char) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::unquoted;
+    use super::drop_quoted_values;
 
     #[test]
-    fn no_value_passes() {
+    fn quoted_values_are_dropped() {
         for (text, shown) in [
             (
                 r#"invalid type: string "CANARY", expected a map"#,
@@ -75,14 +81,14 @@ mod tests {
             (r#"spec: Invalid value: {"key":"CANARY"}: no"#, "spec: Invalid value: …"),
             ("must be a URL, but is 'http://u:CANARY@h'", "must be a URL, but is '…'"),
         ] {
-            assert_eq!(unquoted(text), shown);
+            assert_eq!(drop_quoted_values(text), shown);
         }
     }
 
     #[test]
-    fn a_sentence_without_values_stays() {
+    fn message_without_values_is_unchanged() {
         for text in ["", "\"quoted\" is fine", "value: 4", "größer als \"…\""] {
-            assert_eq!(unquoted(text), text);
+            assert_eq!(drop_quoted_values(text), text);
         }
     }
 }

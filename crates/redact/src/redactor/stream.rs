@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use mooring_contract::MASK;
-
-use super::{Redactor, Rest, Run};
+use super::{Input, Redactor, Run};
+use crate::MASK;
 
 /// Redacts a text that arrives in chunks, cut anywhere.
 ///
 /// The bytes written are those that [`Redactor::redact_bytes`] gives for the whole text. Held back
 /// is only the longest end of the text that may be the beginning of a secret, at most 63 bytes;
-/// everything else is written at once, because a person may be watching.
+/// everything else is written at once, because the output may be watched.
 pub struct Stream<'r> {
     redactor: &'r Redactor,
     pub(super) held: Vec<u8>,
@@ -25,13 +24,13 @@ impl<'r> Stream<'r> {
     /// Takes the next chunk and appends to `out` what is safe to show.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         self.held.extend_from_slice(chunk);
-        let decided = self.redactor.write(&self.held, Rest::ToCome, &mut self.run, out);
+        let decided = self.redactor.write(&self.held, Input::Partial, &mut self.run, out);
         self.held.drain(..decided);
     }
 
     /// Appends to `out` what was held back: no more text will come.
     pub fn finish(mut self, out: &mut Vec<u8>) {
-        self.redactor.write(&self.held, Rest::Complete, &mut self.run, out);
+        self.redactor.write(&self.held, Input::Complete, &mut self.run, out);
     }
 }
 

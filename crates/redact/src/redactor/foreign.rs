@@ -1,21 +1,19 @@
-//! Secrets that the agent does not know, in text that others wrote.
+//! Secrets that the caller does not know, in text of other systems.
 //!
 //! A script under `set -x` prints tokens and passwords that are in no config. They are found by heuristics
-//! ([`mooring_contract::masking`]), which need whole lines: what announces a secret precedes it. So a line is held
+//! ([`secret_ranges`]), which need whole lines: what announces a secret precedes it. So a line is held
 //! back until it ends; of a line without an end, all but its last part.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use mooring_contract::masking::secret_ranges;
-use mooring_contract::{MASK, json};
-
 use super::{Redactor, Stream};
+use crate::{MASK, secret_ranges};
 
 /// A longer line is written in parts.
 const MAX_LINE: usize = 64 * 1024;
-/// How much of a part is kept to recognize what precedes and follows its end.
+/// The length of a part that is kept to recognize what precedes and follows its end.
 const CONTEXT: usize = 4 * 1024;
 /// A value in quotes, or a private key, may continue on this many lines. A quote that is never closed ends here.
 const MAX_CONTINUATION: u32 = 64;
@@ -66,66 +64,15 @@ impl Redactor {
         self.mask_likely(&self.redact(text))
     }
 
-    fn mask_likely(&self, text: &str) -> String {
+    /// Returns foreign text with a mask in place of every likely secret, which may continue on the next lines.
+    #[must_use]
+    pub fn mask_likely(&self, text: &str) -> String {
         let mut lines = Lines::new(self.mask);
         let mut out = Vec::with_capacity(text.len());
         lines.push(text.as_bytes(), &mut out);
         lines.finish(&mut out);
-        json::lossy(&out).into_owned()
+        String::from_utf8_lossy(&out).into_owned()
     }
-
-    /// Returns a report of the scripts with a mask in place of every known and every likely secret. Of a JSON document
-    /// only the strings that hold one change, so that it remains valid.
-    #[must_use]
-    pub fn redact_report(&self, report: &[u8]) -> Vec<u8> {
-        let report = self.redact_bytes(report);
-        let mut reader = json::Reader::new(&report, json::Dialect::Go);
-        let is_json = reader.skip(json::MAX_DEPTH).and_then(|()| reader.end()).is_ok();
-        if !is_json {
-            return self.mask_likely(&json::lossy(&report)).into_bytes();
-        }
-        let mut out = Vec::with_capacity(report.len());
-        let mut rest = &*report;
-        // Outside of strings, JSON has no quotes.
-        while let Some(start) = rest.iter().position(|&byte| byte == b'"') {
-            let (before, string) = rest.split_at(start);
-            out.extend_from_slice(before);
-            let length = string_length(string);
-            let (string, behind) = string.split_at(length);
-            out.extend_from_slice(&self.redact_string(string));
-            rest = behind;
-        }
-        out.extend_from_slice(rest);
-        out
-    }
-
-    /// A string of JSON, quotes included.
-    fn redact_string<'s>(&self, string: &'s [u8]) -> Cow<'s, [u8]> {
-        let Ok(text) = json::Reader::new(string, json::Dialect::Go).string() else {
-            return Cow::Borrowed(string);
-        };
-        let redacted = self.mask_likely(&text);
-        if redacted == *text {
-            return Cow::Borrowed(string);
-        }
-        let mut quoted = String::from("\"");
-        json::escape_into(&mut quoted, &redacted, json::Escape::HtmlReplaced);
-        quoted.push('"');
-        Cow::Owned(quoted.into_bytes())
-    }
-}
-
-/// How long a string of JSON is that begins here, quotes included.
-fn string_length(text: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    text.len()
 }
 
 /// Masks likely secrets line by line.
@@ -133,19 +80,19 @@ struct Lines {
     mask: &'static str,
     /// The line so far; of a long one, its last part and some of what was written before.
     line: Vec<u8>,
-    /// How much of `line` is written.
+    /// The length of `line` that is written.
     written: usize,
-    /// Whether what was written last is a mask.
+    /// True if the last output is a mask.
     ends_masked: bool,
-    /// Whether a beginning of the line was dropped.
+    /// True if the start of the line was dropped.
     is_part: bool,
     continuation: Option<Continuation>,
 }
 
-/// A secret that goes on on the next line.
+/// A secret that continues on the next line.
 #[derive(Clone, Copy)]
 struct Continuation {
-    /// What ends it.
+    /// The end marker.
     end: &'static [u8],
     lines_left: u32,
 }
@@ -235,7 +182,7 @@ impl Lines {
         secrets
     }
 
-    /// Decides whether a secret of this line goes on on the next one.
+    /// Decides whether a secret of this line continues on the next one.
     fn continued(&self, secrets: &[Range<usize>]) -> Option<Continuation> {
         let begun = |end| Some(Continuation { end, lines_left: MAX_CONTINUATION });
         if self.is_part {
@@ -267,7 +214,7 @@ impl Lines {
 
 const END_OF_KEY: &[u8] = b"-----END";
 
-/// Where the content of a private key begins.
+/// Returns the start of the content of a private key.
 fn private_key(text: &[u8]) -> Option<usize> {
     const HEAD: &[u8] = b"PRIVATE KEY-----";
     let begin = find(text, b"-----BEGIN")?;
@@ -376,23 +323,5 @@ mod tests {
         stream.push(b"\xff\xfe a\xc3 PASSWORD=\xffhunter b\xe2\x82\n\x80", &mut out);
         stream.finish(&mut out);
         assert_eq!(out, b"\xff\xfe a\xc3 PASSWORD=[secret] b\xe2\x82\n\x80");
-    }
-
-    #[test]
-    fn report_keeps_its_shape_and_loses_its_secrets() {
-        let redactor = redactor();
-        let report = br#"{ "ExitCode": "50",  "Output": "+ TOKEN=hunter-two\n+ x \u003cknown-secret-value", "BootDatapoints": {"A": "\u003c"} }"#;
-        let shown = String::from_utf8(redactor.redact_report(report)).unwrap();
-        assert_eq!(
-            shown,
-            r#"{ "ExitCode": "50",  "Output": "+ TOKEN=[secret]\n+ x \u003c[secret]", "BootDatapoints": {"A": "\u003c"} }"#
-        );
-        let plain = br#"{"ExitCode":"0","Output":"a\/b \u00e9","Error":""}"#;
-        assert_eq!(redactor.redact_report(plain), plain);
-        assert_eq!(
-            redactor.redact_report(b"not json TOKEN=hunter-two"),
-            b"not json TOKEN=[secret]"
-        );
-        assert_eq!(redactor.redact_report(b""), b"");
     }
 }

@@ -1,4 +1,4 @@
-//! What redaction costs: `cargo bench -p mooring-agent`.
+//! Time of redaction: `cargo bench -p mooring-redact`.
 //!
 //! Aims: a redactor for a node's secrets, a private key among them, in under 2 ms; redacting output
 //! that holds no secret at more than 100 MB/s; no text, however hostile, below 1 MB/s.
@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use mooring_agent::redact::Redactor;
+use mooring_redact::Redactor;
 
 fn main() {
     divan::main();
@@ -46,7 +46,7 @@ fn secrets() -> Vec<String> {
     ]
 }
 
-/// What a bootstrap script prints under `set -x`.
+/// Output of a bootstrap script under `set -x`.
 fn output() -> Vec<u8> {
     let line =
         "+ retrycmd_if_failure 120 5 25 apt-get install -y --no-install-recommends nodejs=20.1.2\n";
@@ -82,7 +82,7 @@ fn nothing_but_a_private_key(bencher: Bencher) {
     redact(bencher, &secrets(), &text);
 }
 
-/// Every position is the beginning of a secret that is told from the text by its last byte.
+/// Every position is the start of a secret that differs from the text in its last byte only.
 #[divan::bench]
 fn almost_a_secret_everywhere(bencher: Bencher) {
     let secrets: Vec<String> = (4..60).map(|length| "a".repeat(length) + "b").collect();

@@ -1,17 +1,17 @@
-//! The forms in which a secret value may stand in a text.
+//! The forms of a secret value in a text.
 
 use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use mooring_contract::json::{Escape, escape_into};
 
 use super::pieces::Pieces;
+use crate::escape::{Escape, escape_into};
 
 /// Shorter base64 is found in too many words; the five characters of a four-byte secret are.
 const MIN_BASE64: usize = 6;
 
-/// Where `openssl` and `base64` break lines.
+/// Line lengths of `openssl` and `base64`.
 const WRAPPED_AT: [usize; 2] = [64, 76];
 
 /// Collects the forms of all values.
@@ -67,13 +67,13 @@ impl Patterns {
 const LOWER: &[u8; 16] = b"0123456789abcdef";
 const UPPER: &[u8; 16] = b"0123456789ABCDEF";
 
-/// The characters that the value's bytes determine when it stands inside a longer encoded text,
+/// Returns the characters that the value's bytes determine inside a longer encoded text,
 /// for each of the three ways to fall on groups of three bytes.
 fn base64(value: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     (0..3).filter_map(move |bytes_before: usize| {
         let padded = [&[0; 2][..bytes_before], value].concat();
-        // A character stands for 6 bits. The first that lies wholly behind what comes before, and
-        // the last that ends before what comes after:
+        // A character encodes 6 bits. The first character without bits of the prefix, and the end of
+        // the last one without bits of the suffix:
         let first = (bytes_before * 8).div_ceil(6);
         let end = padded.len() * 8 / 6;
         let core = STANDARD_NO_PAD.encode(&padded).into_bytes().get(first..end)?.to_vec();
@@ -114,7 +114,7 @@ fn percent_encoded(value: &[u8], digits: &[u8; 16], blank: &[u8]) -> Vec<u8> {
     encoded
 }
 
-/// The ways to quote a text: JSON, Go, shells, and our own `shown`.
+/// The ways to quote a text: JSON, Go, shells, and our own `identifier`.
 fn text_forms(value: &str) -> Vec<String> {
     let slashes_escaped = |text: &str| text.replace('/', "\\/");
     if value.bytes().all(|byte| byte == b'/' || is_never_escaped(byte)) {
@@ -144,7 +144,7 @@ fn is_never_escaped(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b" -._~+=:@,;%".contains(&byte)
 }
 
-/// What stands between the quotes of Go's `%q`.
+/// Returns the text between the quotes of Go's `%q`.
 fn go_quoted(value: &str) -> String {
     let mut quoted = String::with_capacity(value.len() + 16);
     for character in value.chars() {
@@ -161,7 +161,7 @@ fn go_quoted(value: &str) -> String {
     quoted
 }
 
-/// What stands between the quotes of `$'...'`, which `bash -x` uses for control characters.
+/// Returns the text between the quotes of `$'...'`, which `bash -x` uses for control characters.
 fn ansi_c_quoted(value: &str) -> String {
     let mut quoted = String::with_capacity(value.len() + 16);
     for character in value.chars() {
@@ -176,7 +176,7 @@ fn ansi_c_quoted(value: &str) -> String {
     quoted
 }
 
-/// What stands between the quotes of `"..."` in the output of `export -p`.
+/// Returns the text between the quotes of `"..."` in the output of `export -p`.
 fn shell_double_quoted(value: &str) -> String {
     let mut quoted = String::with_capacity(value.len() + 16);
     for character in value.chars() {

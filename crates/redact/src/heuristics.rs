@@ -1,6 +1,6 @@
-//! Texts that are secrets by their looks, whatever is said of them.
+//! Texts that are likely secrets by their form alone.
 
-/// Whether a text holds a JWT, a bootstrap token (`abcdef.0123456789abcdef`) or a long run of base64 or
+/// Returns true if a text contains a JWT, a bootstrap token (`abcdef.0123456789abcdef`) or a long run of base64 or
 /// hexadecimal digits.
 #[must_use]
 pub fn looks_secret(text: &str) -> bool {
@@ -27,7 +27,7 @@ mod tests {
     use super::looks_secret;
 
     #[test]
-    fn tokens_keys_and_hashes_look_secret_and_names_do_not() {
+    fn tokens_keys_and_hashes_look_secret_but_names_do_not() {
         for secret in [
             "eyJhbGciOiJSUzI1NiJ9.e30.c2ln",
             "abcdef.0123456789abcdef",

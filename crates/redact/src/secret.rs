@@ -1,16 +1,16 @@
-//! Values that must not print.
+//! Values that must not be printed.
 //!
 //! Neither type has `Display`, `Serialize` or `Deref`: the only way to the text is a call of
 //! `expose()`, which is easy to find in a review.
 //!
 //! ```compile_fail
-//! let token = mooring_contract::Secret::from("abcdef.0123456789abcdef");
+//! let token = mooring_redact::Secret::from("abcdef.0123456789abcdef");
 //! println!("{token}");
 //! ```
 
 use std::fmt;
 
-/// What stands in place of a secret wherever it could be printed.
+/// The placeholder that is printed for a secret.
 pub const MASK: &str = "[secret]";
 
 /// A secret text, such as a bootstrap token or a private key.
@@ -24,7 +24,7 @@ impl Secret {
         &self.0
     }
 
-    /// True if there is no secret at all.
+    /// Returns true if the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -54,7 +54,7 @@ impl ProxyUrl {
         &self.0
     }
 
-    /// True if no proxy is set.
+    /// Returns true if the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -69,7 +69,7 @@ impl ProxyUrl {
         self.split().map(|(_, user_info, _)| user_info)
     }
 
-    /// Everything that must be redacted: the user information as a whole and its password alone.
+    /// Returns everything that must be redacted: the user information as a whole and its password alone.
     pub fn expose_secrets(&self) -> impl Iterator<Item = &str> {
         let user_info = self.expose_user_info();
         let password =
@@ -77,7 +77,7 @@ impl ProxyUrl {
         user_info.into_iter().chain(password)
     }
 
-    /// The address with a mask for its user information.
+    /// Returns the address with a mask for its user information.
     #[must_use]
     pub fn masked(&self) -> String {
         match self.split() {

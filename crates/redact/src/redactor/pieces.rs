@@ -9,13 +9,13 @@ use std::ops::Range;
 const PIECE: usize = 61;
 
 /// The most bytes of a piece: a cut moves back to the start of a character, at most 3 bytes.
-const LONGEST: usize = PIECE + 3;
+const MAX_PIECE: usize = PIECE + 3;
 
-/// Every piece is at least this long; the bitmap looks at this many bytes.
+/// Every piece is at least this long; the bitmap covers this many bytes.
 const HEAD: usize = 4;
 
-/// Bits of the bitmap. At 6,000 pieces, two private keys in all forms, one look in 40 hits by
-/// chance; 32 KiB stay in the processor's nearest cache.
+/// Bits of the bitmap. At 6,000 pieces, two private keys in all forms, one lookup in 40 is a false
+/// hit; 32 KiB stay in the processor's nearest cache.
 const BITMAP_BITS: u32 = 18;
 
 /// Strings of bytes that are looked for.
@@ -68,7 +68,7 @@ impl Pieces {
         sorted.shrink_to_fit();
         bytes.shrink_to_fit();
 
-        // What a piece starts with stands before it, and all between starts with it too.
+        // A prefix of a piece sorts before it, and every piece between them has that prefix.
         let mut nested: Vec<usize> = Vec::new();
         for index in 0..sorted.len() {
             let piece = &bytes[sorted[index].at.clone()];
@@ -105,8 +105,8 @@ impl Pieces {
         if self.heads.get(word)? & bit == 0 {
             return None;
         }
-        let text = &text[..text.len().min(LONGEST)];
-        // Whatever `text` starts with sorts before it, and all between starts with it too: so it
+        let text = &text[..text.len().min(MAX_PIECE)];
+        // A prefix of `text` sorts before it, and every piece between them has that prefix: so it
         // is the last piece not after `text`, or one of those that this one starts with.
         let mut candidate = self.first_after(text).checked_sub(1)?;
         let piece = self.piece(candidate);
@@ -119,7 +119,7 @@ impl Pieces {
 
     /// True if `text` is the beginning of a piece, but not all of it.
     pub(super) fn may_become_one(&self, text: &[u8]) -> bool {
-        text.len() < LONGEST
+        text.len() < MAX_PIECE
             && self
                 .sorted
                 .get(self.first_after(text))
@@ -156,7 +156,7 @@ fn rank(text: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// Where a head's bit stands in the bitmap: the word and the bit in it.
+/// Returns the word of the bitmap and the bit in it for a head.
 fn place(head: [u8; HEAD]) -> (usize, u64) {
     // Fibonacci hashing: the upper bits of the product depend on all of the head.
     let hash = u32::from_ne_bytes(head).wrapping_mul(0x9E37_79B1) >> (u32::BITS - BITMAP_BITS);
@@ -224,7 +224,7 @@ mod tests {
                 assert_eq!(whole, pattern.as_bytes());
                 for piece in pieces.iter() {
                     assert!(std::str::from_utf8(piece).is_ok(), "cut inside {filler}");
-                    assert!((28..=LONGEST).contains(&piece.len()), "{}", piece.len());
+                    assert!((28..=MAX_PIECE).contains(&piece.len()), "{}", piece.len());
                 }
             }
         }

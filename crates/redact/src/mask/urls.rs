@@ -1,4 +1,4 @@
-//! Secrets in addresses: who asks, and what is asked for.
+//! Secrets in URLs: user information and queries.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ pub(super) fn find(word: &str, at: usize, found: &mut Vec<Range<usize>>) {
         if let Some(user_info) = bare_user_info(&piece[..first]) {
             found.push(shifted(user_info, at + piece_at));
         }
-        of_urls(piece, at + piece_at, found);
+        find_in_urls(piece, at + piece_at, found);
         piece_at += piece.len() + 1;
     }
 }
 
-/// The word's parts between the quotes of JSON. A quote within a password parts nothing.
+/// Splits a word at the quotes of JSON, not at a quote within a password.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let bytes = word.as_bytes();
     let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| b",:{}[]\\".contains(byte));
@@ -36,7 +36,7 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn of_urls(piece: &str, at: usize, found: &mut Vec<Range<usize>>) {
+fn find_in_urls(piece: &str, at: usize, found: &mut Vec<Range<usize>>) {
     let mut from = 0;
     while let Some(colon) = piece[from..].find("://") {
         let start = from + colon + "://".len();
@@ -55,16 +55,16 @@ fn of_urls(piece: &str, at: usize, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Where the scheme begins that ends at `colon`.
+/// Returns the start of the scheme that ends at `colon`.
 fn scheme_at(text: &str, colon: usize) -> usize {
     let scheme = text[..colon].bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
     colon - scheme
 }
 
-/// How long the user information of an address is.
+/// Returns the length of the user information of a URL.
 ///
 /// A password may hold an unescaped `/`, `?` or `@`, so it reaches to the last `@`. Where nothing before a
-/// `/` says that there is a user, an `@` may also belong to the path: `https://host/name@v1`.
+/// `/` marks a user, an `@` may also belong to the path: `https://host/name@v1`.
 fn user_info_length(address: &str) -> Option<usize> {
     let end = address.rfind('@')?;
     let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
@@ -95,7 +95,7 @@ fn bare_user_info(text: &str) -> Option<Range<usize>> {
     (!text[start..end].ends_with(':')).then_some(start..end)
 }
 
-/// What stands behind the `@` of an image.
+/// Returns true for the text after the `@` of an image.
 fn is_digest(text: &str) -> bool {
     text.starts_with("sha256:") || text.starts_with("sha512:")
 }

@@ -1,4 +1,4 @@
-//! What one secret is known to turn into before anyone encodes it.
+//! Values that are derived from a secret before it is encoded.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// A secret of fewer bytes, white space around it not counted, is not looked for: `a` or `on` stand everywhere.
+/// A secret of fewer bytes, white space around it not counted, is not searched for: `a` or `on` are everywhere.
 pub const MIN_VALUE: usize = 4;
 
 /// A line of a secret counts as one from this many bytes on; shorter ones, such as `}` or
-/// `data:`, are no secrets.
+/// `data:`, are not secrets.
 const MIN_LINE: usize = 16;
 
 /// Anything that decodes to less is taken for text which happens to be valid base64.
@@ -44,7 +44,7 @@ pub(super) fn all(secrets: impl IntoIterator<Item: AsRef<[u8]>>) -> BTreeSet<Vec
 
 /// Adds a value and its long lines, trimmed.
 ///
-/// An untrimmed pattern would find nothing more: what it holds besides is white space.
+/// An untrimmed pattern would find nothing more: the rest of it is white space.
 fn add(values: &mut BTreeSet<Vec<u8>>, value: &[u8]) {
     let is_text = std::str::from_utf8(value).is_ok();
     let whole = if is_text { value.trim_ascii() } else { value };
@@ -82,7 +82,7 @@ fn percent_decoded(value: &[u8]) -> Option<Vec<u8>> {
     (decoded.len() < value.len()).then_some(decoded)
 }
 
-/// The byte that a leading `%41` stands for, and what follows.
+/// Decodes a leading `%41`; returns the byte and what follows.
 fn escaped_byte(text: &[u8]) -> Option<(u8, &[u8])> {
     let (&[percent, high, low], behind) = text.split_first_chunk()?;
     let byte = hex_digit(high)? << 4 | hex_digit(low)?;

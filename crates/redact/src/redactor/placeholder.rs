@@ -1,11 +1,10 @@
-//! Which mask to write, so that the mask itself never completes a secret.
+//! The choice of a mask that never completes a secret.
 //!
-//! With the password `secret`, or with `]abc` and `abc` behind another secret, a text masked with
+//! With the password `secret`, or with `]abc` and `abc` after another secret, a text masked with
 //! `[secret]` would hold a secret again. Such a redactor uses another mask.
 
-use mooring_contract::MASK;
-
 use super::pieces::Pieces;
+use crate::MASK;
 
 /// In order of preference.
 const MASKS: [&str; 6] = [MASK, "***", "(hidden)", "<hidden>", "~~~", "^^^"];
@@ -13,7 +12,7 @@ const MASKS: [&str; 6] = [MASK, "***", "(hidden)", "<hidden>", "~~~", "^^^"];
 /// The first mask that no piece can share a byte with.
 ///
 /// If secrets rule out all of them, [`MASK`] it is: every byte of every match is still gone, only
-/// the text around a mask may then look like a secret by chance.
+/// the text around a mask may then look like a secret.
 pub(super) fn for_pieces(pieces: &Pieces) -> &'static str {
     MASKS
         .into_iter()

@@ -1,53 +1,53 @@
-//! Where a value begins and ends.
+//! Start and end of a value.
 
 use std::ops::Range;
 
-/// How a value is written.
+/// The syntax of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Writing {
-    /// A word of a shell, a header, a sentence.
+pub(super) enum Syntax {
+    /// A word of a shell, a header or a message.
     Word,
-    /// A value of JSON: behind a name in quotes.
+    /// A value of JSON, after a name in quotes.
     Json,
 }
 
-/// How a shell writes a quote within quotes, behind the one that it closes for that.
+/// A quote within quotes of a shell, after the quote that is closed for it.
 const SHELL_QUOTE: &[u8] = b"\\''";
 
-/// The value that begins at `start`, without its quotes; `None` if there is none.
+/// Returns the value that begins at `start`, without its quotes.
 ///
 /// A password may hold anything, so a word ends at a blank, or at a quote that was open before it, and at nothing else.
-pub(super) fn value(line: &str, start: usize, writing: Writing) -> Option<Range<usize>> {
+pub(super) fn value(line: &str, start: usize, syntax: Syntax) -> Option<Range<usize>> {
     let bytes = line.as_bytes();
-    // `$'…'` is how a shell shows what is hard to type.
+    // `$'…'` quotes control characters in a shell.
     let start = start + usize::from(bytes[start..].starts_with(b"$'"));
     if let Some((inside, depth)) = opening(bytes, start) {
-        let (end, behind) = closing(bytes, inside, bytes[inside - 1], depth);
-        let goes_on = bytes.get(behind).is_some_and(|&byte| !ends_word(byte))
-            || bytes[behind..].starts_with(SHELL_QUOTE);
-        let end = if goes_on { word_end(bytes, behind) } else { end };
+        let (end, after) = closing(bytes, inside, bytes[inside - 1], depth);
+        let continues = bytes.get(after).is_some_and(|&byte| !ends_word(byte))
+            || bytes[after..].starts_with(SHELL_QUOTE);
+        let end = if continues { word_end(bytes, after) } else { end };
         return (end > inside).then_some(inside..end);
     }
-    let end = match (writing, bytes.get(start)?) {
-        (Writing::Json, b'[' | b'{') => bracket_end(bytes, start),
-        (Writing::Json, _) => {
+    let end = match (syntax, bytes.get(start)?) {
+        (Syntax::Json, b'[' | b'{') => bracket_end(bytes, start),
+        (Syntax::Json, _) => {
             let end = word_end(bytes, start);
             let literal = bytes[start..end].iter().position(|byte| b",}]".contains(byte));
             literal.map_or(end, |length| start + length)
         }
-        (Writing::Word, _) => word_end(bytes, start),
+        (Syntax::Word, _) => word_end(bytes, start),
     };
-    let says_nothing = matches!(&line[start..end], "" | "{" | "[" | "true" | "false" | "null");
-    (!says_nothing).then_some(start..end)
+    let is_empty = matches!(&line[start..end], "" | "{" | "[" | "true" | "false" | "null");
+    (!is_empty).then_some(start..end)
 }
 
-/// The first byte at or behind `at` that is no blank.
-pub(super) fn behind_blanks(bytes: &[u8], at: usize) -> usize {
+/// Returns the offset of the first byte from `at` on that is not a blank.
+pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
     let blanks = bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace());
     blanks.map_or(bytes.len(), |blanks| at + blanks)
 }
 
-/// The end of the word that goes on at `at`. A quote that is opened in it is closed in it.
+/// Returns the end of the word that continues at `at`. A quote that is opened in it is closed in it.
 pub(super) fn word_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(&byte) = bytes.get(at) {
         if byte.is_ascii_whitespace() {
@@ -63,19 +63,19 @@ pub(super) fn word_end(bytes: &[u8], mut at: usize) -> usize {
         if bytes.get(inside).is_none_or(|&byte| ends_word(byte)) {
             break;
         }
-        let (end, behind) = closing(bytes, inside, bytes[inside - 1], depth);
-        at = if end == bytes.len() { inside } else { behind };
+        let (end, after) = closing(bytes, inside, bytes[inside - 1], depth);
+        at = if end == bytes.len() { inside } else { after };
     }
     at
 }
 
-/// What a quote, perhaps behind backslashes, opens at `at`: where, and how many backslashes deep.
+/// Returns the offset after an opening quote at `at`, and the number of backslashes before it.
 fn opening(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let depth = bytes[at..].iter().position(|&byte| byte != b'\\')?;
     matches!(bytes[at + depth], b'"' | b'\'').then_some((at + depth + 1, depth))
 }
 
-/// Where the quote is closed, before its backslashes and behind it; the end of the line if it is not.
+/// Returns the offsets before the backslashes of the closing quote and after it; the end of the line if it is not closed.
 fn closing(bytes: &[u8], inside: usize, quote: u8, depth: usize) -> (usize, usize) {
     let mut backslashes = 0;
     for (at, &byte) in bytes.iter().enumerate().skip(inside) {
@@ -88,7 +88,7 @@ fn closing(bytes: &[u8], inside: usize, quote: u8, depth: usize) -> (usize, usiz
     (bytes.len(), bytes.len())
 }
 
-/// The end of an array or object, brackets in texts left aside.
+/// Returns the end of an array or object; brackets in strings do not count.
 fn bracket_end(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut open) = (start, 0_usize);
     while let Some(&byte) = bytes.get(at) {
@@ -114,13 +114,13 @@ fn ends_word(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    fn found(line: &str, writing: Writing) -> Option<&str> {
-        value(line, 0, writing).map(|range| &line[range])
+    fn found(line: &str, syntax: Syntax) -> Option<&str> {
+        value(line, 0, syntax).map(|range| &line[range])
     }
 
     #[test]
-    fn a_value_ends_where_its_writer_ended_it() {
-        for (line, told) in [
+    fn value_ends_at_its_delimiter() {
+        for (line, expected) in [
             ("a b", "a"),
             ("'a b' c", "a b"),
             ("\"a \\\" b\" c", "a \\\" b"),
@@ -133,16 +133,16 @@ mod tests {
             ("\"a b", "a b"),
             ("a,b;c d", "a,b;c"),
         ] {
-            assert_eq!(found(line, Writing::Word), Some(told), "{line}");
+            assert_eq!(found(line, Syntax::Word), Some(expected), "{line}");
         }
-        for (line, told) in [
+        for (line, expected) in [
             ("12,\"x\":1", Some("12")),
             ("[\"a\", {\"b\": \"]\"}] c", Some("[\"a\", {\"b\": \"]\"}]")),
             ("[\"a", Some("[\"a")),
             ("null}", None),
             ("\"\", 1", None),
         ] {
-            assert_eq!(found(line, Writing::Json), told, "{line}");
+            assert_eq!(found(line, Syntax::Json), expected, "{line}");
         }
     }
 }

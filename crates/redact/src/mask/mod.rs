@@ -1,53 +1,58 @@
-//! Secrets in foreign text, masked. Everything that is quoted goes through here.
+//! Likely secrets in text of other systems.
 //!
-//! | module | idea |
+//! | module | contents |
 //! |---|---|
-//! | `names` | names behind which a secret stands, and words that are none |
-//! | `announced` | secrets behind a name, a header, a flag, a sentence |
-//! | `values` | where a value begins and ends |
-//! | `addresses` | user information and queries |
+//! | `labeled` | values after a name, a header, a flag or a verb |
+//! | `values` | start and end of a value |
+//! | `urls` | user information and queries |
 
-mod addresses;
-mod announced;
-mod names;
+mod labeled;
+mod urls;
 mod values;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::{MASK, looks_secret};
 
-pub use names::names_secret;
-
-/// The line with everything masked that is, or may be, a secret.
+/// Returns the line with a mask in place of every likely secret.
 ///
-/// This goes by likeness: what nothing announces and what looks like nothing special, stays. Masking too much is
-/// harmless, but words of a sentence and paths stay readable.
+/// These are heuristics: a secret without a label that looks like a common word is not found. Masking too much is
+/// harmless, but messages and paths stay readable.
 #[must_use]
-pub fn masked(line: &str) -> String {
-    masked_around(line, 0).0
+pub fn mask_line(line: &str) -> Cow<'_, str> {
+    let ranges = secret_ranges(line);
+    if ranges.is_empty() {
+        return Cow::Borrowed(line);
+    }
+    Cow::Owned(masked(line, &ranges, 0).0)
 }
 
-/// What in a text is, or may be, a secret; the same may be told twice.
+/// Returns the likely secrets of a text; one may occur twice.
 #[must_use]
 pub fn likely_secrets(text: &str) -> Vec<&str> {
     found(text).into_iter().map(|range| &text[range]).collect()
 }
 
-/// The byte ranges of a line that are, or may be, secrets: sorted, and never touching each other.
+/// Returns the byte ranges of likely secrets in a line: sorted, and never touching each other.
 #[must_use]
 pub fn secret_ranges(line: &str) -> Vec<Range<usize>> {
     merged(found(line))
 }
 
-/// The masked line, and where that is now which stood at `focus`.
+/// Returns the masked line, and the new offset of what was at `focus`.
 #[must_use]
-pub fn masked_around(line: &str, focus: usize) -> (String, usize) {
+pub fn mask_line_around(line: &str, focus: usize) -> (String, usize) {
+    masked(line, &secret_ranges(line), focus)
+}
+
+fn masked(line: &str, secrets: &[Range<usize>], focus: usize) -> (String, usize) {
     let mut shown = String::with_capacity(line.len());
     let mut shown_focus = None;
     let mut at = 0;
-    for range in secret_ranges(line) {
+    for range in secrets {
         if shown_focus.is_none() && focus < range.end {
-            // What is masked is short: its beginning is near enough.
+            // A mask is short: its start is near enough.
             shown_focus = Some(shown.len() + focus.min(range.start) - at);
         }
         shown.push_str(&line[at..range.start]);
@@ -62,9 +67,9 @@ pub fn masked_around(line: &str, focus: usize) -> (String, usize) {
 
 fn found(line: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    announced::find(line, &mut found);
+    labeled::find(line, &mut found);
     for (at, word) in words(line, char::is_whitespace) {
-        addresses::find(word, at, &mut found);
+        urls::find(word, at, &mut found);
     }
     let known = merged(found.clone());
     for (at, word) in words(line, |c| c.is_whitespace() || matches!(c, '"' | '\'' | ',')) {
@@ -72,15 +77,15 @@ fn found(line: &str) -> Vec<Range<usize>> {
         let parts: fn(char) -> bool = if word.contains("://") { |c| c == '/' } else { |_| false };
         for (inside, part) in words(word, parts) {
             let part = at + inside..at + inside + part.len();
-            let left = left_of(part, &known);
+            let left = remainder_of(part, &known);
             found.extend(left.into_iter().filter(|left| looks_secret(&line[left.clone()])));
         }
     }
     found
 }
 
-/// What is left of a part where others, in order, are taken out of it.
-fn left_of(part: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
+/// Returns the remainder of a part without the others, which are sorted.
+fn remainder_of(part: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
     let first = others.partition_point(|other| other.end <= part.start);
     let mut left = Vec::new();
     let mut at = part.start;
@@ -92,13 +97,13 @@ fn left_of(part: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
     left
 }
 
-/// Words, and where they begin.
+/// Splits into words with their offsets.
 fn words(line: &str, parts: fn(char) -> bool) -> impl Iterator<Item = (usize, &str)> {
     let begin = line.as_ptr() as usize;
     line.split(parts).map(move |word| (word.as_ptr() as usize - begin, word))
 }
 
-/// In order, and what touches as one.
+/// Sorts ranges and joins those that touch.
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
