@@ -6,7 +6,8 @@
 //! | [`profile`], [`settings`] | which operator, and how; always from the command line |
 //! | [`target`], [`observation`], [`helm`], [`seen`] | what was read; what could not be read is *unknown*, never *none* |
 //! | [`evidence`], `managed` | signs that the operator runs, wherever it does |
-//! | [`plan`] | steps, checks and what goes along, with a hash over what matters |
+//! | [`checks`] | every check: when it is evaluated, and what overrides it |
+//! | [`plan`] | steps and what goes along, with a hash over what matters |
 //! | [`workflow`], [`effect`], [`backup`], [`step`] | the removal as a workflow, changes as data, and its journal |
 //! | [`terms`] | what a run may do: settings and an approved plan |
 //! | `machine` | run, what was read and the time in; exactly one decision out |
@@ -20,6 +21,7 @@
 )]
 
 pub mod backup;
+pub mod checks;
 pub mod effect;
 pub mod evidence;
 pub mod helm;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::plan::{OPERATOR_GONE, Plan};
+use super::plan::Plan;
 use super::settings::Settings;
 use super::target::Target;
+use crate::checks::OPERATOR_GONE;
 
 /// See the module. Nothing of it comes from a journal.
 #[derive(Debug, Clone)]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use thiserror::Error;
 
+use crate::checks::{self, NAME, RECREATIONS};
 use crate::history::{breaker, summaries};
 use crate::plan::Plan;
 use crate::resume::ResumeError;
-use crate::settings::{RECREATIONS, Settings, pointer};
+use crate::settings::{Settings, pointer};
 use crate::stand_in::StandIn;
 use crate::workflow::Run;
 use crate::workflow::{Entry, Record, Session};
@@ -140,7 +141,7 @@ fn adopted(records: &[Record], plan: &Plan, journal: &str) -> Result<(), BeginEr
         return Ok(());
     }
     let lost = lost_run(records, left, journal);
-    Err(BeginError::Hopeless(format!("name: {}", lost.unwrap_or_else(|| left.and_now()))))
+    Err(BeginError::Hopeless(format!("{NAME}: {}", lost.unwrap_or_else(|| left.and_now()))))
 }
 
 /// What guards and checks say, whatever the journal does: nobody need be asked for what is refused anyway.
@@ -160,8 +161,8 @@ pub fn may_begin(
     let hopeless: Vec<String> = plan
         .prechecks
         .iter()
-        .filter(|check| check.forbids() && !settings.overrides.contains_key(check.name))
-        .map(|check| format!("{}: {}", check.name, check.detail))
+        .filter(|check| checks::blocks(check) && !settings.overrides.contains_key(&check.name))
+        .map(|check| format!("{}: {}", check.name, check.detail()))
         .collect();
     if !hopeless.is_empty() {
         return Err(BeginError::Hopeless(hopeless.join(" | ")));

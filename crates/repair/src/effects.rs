@@ -6,8 +6,8 @@ use mooring_workflow::Effect as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::guards::Scope;
 use crate::names::RUN_TAG;
+use crate::operation::Scope;
 use mooring_workflow::{Authority, EffectResult, Refusal};
 
 /// The code of a refusal by a lock.

@@ -5,7 +5,8 @@
 //! |---|---|
 //! | [`observation`] | what was read at one instant; what could not be read is *unknown* |
 //! | [`signatures`] | what a wedge is, as data |
-//! | [`guards`] | five preconditions with evidence, and the verdict that holds whatever is unknown |
+//! | [`checks`] | every check in one table: when it is evaluated, what blocks, what can be overridden |
+//! | [`operation`], [`verdict`] | which operation is running; the verdict that holds regardless of what is unknown |
 //! | [`stand_in`] | a temporary pool that is there, and whose it is |
 //! | [`plan`] | steps as data, with a hash over what matters |
 //! | [`workflow`], [`effects`] | the repair as a workflow, its journal, and changes as data |
@@ -25,12 +26,13 @@
 )]
 
 pub mod begin;
+pub mod checks;
 pub mod effects;
-pub mod guards;
 pub mod history;
 mod machine;
 pub mod names;
 pub mod observation;
+pub mod operation;
 pub mod plan;
 pub mod report;
 pub mod resume;
@@ -39,4 +41,5 @@ pub mod settings;
 pub mod shell;
 pub mod signatures;
 pub mod stand_in;
+pub mod verdict;
 pub mod workflow;

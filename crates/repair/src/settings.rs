@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::checks::{self, BUDGETS};
 use crate::names::config_map;
 use crate::signatures::Signatures;
 use mooring_workflow::store::JournalPlace;
@@ -149,7 +150,7 @@ pub enum SettingsError {
         value: String,
     },
     /// An override does not name a guard or proof.
-    #[error("'{0}' is not a guard; the guards are {list}", list = OVERRIDABLE.join(", "))]
+    #[error("'{0}' is not a guard; the guards are {list}", list = checks::overridable().collect::<Vec<_>>().join(", "))]
     NoSuchGuard(String),
     /// An override is there twice.
     #[error("--override {0} is given twice; one reason is recorded")]
@@ -169,38 +170,6 @@ const FAIL_WINDOW: SignedDuration = SignedDuration::from_mins(360);
 /// Recreations of a pool within [`BREAKER_PERIOD`] after which another one is refused.
 pub(crate) const MOST_RECREATIONS: usize = 2;
 pub(crate) const BREAKER_PERIOD: SignedDuration = SignedDuration::from_hours(24);
-
-/// The override that lets an old operation of another pool be aborted.
-pub const OTHER_OPERATION: &str = "other-operation";
-
-/// The circuit breaker, among the checks of a plan.
-pub(crate) const RECREATIONS: &str = "recreations";
-
-/// The check that pods which do not tolerate the temporary pool's taint have another node.
-pub(crate) const TOLERATIONS: &str = "tolerations";
-
-/// What `--override` may name: the five guards, the checks of a plan, the proofs that a step asks for, disruption
-/// budgets, and an old operation of another pool. A young or unidentified operation is never fought.
-pub const OVERRIDABLE: [&str; 18] = [
-    "missing-nodes",
-    "failing-writes",
-    "cluster-state",
-    "other-pools",
-    "pool-state",
-    "placement",
-    "addresses",
-    "budgets",
-    OTHER_OPERATION,
-    "quota",
-    "size",
-    "subnet",
-    "pool-limit",
-    RECREATIONS,
-    TOLERATIONS,
-    "permissions",
-    "locks",
-    "deny-assignments",
-];
 
 impl Settings {
     /// The defaults for a target.
@@ -273,7 +242,7 @@ impl Settings {
     /// Takes in `GUARD=reason`.
     pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
         let (guard, reason) = text.split_once('=').unwrap_or((text, ""));
-        if !OVERRIDABLE.contains(&guard) {
+        if !checks::overridable().any(|id| id == guard) {
             return Err(SettingsError::NoSuchGuard(mooring_contract::shown(guard)));
         }
         if reason.trim().is_empty() {
@@ -288,7 +257,7 @@ impl Settings {
 
     /// Takes in an override that was checked.
     pub(crate) fn go_over(&mut self, guard: &str, reason: &str) {
-        if guard == "budgets" {
+        if guard == BUDGETS {
             self.budgets = BudgetPolicy::Override(reason.to_owned());
         }
         self.overrides.insert(guard.to_owned(), reason.to_owned());

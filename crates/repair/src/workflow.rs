@@ -11,10 +11,10 @@ use mooring_workflow::workflow::{Context, Workflow};
 use serde::{Deserialize, Serialize};
 
 use crate::effects::Effect;
-use crate::guards::Scope;
 use crate::machine;
 use crate::names::temporary_pool;
 use crate::observation::{Answer, Query, Seen, is_windows};
+use crate::operation::Scope;
 use crate::plan::{Document, Step};
 use crate::settings::Settings;
 

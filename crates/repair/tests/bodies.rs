@@ -7,15 +7,16 @@
     reason = "a test may fail loudly"
 )]
 
+use mooring_repair::checks::subnets;
 use mooring_workflow::Step as _;
 use mooring_workflow::workflow::View as _;
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use mooring_repair::begin::{BeginError, Start, begin};
+use mooring_repair::checks::Surroundings;
 use mooring_repair::observation::{Answer, Cluster, Pool, Seen};
 use mooring_repair::plan;
-use mooring_repair::plan::Surroundings;
 use mooring_repair::sanitise::{
     SanitiseError, differences, intent_of, sanitise, temporary, temporary_count,
 };
@@ -371,18 +372,18 @@ fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
         Pool::read(&raw).unwrap()
     };
     let need = |id: &str, addresses: i64| (id.to_owned(), addresses);
-    assert_eq!(plan::subnets(&cluster(true), &pool(None)), [need("/n/nodes", 33)]);
-    assert_eq!(plan::subnets(&cluster(false), &pool(None)), [need("/n/nodes", 3)]);
+    assert_eq!(subnets(&cluster(true), &pool(None)), [need("/n/nodes", 33)]);
+    assert_eq!(subnets(&cluster(false), &pool(None)), [need("/n/nodes", 3)]);
     assert_eq!(
-        plan::subnets(&cluster(true), &pool(Some("/n/pods"))),
+        subnets(&cluster(true), &pool(Some("/n/pods"))),
         [need("/n/nodes", 3), need("/n/pods", 30)]
     );
     let mut large = (*pool(Some("/n/pods")).raw).clone();
     large["properties"]["maxPods"] = 110.into();
-    let large = plan::subnets(&cluster(true), &Pool::read(&large).unwrap());
+    let large = subnets(&cluster(true), &Pool::read(&large).unwrap());
     assert_eq!(large, [need("/n/nodes", 3), need("/n/pods", 48)], "by batches of 16");
     let bare = Pool::read(&json!({"name": "system", "properties": {"count": 3}})).unwrap();
-    assert_eq!(plan::subnets(&cluster(true), &bare), []);
+    assert_eq!(subnets(&cluster(true), &bare), []);
 
     let live = live();
     let named = |name: &str| live["properties"][name].as_str().unwrap().to_owned();
@@ -393,7 +394,7 @@ fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
             free.iter().map(|(id, free)| ((*id).to_owned(), free.clone())).collect();
         let plan = plan_with(&live, &around);
         let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
-        (found.outcome, found.detail)
+        (found.outcome, found.detail())
     };
     let plenty = || Reading::Known(10_000);
     assert_eq!(check(&[(&nodes, plenty()), (&pods, plenty())]).0, Outcome::Pass);
@@ -418,7 +419,7 @@ fn hostile_text_changes_no_form_of_a_plan() {
     plan.cluster = HOSTILE.to_owned();
     plan.steps[0].what = HOSTILE.to_owned();
     plan.steps[0].risk = HOSTILE.to_owned();
-    plan.prechecks[0].detail = HOSTILE.to_owned();
+    plan.prechecks[0].evidence = vec![HOSTILE.to_owned()];
     plan.changes.push(HOSTILE.to_owned());
     let forms = [plan::table(&plan), plan::markdown(&plan), plan::mermaid(&plan)];
     for text in &forms {

@@ -12,12 +12,13 @@ use mooring_workflow::workflow::View as _;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::guards::{Verdict, evaluate, verdict};
+use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
     ActivityEvent, Answer, Cluster, Instance, Node, Pool, ScaleSet, Seen,
 };
 use mooring_repair::report::detect;
 use mooring_repair::settings::{Settings, Target};
+use mooring_repair::verdict::{Verdict, verdict};
 use mooring_workflow::Reading;
 use mooring_workflow::{CheckResult, Outcome};
 use serde_json::{Value, json};

@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::effects::{Effect, Only};
-use mooring_repair::guards::Scope;
 use mooring_repair::history::{breaker, retained, summaries};
+use mooring_repair::operation::Scope;
 use mooring_repair::plan::Step;
 use mooring_repair::report::RunReport;
 use mooring_repair::settings::Settings;

@@ -8,8 +8,8 @@
 )]
 
 use jiff::Timestamp;
-use mooring_repair::guards::{Running, Scope, is_running, is_untold, running};
 use mooring_repair::observation::{ActivityEvent, Answer, Cluster, Operation, Pool, Seen};
+use mooring_repair::operation::{Running, Scope, is_running, is_untold, running};
 use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
 use serde_json::{Value, json};

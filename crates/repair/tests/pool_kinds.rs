@@ -1,9 +1,10 @@
 //! Which pools a plan is made for, and what it makes of them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
+use mooring_repair::checks::Surroundings;
 use mooring_repair::observation::{Answer, Cluster, Pool, Seen};
 use mooring_repair::plan;
-use mooring_repair::plan::{Plan, PlanError, Surroundings};
+use mooring_repair::plan::{Plan, PlanError};
 use mooring_repair::sanitise::CRITICAL_TAINT;
 use mooring_repair::settings::{Settings, Target, VersionPolicy};
 use mooring_workflow::Reading;

@@ -8,12 +8,13 @@
 )]
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::guards::{Verdict, evaluate, verdict};
+use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
     ActivityEvent, Answer, Cluster, Instance, Nic, Node, Pool, ScaleSet, Seen,
 };
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::signatures::Signatures;
+use mooring_repair::verdict::{Verdict, verdict};
 use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
 use mooring_workflow::{CheckResult, Outcome};

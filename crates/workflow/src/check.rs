@@ -44,6 +44,11 @@ impl CheckResult {
         }
     }
 
+    /// All evidence as one text.
+    pub fn detail(&self) -> String {
+        self.evidence.join("; ")
+    }
+
     /// Returns true if a run may continue as far as this check is concerned.
     #[must_use]
     pub fn allows_run(&self) -> bool {

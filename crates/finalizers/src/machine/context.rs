@@ -22,22 +22,22 @@ const IMMEDIATE_ATTEMPTS: u32 = 3;
 const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(30);
 
 /// What a step may know.
-pub(super) struct Context<'a> {
-    pub(super) terms: &'a Terms,
-    pub(super) state: &'a Run,
-    pub(super) seen: &'a Seen,
-    pub(super) view_seq: u64,
-    pub(super) now: Timestamp,
+pub(crate) struct Context<'a> {
+    pub(crate) terms: &'a Terms,
+    pub(crate) state: &'a Run,
+    pub(crate) seen: &'a Seen,
+    pub(crate) view_seq: u64,
+    pub(crate) now: Timestamp,
 }
 
 /// A step's progress: how its end was seen, or what to do next.
-pub(super) type Progress = Result<Vec<String>, Action>;
+pub(crate) type Progress = Result<Vec<String>, Action>;
 
 /// The objects of all definitions, and those that cannot be told.
-pub(super) struct Objects<'a> {
-    pub(super) known: Vec<&'a Object>,
+pub(crate) struct Objects<'a> {
+    pub(crate) known: Vec<&'a Object>,
     /// A definition, and why its objects are not known.
-    pub(super) unknown: Vec<(&'a Definition, String)>,
+    pub(crate) unknown: Vec<(&'a Definition, String)>,
 }
 
 /// What can be said of an effect that is wanted.
@@ -51,27 +51,27 @@ enum Standing {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn profile(&self) -> &'a Profile {
+    pub(crate) fn profile(&self) -> &'a Profile {
         &self.terms.settings.profile
     }
 
     /// Look again soon.
-    pub(super) fn wait(&self, why: String) -> Action {
+    pub(crate) fn wait(&self, why: String) -> Action {
         Action::Wait { until: after(self.now, self.terms.settings.limits.poll), why }
     }
 
     /// Whether the step has waited long enough for what does not depend on us.
-    pub(super) fn expired(&self) -> bool {
+    pub(crate) fn expired(&self) -> bool {
         self.lasted(self.terms.settings.limits.step())
     }
 
-    pub(super) fn lasted(&self, limit: SignedDuration) -> bool {
+    pub(crate) fn lasted(&self, limit: SignedDuration) -> bool {
         self.now.duration_since(self.state.step_since()) >= limit
     }
 
     /// A reading, or the question; one that failed is asked again until the step has lasted long enough. What stays
     /// unknown is told as why.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         reading: Option<&'a Reading<T>>,
         query: Query,
@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
     }
 
     /// The definitions of the profile; else why they are not known.
-    pub(super) fn definitions(&self) -> Result<Result<Vec<&'a Definition>, String>, Action> {
+    pub(crate) fn definitions(&self) -> Result<Result<Vec<&'a Definition>, String>, Action> {
         if self.profile().groups.is_empty() {
             return Ok(Ok(Vec::new()));
         }
@@ -100,7 +100,7 @@ impl<'a> Context<'a> {
     }
 
     /// The objects of the profile's definitions. What is unknown of one hides nothing of the others.
-    pub(super) fn objects(&self) -> Result<Objects<'a>, Action> {
+    pub(crate) fn objects(&self) -> Result<Objects<'a>, Action> {
         let mut objects = Objects { known: Vec::new(), unknown: Vec::new() };
         for definition in self.definitions()?.unwrap_or_default() {
             if definition.version.is_none() {
@@ -116,14 +116,14 @@ impl<'a> Context<'a> {
         Ok(objects)
     }
 
-    pub(super) fn controllers(&self) -> Result<Result<Vec<&'a Controller>, String>, Action> {
+    pub(crate) fn controllers(&self) -> Result<Result<Vec<&'a Controller>, String>, Action> {
         let found = self.read(self.seen.controllers.as_ref(), Query::Controllers)?;
         Ok(found.map(|all| all.into_iter().flatten().collect()))
     }
 
     /// Makes the first of these effects that can be made now. With none left to make: why the rest will not come
     /// about, in their order.
-    pub(super) fn work(
+    pub(crate) fn work(
         &self,
         effects: impl IntoIterator<Item = Effect>,
     ) -> Result<Vec<(Target, String)>, Action> {
@@ -153,7 +153,7 @@ impl<'a> Context<'a> {
     }
 
     /// Whether something was acted upon since the look, so that the look says nothing of it any more.
-    pub(super) fn is_handled(&self, key: &str) -> bool {
+    pub(crate) fn is_handled(&self, key: &str) -> bool {
         self.state.attempts.get(key).is_some_and(|attempt| attempt.seq > self.view_seq)
     }
 
@@ -192,7 +192,7 @@ fn after(from: Timestamp, pause: SignedDuration) -> Timestamp {
 }
 
 /// Why an object that was found later is left.
-pub(super) const NOT_PLANNED: &str =
+pub(crate) const NOT_PLANNED: &str =
     "it is not part of the approved plan, since it appeared later; plan and apply again";
 
 /// Why the objects of a definition cannot be reached.

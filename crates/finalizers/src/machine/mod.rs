@@ -18,14 +18,14 @@ use crate::effect::Effect;
 use crate::seen::Query;
 use crate::step::Step;
 use crate::workflow::{Decision, Fact, FinalizerRemoval, Finish, Reason};
-use context::Context;
+pub(crate) use context::Context;
 pub(crate) use context::{NOT_SERVED, unreadable};
 
 type Cx<'a> = mooring_workflow::Context<'a, FinalizerRemoval>;
 
 /// What a step asks for.
 #[derive(Debug, Clone, PartialEq)]
-enum Action {
+pub(crate) enum Action {
     /// Read something.
     Observe(Query),
     /// Forget what was read, and read again.

@@ -3,19 +3,16 @@
 use crate::workflow::RemovalRun as _;
 use std::collections::BTreeSet;
 
-use jiff::{SignedDuration, Timestamp};
-
 use super::Action;
 use super::context::{Context, Objects, Progress};
 use crate::backup::Backup;
+use crate::checks::operator_stopped;
 use crate::effect::Effect;
 use crate::observation::Object;
 use crate::seen::Query;
-use crate::workflow::{Fact, Reason};
+use crate::workflow::Fact;
 use mooring_workflow::Reading;
 
-/// How far the clocks of the cluster and of this process may differ.
-const LEASE_GRACE: SignedDuration = SignedDuration::from_secs(15);
 /// How often an object may come back before it is left to whoever makes it.
 const MOST_RETURNS: usize = 3;
 
@@ -73,22 +70,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
     if objects.known.is_empty() {
         return Ok(vec!["no object is left".to_owned()]);
     }
-    // While somebody processes finalizers, they are not ours to remove.
-    match cx.controllers()? {
-        Ok(controllers) => {
-            if let Some(running) = controllers.iter().find(|controller| controller.runs()) {
-                let message = format!("the operator runs again ({})", running.target);
-                return Err(Action::Stop { reason: Reason::OperatorRuns, message });
-            }
-        }
-        Err(why) => {
-            let message = format!("whether the operator runs is not known: {why}");
-            return Err(Action::Stop { reason: Reason::OperatorUnknown, message });
-        }
-    }
-    if let Some(stop) = running_elsewhere(cx)? {
-        return Err(stop);
-    }
+    operator_stopped(cx)?;
     let (mut later, mut stuck) = (None, BTreeSet::new());
     let mut attempt = |effects: Vec<Effect>| match cx.work(effects) {
         Err(action @ Action::Effect(_)) => Err(action),
@@ -133,28 +115,6 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
         return Ok(vec![format!("{} objects stay", objects.known.len())]);
     }
     Err(cx.wait(format!("for {hoped} objects to go")))
-}
-
-/// Stops if a Lease of the operator is renewed although no workload of it runs: it runs where it cannot be seen.
-fn running_elsewhere(cx: &Context<'_>) -> Result<Option<Action>, Action> {
-    if cx.terms.ignores_operator() {
-        return Ok(None);
-    }
-    // Its workload may have renewed one until its last pod ended.
-    let since = cx.state.step_since().checked_add(LEASE_GRACE).unwrap_or(Timestamp::MAX);
-    Ok(match cx.read(cx.seen.leases.as_ref(), Query::Leases)? {
-        Ok(leases) => {
-            let mut leases = leases.into_iter().flatten();
-            leases.find(|lease| lease.renewed > since).map(|lease| Action::Stop {
-                reason: Reason::OperatorRuns,
-                message: format!("the operator runs: Lease {} is being renewed", lease.name),
-            })
-        }
-        Err(why) => Some(Action::Stop {
-            reason: Reason::OperatorUnknown,
-            message: format!("whether the operator runs is not known: {why}"),
-        }),
-    })
 }
 
 /// What can be done about an object's finalizers.

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::around::{Around, Dependent};
-use super::guards::{guards, unread};
 use super::planned::{PlannedObject, PlannedStep};
 use super::targets::{covered, targets};
+use crate::checks::{self, OBJECTS_KNOWN, unread};
 use crate::profile::Profile;
 use crate::seen::{Seen, known};
 use crate::settings::Settings;
@@ -80,14 +80,14 @@ pub fn build(
         })
         .collect();
     let uids: BTreeSet<String> = objects.iter().map(|one| one.object.target.uid.clone()).collect();
-    let guards = guards(seen, settings, &around.cluster, now);
+    let guards = checks::evaluate(seen, settings, &around.cluster, now);
     let unread = unread(seen);
     let mut notes = around.notes.clone();
     let mut by_step = targets(seen, profile, &objects, &mut notes);
     notes.extend(unread.iter().cloned());
     // What could not be read may be there. An operator that runs and has nothing left to process is no work by itself.
     let unknown =
-        |guard: &CheckResult| guard.name == "objects-known" && guard.outcome == Outcome::Unknown;
+        |guard: &CheckResult| guard.name == OBJECTS_KNOWN && guard.outcome == Outcome::Unknown;
     let certain = unread.is_empty() && !guards.iter().any(unknown);
     let nothing_to_do = certain
         && by_step.keys().all(|step| *step == Step::ScaleDown)

@@ -2,8 +2,6 @@
 
 mod around;
 mod build;
-mod guards;
-mod operator_gone;
 mod planned;
 mod render;
 mod targets;
@@ -11,6 +9,5 @@ mod targets;
 pub use around::{Around, Dependent};
 pub(crate) use around::{api_service_note, webhook_note};
 pub use build::{Plan, build};
-pub use operator_gone::OPERATOR_GONE;
 pub use planned::{PlannedObject, PlannedStep};
 pub use render::{mermaid, table};

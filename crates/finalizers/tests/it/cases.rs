@@ -1,7 +1,7 @@
 //! Cases that hold on the model and on a real server.
 
+use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::effect::Effect;
-use mooring_finalizers::plan::OPERATOR_GONE;
 use mooring_finalizers::report::{RunReport, Verdict};
 use mooring_finalizers::shell::{BeginError, CommandResult};
 use mooring_finalizers::step::Step;

@@ -1,7 +1,8 @@
 //! The check `operator-gone`: each sign of life blocks, whatever it is, and what cannot be read blocks as well.
 
 use jiff::SignedDuration;
-use mooring_finalizers::plan::{OPERATOR_GONE, Plan};
+use mooring_finalizers::checks::OPERATOR_GONE;
+use mooring_finalizers::plan::Plan;
 use mooring_finalizers::profile::Profile;
 use mooring_finalizers::settings::Settings;
 use mooring_finalizers::shell::{BeginError, CommandResult};

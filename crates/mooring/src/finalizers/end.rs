@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mooring_finalizers::plan::OPERATOR_GONE;
+use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::report::{RunReport, Verdict};
 use mooring_finalizers::shell::{BeginError, CommandResult, JournalStatus, Remover, SignedOut};
 use mooring_finalizers::workflow::{Finish, RunOutcome};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
-use mooring_finalizers::plan::OPERATOR_GONE;
+use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
 use mooring_finalizers::settings::Settings;
 use mooring_workflow::store::JournalPlace;

@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn the_help_names_everything_that_can_be_overridden() {
-        for name in mooring_repair::settings::OVERRIDABLE {
+        for name in mooring_repair::checks::overridable() {
             assert!(HELP.contains(name), "{name}");
         }
     }

@@ -14,11 +14,11 @@ use std::process::ExitCode;
 
 use mooring_redact::printable;
 use mooring_repair::begin::may_begin;
-use mooring_repair::guards::Verdict;
 use mooring_repair::plan::PlanError;
 use mooring_repair::report::DetectionReport;
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{CommandResult, Operator};
+use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::Run;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 

@@ -1,12 +1,12 @@
 //! Reports as text, on standard output.
 
 use mooring_redact::{markdown, printable};
-use mooring_repair::guards::Verdict;
 use mooring_repair::history::summaries;
 use mooring_repair::plan;
 use mooring_repair::plan::{Document, Plan};
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::shell::JournalStatus;
+use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::{Entry, Record};
 
 use super::arguments::{Drawn, Plain, Written};
@@ -43,8 +43,8 @@ pub(crate) fn plan(plan: &Plan, output: Drawn) -> Result<(), Failure> {
 
 /// Prints what could not be read about rights, for those who begin a run without its plan before them.
 pub(crate) fn warnings(plan: &Plan) {
-    for check in plan.prechecks.iter().filter(|check| check.warns()) {
-        write(&format!("warning: {}: {}\n", check.name, printable(&check.detail)));
+    for check in plan.prechecks.iter().filter(|check| mooring_repair::checks::warns(check)) {
+        write(&format!("warning: {}: {}\n", check.name, printable(&check.detail())));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::workflow::{Decision, Fact, Finish, Reason, RepairRun as _, Run};
 
 /// Exactly one thing to do.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Action {
+pub(crate) enum Action {
     /// Read something.
     Observe(Query),
     /// Change something.
@@ -23,20 +23,20 @@ pub(super) enum Action {
 }
 
 impl Action {
-    pub(super) fn resumable(reason: Reason, message: String) -> Self {
+    pub(crate) fn resumable(reason: Reason, message: String) -> Self {
         Self::Stop { over: None, reason, message }
     }
 
-    pub(super) fn refused(reason: Reason, message: String) -> Self {
+    pub(crate) fn refused(reason: Reason, message: String) -> Self {
         Self::Stop { over: Some(Finish::Refused), reason, message }
     }
 
-    pub(super) fn nothing(reason: Reason, message: String) -> Self {
+    pub(crate) fn nothing(reason: Reason, message: String) -> Self {
         Self::Stop { over: Some(Finish::NothingToDo), reason, message }
     }
 
     /// The decision; a read that is missing waits for it.
-    pub(super) fn decision(self, run: &Run, now: Timestamp) -> Decision {
+    pub(crate) fn decision(self, run: &Run, now: Timestamp) -> Decision {
         match self {
             Self::Observe(_) => Decision::Wait { until: now, why: "for a read".to_owned() },
             Self::Effect(effect) => Decision::Apply(Box::new(effect)),

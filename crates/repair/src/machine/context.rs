@@ -1,5 +1,6 @@
 //! Questions of a step, each of which ends in an answer or in what must be done first.
 
+use crate::checks::{self, ADDRESSES};
 use crate::effects::explain_refusal;
 use crate::settings::{Settings, pointer};
 use crate::workflow::{RepairRun as _, Run};
@@ -108,7 +109,7 @@ impl<'a> Context<'a> {
     pub(crate) fn nics(&self, set: &ScaleSet) -> Result<Option<&'a Vec<Nic>>, Action> {
         let reading = self.seen.nics.get(&set.name);
         if matches!(reading, Some(Reading::Denied(_)))
-            && self.settings.overrides.contains_key("addresses")
+            && self.settings.overrides.contains_key(ADDRESSES)
         {
             return Ok(None);
         }
@@ -141,7 +142,8 @@ impl<'a> Context<'a> {
         self.now.checked_add(pause).unwrap_or(Timestamp::MAX)
     }
 
-    /// Makes an effect, unless it was refused for good, too often, or too short a time ago.
+    /// Makes an effect, unless it was refused for good, too often, or too short a time ago, or a precondition does not
+    /// hold.
     pub(crate) fn effect(&self, effect: Effect) -> Action {
         let key = effect.key();
         let attempt = self.state.attempt(&key);
@@ -154,7 +156,10 @@ impl<'a> Context<'a> {
             immediate: 0,
         };
         match policy.decide(attempt, asked_again, self.now) {
-            Retry::Now => Action::Effect(effect),
+            Retry::Now => match checks::ensure(self, &effect) {
+                Ok(()) => Action::Effect(effect),
+                Err(action) => action,
+            },
             Retry::At(until) => {
                 Action::Wait { until, why: format!("before trying again to {key}") }
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::action::Action;
 use super::context::{Context, Progress};
-use super::second_look::{enough_nodes, recreated, still_the_one, still_wedged};
+use crate::checks::{self, BUDGETS};
 use crate::effects::Effect;
 use crate::observation::{Hold, Node, Pod};
 use crate::plan::Step;
@@ -35,30 +35,12 @@ fn cordon(context: &Context<'_>, pool: &str) -> Progress {
     let nodes = context.nodes_of(pool)?;
     match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
         Some(node) => {
-            may_empty(context, pool)?;
-            if pool == context.state.pool() {
-                still_wedged(context)?;
-            }
             Err(context.effect(Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
         }
         None => {
             Ok(vec![format!("pool {pool} takes no new pods on {}", counted(nodes.len(), "node"))])
         }
     }
-}
-
-/// What was proven may be hours ago: nothing is taken off a pool that is well again or another one, or while the pool
-/// that shall carry it has fewer nodes than it should.
-fn may_empty(context: &Context<'_>, pool: &str) -> Result<(), Action> {
-    let temporary = context.state.temporary();
-    let carrier = if pool == temporary {
-        recreated(context)?;
-        context.state.pool()
-    } else {
-        still_the_one(context)?;
-        &temporary
-    };
-    enough_nodes(context, carrier).map(drop)
 }
 
 fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
@@ -87,8 +69,8 @@ pub(super) fn emptied(context: &Context<'_>, pool: &str) -> Progress {
     // The autoscaler may have added a node meanwhile.
     cordon(context, pool)?;
     let here = on(context, pool)?;
-    if !here.is_empty() {
-        may_empty(context, pool)?;
+    if let Some((pod, _)) = here.first() {
+        checks::ensure(context, &evict(pod))?;
     }
     let budgets = context.pdbs()?;
     let mut waits = Vec::new();
@@ -124,12 +106,7 @@ pub(super) fn emptied(context: &Context<'_>, pool: &str) -> Progress {
             }
             continue;
         }
-        let effect = Effect::Evict {
-            namespace: pod.namespace.clone(),
-            pod: pod.name.clone(),
-            uid: pod.uid.clone(),
-        };
-        match context.effect(effect) {
+        match context.effect(evict(pod)) {
             Action::Wait { .. } if dead => {}
             wait @ Action::Wait { .. } => waits.push(wait),
             action => return Err(action),
@@ -142,6 +119,11 @@ pub(super) fn emptied(context: &Context<'_>, pool: &str) -> Progress {
         return Err(budget_blocks(context, &blocked));
     }
     Ok(proof)
+}
+
+fn evict(pod: &Pod) -> Effect {
+    let (namespace, name) = (pod.namespace.clone(), pod.name.clone());
+    Effect::Evict { namespace, pod: name, uid: pod.uid.clone() }
 }
 
 fn soonest(waits: Vec<Action>) -> Option<Action> {
@@ -161,7 +143,7 @@ fn budget_blocks(context: &Context<'_>, blocked: &[Hold<'_>]) -> Action {
         BudgetPolicy::Wait if !never => context.wait(message),
         BudgetPolicy::Stop | BudgetPolicy::Wait => Action::resumable(
             Reason::BudgetBlocks,
-            format!("{message} (change it, or `resume --override budgets=REASON`)"),
+            format!("{message} (change it, or `resume --override {BUDGETS}=REASON`)"),
         ),
         BudgetPolicy::Override(reason) => {
             let hopeless = blocked.iter().find(|hold| !hold.can_clear());

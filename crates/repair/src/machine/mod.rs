@@ -9,14 +9,13 @@ mod context;
 mod drain;
 mod pools;
 mod proofs;
-mod second_look;
-mod settle;
+pub(crate) mod settle;
 mod undo;
 
 use mooring_workflow::Phase;
 
-use action::Action;
-use context::Context;
+pub(crate) use action::Action;
+pub(crate) use context::Context;
 
 use crate::observation::Query;
 use crate::plan::Step;

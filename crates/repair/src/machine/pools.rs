@@ -3,9 +3,7 @@
 use super::action::Action;
 use super::context::{Context, Progress};
 use super::proofs;
-use super::second_look::{
-    enough_nodes, gone_by_us, made_by_somebody, recreated, still_the_one, still_wedged,
-};
+use crate::checks::{self, POOL_STATE, POOL_UNCHANGED, gone_by_us, made_by_somebody};
 use crate::effects::{Effect, Only};
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
@@ -27,11 +25,7 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
     let body = context.temporary_body();
     // What an earlier run left is not this run's before it has its size and tags.
     let is_made = |pool: &Pool| context.is_ours(pool);
-    let progress = made(context, &name, body, is_made);
-    if matches!(progress, Err(Action::Effect(_))) {
-        still_wedged(context)?;
-    }
-    progress
+    made(context, &name, body, is_made)
 }
 
 /// The pool exists again, on another scale set, and its operation succeeded.
@@ -143,13 +137,11 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
         return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
     }
     // Also if the deletion was intended before: a process that died may never have asked for it.
-    still_the_one(context)?;
+    checks::ensure_all(context, &[POOL_UNCHANGED, POOL_STATE])?;
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
-    enough_nodes(context, &context.state.temporary())?;
     proofs::placed(context, Step::DrainPool, name)?;
-    still_wedged(context)?;
     Err(try_again(context, delete(pool), pool))
 }
 
@@ -166,8 +158,6 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
-    recreated(context)?;
-    enough_nodes(context, context.state.pool())?;
     proofs::placed(context, Step::DrainTemporary, &name)?;
     Err(try_again(context, delete(pool), pool))
 }

@@ -2,8 +2,8 @@
 
 use super::action::Action;
 use super::context::{Context, Progress};
-use super::second_look::{enough_nodes, gone, wanted};
 use super::{drain, settle};
+use crate::checks::{ADDRESSES, PLACEMENT, enough_nodes, gone, wanted};
 use crate::observation::{Addresses, Nic, Query, ScaleSet};
 use crate::plan::Step;
 use crate::sanitise;
@@ -52,7 +52,7 @@ pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress
     if missing.is_empty() {
         return Ok(vec![format!("serving elsewhere: {}", counted(former.len(), "workload"))]);
     }
-    if let Some(reason) = context.settings.overrides.get("placement") {
+    if let Some(reason) = context.settings.overrides.get(PLACEMENT) {
         return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
     }
     Err(context.wait(format!("for pods to serve elsewhere: {}", missing.join(", "))))
@@ -110,7 +110,7 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
 /// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
 fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String, Action> {
     let Some(nics) = context.nics(set)? else {
-        let reason = &context.settings.overrides["addresses"];
+        let reason = &context.settings.overrides[ADDRESSES];
         return Ok(format!("addresses of {} were not read; overridden: {reason}", set.name));
     };
     let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(|nic| wanted(nic)).count();
@@ -118,7 +118,7 @@ fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String
     let with = of(|nic| matches!(nic.addresses, Addresses::Some(_)));
     let missing = with == 0 && wanted(context, pool)? > 0;
     if empty > 0 || missing {
-        if let Some(reason) = context.settings.overrides.get("addresses") {
+        if let Some(reason) = context.settings.overrides.get(ADDRESSES) {
             return Ok(format!(
                 "of the interfaces of {}, {empty} are without an address and {with} with one; overridden: {reason}",
                 set.name

@@ -6,13 +6,13 @@ use mooring_workflow::Outcome;
 
 use super::action::Action;
 use super::context::{Context, Progress};
+use crate::checks::{self, LOG_DELAY, OTHER_OPERATION};
 use crate::effects::Effect;
-use crate::guards;
-use crate::guards::{LOG_DELAY, Running, Scope};
 use crate::names::RUN_TAG;
 use crate::observation::Query;
+use crate::operation::{self, Running, Scope};
 use crate::plan::pool_hash;
-use crate::settings::{OTHER_OPERATION, Settings};
+use crate::settings::Settings;
 use crate::stand_in::StandIn;
 use crate::workflow::Reason;
 use mooring_workflow::EffectResult;
@@ -53,7 +53,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
     if cluster.state == "Canceling" {
         return Err(context.wait("for the cluster to end Canceling".to_owned()));
     }
-    if let Running::Nothing = guards::running(context.seen) {
+    if let Running::Nothing = operation::running(context.seen) {
         return Ok(vec!["no operation is running".to_owned()]);
     }
     for (read, query) in [
@@ -64,7 +64,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
             return Err(Action::Observe(query));
         }
     }
-    let (id, started, scope) = match guards::running(context.seen) {
+    let (id, started, scope) = match operation::running(context.seen) {
         Running::Nothing => return Ok(vec!["no operation is running".to_owned()]),
         Running::One { id, started, scope } => (id, started, scope),
         Running::Unidentified(why) => {
@@ -106,8 +106,6 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
              (`resume --override {OTHER_OPERATION}=REASON` aborts it)"
         )));
     }
-    // The run may have waited or rested for hours: nothing is aborted for a pool that is not wedged at this very moment.
-    judged(context, None)?;
     let judged = Some(context.now);
     Err(context.effect(Effect::AbortOperation { scope, operation: id, judged }))
 }
@@ -144,7 +142,7 @@ pub(super) fn recheck(context: &Context<'_>) -> Progress {
 ///
 /// An abort of our own ends the retries, and a clock may jump: `before` is when the guards passed right before it. That
 /// the writes failed then stays true until one succeeds.
-fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
+pub(crate) fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
     let pool = context.state.pool();
     context.pools()?;
     context.nodes_of(pool)?;
@@ -156,9 +154,9 @@ fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
         return Err(Action::Observe(Query::LatestOperation));
     }
     let (settings, now) = (settings(context), before.unwrap_or(context.now).max(context.now));
-    let mut guards = guards::evaluate(context.seen, &settings, now);
+    let mut guards = checks::evaluate(context.seen, &settings, now);
     if let Some(before) = before {
-        guards::keep(&mut guards, context.seen, &settings, before, now);
+        checks::keep(&mut guards, context.seen, &settings, before, now);
     }
     let refused: Vec<_> = guards.iter().filter(|guard| !guard.allows_run()).collect();
     if refused.is_empty() {

@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::context::Context;
 use super::drain;
-use super::second_look::LATE;
+use crate::checks::LATE;
 use crate::effects::Effect;
 use crate::plan::Step;
 use crate::workflow::Attempt;

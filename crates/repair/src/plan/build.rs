@@ -4,15 +4,13 @@ use mooring_workflow::Step as _;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::document::{self, Document};
-use super::prechecks::{Precheck, Surroundings, TIME, check};
 use super::step::Step;
-use super::tolerations;
-use crate::guards::absent;
+use crate::checks::{self, Planning, Surroundings, TIME, absent};
 use crate::names::{RUN_TAG, temporary_pool};
 use crate::observation::Seen;
 use crate::sanitise;
@@ -44,7 +42,8 @@ pub struct Plan {
     /// What will be done.
     pub steps: Vec<PlannedStep>,
     /// What was checked.
-    pub prechecks: Vec<Precheck>,
+    #[serde(serialize_with = "with_details")]
+    pub prechecks: Vec<CheckResult>,
     /// The temporary pool that an earlier run left.
     #[serde(rename = "leftTemporaryPool", skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<StandIn>,
@@ -148,12 +147,20 @@ pub fn build(
         .collect();
     let expected = steps.iter().map(|step| step.expected_seconds).sum();
     let stand_in = StandIn::of(pools, name);
-    let mut prechecks = check(seen, settings, pool, stand_in.as_ref(), expected, around);
-    prechecks.extend(tolerations::check(seen, pool));
+    let left = stand_in.as_ref();
+    let prechecks = checks::begin(&Planning {
+        seen,
+        settings,
+        cluster,
+        pool,
+        left,
+        expected_seconds: expected,
+        around,
+    });
     let guards = guards.iter().map(|guard| (guard.name.as_str(), guard.outcome));
     // The time is a session's own, and a session's deadline is not part of the plan.
     let checks = prechecks.iter().filter(|check| check.name != TIME);
-    let findings = guards.chain(checks.map(|check| (check.name, check.outcome)));
+    let findings = guards.chain(checks.map(|check| (check.name.as_str(), check.outcome)));
     let document = Document {
         schema: document::SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -188,6 +195,14 @@ pub fn build(
         steps,
         document: Arc::new(document),
     })
+}
+
+/// Checks of a plan have one text of evidence.
+fn with_details<S: Serializer>(checks: &[CheckResult], serializer: S) -> Result<S::Ok, S::Error> {
+    let details = checks.iter().map(
+        |check| json!({"name": check.name, "outcome": check.outcome, "detail": check.detail()}),
+    );
+    serializer.collect_seq(details)
 }
 
 /// The hash of a pool without what changes by itself.

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
 
 use super::build::Plan;
-use super::prechecks::Precheck;
+use crate::checks::blocks;
+use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::flowchart::flowchart;
 
@@ -33,7 +34,7 @@ pub fn table(plan: &Plan) -> String {
     text.line(format_args!("    expected          {:>5}", clock(plan.expected_seconds)));
     text.line("");
     for check in &plan.prechecks {
-        text.line(format_args!("{:<8} {:<11} {}", word(check), check.name, check.detail));
+        text.line(format_args!("{:<8} {:<11} {}", word(check), check.name, check.detail()));
     }
     for change in &plan.changes {
         text.line(format_args!("note     {change}"));
@@ -64,7 +65,8 @@ pub fn markdown(plan: &Plan) -> String {
     }
     text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");
     for check in &plan.prechecks {
-        let _ = writeln!(text, "| {} | {} | {} |", check.name, word(check), escape(&check.detail));
+        let _ =
+            writeln!(text, "| {} | {} | {} |", check.name, word(check), escape(&check.detail()));
     }
     for change in &plan.changes {
         let _ = writeln!(text, "\n- Note: {}", escape(change));
@@ -88,10 +90,10 @@ fn clock(seconds: u32) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
-fn word(check: &Precheck) -> &'static str {
+fn word(check: &CheckResult) -> &'static str {
     match check.outcome {
         Outcome::Pass => "pass",
-        Outcome::Fail if check.forbids() => "fail",
+        Outcome::Fail if blocks(check) => "fail",
         // It does not keep a run from beginning.
         Outcome::Fail => "warn",
         Outcome::Unknown => "unknown",

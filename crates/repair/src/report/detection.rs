@@ -6,11 +6,12 @@ use jiff::Timestamp;
 use mooring_contract::printable::Lines;
 use serde::Serialize;
 
-use crate::guards;
-use crate::guards::{Detection, Running, Scope, Verdict, running};
+use crate::checks;
 use crate::observation::{Query, Seen};
+use crate::operation::{Running, Scope, running};
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
+use crate::verdict::{Detection, Verdict, verdict};
 use mooring_workflow::Outcome;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
@@ -94,8 +95,8 @@ pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<Detect
     let detection = if greenfield {
         Detection { verdict: Verdict::Unknown, guards: Vec::new() }
     } else {
-        let guards = guards::evaluate(seen, settings, now);
-        Detection { verdict: guards::verdict(&guards), guards }
+        let guards = checks::evaluate(seen, settings, now);
+        Detection { verdict: verdict(&guards), guards }
     };
     Ok(DetectionReport {
         schema: "mooring.repair/v1",

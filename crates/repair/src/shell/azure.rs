@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::answers::{Missing, began, invalid, is_unavailable, listed, no_cluster, read, refused};
 use crate::effects::Only;
-use crate::guards;
-use crate::guards::Scope;
 use crate::observation::{
     ActivityEvent, Answer, Cluster, Instance, Nic, Node, Operation, Pool, Query, ScaleSet, Seen,
     stranger,
 };
+use crate::operation;
+use crate::operation::Scope;
 use crate::settings::Settings;
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
@@ -191,7 +191,7 @@ impl Azure {
                 other => return other,
             }
         }
-        let untold = self.last.as_ref().is_some_and(|last| guards::is_untold(last, &all));
+        let untold = self.last.as_ref().is_some_and(|last| operation::is_untold(last, &all));
         if untold && let Reading::Known(older) = self.log(&own_group, STUCK, now).await {
             all.extend(older);
         }
@@ -310,7 +310,7 @@ impl Azure {
             if let Some(answer) = self.observe(&query, now).await {
                 seen.take(answer);
             }
-            if seen.latest_operation.is_some() && guards::is_running(&seen, scope, operation) {
+            if seen.latest_operation.is_some() && operation::is_running(&seen, scope, operation) {
                 return true;
             }
         }

@@ -5,8 +5,8 @@ use mooring_arm::{Client, ResourceId};
 use serde_json::Value;
 
 use super::answers::Missing;
+use crate::checks::{Surroundings, subnets};
 use crate::observation::{Cluster, Pool};
-use crate::plan::{Surroundings, subnets};
 use mooring_workflow::Reading;
 
 /// Asks for the region's usages and sizes, and for the pool's subnets. What cannot be read stays unknown.

@@ -27,11 +27,12 @@ use super::capacity;
 use super::cluster::Cluster;
 use super::rights::rights;
 use crate::begin::{BeginError, Start, begin, lost_run, may_begin};
-use crate::guards::{self, deletions};
+use crate::checks::{self, Surroundings};
 use crate::history::retained;
 use crate::names::{config_map, config_map_of_0_1};
 use crate::observation::{Query, Seen};
-use crate::plan::{self, Plan, PlanError, Surroundings};
+use crate::operation::{self, deletions};
+use crate::plan::{self, Plan, PlanError};
 use crate::report::{DetectionReport, detect};
 use crate::resume::{Consent, Footing, Fresh, Grant, authorize, footing};
 use crate::settings::{Settings, pointer};
@@ -182,7 +183,7 @@ impl Operator {
         }
         let mut report = self.detect_into(&mut seen).await;
         let pool = &self.settings.target.pool;
-        if let Some(at) = aborted.and_then(|since| guards::aborted(&seen, pool, since)) {
+        if let Some(at) = aborted.and_then(|since| operation::aborted(&seen, pool, since)) {
             let now = self.process.now();
             let settings = self.settings.clone().after_abort(at, now);
             report = detect(&seen, &settings, now).unwrap_or(report);
@@ -207,7 +208,7 @@ impl Operator {
             (Some(cluster), Some(pool)) => {
                 let client = self.azure.client();
                 let around = capacity::surroundings(client, &target.subscription, cluster, pool);
-                let needs = plan::needs(seen, &self.settings, cluster, pool);
+                let needs = checks::needs(seen, &self.settings, cluster, pool);
                 Surroundings {
                     deletions: deletions(seen, &target.pool, self.process.now()),
                     rights: rights(client, &needs).await,

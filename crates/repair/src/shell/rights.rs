@@ -6,7 +6,7 @@ use mooring_arm::{Client, Error, Raw, ResourceId};
 use serde::de::DeserializeOwned;
 
 use super::answers::Missing;
-use crate::plan::{Actor, Need, Rights, place, places_of_locks};
+use crate::checks::{Actor, Need, Rights, place, places_of_locks};
 use mooring_workflow::Reading;
 
 /// Reads permissions, locks and deny assignments at every scope of these needs, each once.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use mooring_repair::begin::{BeginError, Start, begin};
+use mooring_repair::checks::Surroundings;
 use mooring_repair::plan;
-use mooring_repair::plan::{Document, Plan, PlanError, Surroundings};
+use mooring_repair::plan::{Document, Plan, PlanError};
 use mooring_repair::resume::further_overrides;
 use mooring_repair::settings::Settings;
 use mooring_repair::workflow::{Entry, Record, Session};

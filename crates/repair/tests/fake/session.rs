@@ -12,8 +12,9 @@ use mooring_workflow::EffectResult;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::follow;
 
+use mooring_repair::checks::Surroundings;
 use mooring_repair::observation::{Answer, Query, Seen};
-use mooring_repair::plan::{Step, Surroundings};
+use mooring_repair::plan::Step;
 use mooring_repair::settings::Settings;
 use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Decision, Run};

@@ -1,11 +1,12 @@
 //! Locks, missing rights on linked resources and deny assignments are found before the first change.
 
 use mooring_repair::begin::BeginError;
-use mooring_repair::plan::{Plan, Precheck};
+use mooring_repair::plan::Plan;
 use mooring_repair::shell::CommandResult;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::azure::{Azure, Denial, DenyAssignment, Lock, LockLevel};
+use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
 use serde_json::json;
@@ -26,7 +27,7 @@ fn lock(azure: &mut Azure, scope: String, level: LockLevel) {
     azure.add_lock(Lock { scope, name: "keep".to_owned(), level, notes: None });
 }
 
-fn found<'a>(plan: &'a Plan, name: &str) -> &'a Precheck {
+fn found<'a>(plan: &'a Plan, name: &str) -> &'a CheckResult {
     plan.prechecks.iter().find(|check| check.name == name).unwrap()
 }
 
@@ -44,7 +45,7 @@ async fn refuses(bench: &Bench, name: &str, parts: &[&str]) {
     assert_eq!(check.outcome, Outcome::Fail, "{check:?}");
     let table = mooring_repair::plan::table(&plan);
     for part in parts {
-        assert!(check.detail.contains(part) && table.contains(part), "{part}: {table}");
+        assert!(check.detail().contains(part) && table.contains(part), "{part}: {table}");
     }
     let guards = &examined.report.detection.guards;
     let approval = Approval::Typed(plan.document.hash());
@@ -254,8 +255,11 @@ async fn unreadable_rights_warn_and_change_the_hash() {
         let (unread, plan) = hash().await;
         assert_ne!(unread, readable, "{name}");
         let check = found(&plan, name);
-        assert!(check.outcome == Outcome::Unknown && check.warns(), "{check:?}");
-        assert!(check.detail.contains("AuthorizationFailed"), "{check:?}");
+        assert!(
+            check.outcome == Outcome::Unknown && mooring_repair::checks::warns(check),
+            "{check:?}"
+        );
+        assert!(check.detail().contains("AuthorizationFailed"), "{check:?}");
     }
     let ending = bench.go().await.unwrap();
     assert!(

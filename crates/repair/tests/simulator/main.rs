@@ -24,9 +24,9 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use bench::{Bench, in_virtual_time};
-use mooring_repair::guards::Verdict;
 use mooring_repair::resume::Consent;
 use mooring_repair::shell::CommandResult;
+use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Entry, Finish, Record};
 use mooring_simulator::azure::{Correlation, Denial};
@@ -117,7 +117,7 @@ async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
     let subnet = async |bench: &Bench| {
         let plan = bench.operator().examine(None, None).await.plan.unwrap();
         let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
-        (found.outcome, found.detail)
+        (found.outcome, found.detail())
     };
     let (bench, _running) = Bench::new("wedged-system-pool");
     let (outcome, detail) = subnet(&bench).await;

@@ -1,8 +1,8 @@
 //! Pools of every kind, api-versions that end, and AKS Automatic.
 
-use mooring_repair::guards::Verdict;
 use mooring_repair::shell::CommandResult;
 use mooring_repair::shell::store;
+use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::scenario::Scenario;

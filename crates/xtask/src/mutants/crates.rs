@@ -105,8 +105,9 @@ pub(super) const TABLE: [Tested; 16] = [
     Tested {
         name: "repair",
         files: &[
-            "crates/repair/src/guards/**",
-            "crates/repair/src/machine/second_look.rs",
+            "crates/repair/src/checks/**",
+            "crates/repair/src/operation.rs",
+            "crates/repair/src/verdict.rs",
             "crates/repair/src/history.rs",
             "crates/repair/src/workflow.rs",
             "crates/workflow/src/engine.rs",

@@ -1,13 +1,33 @@
-//! What must hold before anything is done, and what could not be read.
+//! Every check of a removal: what it is called, when it is evaluated, and what overrides it.
+//!
+//! | check | when | overridden by |
+//! |---|---|---|
+//! | `operator-gone` | a run begins | `--override operator-gone=REASON`, never a workload that is seen to run |
+//! | `objects-known` | a run begins | `--best-effort` |
+//! | `cluster-identity` | a run begins | nothing |
+//! | `operator-stopped` | right before finalizers are removed | its Leases by `--override operator-gone=REASON` |
+//! | `target-planned` | right before every effect (`Terms::covers`) | nothing |
+//!
+//! Unknown is never pass.
+
+mod effect;
+mod operator_gone;
+
+pub(crate) use effect::operator_stopped;
 
 use jiff::Timestamp;
+use mooring_workflow::{CheckResult, Outcome, Reading};
 
-use super::operator_gone::operator_gone;
 use crate::machine::unreadable;
 use crate::seen::{Query, Seen, known};
 use crate::settings::Settings;
-use mooring_workflow::Reading;
-use mooring_workflow::{CheckResult, Outcome};
+
+/// Nothing shows that the operator still runs.
+pub const OPERATOR_GONE: &str = "operator-gone";
+/// All CRDs and objects could be read.
+pub const OBJECTS_KNOWN: &str = "objects-known";
+/// It is known which cluster this is.
+pub const CLUSTER_IDENTITY: &str = "cluster-identity";
 
 /// Why there is no answer; none if there is one, also if it is that there is nothing.
 pub(super) fn missing<T>(query: &Query, reading: Option<&Reading<T>>) -> Option<String> {
@@ -17,7 +37,7 @@ pub(super) fn missing<T>(query: &Query, reading: Option<&Reading<T>>) -> Option<
 }
 
 /// What must hold. Unknown is never pass; for objects that cannot be read, `--best-effort` goes on all the same.
-pub(super) fn guards(
+pub(crate) fn evaluate(
     seen: &Seen,
     settings: &Settings,
     cluster: &str,
@@ -25,13 +45,9 @@ pub(super) fn guards(
 ) -> Vec<CheckResult> {
     let identity = if cluster.is_empty() {
         let why = "the uid of the namespace kube-system could not be read (needs the verb get on namespaces)";
-        CheckResult::new("cluster-identity", Outcome::Fail, why)
+        CheckResult::new(CLUSTER_IDENTITY, Outcome::Fail, why)
     } else {
-        CheckResult::new(
-            "cluster-identity",
-            Outcome::Pass,
-            format!("uid of kube-system: {cluster}"),
-        )
+        CheckResult::new(CLUSTER_IDENTITY, Outcome::Pass, format!("uid of kube-system: {cluster}"))
     };
     let mut unknown: Vec<String> =
         missing(&Query::Definitions, seen.definitions.as_ref()).into_iter().collect();
@@ -39,21 +55,18 @@ pub(super) fn guards(
         let query = Query::Objects(Box::new(definition.clone()));
         missing(&query, seen.objects.get(definition.name()))
     }));
-    let mut objects = CheckResult::new(
-        "objects-known",
-        Outcome::Pass,
-        "all definitions and objects could be read",
-    );
+    let mut objects =
+        CheckResult::new(OBJECTS_KNOWN, Outcome::Pass, "all definitions and objects could be read");
     if !unknown.is_empty() {
         objects.outcome = Outcome::Unknown;
         objects.evidence = unknown;
         objects.overridden = settings.best_effort.then(|| "--best-effort".to_owned());
     }
-    vec![operator_gone(seen, settings, now), objects, identity]
+    vec![operator_gone::operator_gone(seen, settings, now), objects, identity]
 }
 
 /// What else could not be read. It is left alone and told at the end.
-pub(super) fn unread(seen: &Seen) -> Vec<String> {
+pub(crate) fn unread(seen: &Seen) -> Vec<String> {
     let mut unread: Vec<String> = seen
         .bindings
         .iter()

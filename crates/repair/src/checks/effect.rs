@@ -1,23 +1,19 @@
-//! What was proven, looked at once more: a run may have rested for hours, and others work on the same cluster.
+//! What must hold right before an effect: a run may have stopped for hours, and others work on the same cluster.
 
-use crate::workflow::RepairRun as _;
 use jiff::SignedDuration;
+use mooring_workflow::plural::counted;
 use serde_json::Value;
 
-use super::action::Action;
-use super::context::Context;
+use super::{FAILING_WRITES, POOL_STATE, ago, recovered};
 use crate::effects::Effect;
-use crate::guards::{ago, recovered};
+use crate::machine::{Action, Context, settle};
 use crate::observation::Pool;
 use crate::plan::Step;
 use crate::sanitise;
-use crate::workflow::Attempt;
-use crate::workflow::Reason;
-use mooring_workflow::plural::counted;
+use crate::workflow::{Attempt, Reason, RepairRun as _};
 
-/// The pool is still the one of the snapshot, unedited, and did not come back by itself since the guards were looked
-/// at: nothing more is done to any other. The journal may be old, too, or an old copy.
-pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
+/// The pool is the one of the plan, unedited, or was deleted by this run. The journal may be old, or an old copy.
+pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
     let Some(pool) = context.pool(name)? else { return gone_by_us(context) };
     let changed =
@@ -30,22 +26,26 @@ pub(super) fn still_the_one(context: &Context<'_>) -> Result<(), Action> {
             "was edited after the snapshot; abort, and plan anew, or take the edit back and resume",
         );
     }
-    if pool.state() == "Succeeded" && !context.settings.overrides.contains_key(STATE) {
-        let message = format!(
-            "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
-             `resume --override {STATE}=REASON` rebuilds the pool all the same"
-        );
-        return Err(Action::resumable(Reason::GuardRefused, message));
-    }
     Ok(())
 }
 
-/// As [`still_the_one`], and no write of its scale set has succeeded since: right before the pool's emptying begins and
-/// right before it is deleted. What cannot be read now is waited for.
-pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
-    still_the_one(context)?;
+/// The pool did not come back by itself.
+pub(super) fn did_not_recover(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
-    if context.pool(name)?.is_none() || context.settings.overrides.contains_key(WRITES) {
+    if context.pool(name)?.is_none_or(|pool| pool.state() != "Succeeded") {
+        return Ok(());
+    }
+    let message = format!(
+        "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
+         `resume --override {POOL_STATE}=REASON` rebuilds the pool all the same"
+    );
+    Err(Action::resumable(Reason::GuardRefused, message))
+}
+
+/// No write of the pool's scale set succeeded. What cannot be read now is waited for.
+pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Action> {
+    let name = context.state.pool();
+    if context.pool(name)?.is_none() {
         return Ok(());
     }
     let Some(set) = context.scale_set(name)? else {
@@ -58,7 +58,7 @@ pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
         Some(at) => {
             let message = format!(
                 "a write of {} succeeded {}, and nothing shows a wedge since: pool {name} is not wedged any more; \
-                 `abort` undoes this run, and `resume --override {WRITES}=REASON` rebuilds the pool all the same",
+                 `abort` undoes this run, and `resume --override {FAILING_WRITES}=REASON` rebuilds the pool all the same",
                 set.name,
                 ago(at, context.now)
             );
@@ -67,20 +67,28 @@ pub(super) fn still_wedged(context: &Context<'_>) -> Result<(), Action> {
     }
 }
 
-/// The guard on writes that fail.
-const WRITES: &str = "failing-writes";
-/// The guard on the pool's own state.
-const STATE: &str = "pool-state";
+/// All checks of the verdict hold at this moment: the run may have waited for hours.
+pub(super) fn wedged(context: &Context<'_>) -> Result<(), Action> {
+    settle::judged(context, None).map(drop)
+}
+
+/// The pool that takes the pods has its nodes, at this moment.
+pub(super) fn replacement_ready(context: &Context<'_>) -> Result<(), Action> {
+    let temporary = context.state.temporary();
+    let is_temporary_emptied = context.state.step().is_none_or(|step| step > Step::VerifyCure);
+    let replacement = if is_temporary_emptied { context.state.pool() } else { &temporary };
+    enough_nodes(context, replacement).map(drop)
+}
 
 /// The pool is gone because this run deleted it, or an operator says that it shall come back all the same.
-pub(super) fn gone_by_us(context: &Context<'_>) -> Result<(), Action> {
+pub(crate) fn gone_by_us(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
-    if context.state.deletion().is_some() || context.settings.overrides.contains_key(STATE) {
+    if context.state.deletion().is_some() || context.settings.overrides.contains_key(POOL_STATE) {
         return Ok(());
     }
     Err(missing(context, name, || {
         format!(
-            "somebody else deleted pool {name}; `abort` undoes the rest, and `resume --override {STATE}=REASON` makes \
+            "somebody else deleted pool {name}; `abort` undoes the rest, and `resume --override {POOL_STATE}=REASON` makes \
              it again from the snapshot"
         )
     }))
@@ -105,7 +113,7 @@ fn edited(snapshot: &Value, pool: &Pool) -> bool {
 }
 
 /// The pool of the snapshot's name on another scale set, if it is not of this run's making.
-pub(super) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Action> {
+pub(crate) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Action> {
     let name = context.state.pool();
     let Some(pool) = context.pool(name)? else { return Ok(None) };
     let ours =
@@ -114,7 +122,7 @@ pub(super) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a P
 }
 
 /// A pool has the nodes that carry the load, at this very moment.
-pub(super) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, Action> {
+pub(crate) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, Action> {
     let wanted = wanted(context, pool)?;
     let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
     if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
@@ -127,7 +135,7 @@ pub(super) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, 
 }
 
 /// How many nodes one of the two pools must have to carry the load.
-pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
+pub(crate) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
     let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
     if name != context.state.pool() {
         return Ok(pool.count().unwrap_or(1).max(1));
@@ -143,10 +151,10 @@ pub(super) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
 }
 
 /// How long it may take until something shows: an answer may be old, and of a change the answer may be lost.
-pub(super) const LATE: SignedDuration = SignedDuration::from_mins(2);
+pub(crate) const LATE: SignedDuration = SignedDuration::from_mins(2);
 
 /// What to do about a pool that this run made and that is not there.
-pub(super) fn gone(context: &Context<'_>, name: &str) -> Action {
+pub(crate) fn gone(context: &Context<'_>, name: &str) -> Action {
     missing(context, name, || {
         if name == context.state.pool() {
             format!(
@@ -170,7 +178,7 @@ fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> 
 
 /// The pool that was rebuilt is not the one of the plan: only then is the temporary pool not needed, whatever a journal
 /// says was done.
-pub(super) fn recreated(context: &Context<'_>) -> Result<(), Action> {
+pub(super) fn pool_recreated(context: &Context<'_>) -> Result<(), Action> {
     let name = context.state.pool();
     if context.pool(name)?.is_none() {
         return Err(gone(context, name));

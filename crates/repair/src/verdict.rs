@@ -1,5 +1,6 @@
 //! What the guards say together.
 
+use crate::checks::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, POOL_STATE};
 use serde::{Deserialize, Serialize};
 
 use mooring_workflow::{CheckResult, Outcome};
@@ -34,12 +35,12 @@ impl Detection {
         !self
             .guards
             .iter()
-            .any(|guard| guard.name == "cluster-state" && guard.outcome == Outcome::Fail)
+            .any(|guard| guard.name == CLUSTER_STATE && guard.outcome == Outcome::Fail)
     }
 }
 
 /// The guards that are signs of the wedge itself.
-const SIGNS: [&str; 3] = ["missing-nodes", "failing-writes", "pool-state"];
+const SIGNS: [&str; 3] = [MISSING_NODES, FAILING_WRITES, POOL_STATE];
 
 /// The verdict that holds whatever the unknown guards would turn out to be; *unknown* if it depends on them.
 /// Overrides do not count here: they change what is done, not what is.
@@ -65,11 +66,11 @@ pub fn verdict(guards: &[CheckResult]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checks::OTHER_POOLS;
     use Outcome::{Fail, Pass, Unknown};
 
     fn of(outcomes: [Outcome; 5]) -> Verdict {
-        let names =
-            ["missing-nodes", "failing-writes", "cluster-state", "other-pools", "pool-state"];
+        let names = [MISSING_NODES, FAILING_WRITES, CLUSTER_STATE, OTHER_POOLS, POOL_STATE];
         let guards: Vec<_> = names
             .iter()
             .zip(outcomes)

@@ -2,51 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use mooring_workflow::plural::counted;
+use mooring_workflow::{CheckResult, Outcome, Reading};
 
-use super::needs::needs;
-use super::rights::{self, Rights};
+use super::permissions::Rights;
+use super::{BUDGETS, NAME, POOL_LIMIT, QUOTA, RECREATIONS, SIZE, SUBNET, TIME};
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, Hold, Pool, Seen};
 use crate::sanitise::temporary_count;
-use crate::settings::{MOST_RECREATIONS, RECREATIONS, Settings};
+use crate::settings::{MOST_RECREATIONS, Settings};
 use crate::stand_in::StandIn;
-use mooring_workflow::Outcome;
-use mooring_workflow::Reading;
-use mooring_workflow::plural::counted;
-
-/// The check of the session's deadline.
-pub(super) const TIME: &str = "time";
-
-/// One check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Precheck {
-    /// Its name.
-    pub name: &'static str,
-    /// What it says.
-    pub outcome: Outcome,
-    /// Why.
-    pub detail: String,
-}
-
-impl Precheck {
-    /// Returns true if it is about rights that could not be read: a run may begin, and its operator is warned.
-    #[must_use]
-    pub fn warns(&self) -> bool {
-        self.outcome == Outcome::Unknown && rights::NAMES.contains(&self.name)
-    }
-
-    /// True if it is known that a run would not succeed, or not known that it is no third one. A budget that never
-    /// clears and a short time are left to the run: it respects the one and can be resumed after the other.
-    #[must_use]
-    pub fn forbids(&self) -> bool {
-        match self.outcome {
-            Outcome::Pass => false,
-            Outcome::Unknown => self.name == RECREATIONS,
-            Outcome::Fail => !matches!(self.name, "budgets" | TIME),
-        }
-    }
-}
 
 /// Facts about the subscription and network that a temporary pool needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,100 +72,107 @@ fn nodes(pool: &Pool) -> i64 {
     temporary_count(properties["count"].as_i64(), properties["minCount"].as_i64())
 }
 
-pub(super) fn check(
-    seen: &Seen,
-    settings: &Settings,
-    pool: &Pool,
-    left: Option<&StandIn>,
-    expected_seconds: u32,
-    around: &Surroundings,
-) -> Vec<Precheck> {
-    let nodes = nodes(pool);
-    let temporary = temporary_pool(&pool.name, pool.is_windows());
-    let cluster = seen.cluster.as_ref().and_then(Reading::known);
-    let room = cluster.map(|cluster| subnets(cluster, pool)).unwrap_or_default();
-    let quota = needed(
-        "quota",
-        "vCPUs",
-        around.vcpus.known().map(|vcpus| vcpus.saturating_mul(nodes)),
-        &around.quota_left,
-    );
-    let size = match &around.restrictions {
+/// What a plan is made from.
+pub(crate) struct Planning<'a> {
+    pub(crate) seen: &'a Seen,
+    pub(crate) settings: &'a Settings,
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) pool: &'a Pool,
+    /// The temporary pool that an earlier run left.
+    pub(crate) left: Option<&'a StandIn>,
+    pub(crate) expected_seconds: u32,
+    pub(crate) around: &'a Surroundings,
+}
+
+impl Planning<'_> {
+    fn temporary(&self) -> String {
+        temporary_pool(&self.pool.name, self.pool.is_windows())
+    }
+
+    /// What is needed for a temporary pool is not needed for one that exists.
+    fn unless_left(
+        &self,
+        id: &'static str,
+        check: impl FnOnce() -> (Outcome, String),
+    ) -> CheckResult {
+        let (outcome, detail) = match self.left {
+            Some(_) => (Outcome::Pass, format!("{} is there already", self.temporary())),
+            None => check(),
+        };
+        CheckResult::new(id, outcome, detail)
+    }
+}
+
+pub(super) fn quota(plan: &Planning<'_>) -> CheckResult {
+    plan.unless_left(QUOTA, || {
+        let vcpus = plan.around.vcpus.known();
+        let need = vcpus.map(|vcpus| vcpus.saturating_mul(nodes(plan.pool)));
+        needed("vCPUs", need, &plan.around.quota_left)
+    })
+}
+
+pub(super) fn size(plan: &Planning<'_>) -> CheckResult {
+    plan.unless_left(SIZE, || match &plan.around.restrictions {
         Reading::Known(found) if found.is_empty() => {
             (Outcome::Pass, "the size can be had".to_owned())
         }
         Reading::Known(found) => (Outcome::Fail, found.join("; ")),
         other => (Outcome::Unknown, other.missing().unwrap_or_default()),
-    };
-    let mut checks = vec![
-        quota,
-        Precheck { name: "size", outcome: size.0, detail: size.1 },
-        addresses(&room, &around.free_addresses),
-        budgets(seen, &pool.name),
-        name(seen, left, &temporary),
-        limit(seen),
-        recreations(&around.deletions),
-    ];
-    if left.is_some() {
-        for check in &mut checks {
-            if matches!(check.name, "quota" | "size" | "subnet" | "pool-limit") {
-                (check.outcome, check.detail) =
-                    (Outcome::Pass, format!("{temporary} is there already"));
-            }
-        }
-    }
-    if let Some(cluster) = cluster {
-        checks.extend(rights::check(&needs(seen, settings, cluster, pool), &around.rights));
-    }
-    let budget = settings.limits.overall.as_secs();
-    let enough = i64::from(expected_seconds) <= budget;
-    checks.push(Precheck {
-        name: TIME,
-        outcome: if enough { Outcome::Pass } else { Outcome::Fail },
-        detail: format!(
-            "{} expected, {} allowed",
-            counted(expected_seconds / 60, "minute"),
-            budget / 60
-        ),
-    });
-    checks
+    })
 }
 
-fn needed(name: &'static str, what: &str, need: Option<i64>, left: &Reading<i64>) -> Precheck {
-    let (outcome, detail) = match (need, left) {
+pub(super) fn subnet(plan: &Planning<'_>) -> CheckResult {
+    plan.unless_left(SUBNET, || {
+        addresses(&subnets(plan.cluster, plan.pool), &plan.around.free_addresses)
+    })
+}
+
+pub(super) fn time(plan: &Planning<'_>) -> CheckResult {
+    let budget = plan.settings.limits.overall.as_secs();
+    let enough = i64::from(plan.expected_seconds) <= budget;
+    let detail = format!(
+        "{} expected, {} allowed",
+        counted(plan.expected_seconds / 60, "minute"),
+        budget / 60
+    );
+    let outcome = if enough { Outcome::Pass } else { Outcome::Fail };
+    CheckResult::new(TIME, outcome, detail)
+}
+
+fn needed(what: &str, need: Option<i64>, left: &Reading<i64>) -> (Outcome, String) {
+    match (need, left) {
         (Some(need), Reading::Known(left)) => (
             if need <= *left { Outcome::Pass } else { Outcome::Fail },
             format!("{need} {what} needed, {left} left"),
         ),
         (None, _) => (Outcome::Unknown, format!("the need of {what} is not known")),
         (_, other) => (Outcome::Unknown, other.missing().unwrap_or_default()),
-    };
-    Precheck { name, outcome, detail }
+    }
 }
 
 /// The scarcest subnet decides: one that is too small is certain, one that could not be read is not.
-fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> Precheck {
+fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> (Outcome, String) {
     let unread = Reading::Failed("was not read".to_owned());
     let checks = needs.iter().map(|(id, need)| {
         let name = id.rsplit('/').next().unwrap_or(id);
         let of = format!("addresses of {}", mooring_contract::shown(name));
-        needed("subnet", &of, Some(*need), free.get(id).unwrap_or(&unread))
+        needed(&of, Some(*need), free.get(id).unwrap_or(&unread))
     });
-    let worst = checks.max_by_key(|check| match check.outcome {
+    let worst = checks.max_by_key(|(outcome, _)| match outcome {
         Outcome::Fail => 2,
         Outcome::Unknown => 1,
         Outcome::Pass => 0,
     });
-    worst.unwrap_or_else(|| Precheck {
-        name: "subnet",
-        outcome: Outcome::Unknown,
-        detail: "not checked: the pool names no subnet, it is in the network that AKS made"
-            .to_owned(),
+    worst.unwrap_or_else(|| {
+        let why = "not checked: the pool names no subnet, it is in the network that AKS made";
+        (Outcome::Unknown, why.to_owned())
     })
 }
 
 /// Budgets that can never let their pods on this pool go.
-fn budgets(seen: &Seen, pool: &str) -> Precheck {
+pub(super) fn budgets(plan: &Planning<'_>) -> CheckResult {
+    let (seen, pool) = (plan.seen, plan.pool.name.as_str());
+    let result = |outcome, detail: String| CheckResult::new(BUDGETS, outcome, detail);
     let readings = (
         seen.nodes.as_ref().and_then(Reading::known),
         seen.pods.as_ref().and_then(Reading::known),
@@ -208,7 +180,7 @@ fn budgets(seen: &Seen, pool: &str) -> Precheck {
     );
     let (Some(nodes), Some(pods), Some(budgets)) = readings else {
         let detail = "nodes, pods or budgets were not read".to_owned();
-        return Precheck { name: "budgets", outcome: Outcome::Unknown, detail };
+        return result(Outcome::Unknown, detail);
     };
     let here = |pod: &&crate::observation::Pod| {
         nodes.iter().any(|n| {
@@ -225,27 +197,28 @@ fn budgets(seen: &Seen, pool: &str) -> Precheck {
         .collect();
     if stuck.is_empty() {
         let detail = "no budget holds a pod for ever".to_owned();
-        Precheck { name: "budgets", outcome: Outcome::Pass, detail }
+        result(Outcome::Pass, detail)
     } else {
-        Precheck { name: "budgets", outcome: Outcome::Fail, detail: stuck.join("; ") }
+        result(Outcome::Fail, stuck.join("; "))
     }
 }
 
-fn name(seen: &Seen, left: Option<&StandIn>, temporary: &str) -> Precheck {
-    let pools = seen.pools.as_ref().and_then(Reading::known);
+pub(super) fn name(plan: &Planning<'_>) -> CheckResult {
+    let temporary = plan.temporary();
+    let pools = plan.seen.pools.as_ref().and_then(Reading::known);
     let taken = || pools.is_some_and(|pools| pools.iter().any(|pool| pool.name == temporary));
-    let (outcome, detail) = match left {
+    let (outcome, detail) = match plan.left {
         // Whether it may be taken over is in the journal.
         Some(left) => (Outcome::Unknown, left.and_now()),
         None if taken() => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
         None => (Outcome::Pass, format!("{temporary} is free")),
     };
-    Precheck { name: "name", outcome, detail }
+    CheckResult::new(NAME, outcome, detail)
 }
 
 /// The circuit breaker for those whose journal knows of nothing.
-fn recreations(deletions: &Reading<usize>) -> Precheck {
-    let (outcome, detail) = match deletions {
+pub(super) fn recreations(plan: &Planning<'_>) -> CheckResult {
+    let (outcome, detail) = match &plan.around.deletions {
         Reading::Known(count) => (
             if *count < MOST_RECREATIONS { Outcome::Pass } else { Outcome::Fail },
             format!(
@@ -257,23 +230,18 @@ fn recreations(deletions: &Reading<usize>) -> Precheck {
             (Outcome::Unknown, format!("the activity log {}", other.missing().unwrap_or_default()))
         }
     };
-    Precheck { name: RECREATIONS, outcome, detail }
+    CheckResult::new(RECREATIONS, outcome, detail)
 }
 
-fn limit(seen: &Seen) -> Precheck {
-    let most = seen.cluster.as_ref().and_then(Reading::known).and_then(|cluster| cluster.max_pools);
-    let pools = seen.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
-    let (outcome, detail) = match most {
-        None => {
-            (Outcome::Unknown, "the cluster does not say how many pools it may have".to_owned())
-        }
-        Some(most) => {
-            let fits = i64::try_from(pools).is_ok_and(|pools| pools < most);
-            (
-                if fits { Outcome::Pass } else { Outcome::Fail },
-                format!("{pools} of {most} pools exist"),
-            )
-        }
-    };
-    Precheck { name: "pool-limit", outcome, detail }
+pub(super) fn pool_limit(plan: &Planning<'_>) -> CheckResult {
+    plan.unless_left(POOL_LIMIT, || {
+        let pools = plan.seen.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
+        let Some(most) = plan.cluster.max_pools else {
+            let why = "the cluster does not say how many pools it may have";
+            return (Outcome::Unknown, why.to_owned());
+        };
+        let fits = i64::try_from(pools).is_ok_and(|pools| pools < most);
+        let outcome = if fits { Outcome::Pass } else { Outcome::Fail };
+        (outcome, format!("{pools} of {most} pools exist"))
+    })
 }

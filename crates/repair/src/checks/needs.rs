@@ -1,11 +1,11 @@
 //! The rights that a run needs, and where: on the cluster, in the node resource group, and on every resource that the
 //! pool or its cluster names.
 
-use super::step::Step;
-use crate::guards;
-use crate::guards::{Running, Scope};
+use super::ADDRESSES;
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, Pool, Seen};
+use crate::operation::{self, Running, Scope};
+use crate::plan::Step;
 use crate::settings::Settings;
 
 /// One action at one scope.
@@ -88,7 +88,7 @@ pub fn needs(seen: &Seen, settings: &Settings, cluster: &Cluster, pool: &Pool) -
         caller(delete, &temporary, Step::DeleteTemporary),
         caller("Microsoft.Resources/tags/write", &cluster.id, Step::TouchCluster),
     ];
-    match guards::running(seen) {
+    match operation::running(seen) {
         Running::One { scope: Scope::Pool(name), .. } => needs.push(caller(
             "Microsoft.ContainerService/managedClusters/agentPools/abort/action",
             &of_pool(&name),
@@ -110,7 +110,7 @@ pub fn needs(seen: &Seen, settings: &Settings, cluster: &Cluster, pool: &Pool) -
             &group,
             Step::ProveTemporary,
         ));
-        if !settings.overrides.contains_key("addresses") {
+        if !settings.overrides.contains_key(ADDRESSES) {
             needs.push(caller(nics, &group, Step::ProveTemporary));
         }
         let service = |action, scope: &str, step| Need {

@@ -1,22 +1,27 @@
 //! Whether what runs on a System pool finds a place while its temporary pool has a taint that the pool itself lacks.
 
-use super::prechecks::Precheck;
+use super::TOLERATIONS;
+use super::capacity::Planning;
 use crate::observation::{Pod, Pool, Seen};
 use crate::sanitise::CRITICAL_TAINT;
-use crate::settings::TOLERATIONS;
+use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
 /// Checks a System pool without the taint; none for other pools, whose pods tolerate the taints of the temporary pool.
-pub(super) fn check(seen: &Seen, pool: &Pool) -> Option<Precheck> {
+pub(super) fn tolerations(plan: &Planning<'_>) -> Option<CheckResult> {
+    check(plan.seen, plan.pool)
+}
+
+fn check(seen: &Seen, pool: &Pool) -> Option<CheckResult> {
     let taints = pool.raw["properties"]["nodeTaints"].as_array();
     if !pool.is_system() || taints.is_some_and(|taints| taints.iter().any(|t| t == CRITICAL_TAINT))
     {
         return None;
     }
     let (outcome, detail) = placement(seen, &pool.name);
-    Some(Precheck { name: TOLERATIONS, outcome, detail })
+    Some(CheckResult::new(TOLERATIONS, outcome, detail))
 }
 
 fn placement(seen: &Seen, pool: &str) -> (Outcome, String) {

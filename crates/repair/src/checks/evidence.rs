@@ -6,7 +6,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Outcome;
 
-use super::{known, target, the_last};
+use super::{known, latest_suffix, target};
 use crate::observation::{Addresses, Instance, Nic, ScaleSet, Seen};
 use crate::settings::Settings;
 use crate::signatures::{Check, Signature};
@@ -129,7 +129,7 @@ impl<'a> Subject<'a> {
         };
         let times: Vec<Option<Timestamp>> = instances.iter().filter_map(failed).collect();
         let count = |wanted: Age| times.iter().filter(|at| self.age(**at) == wanted).count();
-        let newest = the_last(times.iter().flatten().max().copied(), self.now);
+        let newest = latest_suffix(times.iter().flatten().max().copied(), self.now);
         let text = |count: usize| {
             format!("{} failed with {}{newest}", counted(count, "instance"), signature.label())
         };

@@ -1,23 +1,20 @@
-//! Guards 1, 2 and 5: the signs of the wedge itself.
+//! The signs of the wedge itself.
 
 use jiff::Timestamp;
 use mooring_workflow::{CheckResult, Outcome};
 
 use super::evidence::{Sign, Subject};
 use super::storm::{LOG_DELAY, Writes};
-use super::{ago, known, target, the_last};
+use super::{FAILING_WRITES, MISSING_NODES, POOL_STATE, ago, known, latest_suffix, target};
 use crate::observation::{Node, Seen};
 use crate::settings::Settings;
 use crate::signatures::Signature;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
-/// The guard on writes that fail.
-const WRITES: &str = "failing-writes";
-
-/// Guard 1: usable nodes below the minimum, or instances without a node for a while.
+/// Usable nodes below the minimum, or instances without a node for a while.
 pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new("missing-nodes", outcome, evidence);
+    let guard = |outcome, evidence: String| CheckResult::new(MISSING_NODES, outcome, evidence);
     let pool_name = &settings.target.pool;
     let (pool, nodes) = match (target(seen, pool_name), known(seen.nodes.as_ref())) {
         (Ok(Some(pool)), Ok(nodes)) => (pool, nodes),
@@ -72,10 +69,10 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
     }
 }
 
-/// Guard 2: writes of the pool's current scale set fail with a signature and none succeeded since, or live state shows
+/// Writes of the pool's current scale set fail with a signature and none succeeded since, or live state shows
 /// the same.
 pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new(WRITES, outcome, evidence);
+    let guard = |outcome, evidence: String| CheckResult::new(FAILING_WRITES, outcome, evidence);
     let Some(set) = seen.scale_set_of(&settings.target.pool) else {
         let why = seen.scale_sets.as_ref().and_then(Reading::missing);
         let why = why.map_or_else(String::new, |why| format!(" (scale sets {why})"));
@@ -113,7 +110,7 @@ fn together(mut signs: Vec<Sign>) -> CheckResult {
     if evidence.is_empty() {
         evidence.push("nothing shows a wedge".to_owned());
     }
-    CheckResult { evidence, ..CheckResult::new(WRITES, outcome, "") }
+    CheckResult { evidence, ..CheckResult::new(FAILING_WRITES, outcome, "") }
 }
 
 fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sign {
@@ -131,7 +128,7 @@ fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sig
         set.name,
         signature.label(),
         counted(settings.fail_window.as_mins(), "minute"),
-        the_last(newest, now)
+        latest_suffix(newest, now)
     );
     if needed > 0 && u32::try_from(failures.len()).is_ok_and(|count| count >= needed) {
         Sign::new(Outcome::Pass, text)
@@ -146,7 +143,7 @@ fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sig
     }
 }
 
-/// Keeps what guard 2 said right before an operation was aborted, unless a write succeeded since or the log cannot be
+/// Keeps what `failing-writes` said right before an operation was aborted, unless a write succeeded since or the log cannot be
 /// read. Nothing is tried again after an abort, so what failed then cannot fail anew.
 pub(crate) fn keep(
     guards: &mut [CheckResult],
@@ -155,7 +152,7 @@ pub(crate) fn keep(
     before: Timestamp,
     now: Timestamp,
 ) {
-    let Some(guard) = guards.iter_mut().find(|guard| guard.name == WRITES) else { return };
+    let Some(guard) = guards.iter_mut().find(|guard| guard.name == FAILING_WRITES) else { return };
     let is_known =
         known(seen.events.as_ref()).is_ok() && seen.scale_set_of(&settings.target.pool).is_some();
     // What the log did not show when it was judged may show now.
@@ -180,9 +177,9 @@ pub(crate) fn recovered(seen: &Seen, settings: &Settings, now: Timestamp) -> Opt
     (!signs.any(|sign| sign.outcome == Outcome::Pass)).then_some(at)
 }
 
-/// Guard 5: the pool itself is in a state that counts as wedged.
-pub(super) fn pool_state(seen: &Seen, settings: &Settings) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new("pool-state", outcome, evidence);
+/// The pool itself is in a state that counts as wedged.
+pub(super) fn pool_state(seen: &Seen, settings: &Settings, _: Timestamp) -> CheckResult {
+    let guard = |outcome, evidence: String| CheckResult::new(POOL_STATE, outcome, evidence);
     match target(seen, &settings.target.pool) {
         Err(why) => guard(Outcome::Unknown, format!("pools {why}")),
         Ok(None) => guard(Outcome::Fail, format!("there is no pool {}", settings.target.pool)),

@@ -6,19 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use mooring_arm::calls::{DenyAssignment, Lock, Permission, Principal};
 use mooring_contract::printable;
 
-use super::needs::{Actor, Need, is_at_or_below, place, places_of_locks};
-use super::prechecks::Precheck;
-use mooring_workflow::Outcome;
+use super::capacity::Planning;
+use super::needs::{Actor, Need, is_at_or_below, needs, place, places_of_locks};
+use super::{DENY_ASSIGNMENTS, LOCKS, PERMISSIONS};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
-
-/// The checks of this module.
-const PERMISSIONS: &str = "permissions";
-const LOCKS: &str = "locks";
-const DENY_ASSIGNMENTS: &str = "deny-assignments";
-
-/// All of them.
-pub(super) const NAMES: [&str; 3] = [PERMISSIONS, LOCKS, DENY_ASSIGNMENTS];
+use mooring_workflow::{CheckResult, Outcome};
 
 /// The role for resources that a pool names.
 const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";
@@ -38,9 +31,20 @@ pub struct Rights {
     pub deny_assignments: BTreeMap<String, Reading<Vec<DenyAssignment>>>,
 }
 
-/// The three checks. A right that is certainly missing or taken away fails; what cannot be known is unknown.
-pub(super) fn check(needs: &[Need], rights: &Rights) -> [Precheck; 3] {
-    [permissions(needs, rights), locks(needs, rights), deny_assignments(needs, rights)]
+pub(super) fn permissions(plan: &Planning<'_>) -> CheckResult {
+    check_permissions(&needs_of(plan), &plan.around.rights)
+}
+
+pub(super) fn locks(plan: &Planning<'_>) -> CheckResult {
+    check_locks(&needs_of(plan), &plan.around.rights)
+}
+
+pub(super) fn deny_assignments(plan: &Planning<'_>) -> CheckResult {
+    check_deny_assignments(&needs_of(plan), &plan.around.rights)
+}
+
+fn needs_of(plan: &Planning<'_>) -> Vec<Need> {
+    needs(plan.seen, plan.settings, plan.cluster, plan.pool)
 }
 
 /// What a check found.
@@ -51,7 +55,7 @@ struct Findings {
 }
 
 impl Findings {
-    fn into_check(self, name: &'static str, fine: String) -> Precheck {
+    fn into_check(self, name: &'static str, fine: String) -> CheckResult {
         let outcome = match (self.forbidden.is_empty(), self.unclear.is_empty()) {
             (false, _) => Outcome::Fail,
             (true, false) => Outcome::Unknown,
@@ -59,7 +63,7 @@ impl Findings {
         };
         let told: Vec<String> = self.forbidden.into_iter().chain(self.unclear).collect();
         let detail = if told.is_empty() { fine } else { told.join("; ") };
-        Precheck { name, outcome, detail }
+        CheckResult::new(name, outcome, detail)
     }
 }
 
@@ -88,7 +92,7 @@ fn is_linked(need: &Need) -> bool {
         && need.scope.contains("/providers/")
 }
 
-fn permissions(needs: &[Need], rights: &Rights) -> Precheck {
+fn check_permissions(needs: &[Need], rights: &Rights) -> CheckResult {
     let mut findings = Findings::default();
     let own = || needs.iter().filter(|need| need.actor == Actor::Caller);
     for need in own() {
@@ -126,7 +130,7 @@ fn forbids(level: &str, action: &str) -> Option<bool> {
     }
 }
 
-fn locks(needs: &[Need], rights: &Rights) -> Precheck {
+fn check_locks(needs: &[Need], rights: &Rights) -> CheckResult {
     let mut findings = Findings::default();
     let mut forbidden: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
     for need in needs {
@@ -211,7 +215,7 @@ fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
     worst
 }
 
-fn deny_assignments(needs: &[Need], rights: &Rights) -> Precheck {
+fn check_deny_assignments(needs: &[Need], rights: &Rights) -> CheckResult {
     let mut findings = Findings::default();
     for need in needs.iter().filter(|need| need.actor == Actor::Caller) {
         let place = place(need);
@@ -255,8 +259,14 @@ fn deny_assignments(needs: &[Need], rights: &Rights) -> Precheck {
 
 #[cfg(test)]
 mod tests {
-    use super::super::step::Step;
     use super::*;
+    use crate::checks::{blocks, warns};
+    use crate::plan::Step;
+
+    fn check(needs: &[Need], rights: &Rights) -> [CheckResult; 3] {
+        let locks = check_locks(needs, rights);
+        [check_permissions(needs, rights), locks, check_deny_assignments(needs, rights)]
+    }
 
     const CLUSTER: &str =
         "/subscriptions/s/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/c";
@@ -316,7 +326,7 @@ mod tests {
             let mut rights = rights();
             rights.permissions.insert(SUBNET.to_owned(), Reading::Known(list));
             let [check, ..] = check(&needs(), &rights);
-            (check.outcome, check.detail)
+            (check.outcome, check.detail())
         };
         for (list, wanted) in [
             (vec![entry(&["MICROSOFT.network/*"], &[])], Outcome::Pass),
@@ -342,14 +352,14 @@ mod tests {
         let checks = check(&needs(), &rights);
         for found in &checks {
             assert_eq!(found.outcome, Outcome::Unknown, "{found:?}");
-            assert!(found.warns() && !found.forbids(), "{found:?}");
+            assert!(warns(found) && !blocks(found), "{found:?}");
         }
-        assert!(checks[0].detail.contains(SUBNET), "{}", checks[0].detail);
+        assert!(checks[0].detail().contains(SUBNET), "{}", checks[0].detail());
         rights.permissions.insert(CLUSTER.to_owned(), Reading::Known(Vec::new()));
         let [permissions, ..] = check(&needs(), &rights);
         assert_eq!(permissions.outcome, Outcome::Fail);
-        assert!(permissions.detail.contains("delete-pool: "), "{}", permissions.detail);
-        assert!(permissions.detail.contains("not permitted"), "{}", permissions.detail);
+        assert!(permissions.detail().contains("delete-pool: "), "{}", permissions.detail());
+        assert!(permissions.detail().contains("not permitted"), "{}", permissions.detail());
     }
 
     #[test]
@@ -374,10 +384,10 @@ mod tests {
                 *list = Reading::Known(vec![lock(scope, level)]);
             }
             let [_, found, _] = check(&needs(), &rights);
-            assert_eq!(found.outcome, wanted, "{scope} {level}: {}", found.detail);
+            assert_eq!(found.outcome, wanted, "{scope} {level}: {}", found.detail());
             if wanted == Outcome::Fail {
                 let told = format!("lock keep ({level}) on {scope} forbids ");
-                assert!(found.detail.starts_with(&told), "{}", found.detail);
+                assert!(found.detail().starts_with(&told), "{}", found.detail());
             }
         }
     }
@@ -417,7 +427,7 @@ mod tests {
             };
             rights.deny_assignments.insert(SUBNET.to_owned(), Reading::Known(vec![denial]));
             let [_, _, found] = check(&needs(), &rights);
-            (found.outcome, found.detail)
+            (found.outcome, found.detail())
         };
         let (outcome, detail) = check_with(everyone(), vec![], Some("me"), false, "*/read");
         assert_eq!(outcome, Outcome::Fail);

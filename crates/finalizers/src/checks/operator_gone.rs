@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::guards::missing;
+use super::{OPERATOR_GONE, missing};
 use crate::evidence::Writes;
 use crate::managed::{Managed, managed};
 use crate::observation::{Controller, Object};
@@ -12,9 +12,6 @@ use crate::seen::{Query, Seen, known};
 use crate::settings::Settings;
 use mooring_workflow::Reading;
 use mooring_workflow::{CheckResult, Outcome};
-
-/// The check's name, which `--override` takes.
-pub const OPERATOR_GONE: &str = "operator-gone";
 
 /// A Lease that was renewed within this is held. Leaders renew theirs every few seconds.
 const LEASE_AGE: SignedDuration = SignedDuration::from_mins(5);

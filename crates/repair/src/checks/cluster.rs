@@ -1,15 +1,17 @@
-//! Guards 3 and 4: whether the rest of the cluster bears a rebuild.
+//! Whether the rest of the cluster bears a rebuild.
 
+use super::{CLUSTER_STATE, OTHER_POOLS};
 use crate::names::{PURPOSE, PURPOSE_TAG};
 use crate::observation::{Pool, Seen};
 use crate::settings::Settings;
+use jiff::Timestamp;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome};
 
-/// Guard 3: the cluster is in a state from which it can be repaired.
-pub(super) fn cluster_state(seen: &Seen) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new("cluster-state", outcome, evidence);
+/// The cluster is in a state from which it can be repaired.
+pub(super) fn cluster_state(seen: &Seen, _: &Settings, _: Timestamp) -> CheckResult {
+    let guard = |outcome, evidence: String| CheckResult::new(CLUSTER_STATE, outcome, evidence);
     match &seen.cluster {
         None => guard(Outcome::Unknown, "the cluster was not read".to_owned()),
         Some(Reading::Known(cluster)) => {
@@ -37,9 +39,9 @@ pub(super) fn cluster_state(seen: &Seen) -> CheckResult {
     }
 }
 
-/// Guard 4: every other pool has nodes, or is meant to have none.
-pub(super) fn other_pools(seen: &Seen, settings: &Settings) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new("other-pools", outcome, evidence);
+/// Every other pool has nodes, or is meant to have none.
+pub(super) fn other_pools(seen: &Seen, settings: &Settings, _: Timestamp) -> CheckResult {
+    let guard = |outcome, evidence: String| CheckResult::new(OTHER_POOLS, outcome, evidence);
     let pools = match &seen.pools {
         Some(Reading::Known(pools)) => pools,
         Some(other) => {

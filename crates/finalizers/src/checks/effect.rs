@@ -1,0 +1,48 @@
+//! What must hold right before finalizers are removed.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::machine::{Action, Context};
+use crate::seen::Query;
+use crate::workflow::Reason;
+
+/// How far the clocks of the cluster and of this process may differ.
+const LEASE_GRACE: SignedDuration = SignedDuration::from_secs(15);
+/// No workload of the operator runs, and no Lease of it is renewed: a controller that processes finalizers removes its own.
+pub(crate) fn operator_stopped(cx: &Context<'_>) -> Result<(), Action> {
+    match cx.controllers()? {
+        Ok(controllers) => {
+            if let Some(running) = controllers.iter().find(|controller| controller.runs()) {
+                let message = format!("the operator runs again ({})", running.target);
+                return Err(Action::Stop { reason: Reason::OperatorRuns, message });
+            }
+        }
+        Err(why) => {
+            let message = format!("whether the operator runs is not known: {why}");
+            return Err(Action::Stop { reason: Reason::OperatorUnknown, message });
+        }
+    }
+    lease_renewed(cx)?.map_or(Ok(()), Err)
+}
+
+/// Stops if a Lease of the operator is renewed although no workload of it runs: it runs where it cannot be seen.
+fn lease_renewed(cx: &Context<'_>) -> Result<Option<Action>, Action> {
+    if cx.terms.ignores_operator() {
+        return Ok(None);
+    }
+    // Its workload may have renewed one until its last pod ended.
+    let since = cx.state.step_since().checked_add(LEASE_GRACE).unwrap_or(Timestamp::MAX);
+    Ok(match cx.read(cx.seen.leases.as_ref(), Query::Leases)? {
+        Ok(leases) => {
+            let mut leases = leases.into_iter().flatten();
+            leases.find(|lease| lease.renewed > since).map(|lease| Action::Stop {
+                reason: Reason::OperatorRuns,
+                message: format!("the operator runs: Lease {} is being renewed", lease.name),
+            })
+        }
+        Err(why) => Some(Action::Stop {
+            reason: Reason::OperatorUnknown,
+            message: format!("whether the operator runs is not known: {why}"),
+        }),
+    })
+}

@@ -1,0 +1,308 @@
+//! Every check of a repair, in one table: what it is called, when it is evaluated, what blocks, and whether an operator
+//! may override it.
+//!
+//! | when | what happens |
+//! |---|---|
+//! | detect | the five checks of the verdict; again before an operation is aborted, and after it |
+//! | begin | what is known to fail before anything is changed |
+//! | effect | evaluated on live state right before an effect, see [`preconditions`] |
+//! | steps | `placement`, `addresses` and `other-operation` are evaluated where a step verifies its goal |
+//!
+//! Unknown is never pass. An effect waits for what is unknown; it never ignores it.
+
+mod capacity;
+mod cluster;
+mod effect;
+mod evidence;
+mod needs;
+mod permissions;
+mod storm;
+mod tolerations;
+mod wedge;
+
+pub(crate) use capacity::Planning;
+pub use capacity::{Surroundings, subnets};
+pub use cluster::absent;
+pub(crate) use effect::{LATE, enough_nodes, gone, gone_by_us, made_by_somebody, wanted};
+pub use needs::{Actor, Need, needs, place, places_of_locks};
+pub use permissions::Rights;
+pub(crate) use storm::LOG_DELAY;
+pub(crate) use wedge::{keep, recovered};
+
+use jiff::Timestamp;
+use mooring_workflow::{CheckResult, Outcome, Phase, Reading};
+
+use crate::effects::Effect;
+use crate::machine::{Action, Context};
+use crate::observation::{Pool, Seen};
+use crate::plan::Step;
+use crate::settings::Settings;
+use crate::workflow::{RepairRun as _, Run};
+
+pub const MISSING_NODES: &str = "missing-nodes";
+pub const FAILING_WRITES: &str = "failing-writes";
+pub const CLUSTER_STATE: &str = "cluster-state";
+pub const OTHER_POOLS: &str = "other-pools";
+pub const POOL_STATE: &str = "pool-state";
+pub const QUOTA: &str = "quota";
+pub const SIZE: &str = "size";
+pub const SUBNET: &str = "subnet";
+pub const BUDGETS: &str = "budgets";
+pub const NAME: &str = "name";
+pub const POOL_LIMIT: &str = "pool-limit";
+pub const RECREATIONS: &str = "recreations";
+pub const PERMISSIONS: &str = "permissions";
+pub const LOCKS: &str = "locks";
+pub const DENY_ASSIGNMENTS: &str = "deny-assignments";
+pub const TIME: &str = "time";
+pub const TOLERATIONS: &str = "tolerations";
+pub const WEDGED: &str = "wedged";
+pub const POOL_UNCHANGED: &str = "pool-unchanged";
+pub const POOL_RECREATED: &str = "pool-recreated";
+pub const REPLACEMENT_READY: &str = "replacement-ready";
+pub const PLACEMENT: &str = "placement";
+pub const ADDRESSES: &str = "addresses";
+pub const OTHER_OPERATION: &str = "other-operation";
+
+/// A row of the table.
+pub struct Check {
+    /// What `--override` takes.
+    pub id: &'static str,
+    /// Whether `--override` takes it.
+    pub overridable: bool,
+    /// What happens at the beginning of a run if it fails.
+    on_fail: At,
+    /// What happens at the beginning of a run if it is unknown.
+    on_unknown: At,
+    when: When,
+}
+
+/// What an outcome does to a run that is about to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// The run does not begin.
+    Block,
+    /// The operator is warned.
+    Warn,
+    /// Nothing: the run finds out.
+    Allow,
+}
+
+type Detect = fn(&Seen, &Settings, Timestamp) -> CheckResult;
+type Begin = fn(&Planning<'_>) -> CheckResult;
+type BeginIfNeeded = fn(&Planning<'_>) -> Option<CheckResult>;
+type Before = fn(&Context<'_>) -> Result<(), Action>;
+
+/// When a check is evaluated, and by what.
+#[derive(Clone, Copy)]
+enum When {
+    Detect(Detect, Option<Before>),
+    Begin(Begin),
+    BeginIfNeeded(BeginIfNeeded),
+    Effect(Before),
+    Step,
+}
+
+use At::{Allow, Block, Warn};
+
+const fn row(id: &'static str, overridable: bool, on: (At, At), when: When) -> Check {
+    Check { id, overridable, on_fail: on.0, on_unknown: on.1, when }
+}
+
+/// The table, in the order in which checks are shown. Columns: id, overridable, (on fail, on unknown), when.
+pub static CHECKS: [Check; 24] = [
+    row(MISSING_NODES, true, (Block, Block), When::Detect(wedge::missing_nodes, None)),
+    row(
+        FAILING_WRITES,
+        true,
+        (Block, Block),
+        When::Detect(wedge::failing_writes, Some(effect::writes_still_fail)),
+    ),
+    row(CLUSTER_STATE, true, (Block, Block), When::Detect(cluster::cluster_state, None)),
+    row(OTHER_POOLS, true, (Block, Block), When::Detect(cluster::other_pools, None)),
+    row(
+        POOL_STATE,
+        true,
+        (Block, Block),
+        When::Detect(wedge::pool_state, Some(effect::did_not_recover)),
+    ),
+    row(QUOTA, true, (Block, Allow), When::Begin(capacity::quota)),
+    row(SIZE, true, (Block, Allow), When::Begin(capacity::size)),
+    row(SUBNET, true, (Block, Allow), When::Begin(capacity::subnet)),
+    // A run respects a budget that never clears, and can be resumed after a short time.
+    row(BUDGETS, true, (Warn, Allow), When::Begin(capacity::budgets)),
+    row(NAME, false, (Block, Allow), When::Begin(capacity::name)),
+    row(POOL_LIMIT, true, (Block, Allow), When::Begin(capacity::pool_limit)),
+    // It must be known that a rebuild is not the third one within a day.
+    row(RECREATIONS, true, (Block, Block), When::Begin(capacity::recreations)),
+    row(PERMISSIONS, true, (Block, Warn), When::Begin(permissions::permissions)),
+    row(LOCKS, true, (Block, Warn), When::Begin(permissions::locks)),
+    row(DENY_ASSIGNMENTS, true, (Block, Warn), When::Begin(permissions::deny_assignments)),
+    row(TIME, false, (Warn, Allow), When::Begin(capacity::time)),
+    row(TOLERATIONS, true, (Block, Allow), When::BeginIfNeeded(tolerations::tolerations)),
+    row(WEDGED, false, (Block, Block), When::Effect(effect::wedged)),
+    row(POOL_UNCHANGED, false, (Block, Block), When::Effect(effect::pool_unchanged)),
+    row(POOL_RECREATED, false, (Block, Block), When::Effect(effect::pool_recreated)),
+    row(REPLACEMENT_READY, false, (Block, Block), When::Effect(effect::replacement_ready)),
+    row(PLACEMENT, true, (Block, Block), When::Step),
+    row(ADDRESSES, true, (Block, Block), When::Step),
+    row(OTHER_OPERATION, true, (Block, Block), When::Step),
+];
+
+/// What must hold right before an effect. What was verified may be hours ago: nothing is taken off a pool that recovered,
+/// that is another one, or whose replacement has fewer nodes than it should.
+fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
+    // A rollback checks tags and pods itself.
+    if run.phase == Phase::Aborting {
+        return &[];
+    }
+    let is_temporary_emptied = run.step().is_none_or(|step| step > Step::VerifyCure);
+    match effect {
+        Effect::AbortOperation { .. } => &[WEDGED],
+        Effect::PutPool { pool, .. } if *pool != run.pool() => {
+            &[POOL_UNCHANGED, POOL_STATE, FAILING_WRITES]
+        }
+        Effect::Cordon { .. }
+        | Effect::Evict { .. }
+        | Effect::DeletePod { .. }
+        | Effect::DeletePool { .. }
+            if is_temporary_emptied =>
+        {
+            &[POOL_RECREATED, REPLACEMENT_READY]
+        }
+        Effect::Cordon { .. } | Effect::DeletePool { .. } => {
+            &[POOL_UNCHANGED, POOL_STATE, REPLACEMENT_READY, FAILING_WRITES]
+        }
+        Effect::Evict { .. } | Effect::DeletePod { .. } => {
+            &[POOL_UNCHANGED, POOL_STATE, REPLACEMENT_READY]
+        }
+        // What `recreate-pool` and `reconcile-cluster` do is decided by what exists.
+        Effect::PutPool { .. } | Effect::Uncordon { .. } | Effect::TagCluster { .. } => &[],
+    }
+}
+
+/// Evaluates what must hold right before an effect.
+pub(crate) fn ensure(context: &Context<'_>, effect: &Effect) -> Result<(), Action> {
+    ensure_all(context, preconditions(effect, context.state))
+}
+
+/// Evaluates checks on live state, in their order, until one does not hold.
+pub(crate) fn ensure_all(context: &Context<'_>, ids: &[&str]) -> Result<(), Action> {
+    for check in ids.iter().filter_map(|id| find(id)) {
+        if check.overridable && context.settings.overrides.contains_key(check.id) {
+            continue;
+        }
+        if let When::Effect(before) | When::Detect(_, Some(before)) = check.when {
+            before(context)?;
+        }
+    }
+    Ok(())
+}
+
+fn find(id: &str) -> Option<&'static Check> {
+    CHECKS.iter().find(|check| check.id == id)
+}
+
+/// What `--override` takes.
+pub fn overridable() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().filter(|check| check.overridable).map(|check| check.id)
+}
+
+/// Evaluates the five checks of the verdict.
+#[must_use]
+pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<CheckResult> {
+    let detect = CHECKS.iter().filter_map(|check| match check.when {
+        When::Detect(detect, _) => Some(detect),
+        _ => None,
+    });
+    let overridden = |mut result: CheckResult| {
+        result.overridden = settings.overrides.get(&result.name).cloned();
+        result
+    };
+    detect.map(|detect| overridden(detect(seen, settings, now))).collect()
+}
+
+/// Evaluates what is known to fail before anything is changed.
+pub(crate) fn begin(planning: &Planning<'_>) -> Vec<CheckResult> {
+    let begin = |check: &Check| match check.when {
+        When::Begin(begin) => Some(begin(planning)),
+        When::BeginIfNeeded(begin) => begin(planning),
+        _ => None,
+    };
+    CHECKS.iter().filter_map(begin).collect()
+}
+
+/// Returns true if a run with this result does not begin unless it is overridden.
+#[must_use]
+pub fn blocks(result: &CheckResult) -> bool {
+    at_beginning(result) == Block
+}
+
+/// Returns true if an operator is warned because it is not known whether a run can succeed.
+#[must_use]
+pub fn warns(result: &CheckResult) -> bool {
+    result.outcome == Outcome::Unknown && at_beginning(result) == Warn
+}
+
+fn at_beginning(result: &CheckResult) -> At {
+    let check = find(&result.name);
+    match result.outcome {
+        Outcome::Pass => Allow,
+        Outcome::Fail => check.map_or(Block, |check| check.on_fail),
+        Outcome::Unknown => check.map_or(Block, |check| check.on_unknown),
+    }
+}
+
+fn target<'a>(seen: &'a Seen, name: &str) -> Result<Option<&'a Pool>, String> {
+    known(seen.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
+}
+
+fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {
+    let reading = reading.ok_or_else(|| "were not read".to_owned())?;
+    reading.known().ok_or_else(|| reading.missing().unwrap_or_default())
+}
+
+pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
+    use mooring_workflow::plural::counted;
+    format!("{} ago", counted(now.duration_since(at).as_mins(), "minute"))
+}
+
+/// How recent the newest of several is, after the text that counts them.
+fn latest_suffix(at: Option<Timestamp>, now: Timestamp) -> String {
+    at.map_or_else(String::new, |at| format!(", the last one {}", ago(at, now)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_is_in_the_table_once() {
+        for check in &CHECKS {
+            assert_eq!(
+                CHECKS.iter().filter(|other| other.id == check.id).count(),
+                1,
+                "{}",
+                check.id
+            );
+        }
+    }
+
+    fn is_begin(check: &Check) -> bool {
+        matches!(check.when, When::Begin(_) | When::BeginIfNeeded(_))
+    }
+
+    #[test]
+    fn only_known_failures_and_uncounted_rebuilds_block_a_plan() {
+        let result = |id: &str, outcome| CheckResult::new(id, outcome, "");
+        for check in CHECKS.iter().filter(|check| is_begin(check)) {
+            let fails = !matches!(check.id, BUDGETS | TIME);
+            assert_eq!(blocks(&result(check.id, Outcome::Fail)), fails, "{}", check.id);
+            let unknown = check.id == RECREATIONS;
+            assert_eq!(blocks(&result(check.id, Outcome::Unknown)), unknown, "{}", check.id);
+            let warned = [PERMISSIONS, LOCKS, DENY_ASSIGNMENTS].contains(&check.id);
+            assert_eq!(warns(&result(check.id, Outcome::Unknown)), warned, "{}", check.id);
+            assert!(!blocks(&result(check.id, Outcome::Pass)), "{}", check.id);
+        }
+    }
+}
