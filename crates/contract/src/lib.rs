@@ -17,10 +17,3 @@ pub mod node_config;
 pub use cse_status::CseStatus;
 pub use mooring_redact::{ProxyUrl, Secret};
 pub use node_config::NodeConfig;
-
-// Names that `repair` still uses; other crates depend on `mooring-redact`.
-pub use mooring_redact::{drop_quoted_values as unquoted, identifier as shown, printable};
-#[doc(hidden)]
-pub mod printable {
-    pub use mooring_redact::{Lines, is_hidden, markdown, markdown_code};
-}

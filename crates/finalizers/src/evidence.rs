@@ -63,7 +63,7 @@ impl Writes {
             }
             let Some(at) = time(&entry["time"]) else { return Self::Unknown };
             if newest.as_ref().is_none_or(|newest| at > newest.at) {
-                newest = Some(FieldWrite { manager: mooring_contract::shown(manager), at });
+                newest = Some(FieldWrite { manager: mooring_redact::identifier(manager), at });
             }
         }
         Self::Known(newest)
@@ -97,7 +97,7 @@ impl Lease {
             return None;
         }
         let renewed = time(&value["spec"]["renewTime"])?;
-        Some(Self { name: mooring_contract::shown(&format!("{namespace}/{name}")), renewed })
+        Some(Self { name: mooring_redact::identifier(&format!("{namespace}/{name}")), renewed })
     }
 }
 
@@ -128,7 +128,7 @@ impl OperatorEvent {
         let times = ["lastTimestamp", "eventTime", "firstTimestamp"].map(|name| &value[name]);
         let more = [&value["series"]["lastObservedTime"], &value["metadata"]["creationTimestamp"]];
         let at = times.into_iter().chain(more).filter_map(time).max()?;
-        Some(Self { component: mooring_contract::shown(&component), at })
+        Some(Self { component: mooring_redact::identifier(&component), at })
     }
 }
 
@@ -171,7 +171,7 @@ impl Webhook {
     /// Reads a webhook configuration: those webhooks whose rules name a group of the profile. One for all groups (`*`) is
     /// a policy engine's.
     pub(crate) fn of_configuration(profile: &Profile, value: &Value) -> Option<Vec<Self>> {
-        let name = mooring_contract::shown(value["metadata"]["name"].as_str()?);
+        let name = mooring_redact::identifier(value["metadata"]["name"].as_str()?);
         let concerns = |hook: &&Value| {
             let rules = hook["rules"].as_array().into_iter().flatten();
             let mut groups =
@@ -194,7 +194,7 @@ impl Webhook {
         let conversion = &value["spec"]["conversion"];
         let group = value["spec"]["group"].as_str()?;
         (conversion["strategy"] == "Webhook" && profile.has_group(group)).then_some(())?;
-        let name = mooring_contract::shown(value["metadata"]["name"].as_str()?);
+        let name = mooring_redact::identifier(value["metadata"]["name"].as_str()?);
         Some(Self {
             name: format!("conversion webhook of {name}"),
             backend: Backend::read(&conversion["webhook"]["clientConfig"]),

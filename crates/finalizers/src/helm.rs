@@ -94,7 +94,7 @@ impl Revision {
                 .or_else(|| label("version").parse().ok())
                 .unwrap_or_default(),
             status: text("/info/status").unwrap_or(label("status")).to_owned(),
-            chart: chart.map(|chart| mooring_contract::shown(chart.trim())),
+            chart: chart.map(|chart| mooring_redact::identifier(chart.trim())),
             resources: text("/manifest").map(resources).unwrap_or_default(),
             target,
         })

@@ -136,7 +136,7 @@ impl Profile {
         {
             return Err(format!(
                 "`{}` is not an API group such as example.com",
-                mooring_contract::shown(bad)
+                mooring_redact::identifier(bad)
             ));
         }
         let ours = ["k8s.io", "kubernetes.io"];
@@ -155,7 +155,10 @@ impl Profile {
         if let Some(bad) =
             names.into_iter().find(|name| !label(&name.replace(':', "-")) || name.starts_with('.'))
         {
-            return Err(format!("`{}` is not the name of an object", mooring_contract::shown(bad)));
+            return Err(format!(
+                "`{}` is not the name of an object",
+                mooring_redact::identifier(bad)
+            ));
         }
         if let Some(namespace) =
             self.namespace.as_ref().filter(|name| PROTECTED.contains(&name.as_str()))

@@ -1,7 +1,7 @@
 //! The report of a run, made from its journal alone: `status` on any machine says the same.
 
 use jiff::Timestamp;
-use mooring_contract::printable::Lines;
+use mooring_redact::Lines;
 use serde::Serialize;
 
 use crate::effect::{Effect, why_not};

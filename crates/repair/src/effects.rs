@@ -1,7 +1,7 @@
 //! Changes to the outside world, as data.
 
 use jiff::Timestamp;
-use mooring_contract::printable;
+use mooring_redact::printable;
 use mooring_workflow::Effect as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -187,7 +187,7 @@ pub fn authorize(
         }
         (Consent::Unattended | Consent::Pipeline, Footing::Anchored) => {
             if state.session.plan.tool != VERSION {
-                return Err(ResumeError::OtherVersion(mooring_contract::shown(
+                return Err(ResumeError::OtherVersion(mooring_redact::identifier(
                     &state.session.plan.tool,
                 ))
                 .into());
@@ -213,7 +213,7 @@ fn differences(plan: &Settings, asked: &Settings) -> Vec<String> {
     let mut flags = Vec::new();
     for (name, reason) in &plan.overrides {
         if asked.overrides.get(name) != Some(reason) {
-            flags.push(format!("--override {name}={}", mooring_contract::shown(reason)));
+            flags.push(format!("--override {name}={}", mooring_redact::identifier(reason)));
         }
     }
     for name in asked.overrides.keys().filter(|name| !plan.overrides.contains_key(*name)) {
@@ -230,7 +230,7 @@ fn differences(plan: &Settings, asked: &Settings) -> Vec<String> {
     }
     if plan.wedge_states != asked.wedge_states {
         let states: Vec<String> =
-            plan.wedge_states.iter().map(|state| mooring_contract::shown(state)).collect();
+            plan.wedge_states.iter().map(|state| mooring_redact::identifier(state)).collect();
         flags.push(format!("--wedge-states {}", states.join(",")));
     }
     if plan.version != asked.version {

@@ -243,7 +243,7 @@ impl Settings {
     pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
         let (guard, reason) = text.split_once('=').unwrap_or((text, ""));
         if !checks::overridable().any(|id| id == guard) {
-            return Err(SettingsError::NoSuchGuard(mooring_contract::shown(guard)));
+            return Err(SettingsError::NoSuchGuard(mooring_redact::identifier(guard)));
         }
         if reason.trim().is_empty() {
             return Err(SettingsError::NoReason(guard.to_owned()));
@@ -266,7 +266,7 @@ impl Settings {
     /// Takes in a state for `--wedge-states`.
     pub fn add_wedge_state(&mut self, state: &str) -> Result<(), SettingsError> {
         if !matches!(state, "Canceled" | "Failed" | "Updating" | "Upgrading") {
-            return Err(SettingsError::WedgeState(mooring_contract::shown(state)));
+            return Err(SettingsError::WedgeState(mooring_redact::identifier(state)));
         }
         if !self.wedge_states.iter().any(|known| known == state) {
             self.wedge_states.push(state.to_owned());
@@ -289,7 +289,7 @@ fn positive(
         Some(value) if value.trim().is_empty() => Ok(None),
         Some(value) => match value.trim().parse() {
             Ok(number) if number > 0 => Ok(Some(number)),
-            _ => Err(SettingsError::Number { name, value: mooring_contract::shown(&value) }),
+            _ => Err(SettingsError::Number { name, value: mooring_redact::identifier(&value) }),
         },
     }
 }

@@ -91,7 +91,7 @@ impl Default for Signatures {
 impl Signatures {
     /// Reads a list from a text; `file` names it in errors.
     pub fn parse(file: &str, text: &str) -> Result<Self, SignaturesError> {
-        let invalid = |why: String| SignaturesError { file: mooring_contract::shown(file), why };
+        let invalid = |why: String| SignaturesError { file: mooring_redact::identifier(file), why };
         let list: Self =
             serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
         list.check().map_err(invalid)?;
@@ -100,7 +100,7 @@ impl Signatures {
 
     fn check(&self) -> Result<(), String> {
         if self.schema != SCHEMA {
-            let schema = mooring_contract::shown(&self.schema);
+            let schema = mooring_redact::identifier(&self.schema);
             return Err(format!("schema must be {SCHEMA}, not '{schema}'"));
         }
         if self.signatures.is_empty() || self.signatures.len() > MOST {
@@ -139,7 +139,7 @@ impl Signature {
     fn check(&self) -> Result<(), String> {
         let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if self.name.is_empty() || self.name.len() > 63 || !self.name.bytes().all(is_name) {
-            let name = mooring_contract::shown(&self.name);
+            let name = mooring_redact::identifier(&self.name);
             return Err(format!(
                 "signature name '{name}' must have 1 to 63 lowercase letters, digits and hyphens"
             ));
@@ -190,7 +190,7 @@ impl ErrorPattern {
             (Some(code), _)
                 if code.is_empty() || code.len() > LONGEST || !code.bytes().all(is_code) =>
             {
-                let code = mooring_contract::shown(code);
+                let code = mooring_redact::identifier(code);
                 return Err(format!("'{code}' is not an error code"));
             }
             (Some(code), None) if WRAPPERS.contains(&code.as_str()) => {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mooring_contract::shown;
+use mooring_redact::identifier;
 use serde::Serialize;
 
 use crate::names::{
@@ -38,7 +38,7 @@ impl StandIn {
         let mut candidates = pools.iter().filter(|pool| names.contains(&pool.name));
         let pool = candidates.find(|pool| pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE))?;
         // Whoever may write tags may write anything there.
-        let tag = |name| pool.tag(name).map(|text| shown(&text));
+        let tag = |name| pool.tag(name).map(|text| identifier(&text));
         Some(Self {
             run: tag(RUN_TAG),
             journal: tag(JOURNAL_TAG),

@@ -423,7 +423,7 @@ fn hostile_text_changes_no_form_of_a_plan() {
     plan.changes.push(HOSTILE.to_owned());
     let forms = [plan::table(&plan), plan::markdown(&plan), plan::mermaid(&plan)];
     for text in &forms {
-        let hidden = |c: char| c != '\n' && mooring_contract::printable::is_hidden(c);
+        let hidden = |c: char| c != '\n' && mooring_redact::is_hidden(c);
         assert!(!text.contains(hidden), "{text:?}");
     }
     let rows = |text: &str| text.lines().filter(|line| line.starts_with('|')).count();

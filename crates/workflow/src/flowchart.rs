@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mooring_contract::printable;
+use mooring_redact::printable;
 
 /// One box under the other, numbered from 1.
 #[must_use]

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use jiff::SignedDuration;
-use mooring_contract::unquoted;
+use mooring_redact::drop_quoted_values;
 use serde_json::Value;
 
 use crate::effect::EffectResult;
@@ -255,7 +255,7 @@ impl Answer {
     pub fn refusal(&self) -> (String, String) {
         let text = |name: &str| {
             let text = self.body.get(name).and_then(Value::as_str).unwrap_or_default();
-            bounded(&unquoted(text))
+            bounded(&drop_quoted_values(text))
         };
         let reason = text("reason");
         let reason = if reason.is_empty() { format!("HTTP {}", self.status) } else { reason };

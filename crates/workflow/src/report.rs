@@ -1,7 +1,7 @@
 //! The history of a run, for reports.
 
 use jiff::Timestamp;
-use mooring_contract::printable;
+use mooring_redact::printable;
 use serde::Serialize;
 
 use crate::effect::EffectResult;

@@ -4,7 +4,7 @@ use mooring_workflow::Step as _;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mooring_contract::printable::Lines;
+use mooring_redact::Lines;
 
 use super::build::Plan;
 use mooring_workflow::Outcome;

@@ -109,7 +109,7 @@ pub(super) fn compare(state: &Run, plan: &Plan) -> Result<(), BeginError> {
     compare_profile(state, &plan.profile)?;
     // An identity that could not be read is refused by its check.
     if !plan.cluster.is_empty() && state.session.cluster != plan.cluster {
-        return Err(BeginError::OtherCluster(mooring_contract::shown(&state.id)));
+        return Err(BeginError::OtherCluster(mooring_redact::identifier(&state.id)));
     }
     Ok(())
 }
@@ -120,10 +120,10 @@ pub(super) fn compare_profile(state: &Run, wanted: &Profile) -> Result<(), Begin
         return Ok(());
     }
     let name = |profile: &Profile| {
-        mooring_contract::shown(&format!("{} ({})", profile.name, profile.groups.join(", ")))
+        mooring_redact::identifier(&format!("{} ({})", profile.name, profile.groups.join(", ")))
     };
     let (was, wanted) = (name(&state.session.profile), name(wanted));
-    Err(BeginError::OtherProfile { run: mooring_contract::shown(&state.id), was, wanted })
+    Err(BeginError::OtherProfile { run: mooring_redact::identifier(&state.id), was, wanted })
 }
 
 /// The first record of a run, if there may be one.

@@ -155,7 +155,7 @@ fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> 
     let unread = Reading::Failed("was not read".to_owned());
     let checks = needs.iter().map(|(id, need)| {
         let name = id.rsplit('/').next().unwrap_or(id);
-        let of = format!("addresses of {}", mooring_contract::shown(name));
+        let of = format!("addresses of {}", mooring_redact::identifier(name));
         needed(&of, Some(*need), free.get(id).unwrap_or(&unread))
     });
     let worst = checks.max_by_key(|(outcome, _)| match outcome {

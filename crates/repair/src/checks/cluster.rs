@@ -28,7 +28,7 @@ pub(super) fn cluster_state(seen: &Seen, _: &Settings, _: Timestamp) -> CheckRes
                 "" => guard(Outcome::Fail, "the cluster does not say its state".to_owned()),
                 _ => guard(
                     Outcome::Fail,
-                    format!("the cluster is {}", mooring_contract::shown(state)),
+                    format!("the cluster is {}", mooring_redact::identifier(state)),
                 ),
             }
         }

@@ -4,7 +4,7 @@ use mooring_workflow::Step as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_arm::calls::{DenyAssignment, Lock, Permission, Principal};
-use mooring_contract::printable;
+use mooring_redact::printable;
 
 use super::capacity::Planning;
 use super::needs::{Actor, Need, is_at_or_below, needs, place, places_of_locks};

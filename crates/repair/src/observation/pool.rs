@@ -55,8 +55,8 @@ impl Pool {
         let mode = text(&self.raw, "/properties/mode");
         let kind = kind.filter(|kind| kind != "VirtualMachineScaleSets");
         let mode = mode.filter(|mode| mode != "System" && mode != "User");
-        let mode = mode.map(|mode| format!("mode {}", mooring_contract::shown(&mode)));
-        kind.map(|kind| format!("type {}", mooring_contract::shown(&kind))).or(mode)
+        let mode = mode.map(|mode| format!("mode {}", mooring_redact::identifier(&mode)));
+        kind.map(|kind| format!("type {}", mooring_redact::identifier(&kind))).or(mode)
     }
 
     /// Why the pool cannot be rebuilt, as a sentence; none if it can.

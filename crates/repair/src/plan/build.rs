@@ -241,7 +241,7 @@ fn changes(pool: &Value, plan: &Document) -> Vec<String> {
     }
     let snapshot = body.pointer("/properties/creationData/sourceResourceId");
     if let Some(snapshot) = snapshot.and_then(Value::as_str) {
-        let name = mooring_contract::shown(snapshot.rsplit('/').next().unwrap_or_default());
+        let name = mooring_redact::identifier(snapshot.rsplit('/').next().unwrap_or_default());
         changes.push(format!("node image: that of snapshot {name}, as before"));
     } else if let Some(image) = pool.pointer("/properties/nodeImageVersion").and_then(Value::as_str)
     {

@@ -3,7 +3,7 @@
 use mooring_workflow::Step as _;
 use std::fmt::Write as _;
 
-use mooring_contract::printable::{Lines, markdown as escape, markdown_code};
+use mooring_redact::{Lines, markdown as escape, markdown_code};
 
 use super::build::Plan;
 use crate::checks::blocks;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use mooring_contract::printable::Lines;
+use mooring_redact::Lines;
 use serde::Serialize;
 
 use crate::checks;

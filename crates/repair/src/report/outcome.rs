@@ -5,7 +5,7 @@ use mooring_workflow::{Effect as _, Step as _};
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use mooring_contract::printable::{Lines, markdown, markdown_code};
+use mooring_redact::{Lines, markdown, markdown_code};
 use serde::Serialize;
 
 use crate::plan::Step;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn is_safe(text: &str) -> bool {
-        text.chars().all(|c| c == '\n' || !mooring_contract::printable::is_hidden(c))
+        text.chars().all(|c| c == '\n' || !mooring_redact::is_hidden(c))
     }
 
     #[test]

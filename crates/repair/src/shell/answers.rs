@@ -22,7 +22,9 @@ impl Missing {
             let code = refusal.and_then(|refusal| refusal.code.clone());
             let code = code.unwrap_or_else(|| error.reason().to_owned());
             match refusal.and_then(mooring_arm::Refusal::missing_right) {
-                Some(right) => format!("{code}: needs {}", mooring_contract::shown(&right.action)),
+                Some(right) => {
+                    format!("{code}: needs {}", mooring_redact::identifier(&right.action))
+                }
                 None => code,
             }
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::ResourceIdError;
-use mooring_contract::printable;
+use mooring_redact::printable;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
 use mooring_workflow::journal::follow;

@@ -2,7 +2,7 @@
 
 use mooring_arm::calls::{ClusterProperties, PowerState};
 use mooring_arm::{Error, ErrorKind};
-use mooring_contract::printable;
+use mooring_redact::printable;
 
 /// The way around what Azure does not give.
 const KUBECONFIG: &str = "pass a kubeconfig that works here with --kubeconfig FILE";

@@ -97,7 +97,7 @@ fn decode_line<E: Content>(line: &str, at: u64) -> Result<Record<E>, JournalErro
     let value: Value = serde_json::from_str(line).map_err(unreadable)?;
     let schema = value.get("schema").and_then(Value::as_str).unwrap_or_default();
     if schema != E::SCHEMA {
-        return Err(JournalError::Schema(at, mooring_contract::shown(schema), E::SCHEMA));
+        return Err(JournalError::Schema(at, mooring_redact::identifier(schema), E::SCHEMA));
     }
     let said = value.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
     if hash_of(value.clone()) != said {
