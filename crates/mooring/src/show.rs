@@ -158,3 +158,16 @@ fn code(number: Option<i32>, name: Option<&str>) -> String {
         (None, None) => "no code".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn code_is_shown_by_number_and_name() {
+        assert_eq!(code(Some(50), Some("OUTBOUND_CONN_FAIL")), "50 OUTBOUND_CONN_FAIL");
+        assert_eq!(code(Some(50), None), "50");
+        assert_eq!(code(None, Some("OUTBOUND_CONN_FAIL")), "OUTBOUND_CONN_FAIL");
+        assert_eq!(code(None, None), "no code");
+    }
+}

@@ -90,3 +90,22 @@ fn hex(bytes: &[u8]) -> String {
         text
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Contents, Entry};
+
+    #[test]
+    fn masks_of_all_files_are_added_up() {
+        let entries = [2, 0, 3].map(|redactions| Entry {
+            path: "a.log".to_owned(),
+            why: "a log".to_owned(),
+            original: 1,
+            is_cut: false,
+            redactions,
+            bytes: Vec::new(),
+        });
+        let contents = Contents { entries: entries.into(), left_out: Vec::new() };
+        assert_eq!(contents.redactions(), 5);
+    }
+}

@@ -56,17 +56,22 @@ pub(crate) fn read(path: &Path) -> Result<Input, Failure> {
         let file = fs::File::open(path).map_err(failed)?;
         input.file(file, path).map_err(failed)?;
     }
-    if input.long_names > 0 {
-        let count = input.long_names;
-        input.notes.push(format!("{count} files skipped: name longer than {MAX_NAME} bytes"));
-    }
-    if input.more_notes > 0 {
-        input.notes.push(format!("{} more files cut or broken", input.more_notes));
-    }
+    input.note_counts();
     Ok(input)
 }
 
 impl Input {
+    /// Notes how many files were skipped, cut or broken without a note of their own.
+    fn note_counts(&mut self) {
+        if self.long_names > 0 {
+            let count = self.long_names;
+            self.notes.push(format!("{count} files skipped: name longer than {MAX_NAME} bytes"));
+        }
+        if self.more_notes > 0 {
+            self.notes.push(format!("{} more files cut or broken", self.more_notes));
+        }
+    }
+
     /// False if no more may be read.
     fn has_room(&mut self) -> bool {
         let limit = if self.files.len() >= MAX_FILES {
@@ -298,4 +303,77 @@ fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of a disk that fails.
+    struct Failing;
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("input/output error"))
+        }
+    }
+
+    #[test]
+    fn broken_files_have_notes_and_those_beyond_the_limit_are_counted() {
+        let mut input = Input::default();
+        for count in 0..MAX_NOTES + 3 {
+            input.take(format!("{count}.log"), Failing, 1);
+        }
+        input.long_names = 2;
+        input.note_counts();
+        assert_eq!(input.notes.len(), MAX_NOTES + 2);
+        assert_eq!(input.notes[0], "`0.log` breaks off: input/output error");
+        assert_eq!(input.notes[MAX_NOTES], "2 files skipped: name longer than 1024 bytes");
+        assert_eq!(input.notes[MAX_NOTES + 1], "3 more files cut or broken");
+        let mut whole = Input::default();
+        whole.note_counts();
+        assert!(whole.notes.is_empty(), "{:?}", whole.notes);
+    }
+
+    #[test]
+    fn file_of_the_largest_size_is_not_cut() {
+        for (size, notes) in [(MAX_FILE, 0), (MAX_FILE + 1, 1)] {
+            let mut input = Input::default();
+            input.take("a.log".to_owned(), io::repeat(0).take(size), size);
+            assert_eq!((input.files[0].bytes.len() as u64, input.notes.len()), (MAX_FILE, notes));
+        }
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "files of a test")]
+    fn links_in_the_root_of_a_node_are_not_followed() {
+        let (node, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir_all(node.path().join("var/log/azure")).unwrap();
+        for root in [node.path().join("var/log/azure"), outside.path().to_owned()] {
+            fs::write(root.join("cluster-provision.log"), "+ true\n").unwrap();
+        }
+        std::os::unix::fs::symlink(outside.path(), node.path().join("etc")).unwrap();
+        let names: Vec<_> =
+            read(node.path()).unwrap().files.into_iter().map(|file| file.path).collect();
+        assert_eq!(names, ["var/log/azure/cluster-provision.log"]);
+    }
+
+    #[test]
+    fn archive_gives_regular_files_that_are_wanted_and_no_links() {
+        let mut archive = tar::Builder::new(Vec::new());
+        for name in ["notes.txt", "var/log/azure/cluster-provision.log"] {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(1);
+            archive.append_data(&mut header, name, &b"x"[..]).unwrap();
+        }
+        let mut link = tar::Header::new_gnu();
+        link.set_entry_type(tar::EntryType::Symlink);
+        link.set_size(0);
+        archive.append_link(&mut link, "provision.json", "/etc/passwd").unwrap();
+        let bytes = archive.into_inner().unwrap();
+        let mut input = Input::default();
+        input.archive((&bytes[..]).take(MAX_UNPACKED)).unwrap();
+        let names: Vec<_> = input.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(names, ["var/log/azure/cluster-provision.log"]);
+    }
 }

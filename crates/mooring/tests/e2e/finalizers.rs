@@ -184,6 +184,14 @@ fn dry_run_says_so_first_and_writes_nothing() {
     }
     let (code, plan) = sim.json(&["apply", "--dry-run", "-o", "json"]);
     assert_eq!((code, plan["objects"].as_array().unwrap().len()), (0, 6));
+    // An approval of another plan is refused in a dry run as well.
+    let approved = plan["hash"].as_str().unwrap();
+    let (time, digits) = approved.split_once('.').unwrap();
+    let other = format!("{time}.{}", digits.chars().rev().collect::<String>());
+    for (hash, expected) in [(approved, 0), (&*other, 4)] {
+        let (code, _, err) = sim.run(&["apply", "--dry-run", "--yes", "--plan-hash", hash]);
+        assert_eq!(code, expected, "{err}");
+    }
     let (_, status) = sim.json(&["status", "-o", "json"]);
     assert_eq!(status["run"], Value::Null, "no journal was written");
     let (code, _, err) = sim.run(&["resume", "--dry-run"]);
