@@ -9,7 +9,7 @@ use mooring_contract::CseStatus;
 use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
 use mooring_simulator::azure::{Cse, Printed, Vm};
 use mooring_simulator::random::Random;
-use mooring_simulator::world::Shell;
+use mooring_simulator::cluster::Shell;
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;

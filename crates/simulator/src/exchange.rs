@@ -9,13 +9,11 @@ use futures::Stream;
 /// A request with its whole body.
 pub type Request = http::Request<Bytes>;
 
-/// An answer.
 pub type Response = http::Response<Body>;
 
 /// What a client sees of one request.
 #[derive(Debug)]
 pub enum Outcome {
-    /// An answer, whole.
     Answer(Response),
     /// The answer's head and the first bytes of its body, then the connection breaks.
     CutShort(Response, usize),
@@ -48,7 +46,6 @@ impl fmt::Debug for Body {
 
 impl Body {
     /// The bytes of a body that is there at once; nothing of one that streams.
-    #[must_use]
     pub fn bytes(&self) -> Bytes {
         match self {
             Self::Full(bytes) => bytes.clone(),
@@ -58,7 +55,6 @@ impl Body {
 }
 
 /// An answer of JSON.
-#[must_use]
 pub fn json(status: http::StatusCode, value: &serde_json::Value) -> Response {
     let mut response =
         Response::new(Body::Full(Bytes::from(serde_json::to_vec(value).unwrap_or_default())));

@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::exchange::{Outcome, Response};
 use crate::random::Random;
 
 /// One way in which things go wrong.
@@ -63,19 +64,15 @@ pub struct Condition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Service {
-    /// Azure Resource Manager.
     Arm,
     /// Where Azure tokens come from.
     SignIn,
     /// The instance metadata service.
     Imds,
-    /// A container registry.
     Registry,
-    /// The Kubernetes API.
     Kubernetes,
 }
 
-/// What goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Fault {
@@ -110,10 +107,7 @@ pub enum Fault {
     /// The call is accepted, and what it was about is then not found.
     NotFoundAfterAccept,
     /// The model's clock jumps by so many seconds, forward or back.
-    ClockJump {
-        /// By how much.
-        seconds: i64,
-    },
+    ClockJump { seconds: i64 },
     /// An open watch ends without a word.
     DropWatch,
     /// A watch event is sent twice.
@@ -124,11 +118,34 @@ pub enum Fault {
     Restart,
 }
 
+impl Fault {
+    /// Delivers the response to a call, with the faults of a connection. Other faults concern the response itself.
+    pub(crate) fn deliver(fault: Option<&Self>, answer: impl FnOnce() -> Response) -> Outcome {
+        match fault {
+            Some(Self::TimeoutBefore) => Outcome::Silence,
+            Some(Self::DropBefore) => Outcome::Dropped,
+            Some(Self::TimeoutAfter) => {
+                answer();
+                Outcome::Silence
+            }
+            Some(Self::DropAfter) => {
+                answer();
+                Outcome::Dropped
+            }
+            Some(Self::Truncate) => {
+                let response = answer();
+                let half = response.body().bytes().len() / 2;
+                Outcome::CutShort(response, half)
+            }
+            _ => Outcome::Answer(answer()),
+        }
+    }
+}
+
 /// How a long-running operation goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OperationFault {
-    /// It fails.
     Failed,
     /// It is cancelled by somebody else.
     Canceled,
@@ -141,7 +158,6 @@ pub enum OperationFault {
 pub struct Call<'a> {
     /// The service that is called.
     pub service: Service,
-    /// The HTTP method.
     pub method: &'a str,
     /// The path without its query.
     pub path: &'a str,
@@ -165,7 +181,6 @@ struct Count {
 
 impl Faults {
     /// The given rules, with the time from which their windows count.
-    #[must_use]
     pub fn new(rules: Vec<Rule>, random: &Random, start: Timestamp) -> Self {
         let rules = rules.into_iter().map(|rule| (rule, Count::default())).collect();
         Self { rules, random: random.fork("faults"), start }
@@ -181,7 +196,6 @@ impl Faults {
         self.rules.push((rule, Count::default()));
     }
 
-    /// Removes every rule.
     pub fn clear(&mut self) {
         self.rules.clear();
     }
@@ -192,7 +206,6 @@ impl Faults {
     }
 
     /// Number of faults that the rules have made.
-    #[must_use]
     pub fn made(&self) -> u32 {
         self.rules.iter().map(|(_, count)| count.made).sum()
     }
@@ -230,7 +243,6 @@ impl Faults {
 
 impl Rule {
     /// A rule that makes this fault on every call that fits.
-    #[must_use]
     pub fn new(when: Condition, then: Fault) -> Self {
         Self {
             when,

@@ -27,7 +27,6 @@ const LIFETIME: i64 = 86_400;
 
 impl Imds {
     /// The service on a machine in this region, with one identity.
-    #[must_use]
     pub fn new(location: &str, name: &str, identity: &str, tenant: &str) -> Self {
         Self {
             compute: json!({
@@ -43,9 +42,8 @@ impl Imds {
     }
 
     /// What comes back for one request.
-    #[must_use]
     pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
-        let query = crate::azure::query(request.uri().query());
+        let query = crate::uri::query(request.uri().query());
         let get = |name: &str| query.get(name).map_or("", String::as_str);
         if request
             .headers()

@@ -39,7 +39,6 @@ impl LivePatching {
     }
 
     /// Responds to one call; `vm` is the machine whose attested document is accepted.
-    #[must_use]
     pub fn handle(&self, request: &Request, vm: &Value) -> Outcome {
         Outcome::Answer(self.config(request, vm).map_or_else(failed, |config| {
             let mut message = vec![0x0a];

@@ -13,7 +13,6 @@ pub struct Random {
 
 impl Random {
     /// The stream of `seed`.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -37,6 +36,19 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+
+    /// A UUID of version 4.
+    pub(crate) fn guid(&mut self) -> String {
+        let (high, low) = (self.draw(), self.draw());
+        format!(
+            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xffff,
+            high & 0xfff,
+            0x8000 | ((low >> 48) & 0x3fff),
+            low & 0xffff_ffff_ffff
+        )
     }
 
     /// A number below `bound`; 0 when the bound is 0.

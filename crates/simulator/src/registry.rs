@@ -17,13 +17,11 @@ pub struct Registry {
     pub anonymous: bool,
     /// Client ids that may read; tokens of others are not exchanged.
     pub readers: Vec<String>,
-    /// What it has.
     pub repositories: Vec<String>,
 }
 
 impl Registry {
     /// A registry for these readers only.
-    #[must_use]
     pub fn new(host: &str, readers: &[&str]) -> Self {
         Self {
             host: host.to_owned(),
@@ -34,10 +32,9 @@ impl Registry {
     }
 
     /// What comes back for one request.
-    #[must_use]
     pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
-        let form = crate::azure::query(std::str::from_utf8(request.body()).ok());
-        let query = crate::azure::query(request.uri().query());
+        let form = crate::uri::query(std::str::from_utf8(request.body()).ok());
+        let query = crate::uri::query(request.uri().query());
         let field = |name: &str| form.get(name).or(query.get(name)).map_or("", String::as_str);
         match (request.method().as_str(), request.uri().path()) {
             ("POST", "/oauth2/exchange") => {

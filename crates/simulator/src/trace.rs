@@ -14,7 +14,6 @@ pub struct Trace {
 
 impl Trace {
     /// A trace that keeps at most so many lines.
-    #[must_use]
     pub fn keeping(kept: usize) -> Self {
         Self { lines: std::collections::VecDeque::new(), kept, dropped: 0 }
     }
@@ -37,7 +36,6 @@ impl Trace {
     }
 
     /// The whole trace as text.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.dropped > 0 {

@@ -11,7 +11,7 @@ use mooring_arm::identity::IdentityError;
 use mooring_arm::{Outside, Token, TransportError};
 use mooring_simulator::exchange::Outcome;
 use mooring_simulator::faults::Service;
-use mooring_simulator::world::Shell;
+use mooring_simulator::cluster::Shell;
 
 /// What is outside of the client: the model, its clock, and chance that is the same in every run.
 pub struct InProcessAzure {

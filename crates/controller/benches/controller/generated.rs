@@ -14,7 +14,7 @@ use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Clock, Controller, Health};
 use mooring_simulator::kubernetes::Clock as Virtual;
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::world::{Options, Shell, World};
+use mooring_simulator::cluster::{Cluster as World, Options, Shell};
 use serde_json::{Value, json};
 
 type Body = http_body_util::combinators::UnsyncBoxBody<bytes::Bytes, std::convert::Infallible>;

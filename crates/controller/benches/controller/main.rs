@@ -23,7 +23,7 @@ use std::process::Command;
 use jiff::{SignedDuration, Timestamp};
 use mooring_simulator::azure::{Cse, NewVm};
 use mooring_simulator::karpenter::{Mode, Options};
-use mooring_simulator::world;
+use mooring_simulator::cluster as world;
 
 use cluster::{CLAIMS, Cluster};
 

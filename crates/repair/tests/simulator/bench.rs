@@ -21,7 +21,7 @@ use mooring_repair::shell::{Access, CommandResult, Operator};
 use mooring_repair::workflow::Run;
 use mooring_simulator::kubernetes::InProcess;
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::world::{Options, Running, Shell, World};
+use mooring_simulator::cluster::{Cluster as World, Options, Running, Shell};
 use mooring_testbed::InProcessAzure;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::kube_api::KubeApi;

@@ -6,7 +6,7 @@ use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::world::{Options, Running};
+use mooring_simulator::cluster::{Options, Running};
 use mooring_workflow::kube_api::KubeApi;
 use mooring_workflow::lock::Owner;
 use mooring_workflow::store::NAMESPACE;

@@ -3,38 +3,25 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::Azure;
-use super::activity::Entry;
-use super::changes::{Change, Node, Vm};
-use super::cse::Cse;
-use super::deny_assignments::DenyAssignment;
-use super::extensions::Extensions;
-use super::locks::Lock;
-use super::machines::{Birth, Life};
-use super::nodes::{CLAIM_TAG, NODE_POOL_TAG};
-use super::operations::{AKS, Operation, Status, Work};
-use super::options::KubernetesAccess;
-use super::provision::{Image, Mode};
-use super::roles::{Assignment, Denial};
-use super::store::text;
-use super::wedge::{CADENCE, Correlation};
-use super::world::earlier;
+use crate::azure::behavior::nodes::{CLAIM_TAG, NODE_POOL_TAG};
+use crate::azure::behavior::wedge::CADENCE;
+use crate::azure::state::{
+    AKS, ActivityEntry, Assignment, Azure, Birth, Change, Correlation, Cse, Denial, DenyAssignment,
+    Extensions, Image, KubernetesAccess, Life, Lock, Mode, Node, Operation, Status, Vm, Work,
+    earlier, text,
+};
 use crate::faults::Rule;
 
 /// A VM as Karpenter would make it.
 #[derive(Debug, Clone)]
 pub struct NewVm {
-    /// The VM's name.
     pub name: String,
     /// The claim that it is for; without one, the VM's name without `aks-`.
     pub claim: Option<String>,
-    /// The `NodePool`.
     pub node_pool: String,
     /// The node image's version, perhaps with its definition in front: `2204gen2containerd/202601.13.0`.
     pub image_version: String,
-    /// Its size.
     pub size: String,
-    /// Its zone.
     pub zone: String,
     /// How it is provisioned, which decides its extensions and how its image is named.
     pub mode: Mode,
@@ -50,7 +37,6 @@ pub struct NewVm {
 
 impl NewVm {
     /// One that boots now, for the `NodePool` `default`, in the default mode.
-    #[must_use]
     pub fn booting(name: &str, image_version: &str, cse: Cse, created: Timestamp) -> Self {
         Self {
             name: name.to_owned(),
@@ -71,10 +57,10 @@ impl NewVm {
 impl Azure {
     /// Makes a Karpenter-style VM and says its resource id.
     pub fn create_vm(&mut self, vm: &NewVm) -> String {
-        let options = self.world.options.clone();
+        let options = self.state.options.clone();
         let id = format!("{}/{}", options.compute("virtualMachines"), vm.name);
         let named = vm.name.strip_prefix("aks-").unwrap_or(&vm.name);
-        self.world.add_machine(&Birth {
+        self.state.add_machine(&Birth {
             id: id.clone(),
             extensions: match (vm.mode, vm.mode.extension()) {
                 (Mode::Machine, Some(name)) => Extensions::AtBirth(name),
@@ -95,54 +81,53 @@ impl Azure {
             cse: vm.cse.clone(),
         });
         // What the cluster hears of first is the VM.
-        if let Some(created) = self.world.karpenter_vm(&id) {
-            let at = self.world.changes.iter().position(|change| is_about(change, &created));
-            let at = at.unwrap_or(self.world.changes.len());
-            self.world.changes.insert(at, Change::VmCreated(created));
+        if let Some(created) = self.state.karpenter_vm(&id) {
+            let at = self.state.changes.iter().position(|change| is_about(change, &created));
+            let at = at.unwrap_or(self.state.changes.len());
+            self.state.changes.insert(at, Change::VmCreated(created));
         }
         id
     }
 
     /// From now on, things happen so much faster than in Azure; what is under way keeps its time.
     pub(crate) fn set_speed(&mut self, speed: f64) {
-        self.world.options.speed = speed;
+        self.state.options.speed = speed;
     }
 
     /// Takes a VM away at once.
     pub fn delete_vm(&mut self, id: &str) {
-        self.world.remove_machine(id);
+        self.state.remove_machine(id);
     }
 
     /// Wedges a pool's scale set: its writes fail from now on. False if there is no such pool.
     pub fn wedge(&mut self, pool: &str, correlation: Correlation, now: Timestamp) -> bool {
-        self.with_vmss(pool, |azure, vmss| azure.world.wedge(&vmss, correlation, now))
+        self.with_vmss(pool, |azure, vmss| azure.state.wedge(&vmss, correlation, now))
     }
 
     /// Heals a pool's scale set, which nothing in Azure would.
     pub fn unwedge(&mut self, pool: &str, now: Timestamp) -> bool {
-        self.with_vmss(pool, |azure, vmss| azure.world.unwedge(&vmss, now))
+        self.with_vmss(pool, |azure, vmss| azure.state.unwedge(&vmss, now))
     }
 
     fn with_vmss(&mut self, pool: &str, act: impl FnOnce(&mut Self, String)) -> bool {
-        let vmss = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned());
+        let vmss = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned());
         vmss.map(|vmss| act(self, vmss)).is_some()
     }
 
     /// Sets a resource's provisioning state. False if there is no such resource.
     pub fn set_state(&mut self, id: &str, state: &str) -> bool {
-        self.world.set_state(id, state);
-        self.world.store.has(id)
+        self.state.set_state(id, state);
+        self.state.store.has(id)
     }
 
     /// A resource's raw JSON.
-    #[must_use]
     pub fn resource(&self, id: &str) -> Option<&Value> {
-        self.world.store.get(id)
+        self.state.store.get(id)
     }
 
     /// Puts a resource as raw JSON, under the `id` in it.
     pub fn put_resource(&mut self, body: Value) {
-        self.world.store.put(body);
+        self.state.store.put(body);
     }
 
     /// Adds a fault rule, and writes it into the trace.
@@ -153,7 +138,6 @@ impl Azure {
     }
 
     /// Number of faults that the rules have made.
-    #[must_use]
     pub fn faults_made(&self) -> u32 {
         self.faults.made()
     }
@@ -166,58 +150,56 @@ impl Azure {
 
     /// Gives a principal a role.
     pub fn assign(&mut self, assignment: Assignment) {
-        self.world.assignments.push(assignment);
+        self.state.assignments.push(assignment);
     }
 
     /// Takes the roles away that principals have at this scope.
     pub fn unassign(&mut self, scope: &str) {
-        self.world.assignments.retain(|one| !one.scope.eq_ignore_ascii_case(scope));
+        self.state.assignments.retain(|one| !one.scope.eq_ignore_ascii_case(scope));
     }
 
     /// Adds a deny assignment.
     pub fn add_deny_assignment(&mut self, denial: DenyAssignment) {
-        self.world.deny_assignments.push(denial);
+        self.state.deny_assignments.push(denial);
     }
 
-    /// Locks a scope.
     pub fn add_lock(&mut self, lock: Lock) {
-        self.world.locks.push(lock);
+        self.state.locks.push(lock);
     }
 
-    /// Removes all locks.
     pub fn clear_locks(&mut self) {
-        self.world.locks.clear();
+        self.state.locks.clear();
     }
 
     /// Takes a right away.
     pub fn deny(&mut self, denial: Denial) {
-        self.world.denials.push(denial);
+        self.state.denials.push(denial);
     }
 
     /// Gives back every right that was taken away.
     pub fn clear_denials(&mut self) {
-        self.world.denials.clear();
+        self.state.denials.clear();
     }
 
     /// Writes an entry into the activity log.
-    pub fn append_activity(&mut self, entry: Entry) {
-        self.world.activity.append(entry);
+    pub fn append_activity(&mut self, entry: ActivityEntry) {
+        self.state.activity.append(entry);
     }
 
     /// Says where the cluster's own API is.
     pub fn set_kubernetes(&mut self, access: Option<KubernetesAccess>) {
-        self.world.options.kubernetes = access;
+        self.state.options.kubernetes = access;
     }
 
     /// The cluster is being updated since `started`, by an operation that never ends by itself.
     pub fn begin_stuck_update(&mut self, started: Timestamp) {
-        let id = self.world.options.cluster_id();
+        let id = self.state.options.cluster_id();
         // The writes of a wedged scale set belong to the first operation that wants them.
-        let mut shared = self.world.wedges.values().filter_map(|wedge| wedge.correlation.clone());
-        let taken = |id: &String| self.world.operations.values().any(|o| o.correlation == *id);
+        let mut shared = self.state.wedges.values().filter_map(|wedge| wedge.correlation.clone());
+        let taken = |id: &String| self.state.operations.values().any(|o| o.correlation == *id);
         let shared = shared.find(|id| !taken(id));
         let operation = Operation {
-            id: self.world.guid(),
+            id: self.state.guid(),
             work: Work::UpdateCluster,
             target: id.to_lowercase(),
             provider: AKS,
@@ -226,16 +208,16 @@ impl Azure {
             ended: None,
             status: Status::InProgress,
             error: None,
-            logged: self.world.guid(),
-            correlation: shared.unwrap_or_else(|| self.world.guid()),
-            caller: self.world.options.principal.clone(),
+            logged: self.state.guid(),
+            correlation: shared.unwrap_or_else(|| self.state.guid()),
+            caller: self.state.options.principal.clone(),
             fate: None,
             hidden: false,
         };
-        self.world.operations.insert(operation.id.clone(), operation.clone());
-        self.world.set_state(&id, "Updating");
+        self.state.operations.insert(operation.id.clone(), operation.clone());
+        self.state.set_state(&id, "Updating");
         let action = "Microsoft.ContainerService/managedClusters/write";
-        self.world.log_begin(started, action, &id, operation.origin());
+        self.state.log_begin(started, action, &id, operation.origin());
     }
 
     /// The operations that calls with this correlation id began: the resource in lower case, the state, and
@@ -244,45 +226,42 @@ impl Azure {
         &'a self,
         correlation: &'a str,
     ) -> impl Iterator<Item = (&'a str, &'static str, bool)> + use<'a> {
-        let own = self.world.operations.values().filter(move |o| o.correlation == correlation);
+        let own = self.state.operations.values().filter(move |o| o.correlation == correlation);
         own.map(|o| (o.target.as_str(), o.status.as_str(), o.hidden))
     }
 
     /// Every node that has registered.
-    #[must_use]
     pub fn nodes(&self) -> Vec<Node> {
-        self.world.joined.iter().filter_map(|id| self.world.node_of(id)).collect()
+        self.state.joined.iter().filter_map(|id| self.state.node_of(id)).collect()
     }
 
     /// Every VM of Karpenter.
-    #[must_use]
     pub fn karpenter_vms(&self) -> Vec<Vm> {
-        let vms = self.world.store.list(&self.world.options.compute("virtualMachines"));
-        vms.filter_map(|body| self.world.karpenter_vm(text(body, "/id"))).collect()
+        let vms = self.state.store.list(&self.state.options.compute("virtualMachines"));
+        vms.filter_map(|body| self.state.karpenter_vm(text(body, "/id"))).collect()
     }
 
     /// The inside, for people.
-    #[must_use]
     pub fn state(&self) -> Value {
         let operations: Vec<Value> = self
-            .world
+            .state
             .operations
             .values()
             .map(|o| json!({"id": o.id, "target": o.target, "status": o.status.as_str(), "started": o.started.to_string(), "error": o.error}))
             .collect();
         json!({
             "seed": self.seed,
-            "speed": self.world.options.speed,
-            "resources": self.world.store.all().collect::<Vec<_>>(),
+            "speed": self.state.options.speed,
+            "resources": self.state.store.all().collect::<Vec<_>>(),
             "operations": operations,
-            "wedged": self.world.wedges.keys().collect::<Vec<_>>(),
-            "registered": self.world.joined,
-            "activityLogEntries": self.world.activity.len(),
+            "wedged": self.state.wedges.keys().collect::<Vec<_>>(),
+            "registered": self.state.joined,
+            "activityLogEntries": self.state.activity.len(),
             "faults": self.faults.rules().collect::<Vec<_>>(),
-            "denials": self.world.denials,
-            "locks": self.world.locks,
-            "denyAssignments": self.world.deny_assignments,
-            "roleAssignments": self.world.assignments,
+            "denials": self.state.denials,
+            "locks": self.state.locks,
+            "denyAssignments": self.state.deny_assignments,
+            "roleAssignments": self.state.assignments,
         })
     }
 }
@@ -299,44 +278,44 @@ fn is_about(change: &Change, vm: &Vm) -> bool {
 impl Azure {
     /// Adds nodes to a pool, making its scale set first if there is none, and writes down that this succeeded.
     pub(crate) fn add_nodes(&mut self, pool: &str, count: u16, created: Timestamp, life: Life) {
-        let vmss = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned());
-        let Some(vmss) = vmss.or_else(|| self.world.add_vmss(pool)) else { return };
+        let vmss = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned());
+        let Some(vmss) = vmss.or_else(|| self.state.add_vmss(pool)) else { return };
         for _ in 0..count {
-            self.world.add_instance(&vmss, created, life);
+            self.state.add_instance(&vmss, created, life);
         }
         if life == Life::Grown {
-            self.world.write_vmss(&vmss, created);
+            self.state.write_vmss(&vmss, created);
         }
     }
 
     /// The newest machines of a pool are gone, and others in their place never came up.
     pub(crate) fn lose_nodes(&mut self, pool: &str, count: u16, since: Timestamp) {
-        let Some(vmss) = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
+        let Some(vmss) = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
             return;
         };
-        let machines = self.world.store.list(&format!("{vmss}/virtualMachines"));
+        let machines = self.state.store.list(&format!("{vmss}/virtualMachines"));
         let mut machines: Vec<String> = machines.map(|body| text(body, "/id").to_owned()).collect();
         for machine in machines.drain(machines.len().saturating_sub(count.into())..) {
-            self.world.remove_machine(&machine);
+            self.state.remove_machine(&machine);
         }
         self.add_nodes(pool, count, since, Life::NoNetwork);
     }
 
     /// The failed writes of a wedged pool's scale set until now; of the youngest the log may not show all yet.
     pub(crate) fn fail_writes(&mut self, pool: &str, count: u16, now: Timestamp) {
-        let Some(vmss) = self.world.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
+        let Some(vmss) = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
             return;
         };
         let mut ages: Vec<u64> = (0..count)
             .scan(0, |age, _| {
-                *age += self.world.draw_seconds(CADENCE);
+                *age += self.state.draw_seconds(CADENCE);
                 Some(*age)
             })
             .collect();
         ages.reverse();
         for age in ages {
             let at = earlier(now, age.try_into().unwrap_or(i64::MAX));
-            self.world.log_vmss_write(&vmss, at, true);
+            self.state.log_vmss_write(&vmss, at, true);
         }
     }
 }

@@ -2,25 +2,21 @@
 
 use jiff::Timestamp;
 
-use super::Azure;
-use super::changes::Vm;
-use super::cse::Cse;
-use super::store::text;
+use crate::azure::state::{Azure, Cse, Vm, text};
 
 impl Azure {
     /// Karpenter's machines that run and whose bootstrap ends only when [`Azure::end_bootstrap`] says so.
-    #[must_use]
     pub fn waiting_bootstraps(&self) -> Vec<Vm> {
-        let endless = self.world.scripts.iter().filter(|(_, script)| script.seconds.is_none());
+        let endless = self.state.scripts.iter().filter(|(_, script)| script.seconds.is_none());
         let machines = endless.filter_map(|(extension, _)| extension.split("/extensions/").next());
         machines
             .filter(|id| self.is_running(id))
-            .filter_map(|id| self.world.karpenter_vm(id))
+            .filter_map(|id| self.state.karpenter_vm(id))
             .collect()
     }
 
     fn is_running(&self, machine: &str) -> bool {
-        let state = self.world.store.get(machine);
+        let state = self.state.store.get(machine);
         state.is_some_and(|body| {
             text(body, "/properties/instanceView/statuses/1/code") == "PowerState/running"
         })
@@ -28,12 +24,12 @@ impl Azure {
 
     /// The bootstrap of a VM has ended so. False if none is under way there.
     pub fn end_bootstrap(&mut self, vm: &str, cse: Cse, now: Timestamp) -> bool {
-        let id = format!("{}/{vm}", self.world.options.compute("virtualMachines")).to_lowercase();
+        let id = format!("{}/{vm}", self.state.options.compute("virtualMachines")).to_lowercase();
         let under = format!("{id}/extensions/");
-        let extension = self.world.scripts.keys().find(|extension| extension.starts_with(&under));
+        let extension = self.state.scripts.keys().find(|extension| extension.starts_with(&under));
         let Some(extension) = extension.cloned() else { return false };
-        self.world.scripts.insert(extension.clone(), cse);
-        self.world.end_extension(&extension, self.model_time(now), true);
+        self.state.scripts.insert(extension.clone(), cse);
+        self.state.end_extension(&extension, self.model_time(now), true);
         true
     }
 }

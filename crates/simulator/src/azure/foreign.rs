@@ -2,21 +2,17 @@
 
 use serde_json::json;
 
-use super::Azure;
-use super::store::{set, text};
+use crate::azure::state::{Azure, set, text};
 
 /// An extension that has nothing to do with the bootstrap.
 #[derive(Debug, Clone)]
 pub struct ForeignExtension {
-    /// Its name.
     pub name: String,
-    /// Its publisher.
     pub publisher: String,
     /// Its type; a `CustomScript` may be anyone's.
     pub kind: String,
     /// `Succeeded`, `Failed` or `Updating`.
     pub state: String,
-    /// What it reports.
     pub message: String,
     /// Whether its failures are hidden from its resource and its machine.
     pub suppress_failures: bool,
@@ -27,15 +23,15 @@ impl Azure {
     pub fn add_extension(&mut self, machine: &str, extension: &ForeignExtension) -> bool {
         let ForeignExtension { name, publisher, kind, state, message, suppress_failures } =
             extension;
-        let Some(body) = self.world.store.get(machine) else { return false };
+        let Some(body) = self.state.store.get(machine) else { return false };
         let (id, resource) = (text(body, "/id").to_owned(), text(body, "/type").to_owned());
         let failed = state == "Failed";
         let shown = if failed && *suppress_failures { "Succeeded" } else { state };
-        self.world.store.put(json!({
+        self.state.store.put(json!({
             "id": format!("{id}/extensions/{name}"),
             "name": name,
             "type": format!("{resource}/extensions"),
-            "location": self.world.options.location,
+            "location": self.state.options.location,
             "properties": {
                 "provisioningState": shown, "publisher": publisher, "type": kind,
                 "typeHandlerVersion": "1.0", "autoUpgradeMinorVersion": true, "suppressFailures": suppress_failures,
@@ -65,11 +61,11 @@ impl Azure {
     }
 
     fn set_states(&mut self, machine: &str, state: &str) {
-        let extensions = self.world.store.list(&format!("{machine}/extensions"));
+        let extensions = self.state.store.list(&format!("{machine}/extensions"));
         let mut ids: Vec<String> = extensions.map(|body| text(body, "/id").to_owned()).collect();
         ids.push(machine.to_owned());
         for id in ids {
-            if let Some(body) = self.world.store.get_mut(&id) {
+            if let Some(body) = self.state.store.get_mut(&id) {
                 set(body, "provisioningState", state);
             }
         }
@@ -77,19 +73,19 @@ impl Azure {
 
     /// Hides the resource of an extension; its view is still shown, as after a deletion.
     pub fn hide_extension(&mut self, machine: &str, name: &str) {
-        if let Some(body) = self.world.store.get_mut(&format!("{machine}/extensions/{name}")) {
+        if let Some(body) = self.state.store.get_mut(&format!("{machine}/extensions/{name}")) {
             body["hidden"] = json!(true);
         }
     }
 
     /// The agent of a machine dies; its last status is shown for a while.
     pub fn stop_agent(&mut self, machine: &str) {
-        self.world.dead_agents.insert(machine.to_lowercase());
+        self.state.dead_agents.insert(machine.to_lowercase());
     }
 
     /// The agent of a machine no longer reports.
     pub fn silence_agent(&mut self, machine: &str) {
-        if let Some(body) = self.world.store.get_mut(machine) {
+        if let Some(body) = self.state.store.get_mut(machine) {
             body["properties"]["instanceView"]["vmAgent"] = json!({
                 "vmAgentVersion": "Unknown",
                 "statuses": [{

@@ -29,7 +29,6 @@ pub(super) fn create(kubernetes: &mut Kubernetes, path: &str, body: &Value, now:
     send(kubernetes, "POST", path, "application/json", body, now)
 }
 
-/// Deletes an object.
 pub(super) fn delete(kubernetes: &mut Kubernetes, path: &str, body: &Value, now: Timestamp) -> u16 {
     send(kubernetes, "DELETE", path, "application/json", body, now)
 }

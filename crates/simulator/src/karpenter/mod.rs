@@ -120,7 +120,6 @@ enum Step {
 
 impl Karpenter {
     /// A Karpenter that starts now, and knows only what it reads.
-    #[must_use]
     pub fn new(options: Options, seed: u64, now: Timestamp, azure: &Azure) -> Self {
         Self {
             options,
@@ -162,7 +161,6 @@ impl Karpenter {
         self.stopped = true;
     }
 
-    /// Whether it acts.
     pub(crate) fn is_running(&self) -> bool {
         !self.stopped
     }
@@ -205,7 +203,6 @@ impl Karpenter {
     }
 
     /// When something is due next.
-    #[must_use]
     pub fn next_change(&self) -> Option<Timestamp> {
         self.agenda.keys().next().map(|(at, _)| *at).filter(|_| !self.stopped)
     }

@@ -30,7 +30,6 @@ pub struct Options {
     pub launch_failure: Option<LaunchFailure>,
     /// How bootstraps go, by image or by its version alone; on others they succeed.
     pub bootstraps: BTreeMap<String, Cse>,
-    /// The machines' size.
     pub size: String,
     /// How many milliseconds Karpenter works at most between the read of a claim and the write of its status, which
     /// replaces all conditions: what others write meanwhile is lost.

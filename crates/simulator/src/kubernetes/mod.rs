@@ -15,7 +15,7 @@ mod controllers;
 mod server;
 pub(crate) mod store;
 
-pub use crate::shared::{Clock, Running};
+pub use crate::clock::{Clock, Running};
 pub use api::state::{ApiServer, Delays, Denial, Options, StatusError, User, Write};
 pub use server::{AnswerBody, InProcess, Kubernetes, Shell};
 pub use store::objects::Key;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{Bootstrap, Pool, Scenario, Vms, Wedge};
+use super::document::{Bootstrap, Pool, Scenario, Vms, Wedge};
 use crate::azure::{Azure, Cse, Life, NewVm, Options, earlier};
 
 /// How old a cluster is that has always been there.
@@ -15,7 +15,6 @@ const UNREGISTERED: i64 = 2 * 3600;
 
 impl Scenario {
     /// The world of this scenario.
-    #[must_use]
     pub fn build(&self, seed: u64, start: Timestamp, mut options: Options) -> Azure {
         if let Some(seconds) = self.ingestion_delay_seconds {
             options.ingestion_delay = (Duration::from_secs(seconds), Duration::from_secs(seconds));

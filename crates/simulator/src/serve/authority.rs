@@ -39,7 +39,6 @@ impl Authority {
     }
 
     /// The authority's certificate, for clients to trust.
-    #[must_use]
     pub fn pem(&self) -> &str {
         &self.pem
     }

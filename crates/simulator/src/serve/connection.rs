@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use super::Service;
+use super::service::Service;
 use crate::exchange::{Body, Outcome, Request, Response, Trailers};
 
 /// The most that a request's body may hold: ten times an etcd object, far above any ARM body.

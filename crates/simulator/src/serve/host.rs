@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use http::StatusCode;
 
-use super::Service;
+use super::service::Service;
 use crate::exchange::{Body, Outcome, Request, Response};
 
 /// A service that answers only requests for the host that it is served as.
@@ -17,7 +17,6 @@ pub struct HostCheck {
 
 impl HostCheck {
     /// Checks requests to a service that listens on this address.
-    #[must_use]
     pub fn new(address: IpAddr, service: Arc<dyn Service>) -> Self {
         Self { address, service }
     }

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Shell;
+use super::shell::Shell;
 use crate::azure::{Correlation, Cse, Denial, Mode, NewVm};
+use crate::cluster::Cluster;
 use crate::exchange::{Body, Request, Response, json as respond};
 use crate::faults::Rule;
 use crate::scenario::Scenario;
-use crate::world::World;
 
 const HELP: &str = "\
 GET    /admin/state             everything inside, as JSON
@@ -68,7 +68,7 @@ struct Claim {
 }
 
 pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Response {
-    let query = crate::azure::query(request.uri().query());
+    let query = crate::uri::query(request.uri().query());
     let name = query.get("name").map_or("", String::as_str);
     let body = request.body();
     let done = match (request.method().as_str(), request.uri().path()) {
@@ -109,7 +109,7 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
             return respond(StatusCode::OK, &state);
         }
         ("POST", "/admin/karpenter") if body.is_empty() => {
-            shell.world().with(World::resume_karpenter);
+            shell.world().with(Cluster::resume_karpenter);
             Ok(())
         }
         ("POST", "/admin/karpenter") => read(body)

@@ -12,7 +12,7 @@ use mooring_contract::Secret;
 use serde_json::json;
 
 use crate::azure::KubernetesAccess;
-use crate::world::Options;
+use crate::cluster::Options;
 
 /// A file could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use mooring_contract::Secret;
+use mooring_simulator::cluster::Options;
 use mooring_simulator::exchange::Outcome;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::serve::Service as _;
 use mooring_simulator::sim::Shell;
-use mooring_simulator::world::Options;
 
 async fn status(shell: &Shell, method: &str, path: &str, authorization: Option<&str>) -> u16 {
     let mut request = http::Request::builder().method(method).uri(path);

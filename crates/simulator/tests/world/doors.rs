@@ -1,9 +1,9 @@
 //! The doors through which a story takes part: bootstraps that run elsewhere, a wedge that strikes, another speed.
 
 use mooring_simulator::azure::{Correlation, Cse, Printed};
+use mooring_simulator::cluster::Options;
 use mooring_simulator::karpenter::{self, Mode};
 use mooring_simulator::scenario::Wedge;
-use mooring_simulator::world::Options;
 
 use crate::support::{Bench, NODE_CLAIMS, condition};
 

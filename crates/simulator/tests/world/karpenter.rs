@@ -1,9 +1,9 @@
 //! What Karpenter does to claims, and when.
 
 use mooring_simulator::azure::{Cse, Join};
+use mooring_simulator::cluster::Options;
 use mooring_simulator::karpenter::{self, Mode};
 use mooring_simulator::kubernetes::Key;
-use mooring_simulator::world::Options;
 use serde_json::{Value, json};
 
 use crate::support::{Bench, NODE_CLAIMS, condition};

@@ -1,8 +1,8 @@
 //! What each world begins with, and how pools and nodes hang together.
 
 use mooring_simulator::azure::AKS_SERVER;
+use mooring_simulator::cluster::Options;
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::world::Options;
 use serde_json::json;
 
 use crate::support::{Bench, NODE_CLAIMS, condition};

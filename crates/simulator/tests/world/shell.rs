@@ -5,18 +5,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use kube::api::{Api, DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
+use mooring_simulator::cluster::{Cluster, Options, Shell};
 use mooring_simulator::exchange::Outcome;
 use mooring_simulator::faults::Service;
 use mooring_simulator::karpenter;
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::world::{Options, Shell, World};
 
 use crate::support::start;
 
 #[tokio::test(start_paused = true)]
 async fn time_passes_for_both_sides_and_nobody_has_to_ask() {
     let options = Options { karpenter: Some(karpenter::Options::default()), ..Options::default() };
-    let world = World::new(&Scenario::named("healthy").unwrap(), 1, start(), options);
+    let world = Cluster::new(&Scenario::named("healthy").unwrap(), 1, start(), options);
     let shell = Shell::new(world);
     let running = shell.start();
     let client = kube::Client::new(shell.admin_service(), "default");
@@ -33,7 +33,7 @@ async fn time_passes_for_both_sides_and_nobody_has_to_ask() {
 
 #[tokio::test(start_paused = true)]
 async fn azure_answers_in_process_and_a_stranger_is_refused() {
-    let world = World::new(&Scenario::named("healthy").unwrap(), 1, start(), Options::default());
+    let world = Cluster::new(&Scenario::named("healthy").unwrap(), 1, start(), Options::default());
     let cluster = world.azure().options().cluster_id();
     let token = world.azure().token("https://management.azure.com", start());
     let shell = Shell::new(world);

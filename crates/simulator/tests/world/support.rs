@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
+use mooring_simulator::cluster::{Cluster, Options};
 use mooring_simulator::exchange::{Outcome, Request};
 use mooring_simulator::faults::Service;
 use mooring_simulator::kubernetes::Key;
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::world::{Options, World};
 use serde_json::Value;
 
 pub(crate) const NODE_CLAIMS: &str = "nodeclaims.karpenter.sh";
@@ -17,14 +17,14 @@ pub(crate) fn start() -> Timestamp {
 }
 
 pub(crate) struct Bench {
-    pub(crate) world: World,
+    pub(crate) world: Cluster,
     pub(crate) now: Timestamp,
 }
 
 impl Bench {
     pub(crate) fn new(scenario: &str, options: Options) -> Self {
         let scenario = Scenario::named(scenario).unwrap();
-        Self { world: World::new(&scenario, 7, start(), options), now: start() }
+        Self { world: Cluster::new(&scenario, 7, start(), options), now: start() }
     }
 
     pub(crate) fn pass(&mut self, seconds: i64) {

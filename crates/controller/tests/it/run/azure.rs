@@ -6,7 +6,7 @@ use mooring_arm::{Budget, Client, Cloud, Settings};
 use mooring_controller::Scope;
 use mooring_controller::schedule::share;
 use mooring_simulator::azure::Options;
-use mooring_simulator::world::Shell;
+use mooring_simulator::cluster::Shell;
 use mooring_testbed::InProcessAzure;
 
 /// A client within the controller's own share.

@@ -17,7 +17,7 @@ use mooring_controller::run::{Clock, Controller, Health};
 use mooring_simulator::karpenter;
 use mooring_simulator::kubernetes::{InProcess, Key, User};
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::world::{Options, Running, Shell, World};
+use mooring_simulator::cluster::{Cluster as World, Options, Running, Shell};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 

@@ -20,7 +20,7 @@ const VM: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGr
 
 /// A cluster with one VM that bootstraps by its custom data, ten minutes ago.
 fn unattended(cse: Cse) -> Cluster {
-    let cluster = Cluster::quiet(mooring_simulator::world::Options::default());
+    let cluster = Cluster::quiet(mooring_simulator::cluster::Options::default());
     cluster.shell.with(|world, now| {
         let created = now - jiff::SignedDuration::from_mins(10);
         let vm = NewVm::booting("aks-default-x1", "202601.27.0", cse, created);

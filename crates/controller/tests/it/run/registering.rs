@@ -4,7 +4,7 @@ use mooring_controller::once::{From, Looker, NodeTold, Table};
 use mooring_controller::run::Api;
 use mooring_simulator::azure::{Cse, Guest, Join};
 use mooring_simulator::karpenter::{Mode, Options};
-use mooring_simulator::world;
+use mooring_simulator::cluster as world;
 use serde_json::json;
 
 use crate::run::azure;
@@ -217,7 +217,7 @@ async fn a_stopped_karpenter_is_named_and_its_return_costs_nothing() {
     }
     let reads = replica.requests();
     assert!(reads <= 4 * 50, "minutes 5, 12, 16 and 20: {reads}");
-    cluster.shell.with(world::World::resume_karpenter);
+    cluster.shell.with(world::Cluster::resume_karpenter);
     cluster.pass(300).await;
     assert_eq!(
         cluster.shell.with(|world, _| world.kubernetes().count("nodeclaims.karpenter.sh")),
@@ -239,7 +239,7 @@ async fn a_burst_of_deletions_is_explained_within_the_budget() {
     cluster.pass(10).await;
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.pass(3600).await;
-    cluster.shell.with(world::World::resume_karpenter);
+    cluster.shell.with(world::Cluster::resume_karpenter);
     let replica = cluster.start("a");
     cluster.pass(300).await;
     let record = cluster.record();
@@ -347,7 +347,7 @@ async fn a_node_that_joined_while_karpenter_was_stopped_did_not_fail() {
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.pass(3600).await;
     assert_eq!(cluster.record().entries().count(), 0);
-    cluster.shell.with(world::World::resume_karpenter);
+    cluster.shell.with(world::Cluster::resume_karpenter);
     cluster.pass(60).await;
     assert_eq!(cluster.condition("default-x1", "Registered").unwrap()["status"], "True");
     assert_eq!((cluster.record().entries().count(), cluster.events().len()), (0, 0));

@@ -44,7 +44,6 @@ impl ApiServer {
     }
 
     /// An object, by `nodeclaims.karpenter.sh` or `pods` and its key.
-    #[must_use]
     pub fn get(&self, resource: &str, key: &Key) -> Option<&Value> {
         self.store.get(resource, key).map(|object| &object.value)
     }
@@ -101,25 +100,20 @@ impl ApiServer {
     }
 
     /// How many objects of a resource there are.
-    #[must_use]
     pub fn count(&self, resource: &str) -> usize {
         self.store.count(resource)
     }
 
     /// How many objects there are in all.
-    #[must_use]
     pub fn total(&self) -> usize {
         self.store.total()
     }
 
     /// About how many bytes of memory the objects take, with the remembered changes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.store.memory()
     }
 
-    /// The newest revision.
-    #[must_use]
     pub fn revision(&self) -> u64 {
         self.store.revision()
     }
@@ -140,7 +134,6 @@ impl ApiServer {
     }
 
     /// Number of faults that the rules have made.
-    #[must_use]
     pub fn faults_made(&self) -> u32 {
         self.faults.made()
     }

@@ -113,11 +113,7 @@ fn drop_owners(api: &mut ApiServer, place: &Place, gone: impl Fn(&Value) -> bool
     let mut left = objects::list(&object.value, &["metadata", "ownerReferences"]).to_vec();
     left.retain(|reference| !gone(reference));
     api.amend(&place.table, &object.value, &Writer::controller(now), |value| {
-        if left.is_empty() {
-            objects::remove(value, &["metadata", "ownerReferences"]);
-        } else {
-            objects::set(value, &["metadata", "ownerReferences"], left);
-        }
+        objects::set_list(value, &["metadata", "ownerReferences"], left);
     });
 }
 
@@ -125,10 +121,6 @@ fn drop_finalizer(api: &mut ApiServer, place: &Place, finalizer: &str, now: Time
     let Some(object) = object_at(api, place) else { return };
     let Some(resource) = api.catalogue.named(&place.table) else { return };
     let mut value = object.value.clone();
-    let left: Vec<String> = objects::finalizers(&value)
-        .filter(|other| *other != finalizer)
-        .map(str::to_owned)
-        .collect();
-    objects::set(&mut value, &["metadata", "finalizers"], left);
+    objects::remove_finalizer(&mut value, finalizer);
     let _ = api.replace(&resource, &place.key, value, Part::Main, &Writer::cluster(now));
 }

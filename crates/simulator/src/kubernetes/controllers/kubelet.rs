@@ -12,9 +12,7 @@ use crate::kubernetes::store::objects::{self, Key, list, number, text, time_at};
 
 /// What is due for a pod.
 enum Next {
-    /// It runs.
     Start,
-    /// It is gone.
     End,
     /// Nothing before this time.
     At(Timestamp),
@@ -39,11 +37,7 @@ pub(crate) fn settle_nodes(api: &mut ApiServer, work: &ChangeQueue, now: Timesta
         }
         let node = node.clone();
         api.amend("nodes", &node, &Writer::controller(now), |value| {
-            if taints.is_empty() {
-                objects::remove(value, &["spec", "taints"]);
-            } else {
-                objects::set(value, &["spec", "taints"], taints);
-            }
+            objects::set_list(value, &["spec", "taints"], taints);
         });
     }
 }

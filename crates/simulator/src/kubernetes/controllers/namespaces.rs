@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::kubernetes::api::state::{ApiServer, Writer};
-use crate::kubernetes::api::write::delete::DeleteOptions;
-use crate::kubernetes::store::objects::{self, Key};
+use crate::kubernetes::store::objects;
 
 /// Empties namespaces that are being deleted, says what is left in them, and lets go of empty ones.
 pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
@@ -17,7 +16,10 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
         .cloned()
         .collect();
     for namespace in ending {
-        empty(api, objects::name(&namespace), now);
+        // What cannot go now is reported as remaining.
+        for resource in api.catalogue.namespaced_tables() {
+            api.delete_all(&resource, Some(objects::name(&namespace)), now);
+        }
         let left = left_in(api, objects::name(&namespace));
         let mut value = namespace.clone();
         if left.is_empty() {
@@ -27,22 +29,6 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
         }
         if value != namespace {
             api.finish("namespaces", value, &Writer::cluster(now));
-        }
-    }
-}
-
-fn empty(api: &mut ApiServer, namespace: &str, now: Timestamp) {
-    for resource in api.catalogue.namespaced_tables() {
-        let keys: Vec<Key> = api
-            .store
-            .list(&resource.table, Some(namespace))
-            .filter(|(_, object)| !objects::is_being_deleted(&object.value))
-            .map(|(key, _)| key.clone())
-            .collect();
-        for key in keys {
-            let options = DeleteOptions::background();
-            // What cannot go now is told as left.
-            let _ = api.delete_object(&resource, &key, &options, &Writer::cluster(now));
         }
     }
 }

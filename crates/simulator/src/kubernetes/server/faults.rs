@@ -20,28 +20,12 @@ impl Kubernetes {
             Some(Fault::Status { status, code, retry_after }) => {
                 Outcome::Answer(refusal(status, code.as_deref(), retry_after))
             }
-            Some(Fault::TimeoutBefore) => Outcome::Silence,
-            Some(Fault::TimeoutAfter) => {
-                self.answer(request, now);
-                Outcome::Silence
-            }
-            Some(Fault::DropBefore) => Outcome::Dropped,
-            Some(Fault::DropAfter) => {
-                self.answer(request, now);
-                Outcome::Dropped
-            }
-            Some(Fault::Truncate) => {
-                let response = self.answer(request, now);
-                let half = response.body().bytes().len() / 2;
-                Outcome::CutShort(response, half)
-            }
             Some(Fault::Stale { seconds }) => Outcome::Answer(self.stale(request, seconds, now)),
             Some(Fault::Restart) => {
                 self.restart();
                 Outcome::Dropped
             }
-            // Faults of Azure's operations and clocks say nothing about this API.
-            None | Some(_) => Outcome::Answer(self.answer(request, now)),
+            fault => Fault::deliver(fault.as_ref(), || self.answer(request, now)),
         }
     }
 

@@ -8,11 +8,11 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::json;
 
+use crate::clock::{Clock, Model, Shared};
 use crate::exchange::{Outcome, Request};
 use crate::kubernetes::api::state::{ApiServer, Options};
 use crate::kubernetes::controllers::pod_times::PodTimes;
 use crate::kubernetes::controllers::settle;
-use crate::shared::{Clock, Model, Shared};
 use crate::trace::Trace;
 
 /// The model with a clock and a lock.
@@ -42,7 +42,6 @@ impl DerefMut for Kubernetes {
 
 impl Kubernetes {
     /// A new cluster with its first namespaces and nothing else.
-    #[must_use]
     pub fn new(options: Options) -> Self {
         let start = options.start;
         let trace = Trace::keeping(options.trace);
@@ -81,13 +80,11 @@ impl Kubernetes {
     }
 
     /// When something happens next without a request.
-    #[must_use]
     pub fn next_change(&self) -> Option<Timestamp> {
         settle::next_change(&self.api, &self.pods)
     }
 
     /// What happened, line by line.
-    #[must_use]
     pub fn trace(&self) -> String {
         self.trace.text()
     }
@@ -105,7 +102,6 @@ impl Model for Kubernetes {
 
 impl Shell {
     /// Puts a model behind a clock.
-    #[must_use]
     pub fn new(model: Kubernetes, clock: Clock) -> Self {
         Self::with_clock(model, Arc::new(move || clock.now()))
     }

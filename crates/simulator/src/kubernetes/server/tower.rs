@@ -24,19 +24,16 @@ pub struct InProcess {
 
 impl InProcess {
     /// A client without a token.
-    #[must_use]
     pub fn new(shell: Shell) -> Self {
         Self { answer: Arc::new(move |request| shell.handle(request)), token: None }
     }
 
     /// A client whose every request carries this token. A token that a header cannot hold is left out.
-    #[must_use]
     pub fn with_token(shell: Shell, token: &str) -> Self {
         Self::over(move |request| shell.handle(request), token)
     }
 
     /// The same over anything that answers for the API, such as a whole world.
-    #[must_use]
     pub fn over(answer: impl Fn(&Request) -> Outcome + Send + Sync + 'static, token: &str) -> Self {
         let mut token = http::HeaderValue::try_from(format!("Bearer {token}")).ok();
         if let Some(token) = &mut token {

@@ -8,13 +8,11 @@ use serde_json::{Map, Value};
 pub struct Key {
     /// Empty for cluster-scoped objects.
     pub namespace: String,
-    /// The object's name.
     pub name: String,
 }
 
 impl Key {
     /// The key of a name in a namespace, or of a cluster-scoped name.
-    #[must_use]
     pub fn new(namespace: Option<&str>, name: &str) -> Self {
         Self { namespace: namespace.unwrap_or_default().to_owned(), name: name.to_owned() }
     }
@@ -55,7 +53,22 @@ pub(crate) fn set(value: &mut Value, path: &[&str], new: impl Into<Value>) {
     members(value).insert((*last).to_owned(), new.into());
 }
 
-/// Removes a member.
+/// Removes one finalizer.
+pub(crate) fn remove_finalizer(value: &mut Value, finalizer: &str) {
+    let mut left = list(value, &["metadata", "finalizers"]).to_vec();
+    left.retain(|one| one != finalizer);
+    set_list(value, &["metadata", "finalizers"], left);
+}
+
+/// Sets a list, or removes it if it is empty.
+pub(crate) fn set_list<T: Into<Value>>(value: &mut Value, path: &[&str], items: Vec<T>) {
+    if items.is_empty() {
+        remove(value, path);
+    } else {
+        set(value, path, items);
+    }
+}
+
 pub(crate) fn remove(value: &mut Value, path: &[&str]) -> Option<Value> {
     let (last, parents) = path.split_last()?;
     let mut value = value;

@@ -75,7 +75,6 @@ impl Requirement {
     }
 }
 
-/// `a=b,c!=d,e in (f,g),h,!i`.
 fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
     let mut found = Vec::new();
     for part in split_outside_parentheses(text) {

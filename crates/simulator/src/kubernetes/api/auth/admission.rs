@@ -14,12 +14,10 @@ const MANAGED: [&str; 6] = [
 ];
 
 impl ApiServer {
-    /// Adds a webhook.
     pub fn deny(&mut self, denial: Denial) {
         self.denials.push(denial);
     }
 
-    /// Removes every webhook.
     pub fn clear_denials(&mut self) {
         self.denials.clear();
     }

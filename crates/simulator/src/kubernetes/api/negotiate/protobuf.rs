@@ -8,7 +8,6 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
 
-/// The content type.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
 /// Stands in front of every body.

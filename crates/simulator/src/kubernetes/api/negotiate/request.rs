@@ -12,6 +12,7 @@ use crate::kubernetes::api::state::{
     ApiResult, Catalogue, FieldError, Form, Format, Part, Resource, StatusError, User, Writer,
 };
 use crate::kubernetes::store::objects::Key;
+use crate::uri::decode;
 
 /// The options behind the question mark.
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ impl Query {
             pairs
                 .map(|pair| {
                     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-                    (decoded(name), decoded(value))
+                    (decode(name, true), decode(value, true))
                 })
                 .collect(),
         )
@@ -47,29 +48,6 @@ impl Query {
     }
 }
 
-/// Undoes percent-encoding; what is not valid stays as it is.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        match (*first, tail) {
-            (b'%', [high, low, after @ ..]) => {
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                if let (Some(high), Some(low)) = (digit(*high), digit(*low)) {
-                    bytes.push(u8::try_from(high * 16 + low).unwrap_or_default());
-                    rest = after;
-                } else {
-                    bytes.push(b'%');
-                }
-            }
-            (b'+', _) => bytes.push(b' '),
-            (byte, _) => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 /// What a path names.
 #[derive(Debug)]
 pub(crate) enum Target {
@@ -89,8 +67,11 @@ pub(crate) struct ResourceTarget {
 
 impl Target {
     pub(crate) fn parse(catalogue: &Catalogue, path: &str) -> ApiResult<Self> {
-        let parts: Vec<String> =
-            path.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
+        let parts: Vec<String> = path
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(|part| decode(part, true))
+            .collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let (group, version, rest) = match parts.as_slice() {
             ["api", version, rest @ ..] => ("", *version, rest),

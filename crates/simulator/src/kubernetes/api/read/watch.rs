@@ -210,7 +210,6 @@ impl ApiServer {
             .min()
     }
 
-    /// Ends every watch.
     pub(crate) fn end_watches(&mut self) {
         self.watches.by_table.clear();
     }
@@ -221,7 +220,6 @@ impl ApiServer {
     }
 
     /// How many watches are open.
-    #[must_use]
     pub fn open_watches(&self) -> usize {
         self.watches.by_table.values().flatten().filter(|watch| !watch.sender.is_closed()).count()
     }

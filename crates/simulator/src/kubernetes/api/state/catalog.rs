@@ -47,7 +47,6 @@ pub(crate) struct Custom {
     pub(crate) warning: Option<String>,
     pub(crate) schema: Schema,
     pub(crate) columns: Vec<CustomColumn>,
-    /// `specReplicasPath`, `statusReplicasPath`, `labelSelectorPath`.
     pub(crate) scale: Option<[String; 3]>,
 }
 
@@ -63,20 +62,17 @@ pub(crate) struct CustomColumn {
 impl Resource {
     /// A resource of which nothing is known, for what all objects have in common.
     pub(crate) fn nameless() -> Self {
-        row("", "v1", "", "", "", "", &[]).resource()
+        built_in(&("", "v1", "", "", "", "", &[]))
     }
 
-    /// `karpenter.sh/v1`, `v1`.
     pub(crate) fn api_version(&self) -> String {
         api_version(&self.group, &self.version)
     }
 
-    /// `nodeclaims.karpenter.sh`, `pods`.
     pub(crate) fn qualified(&self) -> String {
         dotted(&self.plural, &self.group)
     }
 
-    /// `NodeClaim.karpenter.sh`, `Pod`.
     pub(crate) fn qualified_kind(&self) -> String {
         dotted(&self.kind, &self.group)
     }
@@ -113,30 +109,17 @@ fn dotted(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }
 
-/// A row of the table of built-in resources.
-struct Row {
-    group: &'static str,
-    version: &'static str,
-    plural: &'static str,
-    kind: &'static str,
-    /// Short names, with a space between them.
-    short: &'static str,
-    /// `n` namespaced, `g` counts generations, `s` has a status, `a` in category `all`, `r` a review.
-    marks: &'static str,
-    subresources: &'static [&'static str],
-}
-
-const fn row(
-    group: &'static str,
-    version: &'static str,
-    plural: &'static str,
-    kind: &'static str,
-    short: &'static str,
-    marks: &'static str,
-    subresources: &'static [&'static str],
-) -> Row {
-    Row { group, version, plural, kind, short, marks, subresources }
-}
+/// A built-in resource: group, version, plural, kind, short names with a space between them, marks, subresources.
+/// Marks: `n` namespaced, `g` counts generations, `s` has a status, `a` in category `all`, `r` a review.
+type Row = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+);
 
 const APPS: &str = "apps";
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -144,73 +127,70 @@ const REVIEWS: &str = "authorization.k8s.io";
 
 #[rustfmt::skip]
 const BUILT_IN: &[Row] = &[
-    row("", "v1", "configmaps", "ConfigMap", "cm", "n", &[]),
-    row("", "v1", "endpoints", "Endpoints", "ep", "n", &[]),
-    row("", "v1", "events", "Event", "ev", "n", &[]),
-    row("", "v1", "namespaces", "Namespace", "ns", "s", &["finalize"]),
-    row("", "v1", "nodes", "Node", "no", "s", &[]),
-    row("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", "pvc", "ns", &[]),
-    row("", "v1", "persistentvolumes", "PersistentVolume", "pv", "s", &[]),
-    row("", "v1", "pods", "Pod", "po", "nsa", &["binding", "eviction"]),
-    row("", "v1", "secrets", "Secret", "", "n", &[]),
-    row("", "v1", "serviceaccounts", "ServiceAccount", "sa", "n", &[]),
-    row("", "v1", "services", "Service", "svc", "nsa", &[]),
-    row(APPS, "v1", "controllerrevisions", "ControllerRevision", "", "n", &[]),
-    row(APPS, "v1", "daemonsets", "DaemonSet", "ds", "ngsa", &[]),
-    row(APPS, "v1", "deployments", "Deployment", "deploy", "ngsa", &["scale"]),
-    row(APPS, "v1", "replicasets", "ReplicaSet", "rs", "ngsa", &["scale"]),
-    row(APPS, "v1", "statefulsets", "StatefulSet", "sts", "ngsa", &["scale"]),
-    row("batch", "v1", "jobs", "Job", "", "ngsa", &[]),
-    row("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
-    row("policy", "v1beta1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
-    row("coordination.k8s.io", "v1", "leases", "Lease", "", "n", &[]),
-    row("certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", "csr", "s", &["approval"]),
-    row("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", "", "n", &[]),
-    row("events.k8s.io", "v1", "events", "Event", "ev", "n", &[]),
-    row("storage.k8s.io", "v1", "storageclasses", "StorageClass", "sc", "", &[]),
-    row("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", "", "s", &[]),
-    row("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", "pc", "g", &[]),
-    row(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", "", "", &[]),
-    row(RBAC, "v1", "clusterroles", "ClusterRole", "", "", &[]),
-    row(RBAC, "v1", "rolebindings", "RoleBinding", "", "n", &[]),
-    row(RBAC, "v1", "roles", "Role", "", "n", &[]),
-    row("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", "", "g", &[]),
-    row("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", "", "g", &[]),
-    row("apiregistration.k8s.io", "v1", "apiservices", "APIService", "", "s", &[]),
-    row("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", "crd crds", "gs", &[]),
-    row(REVIEWS, "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", "", "r", &[]),
-    row(REVIEWS, "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", "", "r", &[]),
-    row(REVIEWS, "v1", "subjectaccessreviews", "SubjectAccessReview", "", "r", &[]),
-    row(REVIEWS, "v1", "localsubjectaccessreviews", "LocalSubjectAccessReview", "", "rn", &[]),
+    ("", "v1", "configmaps", "ConfigMap", "cm", "n", &[]),
+    ("", "v1", "endpoints", "Endpoints", "ep", "n", &[]),
+    ("", "v1", "events", "Event", "ev", "n", &[]),
+    ("", "v1", "namespaces", "Namespace", "ns", "s", &["finalize"]),
+    ("", "v1", "nodes", "Node", "no", "s", &[]),
+    ("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", "pvc", "ns", &[]),
+    ("", "v1", "persistentvolumes", "PersistentVolume", "pv", "s", &[]),
+    ("", "v1", "pods", "Pod", "po", "nsa", &["binding", "eviction"]),
+    ("", "v1", "secrets", "Secret", "", "n", &[]),
+    ("", "v1", "serviceaccounts", "ServiceAccount", "sa", "n", &[]),
+    ("", "v1", "services", "Service", "svc", "nsa", &[]),
+    (APPS, "v1", "controllerrevisions", "ControllerRevision", "", "n", &[]),
+    (APPS, "v1", "daemonsets", "DaemonSet", "ds", "ngsa", &[]),
+    (APPS, "v1", "deployments", "Deployment", "deploy", "ngsa", &["scale"]),
+    (APPS, "v1", "replicasets", "ReplicaSet", "rs", "ngsa", &["scale"]),
+    (APPS, "v1", "statefulsets", "StatefulSet", "sts", "ngsa", &["scale"]),
+    ("batch", "v1", "jobs", "Job", "", "ngsa", &[]),
+    ("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
+    ("policy", "v1beta1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "ngs", &[]),
+    ("coordination.k8s.io", "v1", "leases", "Lease", "", "n", &[]),
+    ("certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", "csr", "s", &["approval"]),
+    ("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", "", "n", &[]),
+    ("events.k8s.io", "v1", "events", "Event", "ev", "n", &[]),
+    ("storage.k8s.io", "v1", "storageclasses", "StorageClass", "sc", "", &[]),
+    ("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", "", "s", &[]),
+    ("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", "pc", "g", &[]),
+    (RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", "", "", &[]),
+    (RBAC, "v1", "clusterroles", "ClusterRole", "", "", &[]),
+    (RBAC, "v1", "rolebindings", "RoleBinding", "", "n", &[]),
+    (RBAC, "v1", "roles", "Role", "", "n", &[]),
+    ("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", "", "g", &[]),
+    ("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", "", "g", &[]),
+    ("apiregistration.k8s.io", "v1", "apiservices", "APIService", "", "s", &[]),
+    ("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", "crd crds", "gs", &[]),
+    (REVIEWS, "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", "", "r", &[]),
+    (REVIEWS, "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", "", "r", &[]),
+    (REVIEWS, "v1", "subjectaccessreviews", "SubjectAccessReview", "", "r", &[]),
+    (REVIEWS, "v1", "localsubjectaccessreviews", "LocalSubjectAccessReview", "", "rn", &[]),
 ];
 
-impl Row {
-    fn resource(&self) -> Resource {
-        let marked = |mark| self.marks.contains(mark);
-        let singular = self.kind.to_ascii_lowercase();
-        // Events have two faces and one table; budgets two versions and one table.
-        let (table, stored_as) = match (self.group, self.plural) {
-            ("events.k8s.io", "events") => ("events".to_owned(), "v1".to_owned()),
-            ("policy", _) => (dotted(self.plural, self.group), "policy/v1".to_owned()),
-            _ => (dotted(self.plural, self.group), api_version(self.group, self.version)),
-        };
-        Resource {
-            group: self.group.to_owned(),
-            version: self.version.to_owned(),
-            plural: self.plural.to_owned(),
-            singular,
-            kind: self.kind.to_owned(),
-            list_kind: format!("{}List", self.kind),
-            namespaced: marked('n'),
-            short_names: self.short.split_whitespace().map(str::to_owned).collect(),
-            categories: if marked('a') { vec!["all".to_owned()] } else { Vec::new() },
-            table,
-            stored_as,
-            generation: marked('g'),
-            status: marked('s'),
-            subresources: self.subresources.to_vec(),
-            kind_of_thing: if marked('r') { Nature::Review } else { Nature::BuiltIn },
-        }
+fn built_in(&(group, version, plural, kind, short, marks, subresources): &Row) -> Resource {
+    let marked = |mark| marks.contains(mark);
+    // Events have two faces and one table; budgets two versions and one table.
+    let (table, stored_as) = match (group, plural) {
+        ("events.k8s.io", "events") => ("events".to_owned(), "v1".to_owned()),
+        ("policy", _) => (dotted(plural, group), "policy/v1".to_owned()),
+        _ => (dotted(plural, group), api_version(group, version)),
+    };
+    Resource {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        plural: plural.to_owned(),
+        singular: kind.to_ascii_lowercase(),
+        kind: kind.to_owned(),
+        list_kind: format!("{kind}List"),
+        namespaced: marked('n'),
+        short_names: short.split_whitespace().map(str::to_owned).collect(),
+        categories: if marked('a') { vec!["all".to_owned()] } else { Vec::new() },
+        table,
+        stored_as,
+        generation: marked('g'),
+        status: marked('s'),
+        subresources: subresources.to_vec(),
+        kind_of_thing: if marked('r') { Nature::Review } else { Nature::BuiltIn },
     }
 }
 
@@ -225,8 +205,8 @@ impl Catalogue {
     pub(crate) fn built_in(old_server: bool) -> Self {
         let resources = BUILT_IN
             .iter()
-            .filter(|row| !(old_server && row.group == "policy" && row.version == "v1"))
-            .map(|row| Arc::new(row.resource()))
+            .filter(|row| !(old_server && (row.0, row.1) == ("policy", "v1")))
+            .map(|row| Arc::new(built_in(row)))
             .collect();
         Self { resources }
     }

@@ -5,10 +5,8 @@ use serde_json::{Value, json};
 
 use super::catalog::Resource;
 
-/// An error answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusError {
-    /// The HTTP status.
     pub code: u16,
     /// The reason that programs look at; some errors have none.
     pub reason: &'static str,
@@ -266,7 +264,6 @@ impl StatusError {
     }
 
     /// The error as the object that is sent.
-    #[must_use]
     pub fn object(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {},
@@ -282,7 +279,6 @@ impl StatusError {
     }
 
     /// The error's HTTP status.
-    #[must_use]
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }

@@ -29,7 +29,6 @@ pub struct Options {
     pub history: usize,
     /// How long the cluster takes for things.
     pub delays: Delays,
-    /// What goes wrong.
     pub faults: Vec<Rule>,
     /// How many lines the trace keeps.
     pub trace: usize,

@@ -34,7 +34,6 @@ pub(crate) struct Schema {
     pub(crate) keeps_unknown: bool,
     pub(crate) embedded: bool,
     pub(crate) list_type: ListType,
-    /// `x-kubernetes-map-type: atomic`.
     pub(crate) atomic_map: bool,
     pub(crate) any_of: Vec<Schema>,
     pub(crate) one_of: Vec<Schema>,

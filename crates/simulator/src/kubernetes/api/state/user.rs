@@ -1,6 +1,5 @@
 //! Users, as tokens name them, and webhooks that deny their writes.
 
-/// Somebody who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     /// The name that bindings and messages use.
@@ -10,8 +9,6 @@ pub struct User {
 }
 
 impl User {
-    /// May do everything.
-    #[must_use]
     pub fn administrator() -> Self {
         Self {
             name: "kubernetes-admin".to_owned(),
@@ -20,7 +17,6 @@ impl User {
     }
 
     /// A service account, as its token is seen.
-    #[must_use]
     pub fn service_account(namespace: &str, name: &str) -> Self {
         Self {
             name: format!("system:serviceaccount:{namespace}:{name}"),
@@ -36,14 +32,11 @@ impl User {
 /// Refuses some writes, as an admission webhook would.
 #[derive(Debug, Clone)]
 pub struct Denial {
-    /// The webhook's name.
     pub webhook: String,
     /// The resource, as `nodeclaims.karpenter.sh`.
     pub resource: String,
-    /// `CREATE`, `UPDATE`, `DELETE`.
     pub operations: Vec<String>,
     /// Only this object; without it all.
     pub name: Option<String>,
-    /// Why.
     pub message: String,
 }

@@ -12,19 +12,15 @@ pub(crate) const CLUSTER: &str = "cluster";
 /// A write that took effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
-    /// When.
     pub at: Timestamp,
     /// The resource, as `nodeclaims.karpenter.sh`.
     pub resource: String,
-    /// The object.
     pub key: Key,
     /// The object's uid, which tells apart objects of one name.
     pub uid: String,
     /// `create`, `update`, `patch`, `delete` …; `cluster` when the cluster behind the API did it.
     pub verb: &'static str,
-    /// `status`, or empty.
     pub subresource: String,
-    /// The user's name.
     pub user: String,
     /// The field manager, or the first word of the user agent.
     pub manager: String,

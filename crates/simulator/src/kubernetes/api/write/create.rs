@@ -54,7 +54,7 @@ impl ApiServer {
         for gone in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"] {
             objects::remove(&mut value, &["metadata", gone]);
         }
-        objects::set(&mut value, &["metadata", "uid"], uid(&mut self.uids));
+        objects::set(&mut value, &["metadata", "uid"], self.uids.guid());
         objects::set(&mut value, &["metadata", "creationTimestamp"], objects::time(now));
         if resource.generation || resource.custom().is_some() {
             objects::set(&mut value, &["metadata", "generation"], 1);
@@ -131,19 +131,6 @@ impl ApiServer {
             "causes": [{"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}],
         })))
     }
-}
-
-/// A random UUID of version 4.
-fn uid(random: &mut Random) -> String {
-    let (high, low) = (random.draw(), random.draw());
-    format!(
-        "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-        high >> 32,
-        (high >> 16) & 0xffff,
-        high & 0xfff,
-        (low >> 48) & 0x3fff | 0x8000,
-        low & 0xffff_ffff_ffff
-    )
 }
 
 /// Five characters that spell no words.

@@ -1,7 +1,7 @@
 //! Deleting: preconditions, finalizers, grace, propagation.
 
 use http::StatusCode;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::exchange::Response;
@@ -113,11 +113,7 @@ impl DeleteOptions {
             .map(str::to_owned)
             .collect();
         finalizers.extend(wanted.map(str::to_owned));
-        if finalizers.is_empty() {
-            objects::remove(object, &["metadata", "finalizers"]);
-        } else {
-            objects::set(object, &["metadata", "finalizers"], finalizers);
-        }
+        objects::set_list(object, &["metadata", "finalizers"], finalizers);
     }
 
     /// Seconds that the object has left to end by itself; only pods have such a time.
@@ -193,6 +189,24 @@ impl ApiServer {
             "metadata": {"resourceVersion": self.store.revision().to_string()}, "items": items,
         });
         Ok(json_answer(StatusCode::OK, &list))
+    }
+
+    /// Deletes what is not being deleted yet of a resource, or of it in one namespace. Returns true if anything was.
+    pub(crate) fn delete_all(
+        &mut self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        now: Timestamp,
+    ) -> bool {
+        let living = self.store.list(&resource.table, namespace);
+        let living = living.filter(|(_, object)| !objects::is_being_deleted(&object.value));
+        let keys: Vec<Key> = living.map(|(key, _)| key.clone()).collect();
+        let (options, writer) = (DeleteOptions::background(), Writer::cluster(now));
+        let mut any = false;
+        for key in keys {
+            any |= self.delete_object(resource, &key, &options, &writer).is_ok();
+        }
+        any
     }
 
     pub(crate) fn delete_object(

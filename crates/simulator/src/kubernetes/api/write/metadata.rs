@@ -68,7 +68,6 @@ pub(crate) fn check(value: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// `prefix/name` or `name`.
 fn is_qualified(text: &str) -> bool {
     match text.split_once('/') {
         Some((prefix, name)) => {

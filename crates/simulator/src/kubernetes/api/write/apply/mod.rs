@@ -14,7 +14,6 @@ use crate::kubernetes::api::state::{
 use crate::kubernetes::store::objects::{self, text};
 use field_set::{FieldSet, Shape};
 
-/// One manager's fields.
 struct Owner {
     entry: Value,
     fields: FieldSet,
@@ -59,11 +58,7 @@ fn set_owners(value: &mut Value, owners: Vec<Owner>) {
             entry
         })
         .collect();
-    if entries.is_empty() {
-        objects::remove(value, &["metadata", "managedFields"]);
-    } else {
-        objects::set(value, &["metadata", "managedFields"], entries);
-    }
+    objects::set_list(value, &["metadata", "managedFields"], entries);
 }
 
 /// Notes which fields a write changed: they are the writer's now.

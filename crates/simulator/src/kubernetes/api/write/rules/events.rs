@@ -32,7 +32,6 @@ const FIXED: [(&str, &str); 13] = [
 /// Which API a request uses, and of which server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Api {
-    /// `events.k8s.io/v1`; otherwise `v1`.
     pub(super) new: bool,
     /// A server before 1.23.
     pub(super) old_server: bool,
@@ -144,7 +143,6 @@ fn too_long(field: &str, most: usize) -> FieldError {
     FieldError::invalid(field, &"".into(), &format!("can have at most {most} characters"))
 }
 
-/// `mooring`, `example.com/mooring`.
 fn is_qualified_name(text: &str) -> bool {
     let (prefix, name) = text.split_once('/').map_or((None, text), |(a, b)| (Some(a), b));
     let fine = |part: &str, most: usize, others: &[u8]| {

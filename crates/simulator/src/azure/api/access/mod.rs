@@ -1,0 +1,9 @@
+//! Sign-in, throttling, role and deny assignments, linked resources, locks.
+
+mod authorize;
+mod deny_assignments;
+mod linked;
+mod locks;
+mod roles;
+pub(crate) mod sign_in;
+mod throttle;

@@ -1,0 +1,134 @@
+//! Throttling by token buckets, as Azure does it.
+
+use jiff::SignedDuration;
+
+use crate::azure::api::request::{ArmError, Call};
+use crate::azure::state::{Buckets, Limit, Limits};
+
+/// How many buckets there may be before forgotten ones go, and after how long every bucket is full.
+const MOST_BUCKETS: usize = 10_000;
+const FULL_AGAIN: SignedDuration = SignedDuration::from_mins(10);
+
+/// What a call is let through with: headers that tell how much is left.
+pub(crate) type Left = Vec<(&'static str, String)>;
+
+/// One bucket that a call draws from.
+struct Draw {
+    key: String,
+    limit: Limit,
+    /// Azure's code when it is empty, and the header that tells its level.
+    code: &'static str,
+    header: Option<&'static str>,
+    by_aks: bool,
+}
+
+impl Buckets {
+    /// Draws a token for this call from every bucket that it falls under, or says how long to wait.
+    pub(crate) fn draw(
+        &mut self,
+        call: &Call,
+        limits: &Limits,
+        speed: f64,
+    ) -> Result<Left, ArmError> {
+        // Names come from clients: a bucket that nobody has drawn from for a while is full again anyway.
+        if self.levels.len() > MOST_BUCKETS {
+            self.levels.retain(|_, (_, at)| call.now.duration_since(*at) < FULL_AGAIN);
+        }
+        let mut left = Left::new();
+        for draw in draws(call, limits) {
+            let full = (draw.limit.burst * limits.full, call.now);
+            let (level, at) = *self.levels.get(&draw.key).unwrap_or(&full);
+            let passed = call.now.duration_since(at).as_secs_f64().max(0.0);
+            let rate = draw.limit.per_second * speed;
+            let level = (level + passed * rate).min(draw.limit.burst);
+            if level < 1.0 {
+                self.levels.insert(draw.key, (level, call.now));
+                // Whole seconds, at least one, at most a day for a bucket that never fills.
+                let wait = ((1.0 - level) / rate).ceil().clamp(1.0, 86_400.0);
+                let message = format!(
+                    "Number of requests exceeded the limit. Please try again after '{wait}' seconds."
+                );
+                let error = if draw.by_aks { ArmError::aks } else { ArmError::new }(
+                    429, draw.code, message,
+                );
+                return Err(error.with("retry-after", wait.to_string()));
+            }
+            if let Some(header) = draw.header {
+                let rest = (level - 1.0).floor();
+                let is_compute = header == COMPUTE_LEFT;
+                left.push((
+                    header,
+                    if is_compute {
+                        format!("Microsoft.Compute/GetVM;{rest}")
+                    } else {
+                        rest.to_string()
+                    },
+                ));
+            }
+            self.levels.insert(draw.key, (level - 1.0, call.now));
+        }
+        Ok(left)
+    }
+}
+
+fn draws(call: &Call, limits: &Limits) -> Vec<Draw> {
+    let lower: Vec<&str> = call.path.lower.iter().map(String::as_str).collect();
+    let subscription = lower.get(1).copied().unwrap_or_default();
+    let who = &call.principal;
+    let (kind, limit, header) = match call.method.as_str() {
+        "GET" | "HEAD" => ("reads", limits.reads, "x-ms-ratelimit-remaining-subscription-reads"),
+        "DELETE" => ("deletes", limits.deletes, "x-ms-ratelimit-remaining-subscription-deletes"),
+        _ => ("writes", limits.writes, "x-ms-ratelimit-remaining-subscription-writes"),
+    };
+    let mut draws = vec![Draw {
+        key: format!("{kind} {subscription} {who}"),
+        limit,
+        code: "SubscriptionRequestsThrottled",
+        header: Some(header),
+        by_aks: false,
+    }];
+    let provider = lower.iter().position(|part| *part == "providers").map(|at| &lower[at + 1..]);
+    match provider {
+        Some(["microsoft.containerservice", "locations", ..]) => draws.push(Draw {
+            key: format!("aks operations {subscription}"),
+            limit: limits.aks_operations,
+            code: "Throttled",
+            header: None,
+            by_aks: true,
+        }),
+        Some(["microsoft.containerservice", ..]) => draws.push(Draw {
+            key: format!("aks {subscription}"),
+            limit: limits.aks,
+            code: "Throttled",
+            header: None,
+            by_aks: true,
+        }),
+        Some(["microsoft.compute", "virtualmachines", name, ..]) => {
+            draws.push(compute(format!("vm {name}"), limits.machine));
+        }
+        Some(
+            ["microsoft.compute", "virtualmachinescalesets", set, "virtualmachines", name, ..],
+        ) => {
+            draws.push(compute(format!("vm {set} {name}"), limits.machine));
+        }
+        Some(["microsoft.compute", "virtualmachines" | "virtualmachinescalesets", ..]) => {
+            draws.push(compute(format!("lists {subscription}"), limits.machine_list));
+        }
+        Some(["microsoft.resourcegraph", ..]) => draws.push(Draw {
+            key: format!("graph {who}"),
+            limit: limits.graph,
+            code: "RateLimiting",
+            header: Some("x-ms-user-quota-remaining"),
+            by_aks: false,
+        }),
+        _ => {}
+    }
+    draws
+}
+
+/// Tells the level of a compute bucket, by its name.
+const COMPUTE_LEFT: &str = "x-ms-ratelimit-remaining-resource";
+
+fn compute(key: String, limit: Limit) -> Draw {
+    Draw { key, limit, code: "OperationNotAllowed", header: Some(COMPUTE_LEFT), by_aks: false }
+}

@@ -1,0 +1,180 @@
+//! Managed clusters: read, update, credentials.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::azure::api::access::sign_in;
+use crate::azure::api::aks::pool_members;
+use crate::azure::api::aks::pools::check_tag;
+use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::state::{AKS, AzureState, Work, merge, text};
+
+/// Simulated seconds of a cluster's update, and of one that only changes tags.
+const UPDATE: u64 = 120;
+const RETAG: u64 = 60;
+
+impl AzureState {
+    /// A cluster's body, with its pools inside as AKS shows them.
+    pub(crate) fn cluster_body(&self, cluster: &str, version: &str) -> Option<Value> {
+        let mut body = self.store.get(cluster)?.clone();
+        let pools: Vec<Value> = self
+            .store
+            .list(&format!("{cluster}/agentPools"))
+            .filter(|pool| pool_members::is_listed(pool, version))
+            .map(|pool| {
+                let mut pool = pool.clone();
+                pool_members::trim_shown(&mut pool, version);
+                let mut profile = pool["properties"].clone();
+                profile["name"] = pool["name"].clone();
+                profile
+            })
+            .collect();
+        body["properties"]["agentPoolProfiles"] = json!(pools);
+        Some(body)
+    }
+
+    pub(crate) fn need_cluster(&self, call: &Call, cluster: &str) -> Result<(), ArmError> {
+        if self.store.has(cluster) {
+            return Ok(());
+        }
+        let (name, group) = (call.name(7), call.name(3));
+        Err(ArmError::no_resource("Microsoft.ContainerService/managedClusters", name, group))
+    }
+
+    pub(crate) fn list_clusters(&self, under: &str, version: &str) -> Reply {
+        let prefix = format!("{}/", under.to_lowercase());
+        let clusters: Vec<Value> = self
+            .store
+            .all()
+            .filter(|body| text(body, "/type") == "Microsoft.ContainerService/ManagedClusters")
+            .map(|body| text(body, "/id"))
+            .filter(|id| id.to_lowercase().starts_with(&prefix))
+            .filter_map(|id| self.cluster_body(id, version))
+            .collect();
+        Reply::ok(json!({"value": clusters}))
+    }
+
+    /// A whole update: what was sent replaces what was, except for what only AKS writes.
+    pub(crate) fn put_cluster(&mut self, call: &Call, cluster: &str) -> ArmResult {
+        let sent = call.object()?.clone();
+        let Some(old) = self.store.get(cluster).cloned() else {
+            return Err(ArmError::aks(
+                400,
+                "BadRequest",
+                "Clusters are made by a scenario here; only existing ones can be updated.",
+            ));
+        };
+        check_tag(call, Some(&old), "/eTag")?;
+        self.check_idle(cluster)?;
+        let mut body = old;
+        for (name, value) in sent {
+            if !matches!(name.as_str(), "id" | "name" | "type" | "eTag" | "systemData") {
+                merge(&mut body[&name], &value);
+            }
+        }
+        Ok(self.start_update(call, cluster, body, UPDATE))
+    }
+
+    pub(crate) fn patch_cluster(&mut self, call: &Call, cluster: &str) -> ArmResult {
+        let tags = call.object()?.get("tags").cloned().unwrap_or_else(|| json!({}));
+        self.check_idle(cluster)?;
+        let mut body = self.store.get(cluster).cloned().unwrap_or_default();
+        check_tag(call, Some(&body), "/eTag")?;
+        body["tags"] = tags;
+        Ok(self.start_update(call, cluster, body, RETAG))
+    }
+
+    fn start_update(&mut self, call: &Call, cluster: &str, mut body: Value, seconds: u64) -> Reply {
+        if let Some(properties) = body["properties"].as_object_mut() {
+            properties.remove("agentPoolProfiles");
+        }
+        body["properties"]["provisioningState"] = json!("Updating");
+        body["eTag"] = json!(self.store.next_tag());
+        let id = text(&body, "/id").to_owned();
+        self.store.put(body);
+        let operation = self.begin(call, AKS, &id, Work::UpdateCluster, seconds);
+        let action = "Microsoft.ContainerService/managedClusters/write";
+        self.log_begin(call.now, action, &id, operation.origin());
+        let body = self.cluster_body(cluster, call.api_version()).unwrap_or_default();
+        self.followed(Reply::ok(body), call, &operation)
+    }
+
+    /// New tags reach the cluster as an update, which also settles one that was left Failed or Canceled.
+    pub(crate) fn retag_cluster(&mut self, call: &Call, cluster: &str) -> Result<(), ArmError> {
+        self.check_idle(cluster)?;
+        let body = self.store.get(cluster).cloned().unwrap_or_default();
+        self.start_update(call, cluster, body, RETAG);
+        Ok(())
+    }
+
+    /// `POST …/listClusterUserCredential` and its like: a kubeconfig, with or without an API behind it. What it holds
+    /// follows from the cluster's own fields.
+    pub(crate) fn credential(&self, call: &Call, cluster: &str) -> ArmResult {
+        let body = self.store.get(cluster).unwrap_or(&Value::Null);
+        let is = |pointer: &str| body.pointer(pointer).and_then(Value::as_bool) == Some(true);
+        let entra = body.pointer("/properties/aadProfile").is_some_and(Value::is_object);
+        let admin = call.path.lower.last().is_some_and(|last| last == "listclusteradmincredential");
+        if is("/properties/disableLocalAccounts") && (admin || !entra) {
+            return Err(ArmError::aks(
+                400,
+                "BadRequest",
+                "Getting static credential is not allowed because this cluster is set to disable local accounts.",
+            ));
+        }
+        let name = text(body, "/name");
+        let access = &self.options.kubernetes;
+        let profile = "/properties/apiServerAccessProfile";
+        let public = is(&format!("{profile}/enablePrivateClusterPublicFQDN"))
+            && call
+                .query
+                .get("server-fqdn")
+                .is_some_and(|word| word.eq_ignore_ascii_case("public"));
+        let host = if is(&format!("{profile}/enablePrivateCluster")) && !public {
+            Some(text(body, "/properties/privateFQDN"))
+        } else if access.is_none() {
+            Some(text(body, "/properties/fqdn"))
+        } else {
+            None
+        };
+        let server = match (host, access) {
+            (Some(host), _) => format!("https://{host}:443"),
+            (None, access) => access.as_ref().map_or("", |access| &access.server).to_owned(),
+        };
+        let authority = access.as_ref().map_or_else(
+            || "-----BEGIN CERTIFICATE-----\nU0lNVUxBVEVE\n-----END CERTIFICATE-----\n".to_owned(),
+            |access| access.ca_pem.clone(),
+        );
+        let kind = if admin { "clusterAdmin" } else { "clusterUser" };
+        let user = format!("{kind}_{}_{name}", call.name(3));
+        let token = access.as_ref().and_then(|access| access.token.as_ref());
+        let login = match token {
+            Some(token) => json!({"token": token.expose()}),
+            // Signed with the key of the run: there are no constant tokens.
+            None if admin || !entra => {
+                json!({"token": sign_in::token(&self.options, AKS_SERVER, &call.base, call.now)})
+            }
+            None => json!({"exec": {
+                "apiVersion": "client.authentication.k8s.io/v1beta1",
+                "command": "kubelogin",
+                "args": ["get-token", "--environment", "AzurePublicCloud", "--server-id", AKS_SERVER, "--client-id", "80faf920-1908-4b52-b5ef-a8e7bedfc67a", "--login", "devicecode"],
+                "provideClusterInfo": false,
+            }}),
+        };
+        // JSON is YAML, so this is a kubeconfig.
+        let config = json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": name, "cluster": {"server": server, "certificate-authority-data": STANDARD.encode(authority)}}],
+            "users": [{"name": user, "user": login}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
+            "current-context": name,
+        });
+        Ok(Reply::ok(
+            json!({"kubeconfigs": [{"name": kind, "value": STANDARD.encode(config.to_string())}]}),
+        ))
+    }
+}
+
+/// The application id of the AKS API server in Entra ID.
+pub const AKS_SERVER: &str = "6dae42f8-4368-4678-94ff-3960e28e3630";

@@ -1,0 +1,8 @@
+//! Clusters and agent pools.
+
+pub(crate) mod clusters;
+mod pool_body;
+mod pool_machines;
+mod pool_members;
+pub(crate) mod pool_rules;
+mod pools;

@@ -1,0 +1,213 @@
+//! What AKS demands of a pool before it accepts it.
+
+use serde_json::{Map, Value};
+
+use crate::azure::api::request::ArmError;
+
+/// Properties that never change after a pool's creation.
+const IMMUTABLE: [&str; 10] = [
+    "vmSize",
+    "osType",
+    "osDiskType",
+    "osDiskSizeGB",
+    "type",
+    "vnetSubnetID",
+    "podSubnetID",
+    "maxPods",
+    "scaleSetPriority",
+    "availabilityZones",
+];
+
+const LARGEST: i64 = 1000;
+
+/// Names: a lower-case letter, then up to eleven letters and digits; for Windows up to five.
+pub(crate) fn check_name(name: &str, properties: &Map<String, Value>) -> Result<(), ArmError> {
+    let windows = properties.get("osType").and_then(Value::as_str) == Some("Windows");
+    let longest = if windows { 6 } else { 12 };
+    let mut letters = name.bytes();
+    let begins = letters.next().is_some_and(|first| first.is_ascii_lowercase());
+    let goes_on = letters.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    if begins && goes_on && name.len() <= longest {
+        return Ok(());
+    }
+    Err(ArmError::invalid_parameter(format!(
+        "The value of parameter agentPool.name is invalid. Error details: The name '{name}' does not match the pattern '^[a-z][a-z0-9]{{0,{}}}$'. Please see https://aka.ms/aks-naming-rules for more details.",
+        longest - 1
+    )))
+}
+
+/// Returns true for a pool of single VMs, which has sizes and counts in a profile of its own.
+pub(crate) fn is_of_machines(properties: &Map<String, Value>) -> bool {
+    let is = |name: &str, word: &str| properties.get(name).and_then(Value::as_str) == Some(word);
+    is("type", "VirtualMachines") || is("mode", "Machines")
+}
+
+/// Returns true for a pool whose power is off.
+pub(crate) fn is_stopped(properties: &Map<String, Value>) -> bool {
+    let state = properties.get("powerState").and_then(|state| state.get("code"));
+    state.and_then(Value::as_str) == Some("Stopped")
+}
+
+/// A new pool has a size; one of single VMs has a profile instead.
+pub(crate) fn check_size(properties: &Map<String, Value>) -> Result<(), ArmError> {
+    let there = |name: &str| properties.get(name).is_some_and(|value| !value.is_null());
+    if is_of_machines(properties) {
+        return if there("vmSize") || there("count") || there("availabilityZones") {
+            Err(ArmError::invalid_parameter(
+                "agentPoolProfile.vmSize, count and availabilityZones cannot be set for agent pools of type VirtualMachines; use virtualMachinesProfile.",
+            ))
+        } else {
+            Ok(())
+        };
+    }
+    if properties.get("vmSize").and_then(Value::as_str).is_none() {
+        return Err(ArmError::invalid_parameter(
+            "Required parameter agentPoolProfile.vmSize is missing (null).",
+        ));
+    }
+    Ok(())
+}
+
+/// The counts fit each other and the pool's mode.
+pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmError> {
+    if is_of_machines(properties) {
+        return Ok(());
+    }
+    let number = |name: &str| properties.get(name).and_then(Value::as_i64);
+    let invalid = |name: &str, why: String| {
+        Err(ArmError::invalid_parameter(format!(
+            "The value of parameter agentPoolProfile.{name} is invalid. Error details: {why}. Please see https://aka.ms/aks-naming-rules for more details."
+        )))
+    };
+    let is_system = properties.get("mode").and_then(Value::as_str) == Some("System");
+    let least = i64::from(is_system);
+    let count = number("count").unwrap_or(1);
+    if !(least..=LARGEST).contains(&count) {
+        let mode = if is_system { "System" } else { "User" };
+        return invalid(
+            "count",
+            format!("{mode} node pools have {least} to {LARGEST} nodes, not {count}"),
+        );
+    }
+    if properties.get("enableAutoScaling").and_then(Value::as_bool) != Some(true) {
+        return match number("minCount").or(number("maxCount")) {
+            Some(_) => {
+                invalid("minCount", "minCount and maxCount need enableAutoScaling".to_owned())
+            }
+            None => Ok(()),
+        };
+    }
+    let (Some(min), Some(max)) = (number("minCount"), number("maxCount")) else {
+        return invalid("minCount", "enableAutoScaling needs minCount and maxCount".to_owned());
+    };
+    if min < least || max > LARGEST || min > max {
+        return invalid(
+            "minCount",
+            format!("minCount {min} and maxCount {max} are not a range from {least} to {LARGEST}"),
+        );
+    }
+    if count < min || count > max {
+        return invalid(
+            "count",
+            format!("count {count} is not between minCount {min} and maxCount {max}"),
+        );
+    }
+    Ok(())
+}
+
+/// Nothing that may not change is changed.
+pub(crate) fn check_unchanged(old: &Value, new: &Map<String, Value>) -> Result<(), ArmError> {
+    for name in IMMUTABLE {
+        let before = &old["properties"][name];
+        // A disk of 0 GB is one of the default size.
+        let default = |after: &Value| name == "osDiskSizeGB" && after.as_i64() == Some(0);
+        let differs = new
+            .get(name)
+            .is_some_and(|after| !after.is_null() && !default(after) && after != before);
+        if differs {
+            return Err(ArmError::aks(
+                400,
+                "PropertyChangeNotAllowed",
+                format!("Changing property 'properties.{name}' is not allowed."),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What an update that leaves it out does not take away.
+pub(crate) fn keep_immutable(old: &Value, new: &mut Map<String, Value>) {
+    for name in IMMUTABLE.iter().chain(&["mode", "osSKU", "count"]) {
+        let before = &old["properties"][*name];
+        if !before.is_null() {
+            new.entry(*name).or_insert_with(|| before.clone());
+        }
+    }
+}
+
+/// The processors of a machine size: the first number in its name (`Standard_E8ds_v5`: 8).
+pub(crate) fn cores(size: &str) -> i64 {
+    let family = size.strip_prefix("Standard_").unwrap_or(size);
+    let digits: String = family
+        .chars()
+        .skip_while(|c| !c.is_ascii_digit())
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().unwrap_or(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_have_a_letter_and_up_to_eleven_more_or_five_for_windows() {
+        let allowed = |name: &str, os: &str| {
+            check_name(name, json!({"osType": os}).as_object().unwrap()).is_ok()
+        };
+        for (name, linux, windows) in [
+            ("system", true, true),
+            ("winnp1", true, true),
+            ("winnp12", true, false),
+            ("a", true, true),
+            ("abcdefghijkl", true, false),
+            ("abcdefghijklm", false, false),
+            ("1a", false, false),
+            ("Sys", false, false),
+            ("a-b", false, false),
+            ("", false, false),
+        ] {
+            assert_eq!(
+                (allowed(name, "Linux"), allowed(name, "Windows")),
+                (linux, windows),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn counts_fit_mode_and_range() {
+        let good = |value: Value| check_counts(value.as_object().unwrap()).is_ok();
+        assert!(good(json!({"count": 0, "mode": "User"})));
+        assert!(!good(json!({"count": 0, "mode": "System"})));
+        assert!(!good(json!({"count": 1001})));
+        assert!(!good(json!({"count": 1, "minCount": 1})));
+        assert!(!good(json!({"count": 1, "enableAutoScaling": true})));
+        assert!(good(json!({"count": 3, "enableAutoScaling": true, "minCount": 3, "maxCount": 5})));
+        assert!(!good(
+            json!({"count": 2, "enableAutoScaling": true, "minCount": 3, "maxCount": 5})
+        ));
+        assert!(!good(
+            json!({"count": 2, "enableAutoScaling": true, "minCount": 0, "maxCount": 5, "mode": "System"})
+        ));
+    }
+
+    #[test]
+    fn a_size_names_its_processors() {
+        for (size, expected) in [("Standard_E8ds_v5", 8), ("Standard_DS1_v2", 1), ("x", 2)] {
+            assert_eq!(cores(size), expected);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Reads and writes of the compute provider: scale sets, instances, single machines, NICs, extensions.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::azure::api::aks::pool_rules::cores;
+use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::behavior::machines::unattended;
+use crate::azure::behavior::node_shell::{self, Printed};
+use crate::azure::state::{AzureState, COMPUTE, Cse, DeletingView, Operation, Work, merge, text};
+use crate::faults::OperationFault;
+use crate::uri::encode;
+
+/// Simulated seconds: a machine's deletion, forced and not; a scale set's write; a command.
+const DELETE: u64 = 60;
+const FORCE_DELETE: u64 = 20;
+const WRITE: u64 = 60;
+const COMMAND: u64 = 30;
+/// Simulated seconds after which Azure ends a command that nothing has answered.
+const COMMAND_LIMIT: u64 = 90 * 60;
+/// The file with a bootstrap's report.
+const REPORT: &str = "/var/log/azure/aks/provision.json";
+
+impl AzureState {
+    /// Any resource, as it is kept, or the gateway's 404.
+    pub(crate) fn get_resource(
+        &self,
+        call: &Call,
+        id: &str,
+        kind: &str,
+    ) -> Result<&Value, ArmError> {
+        let gone = |body: &&Value| {
+            self.options.deleting_view == DeletingView::Gone
+                && kind.to_lowercase().ends_with("/virtualmachines")
+                && text(body, "/properties/provisioningState") == "Deleting"
+        };
+        self.store.get(id).filter(|body| !gone(body)).ok_or_else(|| {
+            let name = call.path.segments.get(7..).unwrap_or_default();
+            let name = name.iter().step_by(2).cloned().collect::<Vec<_>>().join("/");
+            ArmError::no_resource(kind, &name, call.name(3))
+        })
+    }
+
+    /// A machine as an answer shows it.
+    pub(crate) fn shown_machine(&self, body: &Value, view: bool) -> Value {
+        let mut body = body.clone();
+        let id = text(&body, "/id").to_owned();
+        let extensions: Vec<Value> = self
+            .store
+            .list(&format!("{id}/extensions"))
+            .filter(|extension| extension["hidden"] != true)
+            .map(|extension| plain(extension, false))
+            .collect();
+        if view {
+            let view = self.instance_view(&body);
+            body["properties"]["instanceView"] = view;
+        } else if let Some(properties) = body["properties"].as_object_mut() {
+            properties.remove("instanceView");
+        }
+        if !extensions.is_empty() {
+            body["resources"] = json!(extensions);
+        }
+        body
+    }
+
+    /// A machine's instance view, with those of its extensions.
+    pub(crate) fn instance_view(&self, body: &Value) -> Value {
+        let mut view = body["properties"]["instanceView"].clone();
+        let is_going = text(body, "/properties/provisioningState") == "Deleting";
+        if is_going && self.options.deleting_view != DeletingView::Full {
+            return json!({"statuses": view["statuses"]});
+        }
+        let computer = text(body, "/properties/osProfile/computerName");
+        if text(&view, "/vmAgent/statuses/0/displayStatus") == "Ready" {
+            view["computerName"] = json!(computer);
+            view["osName"] = json!("azurelinux");
+            view["osVersion"] = json!("3.0");
+        }
+        view["hyperVGeneration"] = json!("V2");
+        view["isVMInStandbyPool"] = json!(false);
+        view["disks"] = json!([{
+            "name": format!("{computer}_OsDisk_1"),
+            "statuses": [{"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded"}],
+        }]);
+        // Azure keeps no order: the view shows them the other way round than the resources.
+        let mut views: Vec<Value> = self
+            .store
+            .list(&format!("{}/extensions", text(body, "/id")))
+            .filter_map(|extension| extension.pointer("/properties/instanceView").cloned())
+            .collect();
+        views.reverse();
+        if !views.is_empty() {
+            let handlers: Vec<Value> = views
+                .iter()
+                .map(|view| {
+                    json!({
+                        "type": view["type"], "typeHandlerVersion": view["typeHandlerVersion"],
+                        "status": {"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Ready"},
+                    })
+                })
+                .collect();
+            if view["vmAgent"].is_object() {
+                view["vmAgent"]["extensionHandlers"] = json!(handlers);
+            }
+            view["extensions"] = json!(views);
+        }
+        view
+    }
+
+    /// Machines under a collection; instance views only where `$expand` asks for them.
+    pub(crate) fn list_machines(&self, call: &Call, collection: &str) -> ArmResult {
+        let view = call.expands("instanceView");
+        let single = collection.to_lowercase().ends_with("microsoft.compute/virtualmachines");
+        if view && single {
+            return Err(ArmError::new(
+                400,
+                "BadRequest",
+                "$expand=instanceView is not supported when listing virtual machines without a filter on a virtual machine scale set.",
+            ));
+        }
+        self.page(call, self.store.list(collection).map(|body| self.shown_machine(body, view)))
+    }
+
+    pub(crate) fn list_extensions(&self, call: &Call, machine: &str) -> Reply {
+        let view = call.expands("instanceView");
+        let extensions: Vec<Value> = self
+            .store
+            .list(&format!("{machine}/extensions"))
+            .map(|body| plain(body, view))
+            .collect();
+        Reply::ok(json!({"value": extensions}))
+    }
+
+    pub(crate) fn get_extension(&self, call: &Call, id: &str, kind: &str) -> ArmResult {
+        let body = self.get_resource(call, id, kind)?;
+        Ok(Reply::ok(plain(body, call.expands("instanceView"))))
+    }
+
+    /// The NICs of a whole scale set, or of one machine in it.
+    pub(crate) fn list_nics(&self, call: &Call, parent: &str) -> ArmResult {
+        let key = format!("{}/", parent.to_lowercase());
+        let nics = self.store.all().filter(|body| {
+            let id = text(body, "/id").to_lowercase();
+            id.starts_with(&key) && id.rsplit('/').nth(1) == Some("networkinterfaces")
+        });
+        self.page(call, nics.cloned())
+    }
+
+    /// A scale set's instance view: counts only.
+    pub(crate) fn vmss_instance_view(&self, call: &Call, vmss: &str) -> ArmResult {
+        let body = self.get_resource(call, vmss, "Microsoft.Compute/virtualMachineScaleSets")?;
+        let state = text(body, "/properties/provisioningState").to_lowercase();
+        let mut codes: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
+        for machine in self.store.list(&format!("{vmss}/virtualMachines")) {
+            for status in machine
+                .pointer("/properties/instanceView/statuses")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                *codes.entry(text(status, "/code").to_owned()).or_default() += 1;
+            }
+        }
+        let summary: Vec<Value> =
+            codes.iter().map(|(code, count)| json!({"code": code, "count": count})).collect();
+        Ok(Reply::ok(json!({
+            "virtualMachine": {"statusesSummary": summary},
+            "statuses": [{"code": format!("ProvisioningState/{state}"), "level": "Info", "displayStatus": "Provisioning"}],
+        })))
+    }
+
+    /// `PATCH` of a scale set by a client: a write like any other, so a wedged one fails.
+    pub(crate) fn patch_vmss(&mut self, call: &Call, vmss: &str) -> ArmResult {
+        let patch = call.body.clone().unwrap_or_default();
+        call.object()?;
+        let mut body =
+            self.get_resource(call, vmss, "Microsoft.Compute/virtualMachineScaleSets")?.clone();
+        if !self.is_wedged(vmss) {
+            merge(&mut body, &patch);
+        }
+        body["properties"]["provisioningState"] = json!("Updating");
+        self.store.put(body.clone());
+        let operation = self.begin(call, COMPUTE, vmss, Work::PatchVmss, WRITE);
+        Ok(self.followed(Reply::ok(body), call, &operation))
+    }
+
+    /// Deletes a single machine, or one instance of a scale set.
+    pub(crate) fn delete_machine(&mut self, call: &Call, id: &str) -> Reply {
+        let Some(body) = self.store.get_mut(id) else { return Reply::new(204) };
+        body["properties"]["provisioningState"] = json!("Deleting");
+        let forced =
+            call.query.get("forcedeletion").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let seconds = if forced { FORCE_DELETE } else { DELETE };
+        let operation = self.begin(call, COMPUTE, id, Work::DeleteMachine, seconds);
+        let true_id = self.true_id(id);
+        let action = "Microsoft.Compute/virtualMachines/delete";
+        self.log_begin(call.now, action, &true_id, operation.origin());
+        self.followed(Reply::new(202), call, &operation)
+    }
+
+    /// Runs a command: the script runs in a real shell, on a node whose only file is the report of its bootstrap.
+    pub(crate) fn run_command(&mut self, call: &Call, machine: &str) -> ArmResult {
+        let sent = call.object()?;
+        let lines: Vec<&str> = sent
+            .get("script")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let body = self.get_resource(call, machine, "Microsoft.Compute/virtualMachines")?;
+        let agent = text(body, "/properties/instanceView/vmAgent/statuses/0/displayStatus");
+        let works = agent == "Ready" && !self.dead_agents.contains(&machine.to_lowercase());
+        let runs = |operation: &Operation| {
+            operation.is_running()
+                && operation.target == machine.to_lowercase()
+                && matches!(operation.work, Work::Answer { .. })
+        };
+        if self.operations.values().any(runs) {
+            return Err(ArmError::new(
+                409,
+                "Conflict",
+                "Run command extension execution is in progress. Please wait for completion before invoking a run command.",
+            ));
+        }
+        // Without its agent nothing runs the script.
+        let printed = if works {
+            let report = self.report_of(machine, call.now);
+            let files = [(REPORT, report.as_str())];
+            node_shell::run(&lines, if report.is_empty() { &[] } else { &files })
+        } else {
+            Printed::default()
+        };
+        // The service reports success whatever the exit status of the script is.
+        let body = json!({"value": [{
+            "code": "ProvisioningState/succeeded",
+            "level": "Info",
+            "displayStatus": "Provisioning succeeded",
+            "message": format!("Enable succeeded: \n[stdout]\n{}\n[stderr]\n{}", printed.stdout, printed.stderr),
+        }]});
+        // Without its agent nothing takes the command up, and it ends when its time is over.
+        let mut call = call.clone();
+        let seconds = if works {
+            COMMAND
+        } else {
+            call.fate = Some(OperationFault::Failed);
+            COMMAND_LIMIT
+        };
+        let operation = self.begin(&call, COMPUTE, machine, Work::Answer { body }, seconds);
+        Ok(self.followed(Reply::new(202), &call, &operation))
+    }
+
+    /// What stands in a machine's `provision.json`; nothing before its bootstrap has ended.
+    fn report_of(&self, machine: &str, now: Timestamp) -> String {
+        let by_itself = self
+            .scripts
+            .get(&unattended(machine))
+            .filter(|script| self.has_ended(machine, script, now))
+            .map(Cse::file);
+        if let Some(file) = by_itself {
+            return file;
+        }
+        let by_extension = self
+            .store
+            .list(&format!("{machine}/extensions"))
+            .map(|extension| text(extension, "/properties/instanceView/statuses/0/message"))
+            .find(|message| message.contains("[stdout]"))
+            .map(str::to_owned);
+        let message = by_extension.unwrap_or_default();
+        let behind = message.split_once("[stdout]\n").map_or("", |(_, behind)| behind);
+        behind.split_once("\n[stderr]").map_or("", |(report, _)| report).trim_end().to_owned()
+    }
+
+    /// Processors in use and allowed.
+    pub(crate) fn usages(&self) -> Reply {
+        let limit = self.options.vcpu_quota.unwrap_or(100_000);
+        Reply::ok(json!({"value": [{
+            "limit": limit, "currentValue": self.vcpus_in_use(), "unit": "Count",
+            "name": {"value": "cores", "localizedValue": "Total Regional vCPUs"},
+        }]}))
+    }
+
+    /// The sizes in use, each to be had in every zone.
+    pub(crate) fn skus(&self) -> Reply {
+        let sizes: std::collections::BTreeSet<&str> = self
+            .store
+            .all()
+            .map(|body| text(body, "/properties/vmSize"))
+            .chain(["Standard_D4s_v5", "Standard_D8s_v5", "Standard_E8ds_v5"])
+            .filter(|size| !size.is_empty())
+            .collect();
+        let location = &self.options.location;
+        let skus: Vec<Value> = sizes
+            .iter()
+            .map(|size| {
+                json!({
+                    "resourceType": "virtualMachines", "name": size, "locations": [location],
+                    "locationInfo": [{"location": location, "zones": ["1", "2", "3"]}],
+                    "capabilities": [{"name": "vCPUs", "value": cores(size).to_string()}],
+                    "restrictions": [],
+                })
+            })
+            .collect();
+        Reply::ok(json!({"value": skus}))
+    }
+
+    /// One page of a list, with a link to the next.
+    pub(crate) fn page(&self, call: &Call, all: impl Iterator<Item = Value>) -> ArmResult {
+        let skip = match call.query.get("$skiptoken") {
+            None => 0,
+            Some(token) => token.parse::<usize>().map_err(|_| {
+                ArmError::new(400, "InvalidParameter", "The skip token is invalid.")
+            })?,
+        };
+        let mut rest = all.skip(skip);
+        let page: Vec<Value> = rest.by_ref().take(self.options.page_size).collect();
+        let more = rest.next().is_some();
+        let mut body = json!({"value": page});
+        if more {
+            let query: Vec<String> = call
+                .query
+                .iter()
+                .filter(|(name, _)| *name != "$skiptoken")
+                .map(|(name, value)| format!("{name}={}", encode(value)))
+                .collect();
+            body["nextLink"] = json!(format!(
+                "{}/{}?{}&$skiptoken={}",
+                call.base,
+                call.path.segments.join("/"),
+                query.join("&"),
+                skip + self.options.page_size
+            ));
+        }
+        Ok(Reply::ok(body))
+    }
+}
+
+/// An extension with its instance view, or without.
+fn plain(extension: &Value, view: bool) -> Value {
+    let mut body = extension.clone();
+    if !view && let Some(properties) = body["properties"].as_object_mut() {
+        properties.remove("instanceView");
+    }
+    body
+}

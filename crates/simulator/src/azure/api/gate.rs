@@ -1,0 +1,264 @@
+//! The way of a request: faults first, then sign-in, api-version, buckets and rights, then the resource.
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, StatusCode};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::azure::api::access::sign_in;
+use crate::azure::api::request::versions;
+use crate::azure::api::request::{ArmError, ArmPath, Call, Reply};
+use crate::azure::state::Azure;
+use crate::exchange::{Body, Outcome, Request, Response, json};
+use crate::faults::{self, Fault, Service};
+use crate::uri::query;
+
+impl Azure {
+    /// What comes back for one request.
+    pub fn handle(&mut self, request: &Request, now: Timestamp) -> Outcome {
+        let path = request.uri().path();
+        let method = request.method().as_str();
+        let writes = !matches!(method, "GET" | "HEAD");
+        let service = if is_sign_in(path) { Service::SignIn } else { Service::Arm };
+        let fault = self.faults.next_of(
+            faults::Call { service, method, path, writes },
+            now,
+            concerns_azure,
+        );
+        if let Some(Fault::ClockJump { seconds }) = fault {
+            self.clock += SignedDuration::from_secs(seconds);
+        }
+        let now = self.model_time(now);
+        self.state.settle(now);
+        let request_id = self.ids.guid();
+        let (reply, outcome) = self.fate_of(request, now, fault.as_ref(), &request_id);
+        let code = reply.as_ref().and_then(code_of).unwrap_or_default();
+        let status = reply.as_ref().map_or(0, |reply| reply.status);
+        let target = request.uri().path_and_query().map_or(path, |target| target.as_str());
+        match &fault {
+            Some(fault) => self.trace.record(
+                now,
+                format_args!(
+                    "{method} {target} -> {status} {code} fault {}",
+                    serde_json::to_string(fault).unwrap_or_default()
+                ),
+            ),
+            None => self.trace.record(now, format_args!("{method} {target} -> {status} {code}")),
+        }
+        outcome
+    }
+
+    /// A neighbour's answer (metadata service, registry), under this run's fault rules.
+    pub fn with_faults(
+        &mut self,
+        service: Service,
+        request: &Request,
+        now: Timestamp,
+        answer: impl FnOnce(Timestamp) -> Outcome,
+    ) -> Outcome {
+        let (path, method) = (request.uri().path(), request.method().as_str());
+        let writes = !matches!(method, "GET" | "HEAD");
+        let fault = self.faults.next_of(
+            faults::Call { service, method, path, writes },
+            now,
+            concerns_azure,
+        );
+        let kind = fault.as_ref().map(|fault| serde_json::to_string(fault).unwrap_or_default());
+        self.trace.record(
+            now,
+            format_args!("{method} {path} fault {}", kind.as_deref().unwrap_or("none")),
+        );
+        match fault {
+            Some(Fault::TimeoutBefore | Fault::TimeoutAfter) => Outcome::Silence,
+            Some(Fault::DropBefore | Fault::DropAfter) => Outcome::Dropped,
+            Some(fault @ Fault::Status { .. }) => self.fate_of(request, now, Some(&fault), "").1,
+            Some(Fault::Truncate) => match answer(self.model_time(now)) {
+                Outcome::Answer(response) => {
+                    let half = response.body().bytes().len() / 2;
+                    Outcome::CutShort(response, half)
+                }
+                other => other,
+            },
+            _ => answer(self.model_time(now)),
+        }
+    }
+
+    fn fate_of(
+        &mut self,
+        request: &Request,
+        now: Timestamp,
+        fault: Option<&Fault>,
+        request_id: &str,
+    ) -> (Option<Reply>, Outcome) {
+        let mut sent = None;
+        let outcome = Fault::deliver(fault, || {
+            let reply = match fault {
+                Some(Fault::Status { status, code, retry_after }) => {
+                    let code = code.as_deref().unwrap_or(usual_code(*status));
+                    let mut error = ArmError::new(*status, code, "A fault rule of the simulator.");
+                    if let Some(seconds) = retry_after {
+                        error = error.with("retry-after", seconds.to_string());
+                    }
+                    error.reply()
+                }
+                _ => self.answer(request, now, fault),
+            };
+            let response = respond(&reply, request, request_id);
+            sent = Some(reply);
+            response
+        });
+        (sent, outcome)
+    }
+
+    fn answer(&mut self, request: &Request, now: Timestamp, fault: Option<&Fault>) -> Reply {
+        let base = base_of(request, &self.state.options.endpoint);
+        let path = ArmPath::parse(request.uri().path());
+        let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+        let method = request.method().as_str();
+        if let Some(answer) =
+            sign_in::answer(&self.state.options, method, &segments, request.body(), &base, now)
+        {
+            return answer.unwrap_or_else(|refused| refused);
+        }
+        self.arm(request, path, base, now, fault).unwrap_or_else(ArmError::reply)
+    }
+
+    fn arm(
+        &mut self,
+        request: &Request,
+        path: ArmPath,
+        base: String,
+        now: Timestamp,
+        fault: Option<&Fault>,
+    ) -> Result<Reply, ArmError> {
+        let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+        let principal = if self.state.options.require_token {
+            sign_in::principal(&self.state.options.token_key, header("authorization"), now)?
+        } else {
+            self.state.options.principal.clone()
+        };
+        let correlation = header("x-ms-correlation-request-id")
+            .or(header("x-ms-client-request-id"))
+            .map_or_else(|| self.ids.guid(), str::to_owned);
+        let mut call = Call {
+            method: request.method().clone(),
+            path,
+            query: query(request.uri().query()),
+            body: None,
+            base,
+            principal,
+            correlation,
+            if_match: header("if-match").map(str::to_owned),
+            if_none_match: header("if-none-match").map(str::to_owned),
+            now,
+            fate: match fault {
+                Some(Fault::Operation(fate)) => Some(*fate),
+                _ => None,
+            },
+            hidden: matches!(fault, Some(Fault::NotFoundAfterAccept)),
+        };
+        versions::check(&call, &self.state.options)?;
+        let speed = self.state.options.speed;
+        let left = self.buckets.draw(&call, &self.state.options.limits, speed)?;
+        if !request.body().is_empty() {
+            let body = serde_json::from_slice(request.body());
+            call.body = Some(body.map_err(|error| {
+                ArmError::bad_body(format!(
+                    "The request content was invalid and could not be deserialized: '{error}'."
+                ))
+            })?);
+        }
+        self.state.authorize(&call)?;
+        let is_read = matches!(call.method.as_str(), "GET" | "HEAD");
+        if let (true, Some(Fault::Stale { seconds })) = (is_read, fault)
+            && let Some(old) = self.history.at(now, *seconds)
+        {
+            let mut reply = (*old).clone().route(&call)?;
+            reply.headers.extend(left);
+            return Ok(reply);
+        }
+        let may_be_stale = self.faults.rules().any(|rule| matches!(rule.then, Fault::Stale { .. }));
+        if may_be_stale {
+            self.history.keep(now, &self.state);
+        }
+        let mut reply = self.state.route(&call)?;
+        reply.headers.extend(left);
+        reply.headers.push(("x-ms-correlation-request-id", call.correlation));
+        Ok(reply)
+    }
+}
+
+fn concerns_azure(fault: &Fault) -> bool {
+    !matches!(
+        fault,
+        Fault::DropWatch | Fault::DuplicateEvent | Fault::ReorderEvent | Fault::Restart
+    )
+}
+
+fn is_sign_in(path: &str) -> bool {
+    let arm = ["/subscriptions", "/providers", "/tenants"];
+    !arm.iter()
+        .any(|start| path.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start)))
+}
+
+fn usual_code(status: u16) -> &'static str {
+    match status {
+        400 => "BadRequest",
+        401 => "InvalidAuthenticationToken",
+        403 => "AuthorizationFailed",
+        404 => "ResourceNotFound",
+        409 => "OperationNotAllowed",
+        412 => "PreconditionFailed",
+        429 => "SubscriptionRequestsThrottled",
+        503 => "ServerTimeout",
+        504 => "GatewayTimeout",
+        _ => "InternalServerError",
+    }
+}
+
+/// The error code in an answer, for the trace.
+fn code_of(reply: &Reply) -> Option<String> {
+    let body = reply.body.as_ref()?;
+    let code =
+        body.pointer("/error/code").or_else(|| body.get("code").filter(|_| reply.status >= 400));
+    code?.as_str().map(str::to_owned)
+}
+
+/// Scheme and authority under which the client sees us.
+fn base_of(request: &Request, otherwise: &str) -> String {
+    let host = request.headers().get(http::header::HOST).and_then(|value| value.to_str().ok());
+    let authority = request.uri().authority().map(http::uri::Authority::as_str).or(host);
+    authority.map_or_else(|| otherwise.to_owned(), |authority| format!("https://{authority}"))
+}
+
+fn respond(reply: &Reply, request: &Request, request_id: &str) -> Response {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = if let Some(body) = &reply.body {
+        json(status, body)
+    } else {
+        let mut response = Response::new(Body::Full(Bytes::new()));
+        *response.status_mut() = status;
+        response
+    };
+    let headers = response.headers_mut();
+    let mut put = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    };
+    put("x-ms-request-id", request_id);
+    put("x-ms-correlation-request-id", request_id);
+    if let Some(id) =
+        request.headers().get("x-ms-correlation-request-id").and_then(|id| id.to_str().ok())
+    {
+        put("x-ms-correlation-request-id", id);
+    }
+    if let Some(id) =
+        request.headers().get("x-ms-client-request-id").and_then(|id| id.to_str().ok())
+    {
+        put("x-ms-client-request-id", id);
+    }
+    for (name, value) in &reply.headers {
+        put(name, value);
+    }
+    response
+}

@@ -1,0 +1,179 @@
+//! Long-running operations: how they begin, what their URLs say, how they end.
+
+use serde_json::{Value, json};
+
+use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
+use crate::azure::state::{AKS, AzureState, Event, Operation, Status, Work, stamp};
+use crate::faults::OperationFault;
+
+impl AzureState {
+    /// Begins an operation that takes so many simulated seconds.
+    pub(crate) fn begin(
+        &mut self,
+        call: &Call,
+        provider: &'static str,
+        target: &str,
+        work: Work,
+        seconds: u64,
+    ) -> Operation {
+        let id = self.guid();
+        // What a fault cuts short ends half-way.
+        let seconds = match call.fate {
+            Some(OperationFault::Canceled | OperationFault::Replaced) => seconds / 2,
+            _ => seconds,
+        };
+        let ends = self.after(call.now, seconds);
+        let operation = Operation {
+            id: id.clone(),
+            work,
+            target: target.to_lowercase(),
+            provider,
+            started: call.now,
+            ends: Some(ends),
+            ended: None,
+            status: Status::InProgress,
+            error: None,
+            logged: self.guid(),
+            correlation: call.correlation.clone(),
+            caller: call.principal.clone(),
+            fate: call.fate,
+            hidden: call.hidden,
+        };
+        self.forget_oldest();
+        self.operations.insert(id.clone(), operation.clone());
+        self.agenda.plan(ends, Event::OperationEnds { operation: id });
+        operation
+    }
+
+    /// The headers by which a client follows an operation.
+    pub(crate) fn followed(&self, reply: Reply, call: &Call, operation: &Operation) -> Reply {
+        let subscription = call.name(1);
+        let place = format!(
+            "{}/subscriptions/{subscription}/providers/{}/locations/{}",
+            call.base, operation.provider, self.options.location
+        );
+        let (id, version) = (&operation.id, call.api_version());
+        let (follow, result) = match (operation.provider, &operation.work) {
+            (AKS, Work::Abort { .. }) => {
+                (format!("operationStatus/{id}?"), Some(format!("operations/{id}?")))
+            }
+            (AKS, Work::DeletePool) => {
+                (format!("operations/{id}?"), Some(format!("operationresults/{id}?")))
+            }
+            (AKS, _) => (format!("operations/{id}?"), None),
+            _ => (
+                format!("operations/{id}?p=sim&"),
+                Some(format!("operations/{id}?p=sim&monitor=true&")),
+            ),
+        };
+        let mut reply = reply
+            .with("azure-asyncoperation", format!("{place}/{follow}api-version={version}"))
+            .with("retry-after", self.retry_after(10));
+        if let Some(result) = result {
+            reply = reply.with("location", format!("{place}/{result}api-version={version}"));
+        }
+        reply
+    }
+
+    /// `GET …/locations/{l}/operations/{id}` and its like.
+    pub(crate) fn operation(&self, call: &Call, id: &str, result: bool) -> ArmResult {
+        let found = self.operations.get(id).filter(|operation| !operation.hidden);
+        let Some(operation) = found else {
+            return Err(ArmError::new(
+                404,
+                "OperationNotFound",
+                format!("The operation '{id}' was not found."),
+            ));
+        };
+        if result || call.query.contains_key("monitor") {
+            return Ok(self.result(call, operation));
+        }
+        let reply = Reply::ok(status(operation));
+        Ok(if operation.is_running() {
+            reply.with("retry-after", self.retry_after(10))
+        } else {
+            reply
+        })
+    }
+
+    /// What `Location` says: accepted until the end, then the outcome itself.
+    fn result(&self, call: &Call, operation: &Operation) -> Reply {
+        if operation.is_running() {
+            let place = format!("{}/{}", call.base, call.path.segments.join("/"));
+            let link = format!("{place}?p=sim&monitor=true&api-version={}", call.api_version());
+            return Reply::new(202)
+                .with("location", link)
+                .with("retry-after", self.retry_after(10));
+        }
+        if let Some((code, message)) = &operation.error {
+            return Reply::new(409).json(json!({"error": {"code": code, "message": message}}));
+        }
+        if let Work::Answer { body } = &operation.work {
+            return Reply::ok(body.clone());
+        }
+        self.store
+            .get(&operation.target)
+            .map_or_else(|| Reply::new(204), |body| Reply::ok(body.clone()))
+    }
+
+    /// `GET {resource}/operations/latest` and `…/operations[/{id}]`.
+    pub(crate) fn operations_of(&self, target: &str, which: Option<&str>) -> ArmResult {
+        let prefix = format!("{}/", target.to_lowercase());
+        let mut found: Vec<&Operation> = self
+            .operations
+            .values()
+            .filter(|operation| {
+                operation.provider == AKS
+                    && !matches!(operation.work, Work::Abort { .. })
+                    && !operation.hidden
+                    && (operation.target == target.to_lowercase()
+                        || operation.target.starts_with(&prefix))
+            })
+            .collect();
+        found.sort_by_key(|operation| (operation.started, operation.id.clone()));
+        let shown = |operation: &Operation| {
+            let mut body = status(operation);
+            body["id"] = json!(format!("{target}/operations/{}", operation.id));
+            if operation.is_running() {
+                body["percentComplete"] = json!(10.0);
+            }
+            body["resourceID"] = json!(operation.target);
+            body
+        };
+        match which {
+            None => Ok(Reply::ok(
+                json!({"value": found.iter().rev().map(|o| shown(o)).collect::<Vec<_>>()}),
+            )),
+            Some("latest") => found
+                .last()
+                .map(|operation| Reply::ok(shown(operation)))
+                .ok_or_else(|| ArmError::aks(404, "NotFound", "Could not find any operation.")),
+            Some(id) => found
+                .iter()
+                .find(|operation| operation.id == id)
+                .map(|operation| Reply::ok(shown(operation)))
+                .ok_or_else(|| {
+                    ArmError::aks(404, "NotFound", format!("Could not find the operation: {id}"))
+                }),
+        }
+    }
+}
+
+fn status(operation: &Operation) -> Value {
+    let mut body = json!({
+        "name": operation.id,
+        "status": operation.status.as_str(),
+        "startTime": stamp(operation.started),
+    });
+    if let Some(ended) = operation.ended {
+        body["endTime"] = json!(stamp(ended));
+    }
+    if let Some((code, message)) = &operation.error {
+        body["error"] = json!({"code": code, "message": message});
+    }
+    if let (Work::Answer { body: output }, Status::Succeeded) = (&operation.work, operation.status)
+    {
+        body["properties"] = json!({"output": output});
+    }
+    body
+}

@@ -1,0 +1,12 @@
+//! A request taken apart, and a response put together.
+
+mod call;
+mod error;
+mod path;
+mod reply;
+pub(crate) mod versions;
+
+pub(crate) use call::{ArmResult, Call};
+pub(crate) use error::ArmError;
+pub(crate) use path::ArmPath;
+pub(crate) use reply::Reply;

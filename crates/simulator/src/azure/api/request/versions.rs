@@ -1,0 +1,119 @@
+//! Which api-versions exist.
+//!
+//! For AKS the service is as of its newest stable version: stable versions are of the first of a month, previews of the
+//! second, and a preview works for about a year.
+
+use super::call::Call;
+use super::error::ArmError;
+use crate::azure::state::Options;
+
+const AKS: &str = "microsoft.containerservice";
+/// The first and the last preview of AKS that still work.
+const AKS_PREVIEWS: (&str, &str) = ("2025-05-02-preview", "2026-05-02-preview");
+
+/// Namespaces with their first and last version that the model answers to.
+const SPANS: [(&str, &str, &str); 8] = [
+    (AKS, "2019-02-01", "2026-08-01"),
+    ("microsoft.compute", "2015-06-15", "2026-12-31"),
+    ("microsoft.network", "2015-06-15", "2026-12-31"),
+    ("microsoft.insights", "2014-04-01", "2026-12-31"),
+    ("microsoft.authorization", "2015-01-01", "2026-12-31"),
+    ("microsoft.resources", "2014-04-01", "2026-12-31"),
+    ("microsoft.resourcegraph", "2018-09-01-preview", "2026-12-31"),
+    // Subscriptions and resource groups, which stand under no provider.
+    ("", "2014-01-01", "2026-12-31"),
+];
+
+/// Refuses a call without an api-version, or with one that no provider has.
+pub(crate) fn check(call: &Call, options: &Options) -> Result<(), ArmError> {
+    let at = call.path.lower.iter().rposition(|part| part == "providers");
+    let namespace = at.and_then(|at| call.path.lower.get(at + 1)).map_or("", String::as_str);
+    let version = call.api_version();
+    if version.is_empty() {
+        return Err(ArmError::new(
+            400,
+            "MissingApiVersionParameter",
+            "The api-version query parameter (?api-version=) is required for all requests.",
+        ));
+    }
+    let Some((_, first, last)) = SPANS.iter().find(|(known, ..)| *known == namespace) else {
+        return Err(ArmError::new(
+            404,
+            "InvalidResourceNamespace",
+            format!("The resource namespace '{namespace}' is invalid."),
+        ));
+    };
+    if !is_date(version) {
+        return Err(ArmError::new(
+            400,
+            "InvalidApiVersionParameter",
+            format!("The api-version '{version}' is invalid."),
+        ));
+    }
+    let known = if namespace == AKS {
+        is_served_by_aks(call, version, (first, last), options)
+    } else {
+        version >= *first && version <= *last
+    };
+    if !known {
+        let kind = call.path.resource_type().unwrap_or_else(|| "subscriptions".to_owned());
+        return Err(ArmError::new(
+            400,
+            "NoRegisteredProviderFound",
+            format!(
+                "No registered resource provider found for API version '{version}' for type '{kind}'. The supported api-versions are from '{first}' to '{last}'."
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Returns true if AKS has this version, and this path in it: the operations of a cluster or pool are in previews only.
+fn is_served_by_aks(
+    call: &Call,
+    version: &str,
+    (first, last): (&str, &str),
+    options: &Options,
+) -> bool {
+    if version.ends_with("-preview") {
+        let (first, last) = AKS_PREVIEWS;
+        return options.aks_previews
+            && version.ends_with("-02-preview")
+            && version >= first
+            && version <= last;
+    }
+    let lower: Vec<&str> = call.path.lower.iter().map(String::as_str).collect();
+    let of_resource = matches!(
+        lower[..],
+        [.., "managedclusters" | "agentpools", _, "operations"]
+            | [.., "managedclusters" | "agentpools", _, "operations", _]
+    );
+    !of_resource && version.ends_with("-01") && version >= first && version <= last
+}
+
+/// `2025-02-01`, perhaps with `-preview` behind it.
+fn is_date(version: &str) -> bool {
+    let date = version.strip_suffix("-preview").unwrap_or(version).as_bytes();
+    date.len() == 10
+        && date.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_dates() {
+        for (version, good) in [
+            ("2025-02-01", true),
+            ("2025-01-02-preview", true),
+            ("latest", false),
+            ("2025-2-1", false),
+        ] {
+            assert_eq!(is_date(version), good, "{version}");
+        }
+    }
+}

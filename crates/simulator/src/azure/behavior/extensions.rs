@@ -1,0 +1,203 @@
+//! Extensions of machines: who creates them and when, and how they end.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::azure::behavior::machines::REGISTRATION;
+use crate::azure::state::{
+    Azure, AzureState, Birth, Change, Event, Extensions, Guest, Promise, set, stamp, text,
+};
+
+/// The extension by which Karpenter marks its machines for billing.
+const BILLING: &str = "computeAksLinuxBilling";
+/// Seconds that the billing extension takes.
+const BILLING_TIME: u64 = 10;
+
+impl Azure {
+    /// Creates the extensions of a VM whose own operation has ended, as Karpenter's promise does.
+    pub(crate) fn keep_promise(&mut self, id: &str, now: Timestamp) {
+        let id = id.to_lowercase();
+        let state = self.state.store.get(&id);
+        let state = state.map(|body| text(body, "/properties/provisioningState"));
+        if state.is_some_and(|state| state != "Deleting") {
+            self.state.create_extensions(&id, self.model_time(now), true);
+        }
+    }
+}
+
+impl AzureState {
+    /// Creates what a machine has from birth, and remembers what comes later.
+    pub(crate) fn plan_extensions(&mut self, birth: &Birth) {
+        let script = birth.cse.clone();
+        match birth.extensions {
+            Extensions::AtBirth(name) => {
+                let id = self.put_extension(
+                    &birth.id,
+                    name,
+                    "Microsoft.Azure.Extensions",
+                    "CustomScript",
+                    "2.0",
+                );
+                self.scripts.insert(id, script);
+            }
+            Extensions::Later { cse, promised } => {
+                if cse.is_none() {
+                    self.bootstrap_unattended(birth);
+                }
+                let promise = Promise { cse: cse.map(|name| (name, script)), promised };
+                self.promises.insert(birth.id.to_lowercase(), promise);
+            }
+        }
+    }
+
+    /// The machine runs: what it has from birth begins, and what comes later may come.
+    pub(crate) fn begin_extensions(&mut self, id: &str, at: Timestamp, plan: bool) {
+        let extensions: Vec<String> = self
+            .store
+            .list(&format!("{id}/extensions"))
+            .map(|body| text(body, "/id").to_lowercase())
+            .collect();
+        for extension in extensions {
+            self.begin_script(id, &extension, at, plan);
+        }
+        match self.promises.get(id) {
+            Some(Promise { promised: true, .. }) if plan => {
+                if let Some(vm) = self.karpenter_vm(id) {
+                    self.tell(Change::VmRuns(vm));
+                }
+            }
+            Some(_) => self.create_extensions(id, at, plan),
+            None => {}
+        }
+    }
+
+    /// Creates the bootstrap's extension, or the one for billing where there is none for the bootstrap.
+    fn create_extensions(&mut self, id: &str, at: Timestamp, plan: bool) {
+        let Some(promise) = self.promises.get_mut(id) else { return };
+        let Some((name, script)) = promise.cse.take() else {
+            return self.create_billing(id, at, plan);
+        };
+        let extension =
+            self.put_extension(id, name, "Microsoft.Azure.Extensions", "CustomScript", "2.0");
+        self.scripts.insert(extension.clone(), script);
+        self.begin_script(id, &extension, at, plan);
+    }
+
+    fn begin_script(&mut self, machine: &str, extension: &str, at: Timestamp, plan: bool) {
+        let Some(script) = self.scripts.get(extension).cloned() else { return };
+        if let Some(body) = self.store.get_mut(machine) {
+            set(body, "provisioningState", "Updating");
+            body["properties"]["instanceView"]["statuses"][0] = json!({"code": "ProvisioningState/updating", "level": "Info", "displayStatus": "Updating"});
+        }
+        if let Some(body) = self.store.get_mut(extension) {
+            let view = script.instance_view(text(body, "/name"), None);
+            set(body, "instanceView", view);
+        }
+        if let (true, Guest::Ready, Some(seconds)) = (plan, script.guest, script.seconds) {
+            let ends = self.after(at, seconds);
+            self.agenda.plan(ends, Event::ExtensionEnds { id: extension.to_owned() });
+        }
+    }
+
+    fn create_billing(&mut self, machine: &str, at: Timestamp, plan: bool) {
+        if self.promises.remove(machine).is_none() || !self.store.has(machine) {
+            return;
+        }
+        let extension = self.put_extension(
+            machine,
+            BILLING,
+            "Microsoft.AKS",
+            "Compute.AKS.Linux.Billing",
+            "1.0",
+        );
+        if plan {
+            let ends = self.after(at, BILLING_TIME);
+            self.agenda.plan(ends, Event::BillingEnds { id: extension });
+        } else {
+            self.end_billing(&extension, at);
+        }
+    }
+
+    /// The billing extension has succeeded, which proves that the machine's agent works.
+    pub(crate) fn end_billing(&mut self, extension: &str, at: Timestamp) {
+        let machine = extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine);
+        let agent = self.store.get(machine).map(|body| {
+            text(body, "/properties/instanceView/vmAgent/statuses/0/displayStatus") == "Ready"
+        });
+        let Some(body) = self.store.get_mut(extension).filter(|_| agent == Some(true)) else {
+            return;
+        };
+        set(body, "provisioningState", "Succeeded");
+        let view = json!({
+            "name": BILLING, "type": "Microsoft.AKS.Compute.AKS.Linux.Billing", "typeHandlerVersion": "1.0.0",
+            "statuses": [{"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded", "time": stamp(at)}],
+        });
+        set(body, "instanceView", view);
+    }
+
+    fn put_extension(
+        &mut self,
+        machine: &str,
+        name: &str,
+        publisher: &str,
+        handler: &str,
+        version: &str,
+    ) -> String {
+        let body = self.store.get(machine).unwrap_or(&Value::Null);
+        let (machine, kind) = (text(body, "/id").to_owned(), text(body, "/type").to_owned());
+        let id = format!("{machine}/extensions/{name}");
+        self.store.put(json!({
+            "id": id,
+            "name": name,
+            "type": format!("{kind}/extensions"),
+            "location": self.options.location,
+            "properties": {
+                "provisioningState": "Creating",
+                "publisher": publisher,
+                "type": handler,
+                "typeHandlerVersion": version,
+                "autoUpgradeMinorVersion": true,
+                "settings": {},
+            },
+        }));
+        id.to_lowercase()
+    }
+
+    /// The bootstrap has ended: the extension, and with it the machine, succeeded or failed.
+    pub(crate) fn end_extension(&mut self, extension: &str, at: Timestamp, plan: bool) {
+        let Some(script) = self.scripts.remove(extension) else { return };
+        let Some(body) = self.store.get_mut(extension) else { return };
+        let state = if script.exit_code == 0 { "Succeeded" } else { "Failed" };
+        let view = script.instance_view(text(body, "/name"), Some(&stamp(at)));
+        set(body, "instanceView", view);
+        set(body, "provisioningState", state);
+        let name = text(body, "/name").to_owned();
+        let machine =
+            extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine).to_owned();
+        if let Some(body) = self.store.get_mut(&machine) {
+            set(body, "provisioningState", state);
+            body["properties"]["instanceView"]["statuses"][0] = if script.exit_code == 0 {
+                json!({"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded", "time": stamp(at)})
+            } else {
+                json!({
+                    "code": "ProvisioningState/failed/VMExtensionProvisioningError", "level": "Error",
+                    "displayStatus": "Provisioning failed", "time": stamp(at),
+                    "message": format!("VM has reported a failure when processing extension '{name}' (publisher 'Microsoft.Azure.Extensions' and type 'CustomScript'). Error message: '{}'. More information on troubleshooting is available at https://aka.ms/VMExtensionCSELinuxTroubleshoot. ", script.message()),
+                })
+            };
+        }
+        self.end_pool_machine(&machine, script.exit_code);
+        if let Some(vm) = self.karpenter_vm(&machine) {
+            let (exit_code, message) = (script.exit_code, script.message());
+            self.tell(Change::CseEnded { vm, exit_code, message });
+        }
+        if script.exit_code != 0 {
+            return;
+        }
+        self.create_billing(&machine, at, plan);
+        if plan && script.registers {
+            let joins = self.after(at, REGISTRATION);
+            self.agenda.plan(joins, Event::NodeJoins { id: machine });
+        }
+    }
+}

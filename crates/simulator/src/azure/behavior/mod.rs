@@ -1,0 +1,10 @@
+//! What happens in Azure without a request: operations end, machines boot, nodes join, wedged writes are retried.
+
+mod extensions;
+pub(crate) mod machines;
+pub(crate) mod node_shell;
+pub(crate) mod nodes;
+mod pool_machines;
+mod progress;
+mod scale_sets;
+pub(crate) mod wedge;

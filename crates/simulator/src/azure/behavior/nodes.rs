@@ -1,0 +1,109 @@
+//! What a machine looks like from its cluster.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::azure::state::{AzureState, Node, Vm, image_of, last, text};
+
+/// The tags by which Karpenter finds its machines.
+pub(crate) const CLAIM_TAG: &str = "karpenter.azure.com_nodeclaim";
+pub(crate) const NODE_POOL_TAG: &str = "karpenter.sh_nodepool";
+
+impl AzureState {
+    /// The node that a machine is, or will be.
+    pub(crate) fn node_of(&self, machine: &str) -> Option<Node> {
+        let body = self.store.get(machine)?;
+        let id = text(body, "/id");
+        let instance = body.get("instanceId").and_then(Value::as_str).map(|instance| {
+            (id.rsplit('/').nth(2).unwrap_or_default().to_owned(), instance.to_owned())
+        });
+        let pool = body.pointer("/tags/aks-managed-poolName").and_then(Value::as_str);
+        let pool_body = pool.and_then(|pool| self.pool_named(pool));
+        let zone = text(body, "/zones/0");
+        let location = &self.options.location;
+        let image = image_of(body);
+        let size = text(body, "/properties/hardwareProfile/vmSize");
+        let mut labels = BTreeMap::new();
+        let mut label = |name: &str, value: &str| labels.insert(name.to_owned(), value.to_owned());
+        label("kubernetes.io/os", "linux");
+        label("kubernetes.io/arch", "amd64");
+        label("kubernetes.io/hostname", text(body, "/properties/osProfile/computerName"));
+        label("node.kubernetes.io/instance-type", size);
+        label("topology.kubernetes.io/region", location);
+        label("topology.kubernetes.io/zone", &self.zone_name(zone));
+        label("kubernetes.azure.com/cluster", &self.options.node_resource_group);
+        if let Some(pool) = pool {
+            label("agentpool", pool);
+            label("kubernetes.azure.com/agentpool", pool);
+        }
+        let mut taints = Vec::new();
+        if let Some(pool) = pool_body {
+            label("kubernetes.azure.com/mode", &text(pool, "/properties/mode").to_lowercase());
+            label(
+                "kubernetes.azure.com/node-image-version",
+                text(pool, "/properties/nodeImageVersion"),
+            );
+            for (name, value) in pool
+                .pointer("/properties/nodeLabels")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+            {
+                label(name, value.as_str().unwrap_or_default());
+            }
+            let own = pool.pointer("/properties/nodeTaints").and_then(Value::as_array);
+            taints.extend(own.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+        }
+        let claim = body.pointer(&format!("/tags/{CLAIM_TAG}")).and_then(Value::as_str);
+        if claim.is_some() {
+            label("karpenter.sh/nodepool", text(body, &format!("/tags/{NODE_POOL_TAG}")));
+        }
+        let version =
+            pool_body.map_or("", |pool| text(pool, "/properties/currentOrchestratorVersion"));
+        let version = if version.is_empty() { &self.options.kubernetes_version } else { version };
+        let nic = self.store.list(&format!("{id}/networkInterfaces")).next();
+        Some(Node {
+            name: text(body, "/properties/osProfile/computerName").to_owned(),
+            provider_id: format!("azure://{id}"),
+            pool: pool.map(str::to_owned),
+            instance,
+            claim: claim.map(str::to_owned),
+            vm_id: text(body, "/properties/vmId").to_owned(),
+            labels,
+            taints,
+            image_version: last(image).to_owned(),
+            kubernetes_version: version.to_owned(),
+            address: nic
+                .map_or("", |nic| {
+                    text(nic, "/properties/ipConfigurations/0/properties/privateIPAddress")
+                })
+                .to_owned(),
+            join: self.joins.get(&id.to_lowercase()).copied().unwrap_or_default(),
+        })
+    }
+
+    /// The machine as Karpenter knows it, if it is Karpenter's.
+    pub(crate) fn karpenter_vm(&self, machine: &str) -> Option<Vm> {
+        let body = self.store.get(machine)?;
+        let claim = body.pointer(&format!("/tags/{CLAIM_TAG}")).and_then(Value::as_str)?;
+        Some(Vm {
+            name: text(body, "/name").to_owned(),
+            claim: claim.to_owned(),
+            node_pool: text(body, &format!("/tags/{NODE_POOL_TAG}")).to_owned(),
+            provider_id: format!("azure://{}", text(body, "/id")),
+            image_version: last(image_of(body)).to_owned(),
+            size: text(body, "/properties/hardwareProfile/vmSize").to_owned(),
+            zone: self.zone_name(text(body, "/zones/0")),
+        })
+    }
+
+    fn zone_name(&self, zone: &str) -> String {
+        if zone.is_empty() { "0".to_owned() } else { format!("{}-{zone}", self.options.location) }
+    }
+
+    /// The pool of this name in the cluster.
+    pub(crate) fn pool_named(&self, pool: &str) -> Option<&Value> {
+        self.store.get(&format!("{}/agentPools/{pool}", self.options.cluster_id()))
+    }
+}

@@ -1,0 +1,202 @@
+//! Time passes: what is due happens, in order.
+
+use jiff::Timestamp;
+
+use crate::azure::behavior::wedge;
+use crate::azure::state::{AzureState, Event, Operation, Status, Work, later, text};
+use crate::faults::OperationFault;
+
+impl AzureState {
+    /// Lets everything happen that is due by `now`.
+    pub(crate) fn settle(&mut self, now: Timestamp) {
+        while let Some((at, event)) = self.agenda.due(now) {
+            match event {
+                Event::OperationEnds { operation } => self.end_operation(&operation, at),
+                Event::PoolGrows { operation } | Event::PoolShrinks { operation }
+                    if self.locked_out(&operation).is_some() => {}
+                Event::PoolGrows { operation } => self.grow_pool(&operation, at),
+                Event::PoolShrinks { operation } => self.shrink_pool(&operation),
+                Event::MachineRuns { id } => self.run_machine(&id, at, true),
+                Event::ExtensionEnds { id } => self.end_extension(&id, at, true),
+                Event::BillingEnds { id } => self.end_billing(&id, at),
+                Event::InterfaceStaysEmpty { nic } => self.empty_interface(&nic),
+                Event::NodeJoins { id } => self.join_node(&id),
+                Event::WedgeRetries { vmss } => self.retry_wedge(vmss, at),
+            }
+        }
+    }
+
+    fn end_operation(&mut self, id: &str, at: Timestamp) {
+        let Some(operation) = self.operations.get(id).filter(|o| o.is_running()).cloned() else {
+            return;
+        };
+        match operation.fate {
+            Some(OperationFault::Failed) => {
+                let error = ("InternalOperationError", "Internal server error");
+                self.fail(&operation, Status::Failed, Some(error), at);
+            }
+            Some(OperationFault::Canceled) => self.fail(&operation, Status::Canceled, None, at),
+            Some(OperationFault::Replaced) => self.replace(&operation, at),
+            None => match self.locked_out(&operation.id) {
+                Some(why) => {
+                    self.fail(&operation, Status::Failed, Some(("ScopeLocked", &why)), at);
+                }
+                None => self.complete(&operation, at),
+            },
+        }
+    }
+
+    /// Why an operation on a pool fails although it was accepted: its scale set is locked.
+    fn locked_out(&self, operation: &str) -> Option<String> {
+        let operation = self.operations.get(operation)?;
+        if !matches!(operation.work, Work::PutPool { .. } | Work::DeletePool) {
+            return None;
+        }
+        let pool = self.store.get(&operation.target).map_or("", |body| text(body, "/name"));
+        let vmss = self.vmss_of(pool).map(|body| text(body, "/id").to_owned());
+        let new = || format!("{}/new", self.options.compute("virtualMachineScaleSets"));
+        self.aks_locked_out(&vmss.unwrap_or_else(new), operation.work == Work::DeletePool)
+    }
+
+    /// The work is done, or fails by what the world is like.
+    fn complete(&mut self, operation: &Operation, at: Timestamp) {
+        match &operation.work {
+            Work::PutPool { created, .. } => self.complete_pool(operation, *created, at),
+            Work::DeletePool => {
+                let pool =
+                    self.store.get(&operation.target).map(|body| text(body, "/name").to_owned());
+                if let Some(vmss) = pool
+                    .and_then(|pool| self.vmss_of(&pool).map(|body| text(body, "/id").to_owned()))
+                {
+                    self.remove_vmss(&vmss);
+                }
+                let id = self.true_id(&operation.target);
+                self.store.remove(&operation.target);
+                self.close(&operation.id, Status::Succeeded, None, at);
+                self.log_end(operation, &id, "Succeeded", at);
+            }
+            Work::UpdateCluster => {
+                self.close(&operation.id, Status::Succeeded, None, at);
+                self.set_state(&operation.target, "Succeeded");
+                let id = self.true_id(&operation.target);
+                self.log_end(operation, &id, "Succeeded", at);
+            }
+            Work::Abort { operation: aborted } => {
+                // One that has ended meanwhile keeps its end.
+                let aborted = self.operations.get(aborted).filter(|aborted| aborted.is_running());
+                if let Some(aborted) = aborted.cloned() {
+                    self.fail(&aborted, Status::Canceled, None, at);
+                    // What nobody asks for any more is not tried again.
+                    self.agenda.forget(|event| matches!(event, Event::WedgeRetries { .. }));
+                }
+                self.close(&operation.id, Status::Succeeded, None, at);
+                self.log_end(operation, &self.true_id(&operation.target), "Succeeded", at);
+            }
+            Work::DeleteMachine => {
+                self.remove_machine(&operation.target);
+                self.close(&operation.id, Status::Succeeded, None, at);
+            }
+            Work::PatchVmss => {
+                if self.write_vmss(&operation.target, at) {
+                    self.close(&operation.id, Status::Succeeded, None, at);
+                } else {
+                    self.close(
+                        &operation.id,
+                        Status::Failed,
+                        Some((wedge::CODE, wedge::MESSAGE)),
+                        at,
+                    );
+                }
+            }
+            Work::Answer { .. } => self.close(&operation.id, Status::Succeeded, None, at),
+        }
+    }
+
+    fn complete_pool(&mut self, operation: &Operation, created: bool, at: Timestamp) {
+        let id = self.true_id(&operation.target);
+        let pool =
+            text(self.store.get(&id).unwrap_or(&serde_json::Value::Null), "/name").to_owned();
+        let vmss = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned());
+        // A pool of single VMs has no scale set.
+        let without = self
+            .store
+            .get(&id)
+            .is_some_and(|body| text(body, "/properties/type") == "VirtualMachines");
+        let written = vmss.map_or(without, |vmss| self.write_vmss(&vmss, at));
+        if written {
+            self.close(&operation.id, Status::Succeeded, None, at);
+            self.set_state(&id, "Succeeded");
+            self.log_end(operation, &id, "Succeeded", at);
+            return;
+        }
+        let code =
+            if created { "CreateVMSSAgentPoolFailed" } else { "ReconcileVMSSAgentPoolFailed" };
+        let message = format!("Code=\"{}\" Message=\"{}\"", wedge::CODE, wedge::MESSAGE);
+        self.fail(operation, Status::Failed, Some((code, &message)), at);
+    }
+
+    /// An operation ends without its work.
+    fn fail(
+        &mut self,
+        operation: &Operation,
+        status: Status,
+        error: Option<(&str, &str)>,
+        at: Timestamp,
+    ) {
+        let error = error.or((status == Status::Canceled)
+            .then_some(("OperationCanceled", "The operation was canceled.")));
+        self.close(&operation.id, status, error, at);
+        let id = self.true_id(&operation.target);
+        match operation.work {
+            Work::PutPool { .. } | Work::DeletePool | Work::UpdateCluster => {
+                self.set_state(&id, status.as_str());
+                self.log_end(operation, &id, status.as_str(), at);
+            }
+            Work::PatchVmss | Work::DeleteMachine => self.set_state(&id, "Failed"),
+            // What was to be aborted goes on.
+            Work::Abort { .. } => self.set_state(&id, "Updating"),
+            Work::Answer { .. } => {}
+        }
+    }
+
+    /// A later operation takes over: this one is called off, and the work goes on under another id.
+    fn replace(&mut self, operation: &Operation, at: Timestamp) {
+        let successor = self.guid();
+        let message =
+            format!("The operation was preempted by a more recent operation '{successor}'.");
+        self.close(&operation.id, Status::Canceled, Some(("OperationPreempted", &message)), at);
+        let length =
+            operation.ends.and_then(|ends| ends.duration_since(operation.started).try_into().ok());
+        let ends = later(at, length.unwrap_or_default());
+        let next = Operation {
+            id: successor.clone(),
+            logged: self.guid(),
+            started: at,
+            ends: Some(ends),
+            ended: None,
+            status: Status::InProgress,
+            error: None,
+            fate: None,
+            hidden: false,
+            ..operation.clone()
+        };
+        self.operations.insert(successor.clone(), next.clone());
+        self.agenda.plan(ends, Event::OperationEnds { operation: successor });
+        self.plan_pool(&next);
+    }
+
+    fn log_end(&mut self, operation: &Operation, id: &str, status: &str, at: Timestamp) {
+        let kind = if id.to_lowercase().contains("/agentpools/") {
+            "managedClusters/agentPools"
+        } else {
+            "managedClusters"
+        };
+        let verb = match operation.work {
+            Work::DeletePool => "delete",
+            Work::Abort { .. } => "abort/action",
+            _ => "write",
+        };
+        let action = format!("Microsoft.ContainerService/{kind}/{verb}");
+        self.log(at, &action, id, status, operation.origin());
+    }
+}

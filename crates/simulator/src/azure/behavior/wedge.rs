@@ -1,0 +1,102 @@
+//! The wedge: a scale set whose entry at the network provider is corrupt. Every write of it fails, AKS tries
+//! again and again, and only a new scale set, with a new id, is free of it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::azure::state::{
+    AzureState, Correlation, Event, Origin, Wedge, earlier, set, text, wrapped_error,
+};
+
+/// The code of every failed write.
+pub(crate) const CODE: &str = "NetworkingInternalOperationError";
+/// What stands with it.
+pub(crate) const MESSAGE: &str = "Unknown network allocation error.";
+/// The codes that it is wrapped in.
+const OUTER: [&str; 2] = ["ResourceOperationFailure", "ResourceDeploymentFailure"];
+/// Seconds between the ends of two attempts of AKS, at least and at most.
+pub(crate) const CADENCE: (u64, u64) = (160, 200);
+/// Seconds that one write takes, at least and at most.
+const TAKES: (u64, u64) = (60, 150);
+
+const WRITE: &str = "Microsoft.Compute/virtualMachineScaleSets/write";
+
+impl AzureState {
+    /// Wedges a scale set; its next attempt comes after one cycle.
+    pub(crate) fn wedge(&mut self, vmss: &str, correlation: Correlation, now: Timestamp) {
+        let key = vmss.to_lowercase();
+        if !self.wedges.contains_key(&key) {
+            let correlation = (correlation == Correlation::Shared).then(|| self.guid());
+            self.wedges.insert(key.clone(), Wedge { correlation });
+            self.plan_retry(key, now);
+        }
+        if let Some(body) = self.store.get_mut(vmss) {
+            set(body, "provisioningState", "Failed");
+        }
+    }
+
+    /// Heals a scale set, which nothing in Azure does by itself.
+    pub(crate) fn unwedge(&mut self, vmss: &str, now: Timestamp) {
+        let key = vmss.to_lowercase();
+        if self.wedges.remove(&key).is_none() {
+            return;
+        }
+        self.agenda.forget(|event| matches!(event, Event::WedgeRetries { vmss } if *vmss == key));
+        self.write_vmss(&key, now);
+    }
+
+    pub(crate) fn is_wedged(&self, vmss: &str) -> bool {
+        self.wedges.contains_key(&vmss.to_lowercase())
+    }
+
+    fn plan_retry(&mut self, vmss: String, now: Timestamp) {
+        let pause = self.draw_seconds(CADENCE);
+        let at = self.after(now, pause);
+        self.agenda.plan(at, Event::WedgeRetries { vmss });
+    }
+
+    /// Draws a whole number of seconds between the two.
+    pub(crate) fn draw_seconds(&mut self, (least, most): (u64, u64)) -> u64 {
+        let (least, most) = (Duration::from_secs(least), Duration::from_secs(most));
+        self.random.between(least, most).as_secs()
+    }
+
+    /// One more attempt of AKS has ended.
+    pub(crate) fn retry_wedge(&mut self, vmss: String, at: Timestamp) {
+        if self.is_wedged(&vmss) && self.store.has(&vmss) {
+            self.write_vmss(&vmss, at);
+            self.plan_retry(vmss, at);
+        }
+    }
+
+    /// A write of a scale set by AKS that ends at `at`, with its entries in the log. Says whether it succeeded.
+    pub(crate) fn write_vmss(&mut self, vmss: &str, at: Timestamp) -> bool {
+        let wedged = self.is_wedged(vmss);
+        let Some(body) = self.store.get_mut(vmss) else { return false };
+        set(body, "provisioningState", if wedged { "Failed" } else { "Succeeded" });
+        let id = text(body, "/id").to_owned();
+        self.log_vmss_write(&id, at, wedged);
+        !wedged
+    }
+
+    /// The entries of one write that ends at `at`, successful or not.
+    pub(crate) fn log_vmss_write(&mut self, id: &str, at: Timestamp, fails: bool) {
+        let (operation, own) = (self.guid(), self.guid());
+        let wedge = self.wedges.get(&id.to_lowercase());
+        let correlation = wedge.and_then(|wedge| wedge.correlation.clone()).unwrap_or(own);
+        let caller = self.options.aks_principal.clone();
+        let by = Origin { operation: &operation, correlation: &correlation, caller: &caller };
+        let took = Duration::from_secs(self.draw_seconds(TAKES));
+        let took = self.options.scaled(took);
+        let began = earlier(at, took.as_secs().try_into().unwrap_or(i64::MAX));
+        self.log_begin(began, WRITE, id, by);
+        if fails {
+            let outer = if self.random.chance(0.5) { OUTER[0] } else { OUTER[1] };
+            let error = wrapped_error(outer, CODE, MESSAGE);
+            self.log_error(at, WRITE, id, "Failed", by, Some(error));
+        } else {
+            self.log(at, WRITE, id, "Succeeded", by);
+        }
+    }
+}

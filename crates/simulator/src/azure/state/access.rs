@@ -1,0 +1,222 @@
+//! Role assignments, deny assignments and locks, as data.
+
+use http::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::options::{Options, Rights};
+
+/// A lock. Everything below its scope inherits it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Lock {
+    /// The id of a subscription, resource group or resource.
+    pub scope: String,
+    pub name: String,
+    pub level: LockLevel,
+    /// Why it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+}
+
+/// What a lock forbids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LockLevel {
+    CanNotDelete,
+    /// Everything but reading, actions included.
+    ReadOnly,
+    NotSpecified,
+}
+
+impl Lock {
+    pub(crate) fn id(&self) -> String {
+        format!("{}/providers/Microsoft.Authorization/locks/{}", self.scope, self.name)
+    }
+
+    pub(crate) fn body(&self) -> Value {
+        let mut properties = json!({"level": self.level});
+        if let Some(notes) = &self.notes {
+            properties["notes"] = json!(notes);
+        }
+        json!({
+            "id": self.id(), "name": self.name, "type": "Microsoft.Authorization/locks",
+            "properties": properties,
+        })
+    }
+
+    pub(crate) fn forbids(&self, method: &Method, scope: &str) -> bool {
+        let inherited = is_at_or_below(scope, &self.scope);
+        match self.level {
+            LockLevel::NotSpecified => false,
+            LockLevel::ReadOnly if *method != Method::DELETE => inherited,
+            // Nor is anything deleted of which a part is locked.
+            _ => *method == Method::DELETE && (inherited || is_at_or_below(&self.scope, scope)),
+        }
+    }
+}
+
+/// A deny assignment. Everything below its scope inherits it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DenyAssignment {
+    pub name: String,
+    /// The id of a subscription, resource group or resource.
+    pub scope: String,
+    /// What is denied; a `*` stands for anything.
+    pub actions: Vec<String>,
+    /// What is not denied all the same.
+    #[serde(default)]
+    pub not_actions: Vec<String>,
+    /// The object ids that it is not for.
+    #[serde(default)]
+    pub except: Vec<String>,
+}
+
+/// A role of a principal at a scope. Everything below the scope inherits it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Assignment {
+    /// The object id of the principal.
+    pub principal: String,
+    /// The id of a subscription, resource group or resource.
+    pub scope: String,
+    /// What the role allows; a `*` stands for anything.
+    pub actions: Vec<String>,
+    /// What the role takes away again.
+    #[serde(default)]
+    pub not_actions: Vec<String>,
+}
+
+/// A right that is taken from the roles of a principal, or of everybody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Denial {
+    /// The object id of the principal; without it, everybody.
+    #[serde(default)]
+    pub principal: Option<String>,
+    /// The action, in which a `*` stands for anything: `Microsoft.Insights/*`.
+    pub action: String,
+    /// The beginning of the scope, such as a resource group's id; without it, everywhere.
+    #[serde(default)]
+    pub scope: Option<String>,
+}
+
+/// True if `scope` is `above` or below it. Case does not matter.
+pub(crate) fn is_at_or_below(scope: &str, above: &str) -> bool {
+    let (scope, above) = (scope.to_lowercase(), above.to_lowercase());
+    let above = above.trim_end_matches('/');
+    scope.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// True if an action fits a pattern, in which each `*` stands for anything. Case does not matter.
+pub(crate) fn is_match(pattern: &str, action: &str) -> bool {
+    let (pattern, action) = (pattern.to_lowercase(), action.to_lowercase());
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == action };
+    let Some(mut left) = action.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let tail = parts.pop().unwrap_or_default();
+    for part in parts {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.ends_with(tail)
+}
+
+/// The shipped role definitions, each with where its description assigns it.
+const SHIPPED: [(&str, &[Place]); 6] = [
+    (include_str!("../../../../../packaging/roles/mooring-repair.json"), &[Place::Cluster]),
+    (include_str!("../../../../../packaging/roles/mooring-repair-nodes.json"), &[Place::Nodes]),
+    (
+        include_str!("../../../../../packaging/roles/mooring-repair-subscription.json"),
+        &[Place::Subscription],
+    ),
+    (include_str!("../../../../../packaging/roles/mooring-repair-linked.json"), &[Place::Network]),
+    (
+        include_str!("../../../../../packaging/roles/mooring-controller.json"),
+        &[Place::Cluster, Place::Nodes],
+    ),
+    (
+        include_str!("../../../../../packaging/roles/mooring-why.json"),
+        &[Place::Cluster, Place::Nodes],
+    ),
+];
+
+enum Place {
+    Subscription,
+    Cluster,
+    Nodes,
+    Network,
+}
+
+/// The assignments that a world begins with.
+pub(crate) fn initial(options: &Options) -> Vec<Assignment> {
+    let subscription = format!("/subscriptions/{}", options.subscription);
+    let group = |name: &str| format!("{subscription}/resourceGroups/{name}");
+    let all = |principal: &str, scope: String| Assignment {
+        principal: principal.to_owned(),
+        scope,
+        actions: vec!["*".to_owned()],
+        not_actions: Vec::new(),
+    };
+    let karpenter = &options.karpenter_principal;
+    let mut assignments = vec![
+        all(karpenter, group(&options.node_resource_group)),
+        all(karpenter, options.cluster_id()),
+    ];
+    if options.rights == Rights::Owner {
+        assignments.push(all(&options.principal, subscription));
+        return assignments;
+    }
+    for (definition, places) in SHIPPED {
+        let role: Value = serde_json::from_str(definition).unwrap_or_default();
+        let words = |name: &str| -> Vec<String> {
+            serde_json::from_value(role[name].clone()).unwrap_or_default()
+        };
+        for place in places {
+            let scope = match place {
+                Place::Subscription => subscription.clone(),
+                Place::Cluster => options.cluster_id(),
+                Place::Nodes => group(&options.node_resource_group),
+                Place::Network => group(&options.network_resource_group),
+            };
+            assignments.push(Assignment {
+                principal: options.principal.clone(),
+                scope,
+                actions: words("Actions"),
+                not_actions: words("NotActions"),
+            });
+        }
+    }
+    assignments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_anywhere_and_in_any_case() {
+        for (pattern, action, fits) in [
+            ("*", "A/b/read", true),
+            ("*/read", "A/b/READ", true),
+            ("*/read", "A/b/write", false),
+            ("a/*/read", "A/b/c/read", true),
+            ("a/*/read", "A/read", false),
+            ("a/*", "A/b/delete", true),
+            ("A/b/join/action", "a/B/join/Action", true),
+            ("a/*/c/*/read", "a/b/c/d/read", true),
+            ("a/*/x/*/read", "a/b/c/d/read", false),
+        ] {
+            assert_eq!(is_match(pattern, action), fits, "{pattern} {action}");
+        }
+    }
+
+    #[test]
+    fn every_shipped_definition_is_read() {
+        let assignments = initial(&Options::default());
+        assert_eq!(assignments.len(), 2 + 8);
+        assert!(assignments.iter().all(|assignment| !assignment.actions.is_empty()));
+    }
+}

@@ -1,0 +1,58 @@
+//! Simulated Azure as a plain value.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::azure_state::AzureState;
+use super::history::History;
+use super::limits::Buckets;
+use super::options::Options;
+use crate::faults::Faults;
+use crate::random::Random;
+use crate::trace::Trace;
+
+#[derive(Debug, Clone)]
+pub struct Azure {
+    pub(crate) seed: u64,
+    pub(crate) state: AzureState,
+    pub(crate) faults: Faults,
+    pub(crate) buckets: Buckets,
+    pub(crate) history: History,
+    pub(crate) trace: Trace,
+    /// Ids of requests, apart from the world's, so that a refused call does not shift what comes.
+    pub(crate) ids: Random,
+    /// How far the model's clock is off, by fault rules.
+    pub(crate) clock: SignedDuration,
+}
+
+impl Azure {
+    /// An Azure with nothing in it. Scenarios fill it.
+    pub fn new(seed: u64, start: Timestamp, options: Options) -> Self {
+        let random = Random::new(seed);
+        let mut trace = Trace::keeping(options.trace_lines);
+        trace.record(start, format_args!("seed {seed} speed {}", options.speed));
+        Self {
+            seed,
+            state: AzureState::new(options, &random),
+            faults: Faults::new(Vec::new(), &random, start),
+            buckets: Buckets::default(),
+            history: History::default(),
+            trace,
+            ids: random.fork("requests"),
+            clock: SignedDuration::ZERO,
+        }
+    }
+
+    /// The same world once more, with another seed for all that comes: what a scenario built need not be built
+    /// again for every run.
+    #[must_use]
+    pub fn again(&self, seed: u64, start: Timestamp) -> Self {
+        let random = Random::new(seed);
+        let mut azure = self.clone();
+        azure.seed = seed;
+        azure.state.random = random.fork("world");
+        azure.faults.reseed(&random);
+        azure.ids = random.fork("requests");
+        azure.trace.record(start, format_args!("seed {seed} from here on"));
+        azure
+    }
+}

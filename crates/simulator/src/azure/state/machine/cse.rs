@@ -1,0 +1,274 @@
+//! The bootstrap extension (CSE): how it ends, and the text that Azure carries of it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::cse_report::{KEPT_BYTES, end_of, report};
+
+/// How a machine's bootstrap goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Cse {
+    /// What the scripts exit with; 0 is success.
+    pub exit_code: i32,
+    /// How many seconds they take; without it they never end.
+    pub seconds: Option<u64>,
+    /// The end of what they print.
+    pub output: String,
+    /// The error that they report.
+    pub error: String,
+    /// The version of the extension's handler, which decides the message's form.
+    pub handler: String,
+    /// Whether the kubelet starts afterwards; a failed bootstrap's never does.
+    pub registers: bool,
+    /// How far that kubelet gets.
+    pub join: Join,
+    /// Whether the machine itself works.
+    pub guest: Guest,
+    /// What the command really printed, where one ran; otherwise its streams are made of the above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub printed: Option<Printed>,
+}
+
+/// How far a kubelet gets that was started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Join {
+    /// Its Node becomes ready.
+    #[default]
+    Ready,
+    /// Its Node never becomes ready.
+    NeverReady,
+    /// Its Node never gets a provider id, so Karpenter does not find it.
+    NoProviderId,
+    /// Its certificate signing request is denied.
+    CsrDenied,
+    /// Its certificate signing request is not approved.
+    CsrPending,
+}
+
+impl Join {
+    /// Whether there is a Node at all.
+    pub(crate) fn has_node(self) -> bool {
+        !matches!(self, Self::CsrDenied | Self::CsrPending)
+    }
+}
+
+/// Whether a machine works, apart from its bootstrap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Guest {
+    /// It runs, and its agent reports.
+    #[default]
+    Ready,
+    /// It runs, and its agent has never reported.
+    Silent,
+    /// It runs, and shows no agent at all.
+    NoAgent,
+    /// It does not run.
+    Stopped,
+}
+
+impl Guest {
+    /// The instance view of the machine, without its extensions.
+    pub(crate) fn instance_view(self, time: &str) -> Value {
+        let power = match self {
+            Self::Ready | Self::Silent | Self::NoAgent => ("PowerState/running", "VM running"),
+            Self::Stopped => ("PowerState/stopped", "VM stopped"),
+        };
+        let agent = if self == Self::Ready {
+            json!({
+                "vmAgentVersion": "2.15.0.1",
+                "statuses": [{"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Ready", "message": "Guest Agent is running", "time": time}],
+            })
+        } else {
+            json!({
+                "vmAgentVersion": "Unknown",
+                "statuses": [{"code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready", "message": "VM status blob is found but not yet populated.", "time": time}],
+            })
+        };
+        let mut view = json!({
+            "vmAgent": agent,
+            "statuses": [
+                {"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded", "time": time},
+                {"code": power.0, "level": "Info", "displayStatus": power.1},
+            ],
+        });
+        if self == Self::NoAgent
+            && let Some(members) = view.as_object_mut()
+        {
+            members.remove("vmAgent");
+        }
+        view
+    }
+}
+
+/// The streams of a bootstrap's command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Printed {
+    /// Standard output: the node's report.
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Printed {
+    /// What the extension's handler carries: the end of each stream.
+    fn carried(&self) -> String {
+        let [stdout, stderr] =
+            [&self.stdout, &self.stderr].map(|stream| end_of(stream, KEPT_BYTES));
+        format!("\n[stdout]\n{stdout}\n[stderr]\n{stderr}")
+    }
+}
+
+impl Default for Cse {
+    fn default() -> Self {
+        Self {
+            exit_code: 0,
+            seconds: Some(60),
+            output: String::new(),
+            error: String::new(),
+            handler: "2.1.10".to_owned(),
+            registers: true,
+            join: Join::Ready,
+            guest: Guest::Ready,
+            printed: None,
+        }
+    }
+}
+
+impl Cse {
+    fn report(&self) -> String {
+        report(self.exit_code, &self.output, &self.error, self.seconds.unwrap_or_default())
+    }
+
+    /// A bootstrap that fails because the image has no `oras`, which reports a network time-out.
+    pub fn oras_missing() -> Self {
+        Self {
+            exit_code: 211,
+            seconds: Some(75),
+            output: ORAS_MISSING.to_owned(),
+            error: String::new(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it succeeds and starts the kubelet.
+    pub(crate) fn succeeds(&self) -> bool {
+        self.exit_code == 0 && self.registers && self.guest == Guest::Ready
+    }
+
+    /// The extension's message, once it has ended.
+    pub fn message(&self) -> String {
+        let streams = match &self.printed {
+            Some(printed) => printed.carried(),
+            None => Printed { stdout: self.report(), stderr: String::new() }.carried(),
+        };
+        if self.exit_code == 0 {
+            return format!("Enable succeeded: {streams}");
+        }
+        let what = format!(
+            "failed to execute command: command terminated with exit status={}",
+            self.exit_code
+        );
+        if self.is_new_handler() {
+            // Since 2.1.17 there is no prefix, and the error stands once more at the end.
+            format!("{what}{streams}: {what}")
+        } else {
+            format!("Enable failed: {what}{streams}")
+        }
+    }
+
+    /// The file with the report.
+    pub(crate) fn file(&self) -> String {
+        self.printed.as_ref().map_or_else(|| self.report(), |printed| printed.stdout.clone())
+    }
+
+    fn is_new_handler(&self) -> bool {
+        let mut parts = self.handler.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
+        let mut next = || parts.next().unwrap_or_default();
+        (next(), next(), next()) >= (2, 1, 17)
+    }
+
+    /// The extension's instance view: while it runs, or after its end.
+    pub(crate) fn instance_view(&self, name: &str, ended: Option<&str>) -> Value {
+        let status = match (ended, self.exit_code) {
+            (None, _) => json!({
+                "code": "ProvisioningState/transitioning", "level": "Info",
+                "displayStatus": "Transitioning", "message": "Plugin enabled",
+            }),
+            (Some(time), 0) => json!({
+                "code": "ProvisioningState/succeeded", "level": "Info",
+                "displayStatus": "Provisioning succeeded", "message": self.message(), "time": time,
+            }),
+            (Some(time), _) => json!({
+                "code": "ProvisioningState/failed/0", "level": "Error",
+                "displayStatus": "Provisioning failed", "message": self.message(), "time": time,
+            }),
+        };
+        let mut view = json!({
+            "name": name,
+            "type": "Microsoft.Azure.Extensions.CustomScript",
+            "typeHandlerVersion": self.handler,
+            "statuses": [status],
+        });
+        if ended.is_some() && self.exit_code != 0 && self.is_new_handler() {
+            view["substatuses"] = json!([{
+                "code": "ComponentStatus/ErrorClarification/2", "level": "Info",
+                "displayStatus": "ErrorClarification", "message": "2",
+            }]);
+        }
+        view
+    }
+}
+
+/// The end of the trace of a bootstrap on an image without `oras`. Written for this model; the steps are those
+/// of the scripts.
+const ORAS_MISSING: &str = "\
++ logs_to_events AKS.CSE.ensureNoDupOnPromiscuBridge ensureNoDupOnPromiscuBridge
++ oras_login_with_kubelet_identity
++ retrycmd_can_oras_ls_acr 10 5 mcr.azure.example/aks/components
++ for i in $(seq 1 $retries)
++ timeout 60 oras repo ls mcr.azure.example/aks/components --registry-config /etc/oras/config.yaml
+timeout: failed to run command 'oras': No such file or directory
++ sleep 5
++ '[' 10 -eq 10 ']'
++ echo 'failed to reach the registry after 10 retries'
+failed to reach the registry after 10 retries
++ return 1
++ exit 211
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_handler_decides_the_form_of_a_failure() {
+        let old = Cse::oras_missing();
+        let new = Cse { handler: "2.1.17".to_owned(), ..old.clone() };
+        let what = "failed to execute command: command terminated with exit status=211";
+        assert!(old.message().starts_with(&format!("Enable failed: {what}\n[stdout]\n{{")));
+        assert!(new.message().starts_with(&format!("{what}\n[stdout]\n{{")));
+        assert!(new.message().ends_with(&format!(": {what}")));
+        assert!(old.message().contains(r#""ExitCode": "211""#));
+        assert!(old.message().contains("'oras': No such file or directory"));
+    }
+
+    #[test]
+    fn what_a_command_printed_is_carried_as_it_is_up_to_the_window() {
+        let stdout = format!("{}é{{\"ExitCode\":\"50\"}}\n", "x".repeat(4096));
+        let printed = Printed { stdout, stderr: "it failed\n".to_owned() };
+        let cse = Cse { exit_code: 50, printed: Some(printed), ..Cse::default() };
+        let message = cse.message();
+        assert!(message.contains("é{\"ExitCode\":\"50\"}\n\n[stderr]\nit failed\n"), "{message}");
+        let streams = message.split_once("[stdout]\n").unwrap().1;
+        let stdout = streams.split_once("\n[stderr]").unwrap().0;
+        assert_eq!(stdout.len(), 4096);
+    }
+
+    #[test]
+    fn success_is_told_with_its_streams() {
+        assert!(Cse::default().message().starts_with("Enable succeeded: \n[stdout]\n{"));
+    }
+}

@@ -1,0 +1,11 @@
+//! Machines: their image and size, and how their bootstrap goes.
+
+mod cse;
+mod cse_report;
+mod provision;
+mod spec;
+
+pub use cse::{Cse, Guest, Join, Printed};
+pub use provision::Mode;
+pub(crate) use provision::{Image, image_of};
+pub(crate) use spec::{Birth, Extensions, Life, Promise};

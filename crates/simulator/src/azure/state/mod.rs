@@ -1,0 +1,34 @@
+//! State of simulated Azure: resources as raw JSON, and everything around them.
+
+mod access;
+mod activity;
+mod agenda;
+mod azure;
+mod azure_state;
+mod changes;
+mod history;
+mod limits;
+mod machine;
+mod operations;
+mod options;
+mod records;
+mod store;
+mod wedge;
+
+pub use access::{Assignment, Denial, DenyAssignment, Lock, LockLevel};
+pub(crate) use access::{is_at_or_below, is_match};
+pub use activity::ActivityEntry;
+pub(crate) use activity::{Origin, wrapped_error};
+pub(crate) use agenda::Event;
+pub use azure::Azure;
+pub(crate) use azure_state::{AzureState, earlier, later, stamp};
+pub use changes::{Change, Node, Vm};
+pub(crate) use limits::Buckets;
+pub use limits::{Limit, Limits};
+pub(crate) use machine::{Birth, Extensions, Image, Life, Promise, image_of};
+pub use machine::{Cse, Guest, Join, Mode, Printed};
+pub(crate) use operations::{AKS, COMPUTE, Operation, Status, Work};
+pub use options::{DeletingView, KubernetesAccess, Options, Rights};
+pub(crate) use store::{last, merge, number, set, text};
+pub use wedge::Correlation;
+pub(crate) use wedge::Wedge;

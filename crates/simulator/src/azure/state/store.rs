@@ -1,0 +1,136 @@
+//! Resources as raw JSON, by their ids: what the model does not know of a resource, it keeps.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+/// All resources of the world, by id in lower case. Copies of a world share what neither has changed: a world is
+/// copied for every read that may be stale, and for every schedule of a test.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Store {
+    resources: BTreeMap<Arc<str>, Arc<Value>>,
+    /// Stands behind every tag that a write changes.
+    version: u64,
+}
+
+impl Store {
+    pub(crate) fn get(&self, id: &str) -> Option<&Value> {
+        self.resources.get(id.to_lowercase().as_str()).map(|body| &**body)
+    }
+
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.get(id).is_some()
+    }
+
+    /// A resource to change; its entity tag is the caller's to touch.
+    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut Value> {
+        self.resources.get_mut(id.to_lowercase().as_str()).map(Arc::make_mut)
+    }
+
+    /// Puts a resource under the id in its body.
+    pub(crate) fn put(&mut self, body: Value) {
+        let key = text(&body, "/id").to_lowercase();
+        self.resources.insert(key.into(), Arc::new(body));
+    }
+
+    /// Removes a resource and everything under it.
+    pub(crate) fn remove(&mut self, id: &str) {
+        let key = id.to_lowercase();
+        let under = format!("{key}/");
+        self.resources.retain(|other, _| **other != *key && !other.starts_with(&under));
+    }
+
+    /// The resources of one collection: ids that are `collection/name`, in order.
+    pub(crate) fn list<'a>(
+        &'a self,
+        collection: &str,
+    ) -> impl Iterator<Item = &'a Value> + use<'a> {
+        let prefix = format!("{}/", collection.to_lowercase());
+        let length = prefix.len();
+        self.resources
+            .range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded))
+            .take_while(move |(key, _)| key.starts_with(&prefix))
+            .filter(move |(key, _)| !key[length..].contains('/'))
+            .map(|(_, body)| &**body)
+    }
+
+    /// Every resource, in the order of the ids.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Value> {
+        self.resources.values().map(|body| &**body)
+    }
+
+    /// A tag that no resource has had yet.
+    pub(crate) fn next_tag(&mut self) -> String {
+        // Above what scenarios begin with.
+        self.version = self.version.max(0xffff) + 1;
+        format!("{:08x}-0000-4000-8000-{:012x}", 0x7c1f_0b0e_u32, self.version)
+    }
+}
+
+/// The text at a JSON pointer, or nothing.
+pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The whole number at a JSON pointer, or 0.
+pub(crate) fn number(value: &Value, pointer: &str) -> i64 {
+    value.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
+}
+
+pub(crate) fn set(body: &mut Value, name: &str, value: impl Into<Value>) {
+    if !body["properties"].is_object() {
+        body["properties"] = json!({});
+    }
+    body["properties"][name] = value.into();
+}
+
+/// The last segment of an id.
+pub(crate) fn last(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or_default()
+}
+
+/// A JSON merge patch, as ARM's PATCH does it: objects merge, null removes, everything else replaces.
+pub(crate) fn merge(into: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        into.clone_from(patch);
+        return;
+    };
+    if !into.is_object() {
+        *into = json!({});
+    }
+    let Value::Object(members) = into else { return };
+    for (name, value) in patch {
+        if value.is_null() {
+            members.remove(name);
+        } else {
+            merge(members.entry(name.clone()).or_insert(Value::Null), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_lists_its_members_and_not_their_children() {
+        let mut store = Store::default();
+        for id in ["/a/B/c", "/a/b/d", "/a/b/d/e/f", "/a/bb/x"] {
+            store.put(json!({"id": id}));
+        }
+        let ids: Vec<&str> = store.list("/A/b").map(|body| text(body, "/id")).collect();
+        assert_eq!(ids, ["/a/B/c", "/a/b/d"]);
+        store.remove("/a/b/D");
+        assert!(!store.has("/a/b/d/e/f"));
+        assert!(store.has("/a/b/c"));
+    }
+
+    #[test]
+    fn a_merge_keeps_what_it_does_not_name() {
+        let mut body = json!({"a": {"b": 1, "c": 2}, "d": [1]});
+        merge(&mut body, &json!({"a": {"b": null, "x": 3}, "d": [2]}));
+        assert_eq!(body, json!({"a": {"c": 2, "x": 3}, "d": [2]}));
+    }
+}

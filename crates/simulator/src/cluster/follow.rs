@@ -1,0 +1,82 @@
+//! What happens in Azure, as the cluster sees it.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::model::Cluster;
+use super::{claims, nodes};
+use crate::azure::{Change, Join};
+use crate::kubernetes::Key;
+
+impl Cluster {
+    /// Takes note of a change in Azure. What is written here is the world's own, so the cluster refuses none of
+    /// it; an object that is there already stays as it is.
+    pub(super) fn follow(&mut self, change: &Change, at: Timestamp) {
+        match change {
+            Change::NodeJoined(node) => {
+                self.request_certificate(node, at);
+                if node.join.has_node() {
+                    let _ = self.kubernetes.create(nodes::object(node, at), at);
+                }
+                if matches!(node.join, Join::Ready | Join::NoProviderId) {
+                    let wait = self.azure.options().scaled(self.options.node_start);
+                    self.starting.insert((at.checked_add(wait).unwrap_or(at), node.name.clone()));
+                }
+            }
+            Change::NodeGone { node, .. } => {
+                self.starting.retain(|(_, name)| name != node);
+                let _ = self.kubernetes.delete("nodes", &Key::new(None, node), at);
+            }
+            Change::VmCreated(vm) => claims::adopt(&mut self.kubernetes, &self.azure, vm, at),
+            Change::VmRuns(_) | Change::VmGone(_) | Change::CseEnded { .. } => {}
+        }
+        if let Some(karpenter) = &mut self.karpenter {
+            karpenter.hear(change, at);
+        }
+    }
+
+    /// The same for what was before the beginning: it stands at its own time, and nodes have long been ready.
+    pub(super) fn recall(&mut self, change: &Change, start: Timestamp) {
+        match change {
+            Change::NodeJoined(node) => {
+                let at = self.created(&node.provider_id).unwrap_or(start);
+                let _ = self.kubernetes.create(nodes::object(node, at), at);
+                self.make_ready(&node.name, at);
+            }
+            Change::VmCreated(vm) => {
+                let at = self.created(&vm.provider_id).unwrap_or(start);
+                claims::adopt(&mut self.kubernetes, &self.azure, vm, at);
+            }
+            other => self.follow(other, start),
+        }
+    }
+
+    /// When a machine was made.
+    fn created(&self, provider_id: &str) -> Option<Timestamp> {
+        let body = self.azure.resource(provider_id.strip_prefix("azure://")?)?;
+        body.pointer("/properties/timeCreated").and_then(Value::as_str)?.parse().ok()
+    }
+
+    /// Nodes whose time has come are ready. Says whether there was any.
+    pub(super) fn ready_nodes(&mut self, now: Timestamp) -> bool {
+        let mut any = false;
+        while self.starting.first().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, node)) = self.starting.pop_first() else { break };
+            self.make_ready(&node, now);
+            any = true;
+        }
+        any
+    }
+
+    fn make_ready(&mut self, node: &str, now: Timestamp) {
+        let key = Key::new(None, node);
+        let Some(object) = self.kubernetes.get("nodes", &key) else { return };
+        let patch = nodes::ready(object, now);
+        let _ = self.kubernetes.change("nodes", &key, &patch, now);
+        match &mut self.karpenter {
+            Some(karpenter) => karpenter.hear_ready(node, now),
+            // Where no Karpenter runs, claims still say what is.
+            None => claims::join(&mut self.kubernetes, node, now),
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Azure and the cluster as one plain value.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::options::{Options, founded};
+use super::{access, claims, workloads};
+use crate::azure::Azure;
+use crate::exchange::{Outcome, Request};
+use crate::faults::Service;
+use crate::karpenter::{self, Karpenter};
+use crate::kubernetes::{self, Kubernetes, StatusError, User};
+use crate::scenario::Scenario;
+
+/// Enough rounds for any cascade; a bound, so that a mistake is not an endless loop.
+const ROUNDS: usize = 100_000;
+
+/// Azure and the cluster that runs on it.
+pub struct Cluster {
+    pub(super) seed: u64,
+    pub(super) options: Options,
+    pub(super) azure: Azure,
+    pub(super) kubernetes: Kubernetes,
+    pub(super) karpenter: Option<Karpenter>,
+    /// Nodes that have registered and are not ready yet, by the time at which they will be.
+    pub(super) starting: BTreeSet<(Timestamp, String)>,
+    /// Certificate signing requests, by the time at which they are removed.
+    pub(super) requests: BTreeSet<(Timestamp, String)>,
+    pub(super) now: Timestamp,
+}
+
+impl Cluster {
+    /// The world with which a scenario begins.
+    pub fn new(scenario: &Scenario, seed: u64, start: Timestamp, options: Options) -> Self {
+        let azure = scenario.build(seed, start, options.azure.clone());
+        let scaled = |time: Duration| azure.options().scaled(time);
+        let mut faults = options.kubernetes.faults.clone();
+        faults.extend(
+            scenario
+                .faults
+                .iter()
+                .filter(|rule| rule.when.service == Some(Service::Kubernetes))
+                .cloned(),
+        );
+        let delays = options.kubernetes.delays;
+        let mut kubernetes = Kubernetes::new(kubernetes::Options {
+            seed,
+            start,
+            controllers: true,
+            open: false,
+            delays: kubernetes::Delays {
+                start: scaled(delays.start),
+                stop: scaled(delays.stop),
+                ..delays
+            },
+            // Until everything stands, nothing goes wrong.
+            faults: Vec::new(),
+            ..options.kubernetes.clone()
+        });
+        kubernetes.add_token(options.token.expose(), User::administrator());
+        let mut world = Self {
+            seed,
+            azure,
+            kubernetes,
+            karpenter: None,
+            starting: BTreeSet::new(),
+            requests: BTreeSet::new(),
+            now: start,
+            options,
+        };
+        world.furnish(scenario, start);
+        for rule in faults {
+            world.kubernetes.add_fault(rule);
+        }
+        if let Some(karpenter) = world.options.karpenter.clone().or(scenario.karpenter.clone()) {
+            world.start_karpenter(karpenter, start);
+        }
+        world
+    }
+
+    /// Everything that has always been there.
+    fn furnish(&mut self, scenario: &Scenario, start: Timestamp) {
+        let founded = founded(start);
+        claims::install(&mut self.kubernetes, self.options.atomic_conditions, founded);
+        for change in self.azure.take_changes() {
+            self.recall(&change, start);
+        }
+        if self.options.workloads {
+            workloads::install(&mut self.kubernetes, founded);
+        }
+        for object in &scenario.objects {
+            if let Err(error) = self.kubernetes.create(object.clone(), founded) {
+                self.kubernetes.trace.record(start, format_args!("refused {}", error.message));
+            }
+        }
+        // Twice: pods are placed, and then they run.
+        self.kubernetes.settle(founded);
+        let later = founded.saturating_add(jiff::SignedDuration::from_mins(1)).unwrap_or(founded);
+        self.kubernetes.settle(later);
+        self.kubernetes.settle(start);
+        // What was before the first client is not told.
+        self.kubernetes.forget_history();
+    }
+
+    /// What comes back for one request to one of the services.
+    pub fn handle(&mut self, service: Service, request: &Request, now: Timestamp) -> Outcome {
+        self.settle(now);
+        let outcome = match service {
+            Service::Kubernetes => match access::known(&self.azure, request, now) {
+                Some(request) => self.kubernetes.handle(&request, now),
+                None => self.kubernetes.handle(request, now),
+            },
+            _ => self.azure.handle(request, now),
+        };
+        self.settle_at(now);
+        outcome
+    }
+
+    /// Lets everything happen that is due by `now`, each thing at its time.
+    pub fn settle(&mut self, now: Timestamp) {
+        for _ in 0..ROUNDS {
+            let Some(next) = self.next_change().filter(|next| *next < now) else { break };
+            let at = next.max(self.now);
+            self.settle_at(at);
+            // What is still due is due for as long as nobody comes; it must not keep time from passing.
+            if self.next_change().is_some_and(|again| again <= at) {
+                break;
+            }
+        }
+        self.settle_at(now);
+    }
+
+    fn settle_at(&mut self, at: Timestamp) {
+        self.now = self.now.max(at);
+        for _ in 0..ROUNDS {
+            self.azure.settle(at);
+            let changes = self.azure.take_changes();
+            let quiet = changes.is_empty();
+            for change in changes {
+                self.follow(&change, at);
+            }
+            let ready = self.ready_nodes(at);
+            self.clean_requests(at);
+            self.kubernetes.settle(at);
+            let acted = match &mut self.karpenter {
+                Some(karpenter) => karpenter.settle(&mut self.azure, &mut self.kubernetes, at),
+                None => false,
+            };
+            if quiet && !ready && !acted {
+                break;
+            }
+        }
+    }
+
+    /// When something happens next if nobody does anything.
+    pub fn next_change(&self) -> Option<Timestamp> {
+        let node = self.starting.first().map(|(at, _)| *at);
+        let karpenter = self.karpenter.as_ref().and_then(Karpenter::next_change);
+        let request = self.requests.first().map(|(at, _)| *at);
+        [self.azure.next_change(), self.kubernetes.next_change(), node, request, karpenter]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Makes a claim of the pool `default`, as if pods waited for a node.
+    pub fn create_claim(&mut self, name: &str, now: Timestamp) -> Result<Value, StatusError> {
+        claims::create(&mut self.kubernetes, name, now)
+    }
+
+    /// From now on, things happen so much faster than in Azure; what is under way keeps its time.
+    pub fn set_speed(&mut self, speed: f64) {
+        self.azure.set_speed(speed);
+        if let Some(karpenter) = &mut self.karpenter {
+            karpenter.set_speed(speed);
+        }
+    }
+
+    /// Starts a Karpenter, in place of one that may run already.
+    pub fn start_karpenter(&mut self, options: karpenter::Options, now: Timestamp) {
+        let karpenter = Karpenter::new(options, self.seed, now, &self.azure);
+        self.karpenter = Some(karpenter);
+    }
+
+    /// Stops Karpenter: nobody launches, registers or deletes anything, and what it promised is lost.
+    pub fn stop_karpenter(&mut self) {
+        if let Some(karpenter) = &mut self.karpenter {
+            karpenter.stop();
+        }
+    }
+
+    /// Starts a Karpenter that was stopped, with the options that it had.
+    pub fn resume_karpenter(&mut self, now: Timestamp) {
+        if let Some(karpenter) = &mut self.karpenter {
+            karpenter.restart(now);
+        }
+    }
+
+    pub fn azure(&self) -> &Azure {
+        &self.azure
+    }
+
+    /// Azure, to do something to it. What follows from that happens when the world settles.
+    pub fn azure_mut(&mut self) -> &mut Azure {
+        &mut self.azure
+    }
+
+    pub fn kubernetes(&self) -> &Kubernetes {
+        &self.kubernetes
+    }
+
+    /// The cluster's API, to do something to it.
+    pub fn kubernetes_mut(&mut self) -> &mut Kubernetes {
+        &mut self.kubernetes
+    }
+
+    /// Karpenter, if one runs.
+    pub fn karpenter_mut(&mut self) -> Option<&mut Karpenter> {
+        self.karpenter.as_mut()
+    }
+
+    /// What this world was made of.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The cluster's side of the inside, for people.
+    pub fn cluster_state(&self) -> Value {
+        let names = |resource: &str| -> Vec<Value> {
+            self.kubernetes
+                .objects(resource, None)
+                .map(|one| one["metadata"]["name"].clone())
+                .collect()
+        };
+        json!({
+            "nodes": names("nodes"),
+            "nodeClaims": names(claims::NODE_CLAIMS),
+            "pods": names("pods"),
+            "objects": self.kubernetes.total(),
+            "revision": self.kubernetes.revision(),
+            "karpenter": self.karpenter.as_ref().is_some_and(Karpenter::is_running),
+        })
+    }
+
+    /// What was asked and answered on both sides.
+    pub fn trace(&self) -> String {
+        format!("{}{}", self.azure.trace().text(), self.kubernetes.trace())
+    }
+}

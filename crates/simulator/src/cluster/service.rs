@@ -1,0 +1,72 @@
+//! The world where many can reach it.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+
+use super::model::Cluster;
+use crate::clock::{Clock, Model, Shared};
+use crate::exchange::{Outcome, Request};
+use crate::faults::Service;
+use crate::kubernetes::InProcess;
+
+/// The world behind one clock and one lock.
+pub type Shell = Shared<Cluster>;
+
+impl Model for Cluster {
+    fn settle(&mut self, now: Timestamp) {
+        self.settle(now);
+    }
+
+    fn next_change(&self) -> Option<Timestamp> {
+        self.next_change()
+    }
+}
+
+impl Shell {
+    /// A world whose time passes as the runtime's does, so that a paused runtime turns it, too.
+    pub fn new(world: Cluster) -> Self {
+        let clock = Clock::starting_at(world.now);
+        Self::with_clock(world, Arc::new(move || clock.now()))
+    }
+
+    /// What comes back for one request.
+    pub fn handle(&self, service: Service, request: &Request) -> Outcome {
+        let now = self.now();
+        let outcome = self.lock().handle(service, request, now);
+        self.touched();
+        outcome
+    }
+
+    /// What comes back for one request, for a transport in the same process. A silence lasts for ever: whoever
+    /// asks must be able to give up.
+    pub async fn call(&self, service: Service, request: Request) -> Outcome {
+        match self.handle(service, &request) {
+            Outcome::Silence => std::future::pending().await,
+            outcome => outcome,
+        }
+    }
+
+    /// The cluster's API for a client in the same process, as whoever has this token.
+    pub fn kube_service(&self, token: &str) -> InProcess {
+        let shell = self.clone();
+        InProcess::over(move |request| shell.handle(Service::Kubernetes, request), token)
+    }
+
+    /// The same as the cluster's administrator.
+    pub fn admin_service(&self) -> InProcess {
+        let token = self.lock().options().token.clone();
+        self.kube_service(token.expose())
+    }
+}
+
+/// The cluster's API on a socket.
+pub(crate) struct KubernetesApi(pub(crate) Shell);
+
+impl crate::serve::Service for KubernetesApi {
+    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+        std::future::ready(self.0.handle(Service::Kubernetes, &request)).boxed()
+    }
+}

@@ -1,0 +1,250 @@
+//! Scenarios: worlds to begin with, as data.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::azure::{Correlation, Cse, Denial, DenyAssignment, Limits, Lock, Mode};
+use crate::faults::Rule;
+use crate::karpenter;
+
+/// A world to begin with. What is not said is as in a healthy cluster.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Scenario {
+    /// What it is about, for people.
+    pub description: String,
+    /// The pools; without any, `system` with three nodes and `user` with two.
+    pub pools: Vec<Pool>,
+    pub vms: Vec<Vms>,
+    /// A pool whose scale set cannot be written.
+    pub wedge: Option<Wedge>,
+    /// An update of the cluster that never ends.
+    pub cluster_update: Option<ClusterUpdate>,
+    /// How the bootstrap of new pool instances goes.
+    pub pool_bootstrap: Option<Cse>,
+    /// How long the activity log takes to show what happened; without it 3 to 20 minutes, out of order.
+    pub ingestion_delay_seconds: Option<u64>,
+    /// How many processors may be in use.
+    pub vcpu_quota: Option<i64>,
+    pub limits: Option<Limits>,
+    pub faults: Vec<Rule>,
+    /// What is taken from the roles of principals.
+    pub denials: Vec<Denial>,
+    pub deny_assignments: Vec<DenyAssignment>,
+    pub locks: Vec<Lock>,
+    /// Whether the pools are in a network that the cluster does not own.
+    pub own_network: bool,
+    /// Karpenter; without it none runs.
+    pub karpenter: Option<karpenter::Options>,
+    /// Further objects of the cluster, in the order in which they are made.
+    pub objects: Vec<Value>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Pool {
+    pub name: String,
+    pub mode: String,
+    /// How many nodes it has.
+    pub nodes: u16,
+    /// The autoscaler's least and most; without them there is no autoscaler.
+    #[serde(default)]
+    pub min_count: Option<u16>,
+    /// See `min_count`.
+    #[serde(default)]
+    pub max_count: Option<u16>,
+    #[serde(default = "size")]
+    pub size: String,
+    #[serde(default)]
+    pub taints: Vec<String>,
+}
+
+/// VMs that differ in their names only.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Vms {
+    pub names: Vec<String>,
+    pub image_version: String,
+    #[serde(default = "node_pool")]
+    pub node_pool: String,
+    #[serde(default = "size")]
+    pub size: String,
+    /// How they are provisioned.
+    #[serde(default)]
+    pub mode: Mode,
+    /// How long ago they were made.
+    #[serde(default)]
+    pub age_minutes: u32,
+    /// Whether they still boot; otherwise their bootstrap is over.
+    #[serde(default)]
+    pub boots: bool,
+    /// How their bootstrap goes.
+    #[serde(default)]
+    pub bootstrap: Bootstrap,
+}
+
+fn size() -> String {
+    "Standard_D4s_v5".to_owned()
+}
+
+fn node_pool() -> String {
+    "default".to_owned()
+}
+
+/// How a bootstrap goes.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Bootstrap {
+    #[default]
+    Succeeds,
+    /// It fails since the image has no oras.
+    OrasMissing,
+    Custom(Cse),
+}
+
+/// A wedged scale set.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Wedge {
+    pub pool: String,
+    /// How many writes have failed already, one every three minutes or so.
+    #[serde(default)]
+    pub failed_writes: u16,
+    /// How many of the pool's nodes never registered.
+    #[serde(default)]
+    pub unregistered_nodes: u16,
+    /// Whether AKS's attempts share one correlation id.
+    #[serde(default)]
+    pub correlation: Correlation,
+}
+
+/// An update of the cluster that never ends by itself.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClusterUpdate {
+    /// How long ago it was begun.
+    pub age_minutes: u32,
+}
+
+/// A scenario that cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ScenarioError {
+    /// No built-in one has this name.
+    #[error(
+        "there is no scenario `{0}`\nhint: the built-in ones are {1}; anything else must be a file"
+    )]
+    Unknown(String, String),
+    /// A text that is no scenario.
+    #[error(
+        "{file} is not a scenario: {why}\nhint: mend that line, or start from `--scenario healthy`; the members are described in the scenarios of the simulator"
+    )]
+    Invalid {
+        file: String,
+        /// What is wrong, and in which line.
+        why: String,
+    },
+}
+
+const BUILT_IN: [(&str, &str); 7] = [
+    ("healthy", include_str!("../../scenarios/healthy.yaml")),
+    ("oras-missing", include_str!("../../scenarios/oras-missing.yaml")),
+    ("wedged-system-pool", include_str!("../../scenarios/wedged-system-pool.yaml")),
+    ("throttled", include_str!("../../scenarios/throttled.yaml")),
+    ("slow-boot", include_str!("../../scenarios/slow-boot.yaml")),
+    ("young-operation", include_str!("../../scenarios/young-operation.yaml")),
+    ("retired-operator", include_str!("../../scenarios/retired-operator.yaml")),
+];
+
+impl Scenario {
+    /// The names of the built-in scenarios.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    pub fn named(name: &str) -> Result<Self, ScenarioError> {
+        let found = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let (name, text) = found.ok_or_else(|| {
+            ScenarioError::Unknown(name.to_owned(), Self::names().collect::<Vec<_>>().join(", "))
+        })?;
+        Self::parse(name, text)
+    }
+
+    /// A scenario from a text; `file` is what to call it when it is wrong.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        let invalid = |why: String| ScenarioError::Invalid { file: file.to_owned(), why };
+        let scenario: Self =
+            serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        scenario.check().map_err(invalid)?;
+        Ok(scenario)
+    }
+
+    /// What the form alone does not say.
+    pub fn check(&self) -> Result<(), String> {
+        let pools = self.pools_or_usual();
+        if let Some(wedge) = &self.wedge {
+            let pool = pools.iter().find(|pool| pool.name == wedge.pool);
+            let pool = pool.ok_or_else(|| format!("wedge.pool names no pool: `{}`", wedge.pool))?;
+            if wedge.unregistered_nodes > pool.nodes {
+                return Err(format!(
+                    "wedge.unregisteredNodes is more than the {} nodes of `{}`",
+                    pool.nodes, pool.name
+                ));
+            }
+        }
+        if !pools.iter().any(|pool| pool.mode == "System") {
+            return Err("pools has no pool of mode `System`".to_owned());
+        }
+        match pools.iter().find(|pool| !matches!(pool.mode.as_str(), "System" | "User")) {
+            Some(pool) => {
+                Err(format!("the mode of pool `{}` is neither `System` nor `User`", pool.name))
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn pools_or_usual(&self) -> Vec<Pool> {
+        if !self.pools.is_empty() {
+            return self.pools.clone();
+        }
+        let pool = |name: &str, mode: &str, nodes, min_count: Option<u16>, taints: &[&str]| Pool {
+            name: name.to_owned(),
+            mode: mode.to_owned(),
+            nodes,
+            min_count,
+            max_count: min_count.map(|min| min * 2),
+            size: size(),
+            taints: taints.iter().map(ToString::to_string).collect(),
+        };
+        vec![
+            pool("system", "System", 3, Some(3), &["CriticalAddonsOnly=true:NoSchedule"]),
+            pool("user", "User", 2, None, &[]),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_scenario_reads() {
+        for name in Scenario::names() {
+            let scenario = Scenario::named(name).unwrap();
+            assert!(!scenario.description.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_bad_scenario_names_file_line_and_next_step() {
+        let error =
+            Scenario::parse("my.yaml", "description: x\nvmz: []\n").unwrap_err().to_string();
+        assert!(
+            error.contains("my.yaml") && error.contains("vmz") && error.contains("line 2"),
+            "{error}"
+        );
+        assert!(error.contains("hint:"), "{error}");
+        let error = Scenario::parse("my.yaml", "wedge: {pool: nosuch}\n").unwrap_err().to_string();
+        assert!(error.contains("nosuch"), "{error}");
+        assert!(Scenario::named("nosuch").unwrap_err().to_string().contains("wedged-system-pool"));
+    }
+}

@@ -1,0 +1,47 @@
+//! Puts a model on a socket, over TLS.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use super::connection;
+use super::service::Service;
+
+/// Serves on this listener until the future is dropped.
+///
+/// A connection that fails ends alone; the others go on.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Arc<rustls::ServerConfig>,
+    service: Arc<dyn Service>,
+) {
+    let acceptor = TlsAcceptor::from(tls);
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => {
+                    let (acceptor, service) = (acceptor.clone(), Arc::clone(&service));
+                    connections.spawn(async move {
+                        if let Err(error) = connection::serve(stream, acceptor, service).await {
+                            tracing::debug!(%peer, error, "connection ended");
+                        }
+                    });
+                }
+                Err(error) => {
+                    // Out of file descriptors, most likely: the next ones may be luckier.
+                    tracing::warn!(%error, "cannot accept a connection");
+                    tokio::task::yield_now().await;
+                }
+            },
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+}
+
+/// A listener on loopback; port 0 takes a free one.
+pub async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    TcpListener::bind(address).await
+}

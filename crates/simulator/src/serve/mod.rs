@@ -1,0 +1,12 @@
+//! Puts a model on a socket, over TLS.
+
+mod authority;
+mod connection;
+mod host;
+mod listener;
+mod service;
+
+pub use authority::{Authority, AuthorityError};
+pub use host::HostCheck;
+pub use listener::{listen, serve};
+pub use service::Service;

@@ -1,0 +1,11 @@
+//! The simulation as a process: a clock, a lock, a socket, and files with addresses and secrets for clients.
+
+mod admin;
+mod files;
+mod routes;
+mod shell;
+mod simulation;
+
+pub use files::FilesError;
+pub use shell::{LockedAzure, Shell};
+pub use simulation::{Settings, SimError, Simulation, start};

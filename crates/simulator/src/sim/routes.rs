@@ -1,0 +1,55 @@
+//! Which model a request of the simulation is for.
+
+use futures::future::BoxFuture;
+
+use super::admin;
+use super::shell::{Shell, now};
+use crate::exchange::{Outcome, Request};
+use crate::faults::Service as Called;
+use crate::live_patching;
+use crate::secrets;
+use crate::serve::Service;
+
+impl Shell {
+    fn may_administer(&self, request: &Request) -> bool {
+        let sent = request.headers().get(http::header::AUTHORIZATION);
+        let sent = sent.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        sent.is_some_and(|sent| secrets::matches(&self.admin_token, sent))
+    }
+
+    fn answer(&self, request: &Request) -> Outcome {
+        let path = request.uri().path();
+        let starts = |prefix: &str| path.starts_with(prefix);
+        if starts("/admin/") {
+            return Outcome::Answer(if self.may_administer(request) {
+                admin::answer(self, request, now())
+            } else {
+                admin::refuse()
+            });
+        }
+        if starts("/metadata/instance")
+            || starts("/metadata/identity")
+            || starts("/metadata/attested")
+        {
+            return self
+                .azure()
+                .with_faults(Called::Imds, request, now(), |now| self.imds.handle(request, now));
+        }
+        if path == live_patching::METHOD {
+            return self.live_patching.handle(request, &self.imds.compute["vmId"]);
+        }
+        if starts("/v2/") || starts("/oauth2/") {
+            return self.azure().with_faults(Called::Registry, request, now(), |now| {
+                self.registry.handle(request, now)
+            });
+        }
+        self.world.handle(Called::Arm, request)
+    }
+}
+
+impl Service for Shell {
+    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+        let outcome = self.answer(&request);
+        Box::pin(async move { outcome })
+    }
+}

@@ -1,0 +1,131 @@
+//! The shell around the models: a clock, a lock, a socket, and files that tell clients where to go.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::files::{self, FilesError};
+use super::shell::Shell;
+use crate::azure::{self, KubernetesAccess};
+use crate::cluster::{KubernetesApi, Options};
+use crate::karpenter;
+use crate::live_patching;
+use crate::scenario::Scenario;
+use crate::secrets::{self, NoRandomness};
+use crate::serve::{self, Authority, AuthorityError, HostCheck};
+
+/// What to simulate, and where.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The world to begin with.
+    pub scenario: Scenario,
+    /// Where to listen; port 0 takes a free one.
+    pub address: SocketAddr,
+    /// The folder for `ca.pem`, `env.sh` and, with a cluster's API, `kubeconfig`.
+    pub state: PathBuf,
+    /// How much faster than Azure things happen.
+    pub speed: f64,
+    /// What chance is drawn from.
+    pub seed: u64,
+    /// The port of the cluster's own API, on the same address; 0 takes a free one. Without it there is none.
+    pub kube_port: Option<u16>,
+    /// Karpenter, if it runs.
+    pub karpenter: Option<karpenter::Options>,
+}
+
+/// The simulation could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// The address is not to be had.
+    #[error(
+        "cannot listen on {0}: {1}\nhint: another program may have the port; port 0 takes a free one"
+    )]
+    Listen(SocketAddr, std::io::Error),
+    /// No certificate.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
+    /// The system gives no randomness.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// The folder or a file in it.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+}
+
+/// A simulation that answers. Dropping it ends it.
+pub struct Simulation {
+    address: SocketAddr,
+    shell: Arc<Shell>,
+    tasks: tokio::task::JoinSet<()>,
+}
+
+/// Starts a simulation: when this returns, the files are there and every port answers.
+pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
+    let (listener, address) = listen(settings.address).await?;
+    let cluster = match settings.kube_port {
+        Some(port) => Some(listen(SocketAddr::new(settings.address.ip(), port)).await?),
+        None => None,
+    };
+    let authority = Authority::new()?;
+    let host = address.ip().to_string();
+    let names = ["127.0.0.1", "localhost", "::1", &host, live_patching::CERTIFICATE_NAME];
+    let tls = authority.server(&names, &[live_patching::PROTOCOL, "h2", "http/1.1"])?;
+    let mut options = Options {
+        azure: azure::Options {
+            speed: settings.speed,
+            endpoint: format!("https://{address}"),
+            client_secret: secrets::random()?,
+            token_key: secrets::random()?,
+            rights: azure::Rights::Owner,
+            ..azure::Options::default()
+        },
+        token: secrets::random()?,
+        karpenter: settings.karpenter,
+        ..Options::default()
+    };
+    // The credential that ARM gives is as real ones are: whoever uses it brings a token of the sign-in endpoint.
+    options.azure.kubernetes = cluster.as_ref().map(|(_, address)| KubernetesAccess {
+        server: format!("https://{address}"),
+        ca_pem: authority.pem().to_owned(),
+        token: None,
+    });
+    // Every local user can connect, on loopback, too; only the owner of the directory can read the files.
+    let admin_token = secrets::random()?;
+    files::write(&settings.state, authority.pem(), &options, &admin_token)?;
+    let shell = Shell::new(&settings.scenario, settings.seed, options, admin_token);
+    let shell = Arc::new(shell);
+    let mut tasks = tokio::task::JoinSet::new();
+    let checked = |service| Arc::new(HostCheck::new(address.ip(), service));
+    let service: Arc<dyn serve::Service> = Arc::clone(&shell) as Arc<dyn serve::Service>;
+    tasks.spawn(serve::serve(listener, Arc::clone(&tls), checked(service)));
+    if let Some((listener, _)) = cluster {
+        let service = Arc::new(KubernetesApi(shell.world().clone()));
+        tasks.spawn(serve::serve(listener, tls, checked(service)));
+    }
+    tasks.spawn(shell.world().clone().run());
+    Ok(Simulation { address, shell, tasks })
+}
+
+async fn listen(address: SocketAddr) -> Result<(tokio::net::TcpListener, SocketAddr), SimError> {
+    let failed = |error| SimError::Listen(address, error);
+    let listener = serve::listen(address).await.map_err(failed)?;
+    let taken = listener.local_addr().map_err(failed)?;
+    Ok((listener, taken))
+}
+
+impl Simulation {
+    /// Where it answers: `https://127.0.0.1:N`.
+    pub fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// The models behind it.
+    pub fn shell(&self) -> &Arc<Shell> {
+        &self.shell
+    }
+
+    /// Ends it, open connections included.
+    pub async fn stop(mut self) {
+        self.tasks.shutdown().await;
+    }
+}
