@@ -9,9 +9,9 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Outside, Token, TransportError};
+use mooring_simulator::cluster::Shell;
 use mooring_simulator::exchange::Outcome;
 use mooring_simulator::faults::Service;
-use mooring_simulator::cluster::Shell;
 
 /// What is outside of the client: the model, its clock, and chance that is the same in every run.
 pub struct InProcessAzure {

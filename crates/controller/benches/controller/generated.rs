@@ -12,9 +12,9 @@ use mooring_controller::Settings;
 use mooring_controller::lease::Times;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Clock, Controller, Health};
+use mooring_simulator::cluster::{Cluster as World, Options, Shell};
 use mooring_simulator::kubernetes::Clock as Virtual;
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::cluster::{Cluster as World, Options, Shell};
 use serde_json::{Value, json};
 
 type Body = http_body_util::combinators::UnsyncBoxBody<bytes::Bytes, std::convert::Infallible>;

@@ -22,8 +22,8 @@ use std::process::Command;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_simulator::azure::{Cse, NewVm};
-use mooring_simulator::karpenter::{Mode, Options};
 use mooring_simulator::cluster as world;
+use mooring_simulator::karpenter::{Mode, Options};
 
 use cluster::{CLAIMS, Cluster};
 

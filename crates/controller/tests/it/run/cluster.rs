@@ -14,10 +14,10 @@ use mooring_controller::lease::Times;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::record::Document;
 use mooring_controller::run::{Clock, Controller, Health};
+use mooring_simulator::cluster::{Cluster as World, Options, Running, Shell};
 use mooring_simulator::karpenter;
 use mooring_simulator::kubernetes::{InProcess, Key, User};
 use mooring_simulator::scenario::Scenario;
-use mooring_simulator::cluster::{Cluster as World, Options, Running, Shell};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 

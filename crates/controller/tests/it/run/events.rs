@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use mooring_simulator::cluster::Shell;
 use mooring_simulator::exchange::{Outcome, Request};
 use mooring_simulator::faults::Service;
 use mooring_simulator::karpenter::Options;
 use mooring_simulator::serve::{self, Authority};
-use mooring_simulator::cluster::Shell;
 use mooring_simulator::{cluster as world, kubernetes};
 use mooring_testbed::{find_kubectl, require};
 use serde_json::{Value, json};

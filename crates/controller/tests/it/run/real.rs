@@ -11,8 +11,8 @@ use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Api, Controller, Health};
 use mooring_controller::{Settings, record};
 use mooring_simulator::azure::{Cse, Mode, NewVm};
-use mooring_simulator::scenario::Scenario;
 use mooring_simulator::cluster::{Cluster as World, Options, Shell};
+use mooring_simulator::scenario::Scenario;
 use mooring_testbed::{RealCluster, Users, require};
 use serde_json::{Value, json};
 

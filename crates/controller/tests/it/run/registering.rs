@@ -3,8 +3,8 @@
 use mooring_controller::once::{From, Looker, NodeTold, Table};
 use mooring_controller::run::Api;
 use mooring_simulator::azure::{Cse, Guest, Join};
-use mooring_simulator::karpenter::{Mode, Options};
 use mooring_simulator::cluster as world;
+use mooring_simulator::karpenter::{Mode, Options};
 use serde_json::json;
 
 use crate::run::azure;
