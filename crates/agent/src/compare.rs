@@ -35,7 +35,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// A variable on which both sides do not agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The variable.
     pub name: String,
     /// What is wrong with it.
     pub kind: DifferenceKind,
@@ -66,13 +65,11 @@ impl fmt::Display for Difference {
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Ordered by name.
     pub differences: Vec<Difference>,
 }
 
 impl Comparison {
     /// The line for the log.
-    #[must_use]
     pub fn log_message(&self) -> String {
         self.message(
             "env compare: no differences found between provision-config and nbc-cmd env vars",
@@ -80,7 +77,6 @@ impl Comparison {
     }
 
     /// The message of the guest agent event.
-    #[must_use]
     pub fn event_message(&self) -> String {
         self.message("env vars match between provision-config and nbc-cmd")
     }
@@ -98,7 +94,6 @@ impl Comparison {
 ///
 /// `config` is that child's whole environment, inherited variables included; those with the same
 /// value in `inherited` do not count as set by the config.
-#[must_use]
 pub fn compare<'a>(
     config: impl IntoIterator<Item = (&'a str, &'a str)>,
     inherited: impl IntoIterator<Item = (&'a str, &'a str)>,

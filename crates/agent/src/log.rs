@@ -43,7 +43,6 @@ impl<'a> From<Option<&'a str>> for Value<'a> {
     }
 }
 
-/// Where records go.
 pub(crate) struct Log {
     /// `None` if something other than a regular file has the log's name: then records go to standard error alone.
     file: Option<PathBuf>,

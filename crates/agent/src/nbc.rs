@@ -42,7 +42,6 @@ impl Assignments {
     }
 
     /// A variable's value, even if it is a secret.
-    #[must_use]
     pub fn expose(&self, name: &str) -> Option<&[u8]> {
         self.values.get(name).map(Vec::as_slice)
     }
@@ -99,7 +98,6 @@ impl fmt::Debug for Assignments {
 }
 
 /// Finds the assignments in a file's text, in time linear in its length.
-#[must_use]
 pub fn assignments(text: &[u8]) -> Assignments {
     let mut found = Assignments::default();
     let mut at = 0;

@@ -10,7 +10,6 @@ pub(crate) const LOG_FILE: &str = "/var/log/azure/aks-node-controller.log";
 pub(crate) const FALLBACK_LOG_FILE: &str = "aks-node-controller.log";
 /// Events for the guest agent, a file each.
 pub(crate) const EVENTS_DIR: &str = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events";
-/// The node's report.
 pub(crate) const REPORT: &str = "/var/log/azure/aks/provision.json";
 /// Where an older report is kept when a new attempt begins.
 pub(crate) const PREVIOUS_REPORT: &str = "/var/log/azure/aks/provision.json.previous";
@@ -64,7 +63,6 @@ impl Layout {
     }
 
     /// Where a fixed path really lies.
-    #[must_use]
     pub(crate) fn at(&self, fixed: &str) -> PathBuf {
         match &self.root {
             Some(root) if fixed.starts_with('/') => root.join(fixed.trim_start_matches('/')),
@@ -73,7 +71,6 @@ impl Layout {
     }
 
     /// The root, unless it is the machine's own.
-    #[must_use]
     pub(crate) fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }

@@ -53,7 +53,6 @@ pub(crate) fn of_node(
 ///
 /// What cannot be read as a config may be one all the same, cut off or with a slip in it: then everything in it is a
 /// secret that [is likely one](mooring_redact::likely_secrets).
-#[must_use]
 pub fn in_config(text: &[u8]) -> Vec<Vec<u8>> {
     match node_config::parse(text) {
         Ok(parsed) => parsed.config.expose_secrets().into_iter().map(Vec::from).collect(),
@@ -83,7 +82,6 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Every secret in the text of an NBC command, for a [`Redactor`].
-#[must_use]
 pub fn in_nbc_command(text: &[u8]) -> Vec<Vec<u8>> {
     nbc::assignments(text).expose_secrets().map(Vec::from).collect()
 }

@@ -61,7 +61,6 @@ const MOST_SECONDS: f64 = 366.0 * 86_400.0;
 
 /// A duration as Go and people write it: `1h30m`, `15m`, `90s`, `1.5s`, `100ms`; a bare number is
 /// seconds.
-#[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<u32>() {
         return Some(Duration::from_secs(u64::from(seconds)));

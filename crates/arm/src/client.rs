@@ -81,14 +81,11 @@ impl Client {
         Self { versions, ..self.clone() }
     }
 
-    /// The cloud.
-    #[must_use]
     pub fn cloud(&self) -> &Cloud {
         &self.shared.cloud
     }
 
     /// What was done so far, by all clones.
-    #[must_use]
     pub fn metrics(&self) -> Metrics {
         let (waiting, watched_vms, unwatched_vms) = self.shared.budget.counts();
         Metrics {
@@ -114,7 +111,6 @@ impl Client {
     }
 
     /// A fresh id in the form of a UUID, for requests that shall be found again in Azure's logs.
-    #[must_use]
     pub fn new_id(&self) -> String {
         let (high, low) = (self.outside().random(), self.outside().random());
         format!(

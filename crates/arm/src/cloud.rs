@@ -48,7 +48,6 @@ impl Settings {
     }
 }
 
-/// A cloud, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cloud {
     endpoint: Url,
@@ -78,31 +77,26 @@ impl Cloud {
     }
 
     /// The resource manager's address, with a trailing slash.
-    #[must_use]
     pub fn endpoint(&self) -> &Url {
         &self.endpoint
     }
 
     /// The sign-in address, with a trailing slash.
-    #[must_use]
     pub fn authority(&self) -> &Url {
         &self.authority
     }
 
     /// A file with further trusted certificates.
-    #[must_use]
     pub fn ca(&self) -> Option<&std::path::Path> {
         self.ca.as_deref()
     }
 
     /// The scope of tokens for the resource manager.
-    #[must_use]
     pub fn scope(&self) -> String {
         format!("{}/.default", self.audience)
     }
 
     /// The scope of tokens for the Kubernetes API of AKS clusters with Entra sign-in.
-    #[must_use]
     pub fn aks_scope(&self) -> String {
         AKS_SCOPE.to_owned()
     }
@@ -150,20 +144,12 @@ fn origin(variable: &'static str, text: &str) -> Result<Url, CloudError> {
 pub enum CloudError {
     /// An address that cannot be used.
     #[error("{variable} {why}")]
-    Address {
-        /// The environment variable.
-        variable: &'static str,
-        /// What is wrong.
-        why: &'static str,
-    },
+    Address { variable: &'static str, why: &'static str },
     /// An endpoint of our own needs its sign-in endpoint.
     #[error(
         "AZURE_AUTHORITY_HOST is not set, and {endpoint} is none of the clouds whose sign-in address is known"
     )]
-    NoAuthority {
-        /// The endpoint.
-        endpoint: String,
-    },
+    NoAuthority { endpoint: String },
     /// An audience that cannot be part of a scope.
     #[error("AZURE_RESOURCE_MANAGER_AUDIENCE is empty or holds spaces")]
     Audience,

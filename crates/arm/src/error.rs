@@ -20,18 +20,15 @@ const MAX_DEPTH: usize = 8;
 /// A call that did not succeed: why, and which one it was.
 #[derive(Debug)]
 pub struct Error {
-    /// Why.
     pub kind: ErrorKind,
     /// Whether a write may have taken effect all the same.
     pub fate: Fate,
-    /// Which call.
     pub call: Box<Made>,
 }
 
 /// A call that was made, or should have been.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
-    /// The method.
     pub method: Method,
     /// The path, without the query (which may hold signatures).
     pub path: String,
@@ -68,7 +65,6 @@ pub enum ErrorKind {
     PreconditionFailed(Refusal),
     /// 429, still, when attempts or time ended.
     Throttled {
-        /// What Azure said.
         refusal: Refusal,
         /// When it may be tried again.
         retry_after: Option<Duration>,
@@ -81,7 +77,6 @@ pub enum ErrorKind {
     Transport(TransportError),
     /// The call's time was up. What it waited for is told.
     Deadline(&'static str),
-    /// No token.
     Identity(IdentityError),
     /// The budget's queue is full.
     BudgetFull,
@@ -95,7 +90,6 @@ pub enum ErrorKind {
 
 impl Error {
     /// What Azure said, if it said something.
-    #[must_use]
     pub fn refusal(&self) -> Option<&Refusal> {
         match &self.kind {
             ErrorKind::NotFound(refusal)
@@ -112,19 +106,16 @@ impl Error {
     }
 
     /// True for 404.
-    #[must_use]
     pub fn is_not_found(&self) -> bool {
         matches!(self.kind, ErrorKind::NotFound(_))
     }
 
     /// True if waiting would have helped: throttled by Azure, or by our own budget.
-    #[must_use]
     pub fn is_throttled(&self) -> bool {
         matches!(self.kind, ErrorKind::Throttled { .. } | ErrorKind::BudgetFull)
     }
 
     /// A short word for labels and conditions.
-    #[must_use]
     pub fn reason(&self) -> &'static str {
         match &self.kind {
             ErrorKind::NotFound(_) => "NotFound",
@@ -225,7 +216,6 @@ pub struct Refusal {
     pub status: u16,
     /// `OperationNotAllowed`, `ResourceNotFound` and so on.
     pub code: Option<String>,
-    /// The sentence.
     pub message: String,
     /// Nested errors of `details` and `innererror`, flattened, outermost first: code and message.
     pub details: Vec<(Option<String>, String)>,
@@ -280,7 +270,6 @@ impl Refusal {
     }
 
     /// Returns the right that was missing, where that is why Azure refused.
-    #[must_use]
     pub fn missing_right(&self) -> Option<MissingRight> {
         const CODES: [&str; 2] = ["AuthorizationFailed", "LinkedAuthorizationFailed"];
         let is_one = |code: &Option<String>| {
@@ -294,7 +283,6 @@ impl Refusal {
     }
 
     /// True if the code or a nested one is this one.
-    #[must_use]
     pub fn has_code(&self, code: &str) -> bool {
         self.codes().any(|own| own.eq_ignore_ascii_case(code))
     }
@@ -303,7 +291,6 @@ impl Refusal {
 /// A right that the caller does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingRight {
-    /// The action.
     pub action: String,
     /// Where; empty if Azure does not name it.
     pub scope: String,

@@ -33,14 +33,10 @@ pub struct Metrics {
     pub buckets: Vec<BucketLevel>,
 }
 
-/// One bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketLevel {
-    /// Its name.
     pub bucket: &'static str,
-    /// Whole requests left.
     pub left: u32,
-    /// Its size.
     pub burst: u32,
 }
 

@@ -78,14 +78,11 @@ impl ArmPath {
         Ok(url)
     }
 
-    /// Path and query.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The path without query, which may contain a signature.
-    #[must_use]
     pub fn path(&self) -> &str {
         self.0.split('?').next().unwrap_or_default()
     }
@@ -97,7 +94,6 @@ impl ArmPath {
     }
 
     /// True if this is a path below the subscription, in any case.
-    #[must_use]
     pub fn is_under(&self, subscription: &str) -> bool {
         let prefix = format!("/subscriptions/{subscription}/");
         let head = self.path().get(..prefix.len());

@@ -16,7 +16,6 @@ pub struct Raw<T> {
 }
 
 impl<T: DeserializeOwned> Raw<T> {
-    /// Reads a text.
     pub fn parse(text: &str) -> Result<Self, RawError> {
         Self::from_raw(serde_json::from_str(text)?)
     }
@@ -28,7 +27,6 @@ impl<T: DeserializeOwned> Raw<T> {
 
 impl<T> Raw<T> {
     /// The text, byte for byte as Azure sent it.
-    #[must_use]
     pub fn text(&self) -> &str {
         self.text.get()
     }
@@ -39,7 +37,6 @@ impl<T> Raw<T> {
     }
 
     /// What we know of it.
-    #[must_use]
     pub fn view(&self) -> &T {
         &self.view
     }
@@ -84,7 +81,6 @@ impl<T> Serialize for Raw<T> {
 pub struct Document(Vec<(String, Box<RawValue>)>);
 
 impl Document {
-    /// Reads an object.
     pub fn parse(text: &str) -> Result<Self, RawError> {
         Ok(serde_json::from_str(text)?)
     }
@@ -99,8 +95,6 @@ impl Document {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// A member's text.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(member, _)| member == name).map(|(_, value)| value.get())
     }
@@ -185,7 +179,6 @@ pub enum Listed<T> {
 
 impl<T> Listed<T> {
     /// What is in it; nothing of what was not there.
-    #[must_use]
     pub fn items(&self) -> &[T] {
         match self {
             Self::Items(items) => items,

@@ -46,7 +46,6 @@ impl ResourceId {
         ))
     }
 
-    /// A managed cluster.
     pub fn cluster(
         subscription: &str,
         resource_group: &str,
@@ -56,13 +55,11 @@ impl ResourceId {
         Self::of(subscription, resource_group, "Microsoft.ContainerService", &path)
     }
 
-    /// A child of this resource.
     pub fn child(&self, kind: &str, name: &str) -> Result<Self, ResourceIdError> {
         Self::parse(&format!("{}/{kind}/{name}", self.text))
     }
 
     /// The resource that this one belongs to, if it is a child.
-    #[must_use]
     pub fn parent(&self) -> Option<Self> {
         let (head, _) = self.text.rsplit_once('/')?;
         let (head, kind) = head.rsplit_once('/')?;
@@ -77,31 +74,23 @@ impl ResourceId {
     }
 
     /// The id as it was given.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The last name.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.text.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The subscription.
-    #[must_use]
     pub fn subscription(&self) -> &str {
         self.value("subscriptions").unwrap_or_default()
     }
 
-    /// The resource group, if it is in one.
-    #[must_use]
     pub fn resource_group(&self) -> Option<&str> {
         self.value("resourceGroups")
     }
 
     /// What stands behind a word, such as the name behind `virtualMachines`.
-    #[must_use]
     pub fn value(&self, key: &str) -> Option<&str> {
         self.segments()
             .find(|(segment, _)| segment.eq_ignore_ascii_case(key))
@@ -109,7 +98,6 @@ impl ResourceId {
     }
 
     /// The type with its namespace, in lower case: `microsoft.compute/virtualmachines`.
-    #[must_use]
     pub fn kind(&self) -> String {
         let mut kind = String::new();
         for (key, value) in self.segments() {
@@ -124,7 +112,6 @@ impl ResourceId {
     }
 
     /// The form that equal ids share.
-    #[must_use]
     pub fn folded(&self) -> String {
         self.text.to_ascii_lowercase()
     }

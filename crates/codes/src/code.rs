@@ -101,7 +101,6 @@ pub enum Since {
 
 impl Since {
     /// The recorded day.
-    #[must_use]
     pub const fn date(self) -> Option<Date> {
         match self {
             Self::On(date) | Self::By(date) => Some(date),
@@ -110,7 +109,6 @@ impl Since {
     }
 
     /// Returns true if the meaning may be older than the recorded day.
-    #[must_use]
     pub const fn is_lower_bound(self) -> bool {
         matches!(self, Self::By(_))
     }

@@ -12,7 +12,6 @@ pub struct Date {
 
 impl Date {
     /// Returns the day if the calendar has it. Years run from 1 to 9999.
-    #[must_use]
     pub const fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         if year == 0 || year > 9999 || day == 0 || day > days_in(year, month) {
             return None;
@@ -21,19 +20,16 @@ impl Date {
     }
 
     /// The year, 1 to 9999.
-    #[must_use]
     pub const fn year(self) -> u16 {
         self.year
     }
 
     /// The month, 1 to 12.
-    #[must_use]
     pub const fn month(self) -> u8 {
         self.month
     }
 
     /// The day of the month, from 1.
-    #[must_use]
     pub const fn day(self) -> u8 {
         self.day
     }

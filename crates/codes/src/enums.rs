@@ -13,7 +13,6 @@ macro_rules! enums {
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The stable lower-case word.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
@@ -81,7 +80,6 @@ enums! {
 
 impl Reach {
     /// Describes it in a sentence.
-    #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
             Self::Node => "It can end a node's bootstrap.",
@@ -153,7 +151,6 @@ enums! {
 
 impl Owner {
     /// Describes it in a sentence.
-    #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
             Self::Operator => {
@@ -182,7 +179,6 @@ enums! {
 
 impl Transient {
     /// Describes it in a sentence.
-    #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
             Self::Yes => "Yes: a new node usually works.",

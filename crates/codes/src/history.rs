@@ -24,7 +24,6 @@ pub struct Period {
 
 impl Period {
     /// Returns true if the day is in the period. Two changes on one day leave a period without days.
-    #[must_use]
     pub fn contains(&self, date: Date) -> bool {
         self.from <= date && self.until.is_none_or(|until| date < until)
     }

@@ -24,7 +24,6 @@ const KNOWN: &[KnownImage] = &[KnownImage {
 }];
 
 /// Finds the broken image that explains a code, by the day of the node's image.
-#[must_use]
 pub fn known_image(code: i32, day: Option<Date>) -> Option<&'static KnownImage> {
     KNOWN.iter().find(|image| Some(image.day) == day && image.codes.contains(&code))
 }

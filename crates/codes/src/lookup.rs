@@ -35,7 +35,6 @@ pub struct Meanings {
 /// So an unnamed 232 is the scripts' `ERR_SYSEXT_VERSION_ID_NOT_FOUND` for an image of
 /// 2026-03-23 or later and the agent's `ERR_ORAS_BINARY_NOT_FOUND` before, and both when the
 /// date is unknown. The agent's report always names itself: pass its text to [`lookup_named`].
-#[must_use]
 pub fn lookup(os: Os, number: i32, when: Option<Date>) -> Meanings {
     let rows = tables::rows(os, number);
     let Some(date) = when else {
@@ -54,7 +53,6 @@ pub fn lookup(os: Os, number: i32, when: Option<Date>) -> Meanings {
 ///
 /// `text` is the report's `Error` (Linux) or `Output` (Windows). If it starts with the name of one
 /// of the number's meanings, it returns that meaning alone, regardless of the date; else the result of [`lookup`].
-#[must_use]
 pub fn lookup_named(os: Os, number: i32, text: &str, when: Option<Date>) -> Meanings {
     let text = text.trim_start();
     let named: Meanings = tables::rows(os, number)
@@ -96,13 +94,11 @@ fn claim(row: &ExitCode, date: Date) -> Option<Claim> {
 
 impl Meanings {
     /// The meanings, the most useful first.
-    #[must_use]
     pub fn as_slice(&self) -> &[&'static ExitCode] {
         &self.rows[..self.len]
     }
 
     /// The most useful meaning.
-    #[must_use]
     pub fn first(&self) -> Option<&'static ExitCode> {
         self.as_slice().first().copied()
     }
@@ -120,13 +116,11 @@ impl Meanings {
     }
 
     /// The number of meanings.
-    #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
     /// Returns true if the number or name is unknown.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -11,7 +11,6 @@ const AKS: &str = "VMExtensionError";
 ///
 /// A name that moved from one number to another returns both, the current one first. Raw codes cannot be
 /// found by name.
-#[must_use]
 pub fn by_name(name: &str) -> Meanings {
     let name = name.trim();
     let mut meanings = Meanings::none();

@@ -8,7 +8,6 @@ use crate::{ExitCode, KnownImage, Os, Status, lookup};
 const WIDTH: usize = 80;
 
 /// Returns the page of a code: Markdown that also reads well as plain text.
-#[must_use]
 pub fn page(code: &ExitCode) -> String {
     let mut page = String::with_capacity(2048);
     let title = title(code);
@@ -34,7 +33,6 @@ pub fn page(code: &ExitCode) -> String {
 }
 
 /// Returns the facts about a broken image, to print before the page of a code.
-#[must_use]
 pub fn known_image_page(image: &KnownImage, action: &str) -> String {
     let title = format!("Known-bad image: {}", image.name);
     let mut page = format!("{title}\n{}\n\n", "=".repeat(title.len()));

@@ -62,13 +62,11 @@ impl FleetWatch {
     }
 
     /// How many findings hold that were announced.
-    #[must_use]
     pub fn standing(&self) -> usize {
         self.announced.len()
     }
 
     /// Outcomes that were not counted, for there were too many images or causes.
-    #[must_use]
     pub fn overflowed(&self) -> u64 {
         self.overflowed
     }

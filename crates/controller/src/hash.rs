@@ -4,7 +4,6 @@
 ///
 /// Written here because event names must be the same in every version of the program: a library's
 /// hash may change, and then an upgrade would double events.
-#[must_use]
 pub fn hash(parts: &[&str]) -> u64 {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -13,7 +12,6 @@ pub fn hash(parts: &[&str]) -> u64 {
 }
 
 /// A number in `0.0..1.0`, evenly spread for different parts.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "32 bits are exact in an f64")]
 pub fn fraction(parts: &[&str]) -> f64 {
     // FNV mixes its high bits badly for short texts; one round of multiply and shift spreads them.

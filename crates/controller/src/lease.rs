@@ -6,7 +6,6 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// The Lease's name.
 pub const NAME: &str = "mooring";
 
 /// How long a lease lasts, when its holder stops writing, and how often it is looked at.
@@ -34,7 +33,6 @@ impl Default for Times {
 /// A Lease as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Lease {
-    /// The object's version.
     pub resource_version: String,
     /// Who holds it; empty if nobody does.
     pub holder: String,
@@ -124,19 +122,16 @@ impl Candidate {
 
     /// Until when this replica may write; none if it does not lead. Counted from the sending of the
     /// last renewal, so it ends before anybody else can take over, however slow an answer was.
-    #[must_use]
     pub fn may_write_until(&self) -> Option<Timestamp> {
         self.held_since_request?.checked_add(signed(self.times.renew)).ok()
     }
 
     /// Whether this replica may write now.
-    #[must_use]
     pub fn may_write(&self, now: Timestamp) -> bool {
         self.may_write_until().is_some_and(|until| now < until)
     }
 
     /// The Lease to write for a step: a whole object, with the version it must replace.
-    #[must_use]
     pub fn object(&self, lease: Option<&Lease>, namespace: &str, now: Timestamp) -> Value {
         let mine = lease.is_some_and(|lease| lease.holder == self.me);
         let transitions = lease.map_or(0, |lease| lease.transitions + i64::from(!mine));
@@ -162,7 +157,6 @@ impl Candidate {
 
     /// The Lease to write when this replica ends: nobody's, so that another takes it at once. None if it
     /// is not ours to give back.
-    #[must_use]
     pub fn released(&self, lease: &Lease, namespace: &str, now: Timestamp) -> Option<Value> {
         if lease.holder != self.me {
             return None;

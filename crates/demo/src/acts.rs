@@ -10,7 +10,6 @@ use crate::stage::Stage;
 use crate::trouble::Trouble;
 
 impl Stage<'_> {
-    /// Plays one act.
     pub(crate) async fn play(&mut self, act: &Act) -> Result<(), Trouble> {
         match act {
             Act::Boot(boot) => self.boot(boot).await,

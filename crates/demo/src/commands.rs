@@ -19,7 +19,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct Mooring {
     pub(crate) program: PathBuf,
     pub(crate) environment: Vec<(String, String)>,
-    /// Where logs go.
     pub(crate) logs: PathBuf,
 }
 

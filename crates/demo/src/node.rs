@@ -19,7 +19,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// A machine in a folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    /// The machine's root.
     pub(crate) root: PathBuf,
     /// The program that is the agent.
     pub(crate) mooring: PathBuf,

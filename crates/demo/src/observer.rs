@@ -17,11 +17,9 @@ pub(crate) const CONDITION: &str = "CSEProvisioned";
 /// A claim as it was seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
-    /// Its newest form.
     pub(crate) object: Value,
     /// The form in which the failure stood on it first, and when that was.
     pub(crate) told: Option<(Value, Instant)>,
-    /// When it was gone.
     pub(crate) gone: Option<Instant>,
 }
 
@@ -54,7 +52,6 @@ pub(crate) struct Condition<'a> {
     pub(crate) message: &'a str,
 }
 
-/// Every condition of an object.
 pub(crate) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> {
     let all = object["status"]["conditions"].as_array().into_iter().flatten();
     all.map(|one| {
@@ -68,7 +65,6 @@ pub(crate) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> 
     })
 }
 
-/// One condition of an object.
 pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<Condition<'a>> {
     conditions(object).find(|one| one.kind == kind)
 }

@@ -7,14 +7,11 @@ use tempfile::TempDir;
 use crate::files;
 use crate::trouble::Trouble;
 
-/// The report's name.
 const REPORT: &str = "mooring-demo.html";
 
-/// Where everything lies.
 pub(crate) struct Place {
     /// Nodes, logs, and the way to the simulated clouds.
     pub(crate) folder: PathBuf,
-    /// The page.
     pub(crate) report: PathBuf,
     /// What goes with the demo; nothing if a folder was named.
     temporary: Option<TempDir>,

@@ -16,7 +16,6 @@ use crate::{files, processes, report};
 /// What to play, and how.
 #[derive(Debug)]
 pub struct Options {
-    /// The story.
     pub scenario: Scenario,
     /// What it is called.
     pub name: String,

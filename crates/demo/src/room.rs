@@ -56,7 +56,6 @@ pub(crate) struct Room {
     pub(crate) registry: Option<String>,
     /// The folder of all machines.
     pub(crate) nodes: PathBuf,
-    /// This program.
     pub(crate) mooring: PathBuf,
     pub(crate) seed: u64,
 }

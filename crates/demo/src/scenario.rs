@@ -58,7 +58,6 @@ pub struct Image {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Failing {
-    /// Which.
     pub step: String,
     /// With which exit code.
     pub code: u8,
@@ -70,7 +69,6 @@ pub struct Failing {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Chapter {
-    /// Its heading.
     pub title: String,
     /// How much faster than in Azure things happen from here on.
     #[serde(default)]
@@ -78,7 +76,6 @@ pub struct Chapter {
     /// After so many seconds it has failed.
     #[serde(default = "limit")]
     pub limit_seconds: u64,
-    /// What happens.
     pub acts: Vec<Act>,
 }
 
@@ -102,7 +99,6 @@ pub enum ScenarioError {
         "{file} is not a scenario: {why}\nhint: mend that place; `mooring demo --show NAME` prints a built-in scenario to start from"
     )]
     Invalid {
-        /// The file.
         file: String,
         /// What is wrong, and where.
         why: String,

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// What has happened.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Story {
     pub(crate) chapters: Vec<ChapterTold>,
@@ -55,7 +54,6 @@ pub(crate) struct Moment {
     pub(crate) kind: MomentKind,
 }
 
-/// What kind of moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MomentKind {
     Step,

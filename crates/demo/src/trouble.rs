@@ -30,7 +30,6 @@ impl Trouble {
     }
 
     /// The process's exit code.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Unmet(_) => 1,

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::wrap::wrapped;
 
-/// How lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Somebody watches: a line may change under their eyes.
@@ -53,7 +52,6 @@ pub(crate) fn line(style: Style, mark: Mark, text: &str) -> String {
 /// A chapter's lines are no wider, so that they fit beside each other on most screens.
 const WIDTH: usize = 112;
 
-/// A chapter's heading.
 pub(crate) fn heading(style: Style, number: usize, title: &str) -> String {
     format!("\n{}\n", style.paint("1", &format!("{number}  {title}")))
 }

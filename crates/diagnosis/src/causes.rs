@@ -19,7 +19,6 @@ pub struct CausePage {
     pub reason: &'static str,
     /// How far a node comes.
     pub stage: Stage,
-    /// Who acts first.
     pub owner: Owner,
     /// What has happened, for a person.
     pub summary: &'static str,
@@ -38,7 +37,6 @@ pub fn rule_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The page of every cause, in the order of its name. Names of exit codes have pages of their own.
-#[must_use]
 pub fn cause_pages() -> Vec<CausePage> {
     let rules = rules::all().map(|rule| rule.reason);
     let wordings = wordings::all().map(|wording| wording.cause.reason);
@@ -47,13 +45,11 @@ pub fn cause_pages() -> Vec<CausePage> {
 }
 
 /// The page of a cause by its name, in any case.
-#[must_use]
 pub fn cause_page(name: &str) -> Option<CausePage> {
     cause_pages().into_iter().find(|page| page.reason.eq_ignore_ascii_case(name))
 }
 
 /// The exit codes whose cause has this name, in any case.
-#[must_use]
 pub fn codes_of(name: &str) -> Vec<&'static ExitCode> {
     let known = all_codes().filter(|row| row.status != Status::Raw);
     known.filter(|row| reason(row).eq_ignore_ascii_case(name)).collect()

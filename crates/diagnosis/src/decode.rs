@@ -14,7 +14,6 @@ use crate::told::Told;
 ///
 /// Any bytes will do: escaped any number of times, cut anywhere, wrapped, quoted, marked up. A text
 /// without a message gives nothing. Takes time and memory in proportion to the input.
-#[must_use]
 pub fn decode(input: &[u8]) -> Vec<Decoded> {
     read(input, None).1.into_iter().map(|told| told.decoded).collect()
 }

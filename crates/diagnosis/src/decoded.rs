@@ -31,8 +31,6 @@ pub enum FoundBy {
 }
 
 impl FoundBy {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::WindowsResult => "windows-result",
@@ -55,7 +53,6 @@ impl FoundBy {
 pub enum Outcome {
     /// It failed, and the code is known.
     Failed,
-    /// It succeeded.
     Succeeded,
     /// It failed, and no code can be known from this text.
     NoCode,
@@ -100,9 +97,7 @@ pub struct Decoded {
     /// The node's report, as far as it is there. A text that was unpacked from several layers of
     /// escaping no longer tells its own quotes from others, so `Output` may end early.
     pub status: Option<CseStatus>,
-    /// The extension's name.
     pub extension: Option<String>,
-    /// The extension's publisher.
     pub publisher: Option<String>,
     /// The extension's type, with or without its publisher.
     pub extension_type: Option<String>,

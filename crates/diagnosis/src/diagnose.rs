@@ -32,7 +32,6 @@ const MOST_EVIDENCE: usize = 4;
 /// Why the bootstraps in a text failed; first the one that explains most.
 ///
 /// Nothing means that no failure of a node was recognized.
-#[must_use]
 pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
     let each = diagnose_each(input, hints).into_iter();
     let mut diagnoses: Vec<Diagnosis> = each.map(|(_, diagnosis)| diagnosis).collect();
@@ -63,7 +62,6 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(Told, Diagnosis)
 
 /// What a code means, without a text: one answer for each thing that it can mean. Nothing but its
 /// number is known, so no answer is preferred.
-#[must_use]
 pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
     let systems = [Os::Linux, Os::Windows].into_iter();
     systems
@@ -281,7 +279,6 @@ fn hotfix_sentence(status: &CseStatus) -> Option<String> {
     (is_state && text.bytes().all(is_plain)).then(|| format!(" Hotfix in effect: {text}."))
 }
 
-/// The catalogue's answer.
 fn from_catalogue(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
     let others = meanings.iter().filter(|other| **other != row);
     let clear = row.status != Status::Raw && !others.into_iter().any(|other| may_be_meant(other));

@@ -20,7 +20,6 @@ pub struct Hints {
 /// How sure a diagnosis is. High is never said without a quoted line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// A first guess.
     Low,
     /// The code's usual cause, or a sign of another.
     Medium,
@@ -29,8 +28,6 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -53,7 +50,6 @@ pub struct Reported {
     pub code: Option<i32>,
     /// What the code is called on this system and image; an ARM code where nothing else is known.
     pub name: Option<String>,
-    /// How it was found.
     pub found_by: Option<FoundBy>,
 }
 
@@ -85,7 +81,6 @@ pub struct Diagnosis {
     pub rule: Option<&'static str>,
     /// The stable word in Pascal case for labels and conditions.
     pub reason: String,
-    /// Who acts first.
     pub owner: Owner,
     /// How far the node came.
     pub stage: Stage,
@@ -97,7 +92,6 @@ pub struct Diagnosis {
     pub actions: Vec<String>,
     /// The node image, if the text names it.
     pub image_version: Option<String>,
-    /// The extension's name.
     pub extension: Option<String>,
     /// The instance of the scale set.
     pub instance: Option<i64>,

@@ -21,16 +21,13 @@ pub struct Fleet {
 #[derive(Clone, Debug, Default)]
 struct Image {
     nodes: u32,
-    /// Failures by reason.
     causes: BTreeMap<String, u32>,
 }
 
 /// A rate with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// How many failed.
     pub failed: u32,
-    /// Of how many.
     pub nodes: u32,
     /// The interval's lower end.
     pub low: f64,
@@ -41,7 +38,6 @@ pub struct Rate {
 /// "Image X fails with cause Y, other images do not."
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The image version.
     pub image: String,
     /// The cause, a diagnosis's reason.
     pub cause: String,
@@ -63,7 +59,6 @@ impl Fleet {
     }
 
     /// How often nodes of an image failed with a cause.
-    #[must_use]
     pub fn rate(&self, image: &str, cause: &str) -> Rate {
         let (failed, nodes) = self.images.get(image).map_or((0, 0), |image| image.counts(cause));
         Rate::of(failed, nodes)
@@ -73,7 +68,6 @@ impl Fleet {
     ///
     /// Says nothing about a fleet with one image, about fewer than four nodes on either side, or
     /// where the intervals overlap.
-    #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (name, image) in &self.images {

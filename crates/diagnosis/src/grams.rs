@@ -35,7 +35,6 @@ pub(crate) enum Compare {
 
 #[derive(Debug)]
 struct Phrase {
-    /// In lowercase.
     text: &'static [u8],
     compare: Compare,
     /// Where its gram begins.

@@ -10,7 +10,6 @@ use crate::diagnosis::Diagnosis;
 pub const SCHEMA: &str = "mooring.explain/v1";
 
 /// The document that `explain` prints as JSON. Members are only ever added.
-#[must_use]
 pub fn to_json(diagnoses: &[Diagnosis]) -> String {
     let mut writer = Writer::new(Layout::Indented(2), Escape::Html);
     writer.open_object();

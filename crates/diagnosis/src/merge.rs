@@ -45,7 +45,6 @@ fn begins_a_list(before: Item, item: Item) -> bool {
     }
 }
 
-/// Lower is better.
 pub(crate) fn trust(told: &Told) -> (bool, bool, u8) {
     let by = told.decoded.found_by.map_or(u8::MAX, |by| by as u8);
     (told.decoded.code.is_none(), told.weak, by)

@@ -15,7 +15,6 @@ pub(crate) struct Found<T> {
 /// What the handler says of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Handler {
-    /// Nothing was read.
     #[default]
     Silent,
     /// It failed, or the command did.

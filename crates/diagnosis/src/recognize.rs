@@ -75,7 +75,6 @@ const NEXT: &[(Kind, &str)] = &[
 ];
 
 /// What a text is, and what would help more.
-#[must_use]
 pub fn recognize(input: &[u8]) -> Recognized {
     let head = &input[..input.len().min(HEAD)];
     let has = |sign: &&str| memchr::memmem::find(head, sign.as_bytes()).is_some();

@@ -18,8 +18,6 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Launch => "launch",
@@ -31,7 +29,6 @@ impl Stage {
     }
 
     /// What happens in it.
-    #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
             Self::Launch => "Azure creates or changes the VM, node pool or cluster",

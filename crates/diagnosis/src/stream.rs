@@ -71,7 +71,6 @@ impl DiagnosisStream {
     }
 
     /// Returns the diagnoses of the text, in the order of [`diagnose`].
-    #[must_use]
     pub fn finish(mut self) -> StreamDiagnoses {
         if self.kept.is_none() {
             let diagnoses = diagnose(&self.window, self.hints);
@@ -135,7 +134,6 @@ fn border(text: &[u8], wanted: usize) -> usize {
 }
 
 /// Diagnoses a text like [`diagnose`], a long one in bounded memory.
-#[must_use]
 pub fn diagnose_bounded(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
     if input.len() <= MAX_WHOLE {
         return diagnose(input, hints);

@@ -69,7 +69,6 @@ impl Backup {
     }
 
     /// The object, to be looked at or made again.
-    #[must_use]
     pub fn restore(&self) -> Option<Value> {
         if let Some(object) = &self.object {
             return Some(object.clone());

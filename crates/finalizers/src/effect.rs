@@ -11,26 +11,19 @@ use mooring_workflow::{Authority, EffectResult};
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum Effect {
     /// Delete this very object; what it owns follows.
-    Delete {
-        /// Which.
-        target: Target,
-    },
+    Delete { target: Target },
     /// Remove finalizers of an object that is being deleted, if it is still as it was read.
     Strip {
-        /// Which.
         target: Target,
         /// The resource version that it was read with.
         version: String,
-        /// What is removed.
         removed: Vec<String>,
-        /// What stays.
         kept: Vec<String>,
         /// The object as it was.
         backup: Box<Backup>,
     },
     /// Let a workload have no pods.
     ScaleDown {
-        /// Which.
         target: Target,
         /// How many it had, for whoever wants it back.
         replicas: i64,
@@ -39,7 +32,6 @@ pub enum Effect {
 
 impl Effect {
     /// The object that is changed.
-    #[must_use]
     pub fn target(&self) -> &Target {
         match self {
             Self::Delete { target }
@@ -49,7 +41,6 @@ impl Effect {
     }
 
     /// What is done, for people.
-    #[must_use]
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Delete { .. } => "delete",
@@ -59,7 +50,6 @@ impl Effect {
     }
 
     /// What was refused, in a sentence that says what is needed.
-    #[must_use]
     pub fn refused(&self, status: u16, code: &str, message: &str) -> String {
         let target = self.target();
         if let Some(webhook) = webhook(message) {
@@ -109,7 +99,6 @@ fn webhook(message: &str) -> Option<&str> {
 }
 
 /// Why an effect did not come about; none if it did, or if nobody knows.
-#[must_use]
 pub fn why_not(effect: &Effect, result: &EffectResult) -> Option<String> {
     match result {
         EffectResult::Refused { status, code, message, .. } => {

@@ -33,7 +33,6 @@ fn is_bystander(name: &str) -> bool {
 /// A write that an object's `managedFields` name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldWrite {
-    /// The field manager.
     pub manager: String,
     /// When it last changed a field.
     pub at: Timestamp,
@@ -75,7 +74,6 @@ impl Writes {
 pub struct Lease {
     /// `NAMESPACE/NAME`.
     pub name: String,
-    /// The last renewal.
     pub renewed: Timestamp,
 }
 
@@ -137,7 +135,6 @@ impl OperatorEvent {
 pub struct Webhook {
     /// Its configuration, in words.
     pub name: String,
-    /// What answers it.
     pub backend: Backend,
 }
 

@@ -21,7 +21,6 @@ const MOST: u64 = 16 * 1024 * 1024;
 pub struct Revision {
     /// The secret that holds it.
     pub target: Target,
-    /// Its number.
     pub revision: u64,
     /// `deployed`, `superseded`, `uninstalling` …
     pub status: String,
@@ -41,14 +40,12 @@ pub struct Resource {
     pub kind: String,
     /// As the manifest says; none means the release's, if the kind has namespaces.
     pub namespace: Option<String>,
-    /// The name.
     pub name: String,
 }
 
 /// An object of a manifest that is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Made {
-    /// Which.
     pub target: Target,
     /// Whether it is being deleted.
     pub deleting: bool,
@@ -68,7 +65,6 @@ impl Made {
     }
 
     /// Whether it goes with the release: namespaces and definitions have steps of their own, which look first.
-    #[must_use]
     pub fn goes(&self) -> bool {
         self.ours && !matches!(self.target.resource.as_str(), "namespaces" | DEFINITIONS)
     }
@@ -76,7 +72,6 @@ impl Made {
 
 impl Revision {
     /// From a secret; none if it is no secret of Helm's.
-    #[must_use]
     pub fn read(secret: &Value) -> Option<Self> {
         if secret["type"] != TYPE {
             return None;

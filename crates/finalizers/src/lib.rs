@@ -14,12 +14,6 @@
 //! | [`shell`] | the cluster's API, and what an operator asks for |
 //! | [`report`] | what was done and what is left, for people and programs |
 
-#![allow(
-    missing_docs,
-    clippy::must_use_candidate,
-    reason = "a comment that repeats the name, and an attribute on every getter, hide the others"
-)]
-
 pub mod backup;
 pub mod checks;
 pub mod effect;

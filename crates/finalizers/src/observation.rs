@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::evidence::Writes;
 use super::target::Target;
 
-/// Where definitions are.
 pub(crate) const EXTENSIONS: &str = "/apis/apiextensions.k8s.io/v1";
 /// What they are called.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
@@ -17,9 +16,7 @@ pub(crate) const DAEMON_SETS: &str = "daemonsets.apps";
 /// A custom resource definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
-    /// The object.
     pub target: Target,
-    /// Its API group.
     pub group: String,
     /// The kind of its objects.
     pub kind: String,
@@ -34,7 +31,6 @@ pub struct Definition {
 
 impl Definition {
     /// From the API's JSON.
-    #[must_use]
     pub fn read(value: &Value) -> Option<Self> {
         let spec = &value["spec"];
         let versions = spec["versions"].as_array()?;
@@ -52,19 +48,16 @@ impl Definition {
     }
 
     /// Its name, which is also that of its resource.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.target.name
     }
 
     /// The path of its group and version.
-    #[must_use]
     pub fn root(&self) -> Option<String> {
         self.version.as_ref().map(|version| format!("/apis/{}/{version}", self.group))
     }
 
     /// The path of the list of its objects, over all namespaces.
-    #[must_use]
     pub fn list(&self) -> Option<String> {
         let plural = self.name().split('.').next().unwrap_or_default();
         self.root().map(|root| format!("{root}/{plural}"))
@@ -74,13 +67,10 @@ impl Definition {
 /// A custom resource, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Object {
-    /// Which.
     pub target: Target,
-    /// Its resource version.
     pub version: String,
     /// Whether it is being deleted.
     pub deleting: bool,
-    /// Its finalizers.
     pub finalizers: Vec<String>,
     /// Who wrote it, and when.
     #[serde(skip)]
@@ -89,7 +79,6 @@ pub struct Object {
 
 impl Object {
     /// From the API's JSON, or its metadata alone.
-    #[must_use]
     pub fn read(resource: &str, root: &str, value: &Value) -> Option<Self> {
         Some(Self {
             target: Target::of(resource, root, value)?,
@@ -101,7 +90,6 @@ impl Object {
     }
 
     /// This very object as it is now; none if it is another one by now.
-    #[must_use]
     pub fn renewed(&self, value: &Value) -> Option<Self> {
         let metadata = &value["metadata"];
         (metadata["uid"] == self.target.uid.as_str()).then_some(())?;
@@ -118,7 +106,6 @@ impl Object {
 /// A workload in the operator's namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Controller {
-    /// Which.
     pub target: Target,
     /// How many pods it shall have.
     pub wanted: i64,
@@ -130,7 +117,6 @@ pub struct Controller {
 
 impl Controller {
     /// From a Deployment, `StatefulSet` or `DaemonSet`.
-    #[must_use]
     pub fn read(resource: &str, value: &Value) -> Option<Self> {
         let number = |value: &Value| value.as_i64().unwrap_or(0);
         if resource == DAEMON_SETS {
@@ -151,13 +137,11 @@ impl Controller {
     }
 
     /// Returns true if it can be scaled to zero, which a `DaemonSet` cannot.
-    #[must_use]
     pub fn is_scalable(&self) -> bool {
         self.target.resource != DAEMON_SETS
     }
 
     /// Whether it acts, or may at any moment.
-    #[must_use]
     pub fn runs(&self) -> bool {
         self.wanted > 0 || self.replicas > 0
     }
@@ -166,7 +150,6 @@ impl Controller {
 /// A binding of a cluster role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
-    /// Which.
     pub target: Target,
     /// What it grants, and to whom, in words.
     pub grants: String,
@@ -174,7 +157,6 @@ pub struct Binding {
 
 impl Binding {
     /// From the API's JSON.
-    #[must_use]
     pub fn read(value: &Value) -> Option<Self> {
         let rbac = "rbac.authorization.k8s.io";
         let root = "/apis/rbac.authorization.k8s.io/v1";
@@ -196,10 +178,8 @@ impl Binding {
     }
 }
 
-/// A namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Namespace {
-    /// Which.
     pub target: Target,
     /// Whether it is being deleted.
     pub deleting: bool,
@@ -209,7 +189,6 @@ pub struct Namespace {
 
 impl Namespace {
     /// From the API's JSON.
-    #[must_use]
     pub fn read(value: &Value) -> Option<Self> {
         let conditions = value["status"]["conditions"].as_array();
         let held_by = conditions.map(Vec::as_slice).unwrap_or_default().iter().filter_map(|one| {

@@ -24,7 +24,6 @@ const PROTECTED: [&str; 5] = [
 pub struct Profile {
     /// Its name; the journal's name ends with it.
     pub name: String,
-    /// For people.
     #[serde(default)]
     pub description: String,
     /// API groups; their subgroups belong to them.
@@ -44,11 +43,9 @@ pub struct Profile {
     pub release: Option<Release>,
 }
 
-/// A Helm release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Release {
-    /// Its name.
     pub name: String,
     /// Where its secrets are; without it the profile's namespace.
     #[serde(default)]
@@ -79,16 +76,10 @@ pub enum ProfileError {
     Unknown(String),
     /// A text that is no profile.
     #[error("{file} is not a profile: {why}")]
-    Invalid {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        why: String,
-    },
+    Invalid { file: String, why: String },
 }
 
 impl Profile {
-    /// A built-in profile.
     pub fn named(name: &str) -> Result<Self, ProfileError> {
         let found = BUILT_IN.iter().find(|(known, _)| *known == name);
         let (name, text) = found.ok_or_else(|| ProfileError::Unknown(name.to_owned()))?;
@@ -189,13 +180,11 @@ impl Profile {
     }
 
     /// True for the groups of the profile and their subgroups.
-    #[must_use]
     pub fn has_group(&self, group: &str) -> bool {
         self.groups.iter().any(|own| is_within(group, own))
     }
 
     /// True if this finalizer may be removed.
-    #[must_use]
     pub fn lists(&self, finalizer: &str) -> bool {
         self.finalizers.iter().any(|listed| match listed.strip_suffix("/*") {
             Some(group) => {
@@ -206,19 +195,16 @@ impl Profile {
     }
 
     /// Where the journal is in a cluster.
-    #[must_use]
     pub fn config_map(&self) -> String {
         format!("finalizers-{}", self.name)
     }
 
     /// Returns where versions before 0.2 kept the journal, in `kube-system`.
-    #[must_use]
     pub(crate) fn former_config_map(&self) -> String {
         format!("mooring-finalizers-{}", self.name)
     }
 
     /// Returns true for workloads of the operator: those of its namespace, and those that are called after it.
-    #[must_use]
     pub(crate) fn has_workload(&self, workload: &Target) -> bool {
         let own = self.namespace.is_some() && self.namespace == workload.namespace;
         own || self.is_named_in(&workload.name)
@@ -226,7 +212,6 @@ impl Profile {
 
     /// Returns true if a name contains the operator's: the first label of one of its groups, as `cert-manager` of
     /// `cert-manager.io`. A label of less than four letters must be a whole word of the name.
-    #[must_use]
     pub fn is_named_in(&self, name: &str) -> bool {
         let whole =
             |word: &str| name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == word);

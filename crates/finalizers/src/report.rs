@@ -11,15 +11,12 @@ use mooring_workflow::journal::JournalError;
 use mooring_workflow::report::{History, StepReport};
 use mooring_workflow::{EffectResult, Phase, Step as _};
 
-/// How things stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// There was nothing to do.
     Clean,
-    /// Everything was removed.
     Acted,
-    /// Something is left.
     Leftovers,
     /// Nothing was begun, for a reason that `stopped` says.
     Refused,
@@ -32,13 +29,10 @@ pub enum Verdict {
 pub struct RunReport {
     /// `mooring.finalizers/v1`
     pub schema: &'static str,
-    /// How things stand.
     pub result: Verdict,
-    /// The profile's name.
     pub profile: String,
     /// The run; empty if none was begun.
     pub run: String,
-    /// The approved plan.
     pub plan_hash: String,
     /// When it began, and its last record.
     pub started: Option<Timestamp>,
@@ -54,10 +48,8 @@ pub struct RunReport {
     pub stopped: Option<String>,
 }
 
-/// One change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EffectReport {
-    /// When.
     pub at: Timestamp,
     /// What, to which object.
     pub what: String,
@@ -126,7 +118,6 @@ impl RunReport {
     }
 
     /// Lines for a terminal.
-    #[must_use]
     pub fn table(&self) -> String {
         let word = match self.result {
             Verdict::Clean => "clean, nothing to do",

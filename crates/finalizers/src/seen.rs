@@ -11,12 +11,10 @@ use super::observation::{Binding, Controller, Definition, Namespace, Object};
 use super::profile::Profile;
 use mooring_workflow::Reading;
 
-/// A question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
     /// All definitions of the cluster.
     Definitions,
-    /// The objects of a definition.
     Objects(Box<Definition>),
     /// One object, whole, by its path.
     Whole(String),
@@ -30,15 +28,12 @@ pub enum Query {
     Webhooks,
     /// A cluster role binding.
     Binding(String),
-    /// The release's revisions.
     Release,
     /// What of the newest revision's manifest is there.
     Made,
-    /// The operator's namespace.
     Namespace,
 }
 
-/// What was answered.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "each answers the question of its name")]
 pub enum Answer {
@@ -74,7 +69,6 @@ pub struct Seen {
 
 impl Seen {
     /// What must still be asked before everything is known that a profile speaks of; whole objects are not part of it.
-    #[must_use]
     pub fn missing(&self, profile: &Profile) -> Option<Query> {
         if !profile.groups.is_empty() {
             let Some(definitions) = &self.definitions else { return Some(Query::Definitions) };

@@ -11,7 +11,6 @@ use mooring_workflow::store::JournalPlace;
 /// What is removed, and how. It comes from the command line at every command, never from a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Which operator.
     pub profile: Profile,
     /// An operator that still runs is given time for its own teardown, and is then scaled to zero.
     pub scale_down: bool,
@@ -42,13 +41,11 @@ impl Default for Limits {
 
 impl Limits {
     /// How long an operator that runs may take for its own teardown: three of ten minutes.
-    #[must_use]
     pub fn teardown(&self) -> SignedDuration {
         (self.overall / 10) * 3
     }
 
     /// How long one step waits for what does not depend on us, so that none eats the time of all: two of ten minutes.
-    #[must_use]
     pub fn step(&self) -> SignedDuration {
         self.overall / 5
     }

@@ -47,8 +47,6 @@ impl mooring_workflow::Step for Step {
 }
 
 impl Step {
-    /// What it does.
-    #[must_use]
     pub fn what(self) -> &'static str {
         match self {
             Self::DeleteObjects => "delete the custom resources",

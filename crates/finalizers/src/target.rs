@@ -13,9 +13,7 @@ pub struct Target {
     /// The namespace; none for the cluster's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The name.
     pub name: String,
-    /// The identity.
     pub uid: String,
     /// Where the API has it.
     pub path: String,
@@ -40,7 +38,6 @@ impl Target {
     }
 
     /// The same from an object's metadata.
-    #[must_use]
     pub fn of(resource: &str, root: &str, object: &Value) -> Option<Self> {
         let text = |name: &str| object["metadata"][name].as_str().filter(|text| !text.is_empty());
         Some(Self::new(resource, root, text("namespace"), text("name")?, text("uid")?))

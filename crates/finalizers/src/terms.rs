@@ -24,7 +24,6 @@ impl Terms {
     }
 
     /// Returns true if the plan is about this object, or about one that was there before it under the same name.
-    #[must_use]
     pub fn covers(&self, target: &Target) -> bool {
         self.covered.contains(&target.path)
     }

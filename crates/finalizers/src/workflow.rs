@@ -88,7 +88,6 @@ pub struct Session {
     pub cluster: String,
     /// What is removed. A resumed run compares it, and acts on the profile of its own command line.
     pub profile: Box<Profile>,
-    /// The process.
     pub owner: Owner,
 }
 
@@ -111,7 +110,6 @@ pub enum Fact {
     Spared {
         /// Its path and identity.
         key: String,
-        /// Why.
         why: String,
     },
 }
@@ -127,18 +125,14 @@ pub struct Facts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
-    /// Nothing is left.
     Clean,
-    /// Something is left.
     Leftovers,
 }
 
 /// Something that is still there at the end, or of which nothing is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
-    /// The resource.
     pub resource: String,
-    /// The namespace, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// The name; `*` if it is not known which there are.

@@ -74,7 +74,6 @@ pub async fn client_by_file(path: &Path) -> Result<kube::Client, String> {
 
 /// A client, and what its cluster is called.
 pub struct Connection {
-    /// The client.
     pub client: kube::Client,
     /// The cluster of the kubeconfig's current context; none in a pod.
     pub cluster: Option<String>,

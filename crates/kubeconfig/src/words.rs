@@ -10,7 +10,6 @@ const MAX_MESSAGE: Limit = Limit::Chars(400);
 
 /// The failure with its causes, without control characters, not endless, and without anything that was read from a
 /// kubeconfig, a credential plugin or a proxy's address.
-#[must_use]
 pub fn words(error: &(dyn Error + 'static)) -> String {
     let causes = || std::iter::successors(Some(error), |&error| error.source());
     if let Some(bare) = causes().find_map(bare) {

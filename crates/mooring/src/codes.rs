@@ -8,7 +8,6 @@ use crate::cli::{CodesArguments, CodesCommand, ListFormat};
 use crate::failure::Failure;
 use crate::show;
 
-/// Runs the command.
 pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), Failure> {
     match &arguments.command {
         CodesCommand::List { os, all, output } => {

@@ -7,7 +7,6 @@ use crate::{
     bundle, codes, controller, demo, documents, explain, finalizers, repair, sim, trace, why,
 };
 
-/// Runs a command.
 pub(crate) fn run(command: Command) -> ExitCode {
     let done = match command {
         Command::Explain(arguments) => explain::explain(&arguments),

@@ -22,7 +22,6 @@ const MAX_BYTES: u64 = 256 << 20;
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
-/// Runs the command.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
     let what = arguments.what.as_str();

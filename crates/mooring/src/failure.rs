@@ -18,7 +18,6 @@ impl Failure {
         Self { text, exit_code: 3 }
     }
 
-    /// A guard refused.
     pub(crate) fn refused(text: String) -> Self {
         Self { text, exit_code: 4 }
     }
@@ -39,7 +38,6 @@ impl Failure {
         Self { text: format!("Azure: {error}"), exit_code }
     }
 
-    /// The sentence.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

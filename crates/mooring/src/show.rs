@@ -24,7 +24,6 @@ pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Data for programs.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::unreadable(error.to_string()))?;
@@ -61,7 +60,6 @@ pub(crate) fn nothing(recognized: &Recognized) -> String {
     lines.into()
 }
 
-/// The page of a cause.
 pub(crate) fn cause(page: &CausePage) -> String {
     let mut lines = Lines::default();
     lines.line(format_args!("{}: {}", page.reason, page.summary));
@@ -82,7 +80,6 @@ pub(crate) fn cause(page: &CausePage) -> String {
     lines.into()
 }
 
-/// For a terminal.
 pub(crate) fn table(diagnoses: &[Diagnosis]) -> String {
     let entries: Vec<String> = diagnoses.iter().map(entry).collect();
     entries.join("\n")

@@ -1,6 +1,5 @@
 //! How much faster than in Azure things happen, as an argument.
 
-/// Reads a speed.
 pub(crate) fn speed(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(speed),

@@ -31,7 +31,6 @@ pub fn escape_into(text: &mut String, value: &str, escape: Escape) {
 }
 
 /// Returns the length of one character inside a string, in bytes.
-#[must_use]
 pub fn escaped_len(character: char, escape: Escape) -> usize {
     match escape_of(character, escape) {
         Escaped::No => character.len_utf8(),

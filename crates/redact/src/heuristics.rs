@@ -2,7 +2,6 @@
 
 /// Returns true if a text contains a JWT, a bootstrap token (`abcdef.0123456789abcdef`) or a long run of base64 or
 /// hexadecimal digits.
-#[must_use]
 pub fn looks_secret(text: &str) -> bool {
     let runs = |fits: fn(u8) -> bool| text.as_bytes().split(move |b| !fits(*b));
     let jwt = runs(|b| b.is_ascii_alphanumeric() || b"._-=".contains(&b)).any(|run| {

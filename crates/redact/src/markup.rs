@@ -4,7 +4,6 @@
 use crate::printable;
 
 /// Returns `text` as text in Markdown, also in a table cell: nothing in it is markup, HTML or the end of a cell.
-#[must_use]
 pub fn markdown(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 8);
     for character in printable(text).chars() {
@@ -23,7 +22,6 @@ pub fn markdown(text: &str) -> String {
 }
 
 /// Returns `text` as a code span in Markdown, outside of tables.
-#[must_use]
 pub fn markdown_code(text: &str) -> String {
     let text = printable(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
@@ -35,14 +33,12 @@ pub fn markdown_code(text: &str) -> String {
 
 /// Returns true for a name that means nothing to a shell and is not taken for an option: letters, digits, `.`, `_`,
 /// `-`, `/`, `:`.
-#[must_use]
 pub fn is_plain_word(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':');
     !text.is_empty() && !text.starts_with('-') && text.chars().all(plain)
 }
 
 /// Returns `text` as one word of a suggested command: unchanged if it is plain, otherwise in single quotes.
-#[must_use]
 pub fn shell_word(text: &str) -> String {
     if is_plain_word(text) {
         return text.to_owned();

@@ -182,7 +182,6 @@ const DIRECTORIES: &[&str] =
 const SCHEMES: &[&str] = &["basic", "bearer", "digest", "negotiate", "ntlm", "sharedkey", "token"];
 
 /// Returns true if a value with this name may be a secret.
-#[must_use]
 pub fn names_secret(name: &str) -> bool {
     let plain = plain(name);
     // A certificate is public, but a value with that name often contains its key.

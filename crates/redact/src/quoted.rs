@@ -16,7 +16,6 @@ const ELLIPSIS: &str = "…";
 
 /// Returns the message with an ellipsis for every value of the input that it quotes: `invalid type: string "…",
 /// expected …` of a parser, `spec.x: Invalid value: "…": must be …` of an API server.
-#[must_use]
 pub fn drop_quoted_values(text: &str) -> Cow<'_, str> {
     if next_quote(text).is_none() {
         return Cow::Borrowed(text);

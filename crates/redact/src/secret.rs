@@ -19,13 +19,11 @@ pub struct Secret(String);
 
 impl Secret {
     /// The text itself. Never pass it to a log, an error, an event or a command line.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// Returns true if the text is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -49,13 +47,11 @@ pub struct ProxyUrl(String);
 
 impl ProxyUrl {
     /// The whole address, user information included.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// Returns true if the text is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -64,7 +60,6 @@ impl ProxyUrl {
     ///
     /// A password may hold an unescaped `/` or `@`, so everything from the scheme to the *last*
     /// `@` counts: hiding too much is harmless, hiding too little is not.
-    #[must_use]
     pub fn expose_user_info(&self) -> Option<&str> {
         self.split().map(|(_, user_info, _)| user_info)
     }
@@ -78,7 +73,6 @@ impl ProxyUrl {
     }
 
     /// Returns the address with a mask for its user information.
-    #[must_use]
     pub fn masked(&self) -> String {
         match self.split() {
             Some((scheme, _, rest)) => format!("{scheme}{MASK}{rest}"),

@@ -25,7 +25,6 @@ pub enum Limit {
 
 /// Returns true for characters that are not visible themselves and change what is: control characters, direction
 /// marks, zero-width and other format characters, line separators.
-#[must_use]
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -49,27 +48,23 @@ pub fn is_hidden(character: char) -> bool {
 }
 
 /// Returns `text` on one line, without hidden characters. Spaces are kept, so that columns stay aligned.
-#[must_use]
 pub fn printable(text: &str) -> String {
     let spaced = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
     spaced.filter(|c| !is_hidden(*c)).collect()
 }
 
 /// Returns the same for a text of several lines, whose line breaks are kept.
-#[must_use]
 pub fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns `text` on one line, without hidden characters and runs of spaces.
-#[must_use]
 pub fn one_line(text: &str) -> String {
     let text = printable(text);
     text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns `text`, cut to the limit; an ellipsis marks the cut.
-#[must_use]
 pub fn truncated(text: &str, max: Limit) -> Cow<'_, str> {
     let kept = match max {
         Limit::Bytes(max) if text.len() <= max => return Cow::Borrowed(text),
@@ -100,7 +95,6 @@ fn whole_words(text: &str, max: usize) -> &str {
 }
 
 /// Returns the name of a foreign object in printable ASCII, cut after 64 characters.
-#[must_use]
 pub fn identifier(text: &str) -> String {
     let mut safe = String::new();
     for character in text.chars() {
@@ -115,7 +109,6 @@ pub fn identifier(text: &str) -> String {
 
 /// Returns an error or message of another system on one line, without hidden characters, values that it quotes and
 /// likely secrets, cut to the limit.
-#[must_use]
 pub fn foreign(text: &str, max: Limit) -> String {
     truncated(&mask_line(&drop_quoted_values(&one_line(text))), max).into_owned()
 }
@@ -125,7 +118,6 @@ pub fn foreign(text: &str, max: Limit) -> String {
 pub struct Lines(String);
 
 impl Lines {
-    /// Adds one line.
     pub fn line(&mut self, text: impl Display) {
         self.0.push_str(&printable(&text.to_string()));
         self.0.push('\n');

@@ -35,12 +35,7 @@ pub enum BeginError {
     #[error(
         "the approved plan is {approved}, and the plan of now is {current}: something changed since it was approved"
     )]
-    PlanChanged {
-        /// What was approved.
-        approved: PlanHash,
-        /// What it is.
-        current: PlanHash,
-    },
+    PlanChanged { approved: PlanHash, current: PlanHash },
     /// The approval is too old, or of no plan that can be made now.
     #[error("the approval expired at {0}")]
     Expired(Timestamp),
@@ -87,7 +82,6 @@ pub fn begin(
 
 /// Who begins a run, and on what authority.
 pub struct Start {
-    /// The process.
     pub owner: Owner,
     /// Its approval of the plan.
     pub approval: Approval,
@@ -172,7 +166,6 @@ pub fn may_begin(
 
 /// The way out where the temporary pool names this journal and the journal does not hold its run: an older copy was
 /// restored, or the journal was deleted. None if the run is in another journal, or in this one.
-#[must_use]
 pub fn lost_run(records: &[Record], left: &StandIn, journal: &str) -> Option<String> {
     let known = records.iter().any(|record| left.run.as_deref() == Some(record.run.as_str()));
     if known || left.journal.as_deref() != Some(journal) {

@@ -19,72 +19,45 @@ const SCOPE_LOCKED: &str = "ScopeLocked";
 pub enum Effect {
     /// Abort the latest operation of a cluster or pool; `operation` is the one that it was seen to be.
     AbortOperation {
-        /// Where.
         scope: Scope,
-        /// Which.
         operation: String,
         /// When the guards were judged right before. Older journals do not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         judged: Option<Timestamp>,
     },
-    /// Make a pool.
     PutPool {
-        /// Its name.
         pool: String,
-        /// The request body.
         body: Value,
         /// Only if there is none of its name, or the very one that was looked at. Older journals do not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Only>,
     },
-    /// Delete a pool.
     DeletePool {
-        /// Its name.
         pool: String,
         /// Only if the resource still has this version.
         if_match: Option<String>,
     },
     /// Keep new pods off a node.
-    Cordon {
-        /// The node's name.
-        node: String,
-        /// The node's identity.
-        uid: String,
-    },
+    Cordon { node: String, uid: String },
     /// Let pods on a node again.
-    Uncordon {
-        /// The node's name.
-        node: String,
-        /// The node's identity.
-        uid: String,
-    },
+    Uncordon { node: String, uid: String },
     /// Ask for a pod to leave, as far as budgets allow.
     Evict {
-        /// Namespace.
         namespace: String,
-        /// Name.
         pod: String,
         /// Identity: a pod of the same name may be another one.
         uid: String,
     },
     /// Delete a pod in spite of its budgets, for the recorded reason.
     DeletePod {
-        /// Namespace.
         namespace: String,
-        /// Name.
         pod: String,
-        /// Identity.
         uid: String,
         /// Why this was allowed.
         reason: String,
     },
     /// Merge a tag into the cluster's, which makes the service reconcile it.
-    TagCluster {
-        /// The tag's name.
-        name: String,
-        /// The tag's value.
-        value: String,
-    },
+    TagCluster { name: String, value: String },
 }
 
 /// Under which condition a pool is written.

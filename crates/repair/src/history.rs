@@ -15,13 +15,9 @@ use mooring_workflow::EffectResult;
 /// One run in short.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// Its id.
     pub run: String,
-    /// The pool.
     pub pool: String,
-    /// When it began.
     pub started: Timestamp,
-    /// Its last record.
     pub last: Timestamp,
     /// The last step that was reached.
     pub step: Option<Step>,
@@ -34,7 +30,6 @@ pub struct RunSummary {
 }
 
 /// The runs of a journal, oldest first.
-#[must_use]
 pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
     let mut runs: Vec<RunSummary> = Vec::new();
     // The deletion before the last one that was tried, which counts again if that one was refused.
@@ -88,7 +83,6 @@ const KEPT: usize = 8;
 
 /// How many of the last records a journal must keep when a new run begins: the last runs, and all that the breaker
 /// counts.
-#[must_use]
 pub fn retained(records: &[Record], now: Timestamp) -> usize {
     let runs = summaries(records);
     let counts = |id: &str| {
@@ -99,7 +93,6 @@ pub fn retained(records: &[Record], now: Timestamp) -> usize {
 }
 
 /// Why a pool may not be recreated once more now: a fault that comes back is not cured by a third time.
-#[must_use]
 pub fn breaker(runs: &[RunSummary], pool: &str, now: Timestamp) -> Option<String> {
     let recent = runs
         .iter()

@@ -19,12 +19,6 @@
 //! Decisions are pure; only [`shell`] touches anything. The engine, the journal and its stores are in
 //! `mooring-workflow`.
 
-#![allow(
-    missing_docs,
-    clippy::must_use_candidate,
-    reason = "a comment that repeats the name, and an attribute on every getter, hide the others"
-)]
-
 pub mod begin;
 pub mod checks;
 pub mod effects;

@@ -20,25 +20,21 @@ const APPROVAL_VERSION: &str = "v2:";
 
 /// The value of [`APPROVAL_TAG`]. Only the permission to write the agent pool or the managed cluster sets it, so that it
 /// vouches for a plan that anyone with access to the journal could have changed.
-#[must_use]
 pub fn approval_tag(plan: &PlanHash) -> String {
     format!("{APPROVAL_VERSION}{plan}")
 }
 
 /// The plan that a value of [`APPROVAL_TAG`] names.
-#[must_use]
 pub fn approved_plan(tag: &str) -> Option<PlanHash> {
     tag.strip_prefix(APPROVAL_VERSION)?.parse().ok()
 }
 
 /// The name of the `ConfigMap` with a pool's journal.
-#[must_use]
 pub fn config_map(pool: &str) -> String {
     format!("repair-{pool}")
 }
 
 /// Where Mooring 0.1 kept a pool's journal: namespace and name. It is reported, and never continued.
-#[must_use]
 pub fn config_map_of_0_1(pool: &str) -> (&'static str, String) {
     ("kube-system", format!("mooring-repair-{pool}"))
 }
@@ -47,7 +43,6 @@ pub fn config_map_of_0_1(pool: &str) -> (&'static str, String) {
 ///
 /// `system` has the name that operators know. For others a hash keeps within the lower-case characters that AKS allows:
 /// twelve (`tmp` and at most seven digits), or six for Windows (`t` and five digits).
-#[must_use]
 pub fn temporary_pool(pool: &str, windows: bool) -> String {
     if pool == "system" {
         return "systmp".to_owned();

@@ -15,22 +15,18 @@ const DELETE_POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// The managed cluster.
     Cluster,
-    /// One pool.
     Pool(String),
 }
 
 /// The operation that is under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Running {
-    /// None.
     Nothing,
     /// This one, and no other.
     One {
         /// Its id, as the operations endpoint or the activity log has it.
         id: String,
-        /// Since when.
         started: Timestamp,
         /// What it belongs to.
         scope: Scope,
@@ -44,7 +40,6 @@ pub enum Running {
 ///
 /// Taking the newest *cluster write* instead, as has been done, ages the wrong operation when a pool
 /// operation is what runs, and a young healthy one is aborted.
-#[must_use]
 pub fn running(seen: &Seen) -> Running {
     let busy = match busy(seen) {
         Ok(false) => return Running::Nothing,
@@ -67,7 +62,6 @@ pub fn running(seen: &Seen) -> Running {
 }
 
 /// True if this very operation is the one that runs.
-#[must_use]
 pub fn is_running(seen: &Seen, scope: &Scope, operation: &str) -> bool {
     matches!(running(seen), Running::One { id, scope: found, .. } if id == operation && found == *scope)
 }
@@ -107,7 +101,6 @@ fn id_of(event: &ActivityEvent) -> &str {
 }
 
 /// True if the cluster is busy and these events do not tell with what.
-#[must_use]
 pub fn is_untold(cluster: &Cluster, events: &[ActivityEvent]) -> bool {
     !is_settled(cluster) && open(cluster, events).is_empty()
 }
@@ -134,7 +127,6 @@ fn open<'e>(cluster: &Cluster, events: &'e [ActivityEvent]) -> Vec<(&'e Activity
 }
 
 /// How often a pool was deleted within a day, as the activity log has it: whoever did it, and whatever journal they kept.
-#[must_use]
 pub fn deletions(seen: &Seen, pool: &str, now: Timestamp) -> Reading<usize> {
     let unread = || Reading::Failed("was not read".to_owned());
     let Some(cluster) = seen.cluster.as_ref().and_then(Reading::known) else { return unread() };
@@ -170,7 +162,6 @@ fn scope(event: &ActivityEvent, cluster: &str) -> Option<Scope> {
     }
 }
 /// When the activity log shows that an operation of the cluster or the pool was aborted, at `since` or after it.
-#[must_use]
 pub fn aborted(seen: &Seen, pool: &str, since: Timestamp) -> Option<Timestamp> {
     let cluster = seen.cluster.as_ref()?.known()?;
     let events = seen.events.as_ref()?.known()?;

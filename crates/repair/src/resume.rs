@@ -38,7 +38,6 @@ pub enum Footing {
 }
 
 /// What the run of a journal can rely on, given the live pools.
-#[must_use]
 pub fn footing(state: &Run, pools: &[Pool]) -> Footing {
     if state.phase == Phase::Aborting {
         return Footing::Harmless;
@@ -80,9 +79,7 @@ pub enum Consent {
 /// A plan that was made from live state just now, with the guards of the same reading.
 #[derive(Clone, Copy)]
 pub struct Fresh<'a> {
-    /// The plan.
     pub plan: &'a Plan,
-    /// The guards.
     pub guards: &'a [CheckResult],
 }
 
@@ -93,7 +90,6 @@ pub struct Grant {
     pub plan: Arc<Document>,
     /// Overrides of this process alone.
     pub overrides: BTreeMap<String, String>,
-    /// On what authority.
     pub approval: Approval,
 }
 
@@ -109,7 +105,6 @@ pub enum ResumeError {
     /// Another version made the plan.
     #[error("the plan was made by Mooring {0}; this is {version}", version = VERSION)]
     OtherVersion(String),
-    /// It is too late.
     #[error("the approval of this run ended at {0}")]
     TooLate(Timestamp),
     /// The command line lacks or changes what the plan has.
@@ -127,7 +122,6 @@ pub enum ResumeError {
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The overrides of a command line that the plan does not have.
-#[must_use]
 pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<String, String> {
     let known = &plan.settings.overrides;
     let further =

@@ -135,7 +135,6 @@ pub fn temporary(
 }
 
 /// As many nodes as the pool has, else as it must have, else one: what it carried must fit.
-#[must_use]
 pub fn temporary_count(count: Option<i64>, min_count: Option<i64>) -> i64 {
     [count, min_count].into_iter().flatten().find(|number| *number > 0).unwrap_or(1)
 }
@@ -155,7 +154,6 @@ pub fn intent_of(pool: &Value) -> Result<Value, SanitiseError> {
 /// Members of `wanted` that the re-read pool does not have as they were asked for, as pointers.
 ///
 /// Members that the service added are no difference: it fills in defaults.
-#[must_use]
 pub fn differences(wanted: &Value, found: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     compare(wanted, found, &mut String::new(), &mut paths);

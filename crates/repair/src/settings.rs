@@ -14,13 +14,10 @@ use mooring_workflow::store::JournalPlace;
 /// Which pool of which cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// The subscription's id.
     pub subscription: String,
     /// The cluster's resource group.
     pub resource_group: String,
-    /// The cluster's name.
     pub cluster: String,
-    /// The pool's name.
     pub pool: String,
 }
 
@@ -37,7 +34,6 @@ pub enum VersionPolicy {
 
 impl VersionPolicy {
     /// The value of `--kubernetes-version`.
-    #[must_use]
     pub fn flag(self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -62,7 +58,6 @@ pub enum BudgetPolicy {
 /// How long things may take. All of them end in a state that can be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The whole run.
     pub overall: SignedDuration,
     /// A running operation younger than this is never fought.
     pub operation_age: SignedDuration,
@@ -72,7 +67,6 @@ pub struct Limits {
     pub settle: SignedDuration,
     /// Waiting for a pool operation and its nodes.
     pub pool: SignedDuration,
-    /// Draining one pool.
     pub drain: SignedDuration,
     /// Waiting for evicted pods to run elsewhere.
     pub placement: SignedDuration,
@@ -98,11 +92,9 @@ impl Default for Limits {
 /// Everything that a run needs to know and that is recorded at its start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Which pool.
     pub target: Target,
     /// How many operations must have failed.
     pub fail_threshold: u32,
-    /// Over which time.
     pub fail_window: SignedDuration,
     /// With which errors, and what else shows a wedge.
     #[serde(default)]
@@ -123,7 +115,6 @@ pub struct Settings {
 }
 
 /// The place as the temporary pool's tag names it, so that an operator who finds the pool finds the journal.
-#[must_use]
 pub fn pointer(place: &JournalPlace, pool: &str) -> String {
     match place {
         JournalPlace::ConfigMap(namespace) => format!("configmap/{namespace}/{}", config_map(pool)),
@@ -144,7 +135,6 @@ pub enum SettingsError {
     /// A number is not a number above zero.
     #[error("{name} ({flag}) must be a whole number from 1 to 4294967295, not '{value}'", flag = flag(name))]
     Number {
-        /// The variable.
         name: &'static str,
         /// What it holds, made safe to print.
         value: String,
@@ -158,7 +148,6 @@ pub enum SettingsError {
     /// An override has no reason.
     #[error("an override needs a reason: --override {0}=REASON")]
     NoReason(String),
-    /// A wedge state that is not one.
     #[error("'{0}' cannot be a wedge state; Canceled, Failed, Updating and Upgrading can")]
     WedgeState(String),
 }

@@ -28,13 +28,10 @@ pub struct Signatures {
     pub signatures: Vec<Signature>,
 }
 
-/// One known defect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Signature {
-    /// Its name.
     pub name: String,
-    /// For people.
     #[serde(default)]
     pub description: String,
     /// Errors of failed writes; each alone suffices.
@@ -119,13 +116,11 @@ impl Signatures {
 
 impl Signature {
     /// Returns true if one of the errors matches.
-    #[must_use]
     pub fn matches(&self, codes: &[String], messages: &[String]) -> bool {
         self.errors.iter().any(|error| error.matches(codes, messages))
     }
 
     /// Returns the words for the errors: their codes, or the name where a code is not given.
-    #[must_use]
     pub fn label(&self) -> String {
         let codes: Vec<&str> =
             self.errors.iter().filter_map(|error| error.code.as_deref()).collect();

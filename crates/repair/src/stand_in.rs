@@ -15,7 +15,6 @@ use mooring_workflow::approval::PlanHash;
 /// Where it stands, a run is not over, whoever knows of it, or it ended without its pool's work being done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StandIn {
-    /// The pool's name.
     pub pool: String,
     /// The run that made it.
     pub run: Option<String>,
@@ -31,7 +30,6 @@ pub struct StandIn {
 
 impl StandIn {
     /// The one that stands in for the pool of this name.
-    #[must_use]
     pub fn of(pools: &[Pool], source: &str) -> Option<Self> {
         // The source may be gone, and with it whether it ran Windows.
         let names = [false, true].map(|windows| temporary_pool(source, windows));
@@ -51,7 +49,6 @@ impl StandIn {
 
 impl StandIn {
     /// What it is, and what to do about it.
-    #[must_use]
     pub fn and_now(&self) -> String {
         format!(
             "{self}; look at that run first (`status --all` with its journal): if it is not over, `resume` with that journal \

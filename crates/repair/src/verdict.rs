@@ -22,15 +22,12 @@ pub enum Verdict {
 /// What `detect` found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detection {
-    /// All together.
     pub verdict: Verdict,
-    /// One by one.
     pub guards: Vec<CheckResult>,
 }
 
 impl Detection {
     /// False if the cluster is known to be in a state in which nothing is repaired.
-    #[must_use]
     pub fn cluster_allows(&self) -> bool {
         !self
             .guards
@@ -44,7 +41,6 @@ const SIGNS: [&str; 3] = [MISSING_NODES, FAILING_WRITES, POOL_STATE];
 
 /// The verdict that holds whatever the unknown guards would turn out to be; *unknown* if it depends on them.
 /// Overrides do not count here: they change what is done, not what is.
-#[must_use]
 pub fn verdict(guards: &[CheckResult]) -> Verdict {
     let is_sign = |guard: &&CheckResult| SIGNS.contains(&guard.name.as_str());
     let is = |outcome| move |guard: &CheckResult| guard.outcome == outcome;

@@ -134,9 +134,7 @@ pub struct Session {
     pub overrides: BTreeMap<String, String>,
     /// On what authority it acts.
     pub approval: Approval,
-    /// The process.
     pub owner: Owner,
-    /// Where this journal is.
     pub journal: JournalPlace,
     /// How long the process may take.
     pub overall: SignedDuration,
@@ -146,7 +144,6 @@ pub struct Session {
 
 impl Session {
     /// Returns the settings that hold for this process.
-    #[must_use]
     pub fn settings(&self) -> Settings {
         let mut settings = self.plan.settings.clone();
         for (name, reason) in &self.overrides {
@@ -176,7 +173,6 @@ impl mooring_workflow::Session for Session {
 pub enum Fact {
     /// How many pods of each controller served before a drain.
     Workloads {
-        /// Before which step.
         step: Step,
         /// By the controller's identity.
         workloads: BTreeMap<String, Workload>,
@@ -190,7 +186,6 @@ pub enum Fact {
 pub struct Workload {
     /// `namespace/kind/name`.
     pub name: String,
-    /// How many served.
     pub serving: usize,
 }
 
@@ -217,7 +212,6 @@ pub enum Finish {
     Repaired,
     /// There was nothing to do, or no longer.
     NothingToDo,
-    /// A guard refused.
     Refused,
     /// What could be undone was undone.
     Aborted,
@@ -258,7 +252,6 @@ impl mooring_workflow::workflow::Reason for Reason {
 
 /// Questions that only a repair asks of its run.
 pub trait RepairRun {
-    /// The pool's name.
     fn pool(&self) -> &str;
     /// The temporary pool's name.
     fn temporary(&self) -> String;

@@ -71,7 +71,6 @@ fn forged(cloud: &Cloud, lines: &Lines) -> Option<Vec<Record>> {
     Some(records)
 }
 
-/// Other values for one value.
 fn others(value: &Value) -> Vec<Value> {
     match value {
         Value::Null => vec![json!("x")],

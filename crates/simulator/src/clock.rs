@@ -88,7 +88,6 @@ impl<M: Model> Shared<M> {
     }
 
     /// Starts whatever happens by itself, on the current runtime, until the returned value is dropped.
-    #[must_use]
     pub fn start(&self) -> Running {
         Running(tokio::spawn(self.clone().run()))
     }

@@ -7,12 +7,6 @@
 //!
 //! The crate knows the node's contract and nothing else of Mooring, so that it cannot share its mistakes.
 
-#![allow(
-    missing_docs,
-    clippy::must_use_candidate,
-    reason = "a comment adds what a name does not say, and a getter needs no attribute"
-)]
-
 pub mod azure;
 pub mod clock;
 pub mod cluster;

@@ -22,9 +22,7 @@ const ITS_OWN: [&str; 4] = [".google.com", ".googleapis.com", ".gstatic.com", ".
 /// Which colours the reader prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// Dark on light.
     Light,
-    /// Light on dark.
     Dark,
 }
 

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
 
 /// Finds `kubectl`: the one that the tests install, or else the first on `PATH`.
-#[must_use]
 pub fn find_kubectl() -> Option<PathBuf> {
     let installed = std::env::var_os(ENVIRONMENT).map(|place| PathBuf::from(place).join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -31,10 +31,8 @@ pub enum StartError {
     /// Files, ports and processes.
     #[error("cannot prepare the server: {0}")]
     Io(#[from] std::io::Error),
-    /// Certificates.
     #[error("cannot make certificates: {0}")]
     Certificates(#[from] rcgen::Error),
-    /// The client for it.
     #[error("cannot make a client: {0}")]
     Client(String),
     /// It ended, or did not become ready in time.
@@ -185,43 +183,34 @@ impl RealCluster {
     }
 
     /// The text of a kubeconfig for this user.
-    #[must_use]
     pub fn kubeconfig(&self, user: &str) -> String {
         kubeconfig(&self.url, &self.authority, user)
     }
 
-    /// Where it listens.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
     /// The certificate authority to trust, in PEM.
-    #[must_use]
     pub fn authority(&self) -> &str {
         &self.authority
     }
 
     /// What it calls itself, such as `v1.20.2`.
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
     /// The minor version, by which tests decide what they can ask for.
-    #[must_use]
     pub fn minor(&self) -> u32 {
         self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)
     }
 
     /// The folder of its files, logs among them.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The server's process.
-    #[must_use]
     pub fn process(&self) -> u32 {
         self.apiserver.id()
     }

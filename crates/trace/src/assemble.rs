@@ -22,7 +22,6 @@ const SAME_STEP: SignedDuration = SignedDuration::from_millis(5);
 const SAME_AGENT: SignedDuration = SignedDuration::from_secs(2);
 
 /// The timelines of all nodes in these files, by name.
-#[must_use]
 pub fn read(files: &[File]) -> Vec<Timeline> {
     let nodes = files::by_node(files);
     let is_only = nodes.len() == 1;
@@ -43,7 +42,6 @@ impl Timeline {
     }
 
     /// Whether nothing at all is known.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
             && self.exit_code.is_none()

@@ -18,13 +18,11 @@ pub struct Chart {
 /// A row of a chart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
-    /// Beside the bars.
     pub label: String,
     /// How deep the label is indented.
     pub indent: usize,
     /// Whether the label stands out.
     pub strong: bool,
-    /// What is drawn.
     pub bars: Vec<Bar>,
     /// Behind the last bar.
     pub note: String,
@@ -39,7 +37,6 @@ pub struct Bar {
     pub from: f64,
     /// Seconds from the beginning of the axis.
     pub to: f64,
-    /// How it looks.
     pub tone: Tone,
     /// Whether it gets an outline: the longest chain.
     pub outlined: bool,
@@ -48,18 +45,13 @@ pub struct Bar {
 /// How a bar looks. Each differs by more than its colour, or is told by the row's note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// What is usual.
     #[default]
     Plain,
-    /// Surroundings.
     Calm,
-    /// Slower than most.
     Slow,
-    /// Ended badly.
     Failed,
     /// Went well at last.
     Good,
-    /// Never ended: hatched.
     Open,
     /// Nothing happened: dashed outline.
     Empty,
@@ -93,7 +85,6 @@ const NOTE_CHARACTER: f64 = 6.0;
 const MOST_ROWS: usize = 400;
 
 /// The chart as HTML with an inline SVG.
-#[must_use]
 pub fn svg(chart: &Chart) -> String {
     let rows = &chart.rows[..chart.rows.len().min(MOST_ROWS)];
     let left_out = chart.rows.len() - rows.len();
@@ -214,7 +205,6 @@ fn ticks(seconds: f64) -> impl Iterator<Item = f64> {
 }
 
 /// `850 ms`, `3.3 s`, `47 s`, `2 min 5 s`, `1 h 3 min`.
-#[must_use]
 pub fn span_of_time(seconds: f64) -> String {
     let rounded = |unit: f64| (seconds / unit).round();
     if !seconds.is_finite() || seconds <= 0.0 {

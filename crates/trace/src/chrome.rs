@@ -5,8 +5,6 @@ use serde_json::{Value, json};
 
 use crate::timeline::{Span, Status, Timeline};
 
-/// The document.
-#[must_use]
 pub fn to_json(timelines: &[Timeline]) -> String {
     let mut events = Vec::new();
     for (process, timeline) in (1_u32..).zip(timelines) {

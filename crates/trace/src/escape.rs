@@ -5,7 +5,6 @@ use mooring_redact::is_hidden;
 /// `text` as the content of an element, or of an attribute in either kind of quotes.
 ///
 /// What steers a terminal or turns the direction of writing has no business in a page either, and is left out.
-#[must_use]
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 16);
     for character in text.chars() {

@@ -17,8 +17,6 @@ pub enum System {
 }
 
 impl System {
-    /// For people.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ubuntu2204 => "Ubuntu 22.04",
@@ -47,9 +45,7 @@ impl System {
 pub struct Figures {
     /// The step, without `AKS.CSE.` and without what calls it.
     pub step: &'static str,
-    /// The system.
     pub system: System,
-    /// Half of them.
     pub p50: f64,
     /// 95 of a hundred.
     pub p95: f64,
@@ -114,7 +110,6 @@ pub struct Comparison {
 /// How fast a step was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// As most are.
     Usual,
     /// Slower than 95 of a hundred, or than the tests' limit.
     Slow,
@@ -123,8 +118,6 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Usual => "usual",
@@ -135,7 +128,6 @@ impl Pace {
 }
 
 /// Compares a step by its name and seconds.
-#[must_use]
 pub fn compare(name: &str, seconds: f64, system: System) -> Comparison {
     let last = name.rsplit('.').next().unwrap_or(name);
     let of = |system| FIELD.iter().find(|figures| figures.step == last && figures.system == system);

@@ -49,7 +49,6 @@ const ANCHORS: [&str; 6] = [
 ];
 
 /// Whether a file of this path may tell something of a node; others need not be read.
-#[must_use]
 pub fn is_wanted(path: &str) -> bool {
     content(&File { path: path.to_owned(), bytes: Vec::new() }, false) != Content::Other
 }

@@ -16,7 +16,6 @@ use crate::waterfall;
 const LONGEST_LINKS: usize = 8;
 
 /// The page of these nodes.
-#[must_use]
 pub fn page(timelines: &[Timeline]) -> String {
     let title = match timelines {
         [one] if one.outcome == Outcome::Failed => format!("Why {} did not come up", one.node),
@@ -46,7 +45,6 @@ pub fn page(timelines: &[Timeline]) -> String {
 }
 
 /// The cause, and the figures that matter most.
-#[must_use]
 pub fn summary(timeline: &Timeline) -> String {
     let mut html = headline(timeline);
     let mut cards = Vec::new();
@@ -240,7 +238,6 @@ fn words(span: &Span) -> String {
     words
 }
 
-/// For people.
 pub(crate) fn told_by(source: Source) -> &'static str {
     match source {
         Source::Event => "event",

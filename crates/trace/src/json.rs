@@ -11,7 +11,6 @@ use crate::timeline::{Span, Timeline};
 pub const SCHEMA: &str = "mooring.trace/v1";
 
 /// The document. Members are only ever added.
-#[must_use]
 pub fn to_json(timelines: &[Timeline]) -> String {
     let nodes: Vec<Value> = timelines.iter().map(node).collect();
     let document = json!({"schema": SCHEMA, "figures": SOURCE, "nodes": nodes});

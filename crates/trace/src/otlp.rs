@@ -8,8 +8,6 @@ use serde_json::{Value, json};
 
 use crate::timeline::{Outcome, Span, Status, Timeline};
 
-/// The document.
-#[must_use]
 pub fn to_json(timelines: &[Timeline]) -> String {
     let resources: Vec<Value> = timelines.iter().map(resource).collect();
     let document = json!({"resourceSpans": resources});

@@ -21,7 +21,6 @@ pub struct Page {
 }
 
 impl Page {
-    /// An empty page.
     #[must_use]
     pub fn new(title: &str) -> Self {
         Self {
@@ -53,8 +52,6 @@ impl Page {
         self
     }
 
-    /// The whole document.
-    #[must_use]
     pub fn finish(&self) -> String {
         let title = escape(&self.title);
         let mut html = format!(
@@ -82,16 +79,12 @@ impl Page {
 /// How a message in a box is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// All is well.
     Good,
-    /// Something failed.
     Bad,
-    /// Neither.
     Plain,
 }
 
 /// A box with a headline and HTML below it.
-#[must_use]
 pub fn notice(mood: Mood, headline: &str, html: &str) -> String {
     let (class, sign) = match mood {
         Mood::Good => ("good", "✓ "),
@@ -105,7 +98,6 @@ pub fn notice(mood: Mood, headline: &str, html: &str) -> String {
 }
 
 /// Short facts side by side: name, value, and a remark below it.
-#[must_use]
 pub fn facts(facts: &[(&str, String, String)]) -> String {
     let mut html = String::from("<dl class=\"facts\">\n");
     for (name, value, remark) in facts {
@@ -141,7 +133,6 @@ impl From<&str> for Cell {
 }
 
 /// A table with a caption that says what it shows; both may scroll sideways on a small screen.
-#[must_use]
 pub fn table(caption: &str, headings: &[&str], rows: &[Vec<Cell>]) -> String {
     let mut html = format!(
         "<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",

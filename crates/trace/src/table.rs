@@ -14,8 +14,6 @@ const NAME: usize = 46;
 /// How many links of the longest chain, and how many silences, are listed.
 const LISTED: usize = 5;
 
-/// The text.
-#[must_use]
 pub fn table(timelines: &[Timeline]) -> String {
     if timelines.is_empty() {
         return "There is nothing of a node's bootstrap in this.\n".to_owned();

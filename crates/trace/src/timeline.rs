@@ -5,7 +5,6 @@ use mooring_diagnosis::Diagnosis;
 
 use crate::field::Comparison;
 
-/// One node's bootstrap.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     /// What the node is called: its host name if a log tells it, else the folder that it was found in.
@@ -24,7 +23,6 @@ pub struct Timeline {
     pub chain: Vec<usize>,
     /// Stretches of which nothing tells.
     pub gaps: Vec<Gap>,
-    /// Why it failed.
     pub diagnosis: Option<Diagnosis>,
     /// The attempt before this one, whose report was kept.
     pub earlier: Option<Attempt>,
@@ -37,7 +35,6 @@ pub struct Timeline {
 impl Timeline {
     /// The spans as people read them: the system's way up, then the bootstrap, then what ran beside it, each in the
     /// order of time. Indices into `spans`.
-    #[must_use]
     pub fn shown(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.spans.len()).collect();
         order.sort_by_key(|&index| match self.spans[index].kind {
@@ -49,7 +46,6 @@ impl Timeline {
     }
 
     /// What a span is called below its parent: a part of a step is named after it, and the rest is enough.
-    #[must_use]
     pub fn label(&self, index: usize) -> &str {
         let span = &self.spans[index];
         let name = span.short_name();
@@ -62,21 +58,17 @@ impl Timeline {
 /// From when to when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// The first instant.
     pub begin: Timestamp,
-    /// The last instant.
     pub end: Timestamp,
 }
 
 impl Extent {
     /// Seconds from the beginning to an instant.
-    #[must_use]
     pub fn seconds_to(&self, at: Timestamp) -> f64 {
         at.duration_since(self.begin).as_secs_f64()
     }
 
     /// How long all of it took.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.seconds_to(self.end)
     }
@@ -94,8 +86,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
@@ -112,11 +102,9 @@ pub struct Span {
     pub name: String,
     /// What sort of thing it is.
     pub kind: Kind,
-    /// When it began.
     pub start: Timestamp,
     /// When it ended; the end of the bootstrap if it never did.
     pub end: Timestamp,
-    /// How it ended.
     pub status: Status,
     /// Where it was read; several if they agree.
     pub sources: Vec<Source>,
@@ -134,13 +122,11 @@ pub struct Span {
 
 impl Span {
     /// How long it took.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.end.duration_since(self.start).as_secs_f64()
     }
 
     /// The name without the family's prefix that all have.
-    #[must_use]
     pub fn short_name(&self) -> &str {
         let name = self.name.as_str();
         ["AKS.CSE.", "AKS.AKSNodeController.", "AKS."]
@@ -155,7 +141,6 @@ impl Span {
 pub enum Kind {
     /// The system's own way up: kernel, cloud-init, network, guest agent, kubelet.
     Boot,
-    /// The node agent.
     Agent,
     /// The scripts as a whole.
     Run,
@@ -166,8 +151,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Boot => "boot",
@@ -193,8 +176,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -216,7 +197,6 @@ pub enum Source {
     Report,
     /// The agent's own log.
     AgentLog,
-    /// cloud-init's log.
     CloudInit,
     /// The extension handler's log.
     Handler,
@@ -225,8 +205,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Event => "event",
@@ -243,17 +221,14 @@ impl Source {
 /// An earlier attempt to bootstrap the node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
-    /// Its exit code.
     pub exit_code: Option<i64>,
     /// When its scripts started, in their own words.
     pub started: Option<String>,
-    /// Why it failed.
     pub diagnosis: Option<Diagnosis>,
 }
 
 impl Attempt {
     /// The attempt in a sentence.
-    #[must_use]
     pub fn summary(&self) -> String {
         let code =
             self.exit_code.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
@@ -267,7 +242,6 @@ impl Attempt {
 /// The step that was running at the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Running {
-    /// Its name.
     pub name: String,
     /// Its span, if it is known when it began.
     pub span: Option<usize>,
@@ -280,17 +254,14 @@ pub struct Running {
 pub struct Gap {
     /// When the silence began.
     pub start: Timestamp,
-    /// When it ended.
     pub end: Timestamp,
     /// What had happened last.
     pub after: String,
-    /// What happened next.
     pub before: String,
 }
 
 impl Gap {
     /// How long it was.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.end.duration_since(self.start).as_secs_f64()
     }
@@ -299,8 +270,6 @@ impl Gap {
 /// A file that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Which.
     pub path: String,
-    /// Why.
     pub why: String,
 }

@@ -7,7 +7,6 @@ use crate::field::Pace;
 use crate::timeline::{Extent, Gap, Kind, Outcome, Span, Status, Timeline};
 
 /// The picture, as a fragment for a [`crate::page::Page`], with a legend below it.
-#[must_use]
 pub fn svg(timeline: &Timeline) -> String {
     format!("{}{}", bars::svg(&chart(timeline)), LEGEND)
 }
@@ -23,7 +22,6 @@ const LEGEND: &str = r#"<ul class="legend">
 "#;
 
 /// The rows of a timeline.
-#[must_use]
 pub fn chart(timeline: &Timeline) -> Chart {
     let Some(extent) = timeline.extent else {
         return Chart {
@@ -105,7 +103,6 @@ pub(crate) fn note(span: &Span) -> String {
     note
 }
 
-/// All silences in one row.
 fn silence(timeline: &Timeline, extent: Extent) -> Option<Row> {
     let longest = timeline.gaps.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
     let bar = |gap: &Gap| Bar {

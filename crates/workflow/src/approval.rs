@@ -25,7 +25,6 @@ pub enum ApprovalError {
     /// No expiry and hash.
     #[error("an approval has the form 20261115T113000Z.HASH, as `plan` prints it")]
     Token,
-    /// No hash.
     #[error("a plan hash has {DIGITS} lowercase hexadecimal digits")]
     Hash,
 }
@@ -35,8 +34,6 @@ pub enum ApprovalError {
 pub struct PlanHash(String);
 
 impl PlanHash {
-    /// Returns the digits.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -91,20 +88,17 @@ pub enum Approval {
 pub struct ApprovalToken {
     /// Until when a run may begin, in whole seconds.
     pub expires: Timestamp,
-    /// The plan.
     pub hash: PlanHash,
 }
 
 impl ApprovalToken {
     /// Returns the expiry of a plan that is made now.
-    #[must_use]
     pub fn expiry(now: Timestamp) -> Timestamp {
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
         second.checked_add(APPROVAL_TTL).unwrap_or(second)
     }
 
     /// Returns true if no run may begin with it: the time has passed, or it is further away than any plan's is.
-    #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires <= now || self.expires.duration_since(now) > APPROVAL_TTL
     }

@@ -7,7 +7,6 @@ use serde_json::Value;
 ///
 /// Sorted here and not left to the map type: whether that one sorts is a feature of `serde_json` that any
 /// crate in the build may switch.
-#[must_use]
 pub fn canonical(value: &Value) -> String {
     String::from_utf8(bytes(value)).unwrap_or_default()
 }
@@ -54,13 +53,11 @@ fn write_leaf(leaf: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
 }
 
 /// SHA-256 of the canonical text, in hexadecimal.
-#[must_use]
 pub fn hash(value: &Value) -> String {
     hash_bytes(&bytes(value))
 }
 
 /// SHA-256 of bytes, in hexadecimal.
-#[must_use]
 pub fn hash_bytes(bytes: &[u8]) -> String {
     let digits =
         |byte: &u8| [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]);

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It holds.
     Pass,
     /// It does not hold.
     Fail,
@@ -19,7 +18,6 @@ pub enum Outcome {
 pub struct CheckResult {
     /// The check's name, which `--override` takes.
     pub name: String,
-    /// The outcome.
     pub outcome: Outcome,
     /// The reasons for the outcome.
     pub evidence: Vec<String>,
@@ -50,7 +48,6 @@ impl CheckResult {
     }
 
     /// Returns true if a run may continue as far as this check is concerned.
-    #[must_use]
     pub fn allows_run(&self) -> bool {
         self.outcome == Outcome::Pass || self.overridden.is_some()
     }

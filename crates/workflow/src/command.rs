@@ -15,7 +15,6 @@ use crate::workflow::Workflow;
 /// The result of a command over a journal: a run that stopped (`R`), one that may not begin (`B`), or something else.
 #[derive(Debug)]
 pub enum CommandResult<R, B> {
-    /// A run stopped.
     Rested(R),
     /// There is no run to continue, or nothing to do.
     Nothing(String),
@@ -58,7 +57,6 @@ fn damaged(place: &str, error: &JournalError) -> String {
 pub struct JournalStatus<E> {
     /// Where the journal is.
     pub place: String,
-    /// What it holds.
     pub records: Vec<Record<E>>,
     /// Who holds the run.
     pub lock: Option<Lock>,
@@ -79,7 +77,6 @@ impl<E: Content> JournalStatus<E> {
 pub struct Process {
     /// The holder of locks.
     pub owner: Owner,
-    /// The clock.
     pub clock: Clock,
     /// Turns true when a run must stop at the next safe point.
     pub stop: watch::Receiver<bool>,
@@ -89,7 +86,6 @@ pub struct Process {
 pub struct HeldJournal<W: Workflow> {
     /// Where it is kept.
     pub store: Store<Entry<W>>,
-    /// What it holds.
     pub records: Vec<Record<Entry<W>>>,
 }
 
@@ -108,8 +104,6 @@ impl<W: Workflow> HeldJournal<W> {
 }
 
 impl Process {
-    /// Returns the time.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         (self.clock)()
     }

@@ -23,7 +23,6 @@ pub trait Effect: Document {
 /// The approval that an effect requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authority {
-    /// An approved plan.
     Approved,
     /// An approved plan or a rollback.
     Rollback,
@@ -33,7 +32,6 @@ pub enum Authority {
 
 impl Authority {
     /// Returns true if a process with this approval may make the effect.
-    #[must_use]
     pub fn is_given_by(self, approval: &Approval) -> bool {
         match approval {
             Approval::Token(_)
@@ -46,11 +44,9 @@ impl Authority {
     }
 }
 
-/// The result of an effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
 pub enum EffectResult {
-    /// It is done.
     Done,
     /// It was accepted and is in progress.
     Started {
@@ -61,7 +57,6 @@ pub enum EffectResult {
     AlreadyDone,
     /// The service rejected it.
     Refused {
-        /// The HTTP status.
         status: u16,
         /// The service's error code.
         code: String,
@@ -72,7 +67,6 @@ pub enum EffectResult {
     },
     /// The response was lost: only reading shows whether it was done.
     Unknown {
-        /// What happened.
         why: String,
     },
 }
@@ -80,7 +74,6 @@ pub enum EffectResult {
 /// What a refusal means for the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Try again later.
     Later,
     /// The state was not as expected: read again.
     ReadAgain,
@@ -90,7 +83,6 @@ pub enum Refusal {
 
 impl EffectResult {
     /// What a refusal means by its status; none if it is not a refusal.
-    #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             Self::Refused { status, .. } => Some(match status {

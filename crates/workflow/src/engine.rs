@@ -16,7 +16,6 @@ const MAX_ROUNDS: u32 = 100_000;
 /// How a run stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunOutcome<W: Workflow> {
-    /// It is over.
     Finished(W::Finish),
     /// It can be resumed.
     Resumable {

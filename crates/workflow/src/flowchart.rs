@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use mooring_redact::printable;
 
 /// One box under the other, numbered from 1.
-#[must_use]
 pub fn flowchart(boxes: impl IntoIterator<Item = String>) -> String {
     let mut text = "flowchart TD\n".to_owned();
     let mut arrows = String::new();

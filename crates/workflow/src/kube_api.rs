@@ -55,10 +55,8 @@ const USER_AGENT: &str = concat!("mooring/", env!("CARGO_PKG_VERSION"));
 const METADATA_ONLY: &str =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json";
 
-/// What came back.
 #[derive(Debug)]
 pub struct Answer {
-    /// The HTTP status.
     pub status: u16,
     /// The body; null if it is not JSON.
     pub body: Value,
@@ -105,7 +103,6 @@ impl KubeApi {
     }
 
     /// Returns the server's address, where it is known.
-    #[must_use]
     pub fn server(&self) -> Option<&str> {
         self.server.as_deref()
     }
@@ -123,7 +120,6 @@ impl KubeApi {
     }
 
     /// Returns true once the server has rejected the credentials (401): a missing sign-in, not a missing permission.
-    #[must_use]
     pub fn is_signed_out(&self) -> bool {
         self.signed_out.load(Ordering::Relaxed)
     }
@@ -138,7 +134,6 @@ impl KubeApi {
         }
     }
 
-    /// One request, once.
     pub async fn send(
         &self,
         method: Method,
@@ -246,7 +241,6 @@ impl KubeApi {
 
 impl Answer {
     /// Returns true for a status of 2xx.
-    #[must_use]
     pub fn is_success(&self) -> bool {
         StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())
     }
@@ -305,7 +299,6 @@ fn lost(error: &(dyn std::error::Error + 'static)) -> Lost {
 }
 
 /// Foreign text for people: without control characters, and bounded.
-#[must_use]
 pub fn bounded(text: &str) -> String {
     const MAX: usize = 400;
     let mut bounded: String =

@@ -14,12 +14,6 @@
 //!
 //! Azure, node pools and finalizers are not known here.
 
-#![allow(
-    missing_docs,
-    clippy::must_use_candidate,
-    reason = "a comment that repeats the name, and an attribute on every getter, hide the others"
-)]
-
 pub mod approval;
 pub mod canonical;
 pub mod check;

@@ -15,7 +15,6 @@ use crate::world::{AppendError, World};
 /// Between two heartbeats. A lock is free after 30 s without one, so that several may be lost.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Returns the time.
 pub type Clock = Rc<dyn Fn() -> Timestamp>;
 /// Receives what comes next.
 pub type Watcher<'a, W> = Box<dyn FnMut(&Run<W>, &Decision<W>, Timestamp) + 'a>;

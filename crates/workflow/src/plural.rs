@@ -3,7 +3,6 @@
 use std::fmt::Display;
 
 /// `1 node`, `2 nodes`: a number and what it counts.
-#[must_use]
 pub fn counted<N: Copy + Display + PartialEq + From<bool>>(count: N, what: &str) -> String {
     let one = count == N::from(true);
     format!("{count} {what}{}", if one { "" } else { "s" })

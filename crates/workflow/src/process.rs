@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::lock::{Liveness, Owner};
 
 /// This process, as the owner of a lock.
-#[must_use]
 pub fn this_process(holder: String) -> Owner {
     let pid = std::process::id();
     Owner {
@@ -18,7 +17,6 @@ pub fn this_process(holder: String) -> Owner {
 }
 
 /// A number that nobody else draws: of a run, or of who holds it.
-#[must_use]
 pub fn random_id() -> String {
     use ring::rand::{SecureRandom as _, SystemRandom};
     let mut bytes = [0; 16];
@@ -40,7 +38,6 @@ fn host() -> String {
 }
 
 /// Whether an owner's process runs; only asked for owners on this machine and boot.
-#[must_use]
 pub fn liveness(owner: &Owner, me: &Owner) -> Liveness {
     if owner.host != me.host || owner.boot != me.boot || me.boot.is_empty() {
         return Liveness::Unknown;

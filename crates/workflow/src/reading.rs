@@ -3,7 +3,6 @@
 /// The result of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading<T> {
-    /// The value.
     Known(T),
     /// The service reports that it does not exist.
     NotFound,

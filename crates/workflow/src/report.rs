@@ -11,17 +11,13 @@ use crate::workflow::Workflow;
 /// A step that reached its goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepReport<S> {
-    /// The step.
     pub step: S,
-    /// When.
     pub at: Timestamp,
-    /// Evidence.
     pub proof: Vec<String>,
 }
 
 impl<S> StepReport<S> {
     /// A line for a terminal: the time since the run began, the step's name, and the evidence.
-    #[must_use]
     pub fn line(&self, started: Timestamp, name: &str) -> String {
         let age = self.at.duration_since(started).as_secs();
         format!(
@@ -35,9 +31,7 @@ impl<S> StepReport<S> {
 
 /// The last run of a journal, and what happened in it.
 pub struct History<W: Workflow> {
-    /// The run.
     pub run: Run<W>,
-    /// Its last record.
     pub last: Timestamp,
     /// Steps that reached their goal.
     pub steps: Vec<StepReport<W::Step>>,

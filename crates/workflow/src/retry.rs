@@ -10,7 +10,6 @@ use crate::journal::Attempt;
 pub struct RetryPolicy {
     /// Attempts after which only a new session tries again.
     pub max_attempts: u32,
-    /// The longest pause.
     pub max_pause: SignedDuration,
     /// The shortest pause; it doubles with every attempt.
     pub poll: SignedDuration,
@@ -21,7 +20,6 @@ pub struct RetryPolicy {
 /// What may be done about an effect now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// Make it.
     Now,
     /// Make it no sooner than this.
     At(Timestamp),

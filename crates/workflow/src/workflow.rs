@@ -24,7 +24,6 @@ pub trait Workflow: Clone + PartialEq + Debug + Sized + 'static {
     type Session: Session;
     /// An ordered enum that drives plan, execution, progress and report.
     type Step: Step;
-    /// A change.
     type Effect: Effect;
     /// What is recorded besides effects and steps.
     type Fact: Document;
@@ -36,7 +35,6 @@ pub trait Workflow: Clone + PartialEq + Debug + Sized + 'static {
     type Leftover: Document;
     /// Why a run stopped.
     type Reason: Reason;
-    /// A read.
     type Query: Clone + PartialEq + Debug;
     /// The result of a read.
     type Answer;
@@ -85,7 +83,6 @@ pub trait Step: Document + Copy + Ord + 'static {
 pub trait Reason: Document + Copy {
     /// The session's time is up.
     const DEADLINE: Self;
-    /// A signal.
     const INTERRUPTED: Self;
     /// The step's time is up.
     const STEP_TIMEOUT: Self;
@@ -116,11 +113,9 @@ pub struct Context<'a, W: Workflow> {
     pub terms: &'a W::Terms,
     /// What the journal says.
     pub run: &'a Run<W>,
-    /// What was read.
     pub view: &'a W::View,
     /// The last record before the first read of the view: effects after it are not in the view.
     pub view_seq: u64,
-    /// The time.
     pub now: Timestamp,
 }
 
@@ -129,7 +124,6 @@ pub struct Context<'a, W: Workflow> {
 pub enum Decision<W: Workflow> {
     /// The step reached its goal; the texts are evidence for the journal.
     Done(Vec<String>),
-    /// Record a fact.
     Record(Box<W::Fact>),
     /// Make a change: write the intent, make it, write the result.
     Apply(Box<W::Effect>),
@@ -142,7 +136,6 @@ pub enum Decision<W: Workflow> {
     },
     /// Forget the view and read again.
     Refresh,
-    /// The run ends.
     Finish(W::Finish, Vec<W::Leftover>),
     /// The run stops before its end.
     Stop(Stop<W>),

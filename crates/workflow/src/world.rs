@@ -23,13 +23,10 @@ pub enum AppendError {
 /// Dropping a future in the middle must be like killing the process: nothing runs afterwards.
 #[expect(async_fn_in_trait, reason = "one task drives a run; nothing goes to another thread")]
 pub trait World<W: Workflow> {
-    /// Returns the time.
     fn now(&self) -> Timestamp;
-    /// Waits.
     async fn sleep_until(&mut self, until: Timestamp);
     /// Reads. Never fails: an answer can be that nothing is known.
     async fn read(&mut self, query: &W::Query) -> W::Answer;
-    /// Makes a change.
     async fn perform(&mut self, effect: &W::Effect) -> EffectResult;
     /// Writes a record, durably, unless the journal has grown since the last one.
     async fn append(&mut self, record: &Record<Entry<W>>) -> Result<(), AppendError>;

@@ -9,7 +9,6 @@ use crate::step::{Failed, root, say};
 
 const FILE: &str = "docs/CODES.md";
 
-/// Writes the document.
 #[expect(clippy::disallowed_methods, reason = "nobody reads this file while it is written")]
 pub(crate) fn write() -> Result<(), Failed> {
     fs::write(root().join(FILE), document())?;

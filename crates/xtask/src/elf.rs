@@ -1,6 +1,5 @@
 //! The little of an ELF file that says where it runs.
 
-/// A machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Machine {
     X86_64,

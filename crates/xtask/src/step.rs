@@ -25,7 +25,6 @@ impl From<std::io::Error> for Failed {
     }
 }
 
-/// The workspace's root.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

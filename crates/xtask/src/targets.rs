@@ -139,7 +139,6 @@ impl Tools {
         Ok(Self { environment, folder: root().canonicalize()?.join("target/targets") })
     }
 
-    /// A shipped binary.
     pub(crate) fn build(&self, program: Program, target: Target) -> Result<PathBuf, Failed> {
         let Program { name, package, profile, .. } = program;
         let what = ["--package", package, "--profile", profile, "--target", target.triple];

@@ -2,7 +2,6 @@
 
 use super::Root;
 
-/// The program.
 pub const PROGRAM: &str = "/bin/bash";
 
 /// Its first argument; the second and last is the [`script`].
@@ -16,7 +15,6 @@ pub(crate) const START: &str = "/opt/azure/containers/provision_start.sh";
 ///
 /// Without a root, these are the bytes of the Go program: one line made from five, hence the TAB in
 /// the middle and the blank at the end.
-#[must_use]
 pub fn script(root: Option<&Root>) -> String {
     match root {
         None => text("${PROVISION_OUTPUT}", LOG, &format!("\"/bin/bash {START}\"")),
@@ -30,7 +28,6 @@ pub fn script(root: Option<&Root>) -> String {
 }
 
 /// The whole command line as `--dry-run` logs it: joined by blanks, without quoting.
-#[must_use]
 pub fn line(root: Option<&Root>) -> String {
     format!("{PROGRAM} {FLAG} {}", script(root))
 }

@@ -8,7 +8,6 @@ use crate::go_text::json_error;
 /// A container image with a GPU driver.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GpuImage {
-    /// The driver's version.
     pub driver: String,
     /// What follows the driver's version in the image's tag: the time of the build.
     pub suffix: String,

@@ -54,7 +54,6 @@ use mooring_contract::NodeConfig;
 /// An environment, and what is worth a line in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// The variables.
     pub environment: Environment,
     /// What the Go program logs at INFO while it builds them.
     pub notes: Vec<Note>,
@@ -74,7 +73,6 @@ pub enum BuildError {
 
 impl BuildError {
     /// A short, stable word for labels and conditions.
-    #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Nul { .. } => "NulInVariable",

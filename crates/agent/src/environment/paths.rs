@@ -69,7 +69,6 @@ impl Root {
     }
 
     /// An absolute path as it is under this root.
-    #[must_use]
     pub fn join(&self, absolute: &str) -> String {
         format!("{}{absolute}", self.prefix)
     }

@@ -25,13 +25,11 @@ struct Value {
 
 impl Environment {
     /// How many variables there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.variables.len()
     }
 
     /// True if there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.variables.is_empty()
     }
@@ -42,7 +40,6 @@ impl Environment {
     }
 
     /// A variable's value, even if it is a secret.
-    #[must_use]
     pub fn expose(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(|value| value.text.as_str())
     }

@@ -3,11 +3,8 @@
 /// A version: `v?N[.N][.N][-PRE][+BUILD]`, where missing numbers are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version {
-    /// The first number.
     pub major: u64,
-    /// The second.
     pub minor: u64,
-    /// The third.
     pub patch: u64,
     /// True if a pre-release is named, which comes before the release of the same numbers.
     pub is_pre_release: bool,
@@ -15,7 +12,6 @@ pub struct Version {
 
 impl Version {
     /// Reads a version; `None` if any part of the text does not fit.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix('v').unwrap_or(text);
         // A build may hold a `-`, but no pre-release holds a `+`: the build goes first.
@@ -37,7 +33,6 @@ impl Version {
     }
 
     /// True if this version is the given release or comes after it.
-    #[must_use]
     pub fn is_at_least(&self, major: u64, minor: u64, patch: u64) -> bool {
         let (ours, theirs) = ((self.major, self.minor, self.patch), (major, minor, patch));
         ours > theirs || (ours == theirs && !self.is_pre_release)

@@ -87,7 +87,6 @@ fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Ve
     })
 }
 
-/// Classifies a status.
 fn trouble_of(status: Status) -> Trouble {
     let text = format!("LPS gRPC call failed with code {status}");
     match status {

@@ -42,7 +42,6 @@ use crate::agent::Agent;
 use crate::world::{Replace, World};
 
 /// A pointer as it would be staged; `None` if it is malformed.
-#[must_use]
 pub fn normalize_pointer(text: &[u8]) -> Option<String> {
     pointer::Pointer::parse(text).ok().map(|pointer| pointer.to_json())
 }

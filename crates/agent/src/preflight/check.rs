@@ -8,7 +8,6 @@ use crate::world::World;
 
 /// A check, as data.
 pub(crate) struct Check {
-    /// Its name, stable.
     pub(crate) name: &'static str,
     /// What it makes sure of, in half a sentence.
     pub(crate) about: &'static str,
@@ -25,7 +24,6 @@ pub(crate) struct Check {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Nothing,
-    /// A node config.
     Config,
     /// A running node, not a mounted image.
     Node,
@@ -46,7 +44,6 @@ impl Check {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) verdict: Verdict,
-    /// One sentence.
     pub(crate) summary: String,
     /// What was seen, a line each.
     pub(crate) evidence: Vec<String>,

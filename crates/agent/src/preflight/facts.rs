@@ -26,14 +26,19 @@ pub(crate) struct Facts<'a> {
 /// The node config, as far as there is one.
 #[expect(clippy::large_enum_variant, reason = "there is one of these, for a moment")]
 pub(crate) enum Config<'a> {
-    /// There is none.
     None,
     /// There is one that cannot be used, and why.
     Unusable(String),
     /// There is one, and where it was read.
-    Read { path: PathBuf, config: Cow<'a, NodeConfig> },
+    Read {
+        path: PathBuf,
+        config: Cow<'a, NodeConfig>,
+    },
     /// There is an NBC command in its place.
-    Nbc { text: Vec<u8>, assignments: Assignments },
+    Nbc {
+        text: Vec<u8>,
+        assignments: Assignments,
+    },
 }
 
 impl Config<'_> {
@@ -70,7 +75,6 @@ impl Config<'_> {
         }
     }
 
-    /// An NBC command.
     pub(crate) fn nbc(text: Vec<u8>) -> Self {
         let assignments = nbc::assignments(&text);
         Self::Nbc { text, assignments }

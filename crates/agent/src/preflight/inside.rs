@@ -15,8 +15,10 @@ const MAX_LINKS: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     /// Something is there; its real place includes the root.
-    There { path: PathBuf, entry: Entry },
-    /// Nothing is there.
+    There {
+        path: PathBuf,
+        entry: Entry,
+    },
     Missing,
     /// A link is there that leads nowhere, to this path (without the root).
     Dangling(PathBuf),

@@ -159,13 +159,11 @@ pub(crate) const CHECKS: &[Check] = &[
 /// A check, for documents.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckFacts {
-    /// Its name, stable.
     pub name: &'static str,
     /// What it makes sure of, in half a sentence.
     pub about: &'static str,
     /// The exit code of such a failure; a check without one has none of its own.
     pub code: Option<i32>,
-    /// Whether it can be fatal.
     pub can_be_fatal: bool,
     /// Who can do something about it.
     pub audience: Owner,

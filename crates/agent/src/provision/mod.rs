@@ -46,7 +46,6 @@ struct Failure {
 }
 
 impl Failure {
-    /// Nothing was run.
     fn before_start(error: String) -> Self {
         let status = Box::new(status(NOT_STARTED, error, String::new()));
         Self { status, logged: None, exit_code: 1, is_of_this_boot: false }
@@ -241,7 +240,6 @@ fn error_of(end: &ChildEnd) -> Option<String> {
     }
 }
 
-/// What was stopped, and what was not.
 fn interrupted(stopped: &Stopped) -> String {
     let Stopped { signal, processes, killed, left } = stopped;
     let killed = match killed {

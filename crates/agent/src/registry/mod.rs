@@ -80,7 +80,6 @@ pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindO
     }
 }
 
-/// Executes the list.
 fn walk(session: &mut Session<'_, '_>) -> Result<&'static str, Stop> {
     for (at, step) in STEPS.iter().enumerate() {
         let shown = format!("{}/{} {}", at + 1, STEPS.len(), step.name);

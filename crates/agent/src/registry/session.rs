@@ -35,7 +35,6 @@ pub(super) struct Session<'s, 'w> {
     secrets: Vec<Vec<u8>>,
 }
 
-/// Something to ask.
 pub(super) struct Question<'q> {
     pub(super) party: Party,
     pub(super) url: &'q Url,

@@ -5,10 +5,8 @@ use super::session::Session;
 use super::trouble::Stop;
 use super::{anonymous, exchange, identity, oras, permission};
 
-/// One step.
 pub(super) struct Step {
     pub(super) name: &'static str,
-    /// For the help.
     what: &'static str,
     pub(super) run: fn(&mut Session<'_, '_>) -> Result<Flow, Stop>,
 }
@@ -43,7 +41,6 @@ pub(super) static STEPS: [Step; 6] = [
     },
 ];
 
-/// The command's help.
 pub(crate) fn help() -> String {
     let steps = STEPS.iter().enumerate();
     let steps = steps.map(|(at, step)| format!("   {}. {:<11}{}\n", at + 1, step.name, step.what));

@@ -18,7 +18,6 @@ use std::time::Duration;
 use super::answers;
 use crate::world::{HttpFailure, HttpFailureKind, HttpResponse};
 
-/// An exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     Failed,
@@ -58,7 +57,6 @@ impl Code {
 #[derive(Debug)]
 pub(super) struct Stop {
     pub(super) code: Code,
-    /// For a person.
     pub(super) text: String,
     /// What to do about it.
     pub(super) hint: Option<&'static str>,
@@ -86,7 +84,6 @@ impl Stop {
     }
 }
 
-/// Who was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Party {
     Registry,
@@ -113,7 +110,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// For the log.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Dns => "dns",

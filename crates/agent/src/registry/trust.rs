@@ -36,7 +36,6 @@ pub(super) fn roots(session: &mut Session<'_, '_>) -> Result<Roots, Stop> {
     Ok(roots)
 }
 
-/// The system's certificates.
 pub(crate) fn system(world: &mut dyn World, layout: &Layout) -> Vec<Vec<u8>> {
     SYSTEM.iter().filter_map(|file| world.read(&layout.at(file), MAX_BYTES).ok()).collect()
 }

@@ -4,7 +4,6 @@ use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
 
 use crate::go_text::{json_error, quote};
 
-/// A report's verdict.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     /// What went wrong; `None` for a node that was bootstrapped.

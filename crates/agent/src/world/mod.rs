@@ -71,7 +71,6 @@ pub trait World {
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()>;
     /// Puts a file's content, or a folder's names, on the disk.
     fn sync(&mut self, path: &Path) -> io::Result<()>;
-    /// Removes a file.
     fn remove(&mut self, path: &Path) -> io::Result<()>;
     /// Takes a lock that lasts as long as this process; `false` if another process has it.
     fn lock(&mut self, path: &Path) -> io::Result<bool>;
@@ -114,23 +113,17 @@ pub trait World {
     fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd>;
 }
 
-/// A standard stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Data.
     Out,
-    /// Everything else.
     Err,
 }
 
 /// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A regular file.
     File,
-    /// A folder.
     Folder,
-    /// Anything else.
     Other,
 }
 
@@ -139,7 +132,6 @@ pub enum FileKind {
 pub struct Entry {
     /// A regular file, a folder, a link or something else.
     pub kind: EntryKind,
-    /// The permission bits.
     pub mode: u32,
     /// The size in bytes.
     pub length: u64,
@@ -148,13 +140,9 @@ pub struct Entry {
 /// What stands at a path, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A regular file.
     File,
-    /// A folder.
     Folder,
-    /// A symbolic link.
     Link,
-    /// Anything else.
     Other,
 }
 
@@ -170,7 +158,6 @@ pub struct Space {
 /// Whether a rename may replace what stands at its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// It may.
     Yes,
     /// It fails with [`io::ErrorKind::AlreadyExists`].
     No,
@@ -186,24 +173,18 @@ pub enum ReadFailure {
     /// It could be opened, but not read.
     Read(io::Error),
     /// It is larger than the limit.
-    TooLarge {
-        /// The limit.
-        limit: u64,
-    },
+    TooLarge { limit: u64 },
 }
 
 /// A signal that stops the agent and the scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM.
     Terminate,
-    /// SIGINT.
     Interrupt,
 }
 
 impl Signal {
     /// Its name, as `kill -l` has it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Terminate => "SIGTERM",
@@ -211,8 +192,6 @@ impl Signal {
         }
     }
 
-    /// Its number.
-    #[must_use]
     pub fn number(self) -> i32 {
         match self {
             Self::Terminate => 15,
@@ -224,7 +203,6 @@ impl Signal {
 /// A program to run.
 #[derive(Clone)]
 pub struct ChildSpec {
-    /// The program.
     pub program: &'static str,
     /// Its arguments. They never hold a secret: everybody on the node can read them.
     pub arguments: Vec<OsString>,
@@ -248,7 +226,6 @@ pub struct ChildEnd {
 enum Scope {
     /// With every child of this process, the adopted ones included.
     Children(u32),
-    /// With this process.
     Process(u32),
 }
 
@@ -270,11 +247,8 @@ pub struct Stopped {
 pub enum ChildStatus {
     /// By itself, with this code.
     Exited(i32),
-    /// By this signal.
     Signaled {
-        /// Its number.
         number: i32,
-        /// Whether a core was dumped.
         core_dumped: bool,
     },
 }
@@ -282,13 +256,11 @@ pub enum ChildStatus {
 /// A small program to run for a limited time; its output is kept, not printed.
 #[derive(Debug)]
 pub struct Tool<'a> {
-    /// The program.
     pub program: &'a Path,
     /// Its arguments. They never hold a secret: everybody on the node can read them.
     pub arguments: Vec<OsString>,
     /// Its variables besides `PATH`, `HOME` and `LANG`; nothing else is inherited.
     pub variables: Vec<(&'static str, OsString)>,
-    /// What it reads.
     pub input: &'a Secret,
     /// When it is killed.
     pub limit: Duration,
@@ -324,7 +296,6 @@ pub trait Watch {
 pub enum Woken {
     /// Something appeared; look again.
     Changed,
-    /// The process ended.
     ProcessEnded,
     /// The time is up.
     TimedOut,

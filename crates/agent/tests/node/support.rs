@@ -122,13 +122,11 @@ impl Node {
         end_of(self.start(words))
     }
 
-    /// Starts the agent.
     pub(crate) fn start(&self, words: &[&str]) -> Child {
         self.command(words).spawn().unwrap()
     }
 }
 
-/// Sends a signal.
 pub(crate) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());

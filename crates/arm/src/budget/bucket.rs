@@ -60,7 +60,6 @@ impl Bucket {
         self.closed_until = Some(self.closed_until.map_or(until, |before| before.max(until)));
     }
 
-    /// Whole tokens.
     pub(crate) fn left(&mut self, now: Timestamp) -> u32 {
         self.refill(now);
         u32::try_from(self.level / TOKEN).unwrap_or(u32::MAX)

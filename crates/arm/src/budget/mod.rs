@@ -31,14 +31,12 @@ const MAX_VMS: usize = 10_000;
 /// However long Azure asks us to stay away, we look again after this.
 const MAX_PAUSE: Duration = Duration::from_mins(5);
 
-/// Who goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
     /// What will be gone in seconds, such as a VM that is about to be deleted.
     Trigger,
     /// What a person or a running repair waits for.
     Interactive,
-    /// The ordinary work.
     Routine,
     /// Looks at everything, in no hurry.
     Sweep,

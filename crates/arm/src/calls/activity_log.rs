@@ -69,15 +69,12 @@ fn quoted(text: &str) -> String {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ActivityEvent {
-    /// When it happened.
     #[serde(deserialize_with = "time")]
     pub event_timestamp: Option<Timestamp>,
     /// When it could be seen here.
     #[serde(deserialize_with = "time")]
     pub submission_timestamp: Option<Timestamp>,
-    /// What belongs together.
     pub correlation_id: Option<String>,
-    /// The operation's id.
     pub operation_id: Option<String>,
     /// `Microsoft.Compute/virtualMachineScaleSets/write`.
     #[serde(deserialize_with = "or_default")]
@@ -93,9 +90,7 @@ pub struct ActivityEvent {
     pub event_name: Localized,
     /// What it happened to; not always a whole id.
     pub resource_id: Option<String>,
-    /// Where.
     pub resource_group_name: Option<String>,
-    /// Who did it.
     pub caller: Option<String>,
     /// Further members, by name.
     #[serde(deserialize_with = "or_default")]
@@ -104,7 +99,6 @@ pub struct ActivityEvent {
 
 impl ActivityEvent {
     /// The error in `statusMessage`, which is a JSON text.
-    #[must_use]
     pub fn error(&self) -> Option<Refusal> {
         let refusal = Refusal::of(self.properties.get("statusMessage")?);
         (refusal.code.is_some() || !refusal.message.is_empty()).then_some(refusal)
@@ -115,7 +109,6 @@ impl ActivityEvent {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Localized {
-    /// The word.
     #[serde(deserialize_with = "or_default")]
     pub value: String,
 }

@@ -14,15 +14,11 @@ use crate::raw::{Document, Raw};
 use crate::request::{Call, Class};
 use crate::resource_id::ResourceId;
 
-/// An agent pool.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct AgentPool {
-    /// Its id.
     pub id: Option<ResourceId>,
-    /// Its name.
     pub name: String,
-    /// Everything else.
     #[serde(deserialize_with = "or_default")]
     pub properties: AgentPoolProperties,
 }
@@ -31,9 +27,7 @@ pub struct AgentPool {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct AgentPoolProperties {
-    /// Its state.
     pub provisioning_state: Option<ProvisioningState>,
-    /// Whether it runs.
     #[serde(deserialize_with = "code")]
     pub power_state: Option<PowerState>,
     /// What its nodes are for.
@@ -48,45 +42,35 @@ pub struct AgentPoolProperties {
     pub enable_auto_scaling: Option<bool>,
     /// The size of its VMs.
     pub vm_size: Option<String>,
-    /// Pods per node.
     pub max_pods: Option<u32>,
     /// `VirtualMachineScaleSets`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
     /// The version asked for.
     pub orchestrator_version: Option<String>,
-    /// The version it has.
     pub current_orchestrator_version: Option<String>,
-    /// The image that its nodes have.
     pub node_image_version: Option<String>,
     /// `Linux` or `Windows`.
     pub os_type: Option<String>,
     /// `Ubuntu`, `AzureLinux` and so on.
     #[serde(rename = "osSKU")]
     pub os_sku: Option<String>,
-    /// Its nodes' subnet.
     #[serde(rename = "vnetSubnetID")]
     pub vnet_subnet_id: Option<String>,
-    /// Its pods' subnet.
     #[serde(rename = "podSubnetID")]
     pub pod_subnet_id: Option<String>,
-    /// Its zones.
     #[serde(deserialize_with = "or_default")]
     pub availability_zones: Vec<String>,
-    /// Labels of its nodes.
     #[serde(deserialize_with = "or_default")]
     pub node_labels: BTreeMap<String, String>,
-    /// Taints of its nodes.
     #[serde(deserialize_with = "or_default")]
     pub node_taints: Vec<String>,
-    /// Its tags.
     #[serde(deserialize_with = "or_default")]
     pub tags: BTreeMap<String, String>,
     /// Changes with every change.
     pub e_tag: Option<String>,
 }
 
-/// How a pool is deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeletePool {
     /// Delete nodes although pods of disruption budgets are still there. Without it such a pod may block.
@@ -96,12 +80,10 @@ pub struct DeletePool {
 }
 
 impl Client {
-    /// The pools of a cluster.
     pub async fn agent_pools(&self, cluster: &ResourceId) -> Result<Vec<Raw<AgentPool>>, Error> {
         self.list(Call::get(&format!("{cluster}/agentPools"), self.versions.aks)?).await
     }
 
-    /// A pool.
     pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Raw<AgentPool>, Error> {
         let call = Call::get(pool.as_str(), self.versions.aks)?;
         self.send(&call).await?.parse(call.path())

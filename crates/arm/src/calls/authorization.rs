@@ -24,7 +24,6 @@ pub struct Permission {
 impl Permission {
     /// Returns true if the action is among [`actions`](Self::actions) and not among
     /// [`not_actions`](Self::not_actions).
-    #[must_use]
     pub fn covers(&self, action: &str) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| is_match(pattern, action));
         any(&self.actions) && !any(&self.not_actions)
@@ -45,15 +44,12 @@ fn is_match(pattern: &str, action: &str) -> bool {
     left.ends_with(tail)
 }
 
-/// A management lock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Lock {
     /// Its id, which begins with the scope that it locks.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// Everything else.
     pub properties: LockProperties,
 }
 
@@ -65,13 +61,10 @@ pub struct LockProperties {
     pub level: String,
 }
 
-/// A deny assignment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct DenyAssignment {
-    /// Its id.
     pub id: String,
-    /// Everything else.
     pub properties: DenyAssignmentProperties,
 }
 
@@ -79,12 +72,9 @@ pub struct DenyAssignment {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct DenyAssignmentProperties {
-    /// Its name.
     pub deny_assignment_name: String,
-    /// What is denied.
     #[serde(deserialize_with = "or_default")]
     pub permissions: Vec<Permission>,
-    /// Where.
     pub scope: String,
     /// Whether it is for the scope alone.
     #[serde(deserialize_with = "or_default")]
@@ -97,7 +87,6 @@ pub struct DenyAssignmentProperties {
     pub exclude_principals: Vec<Principal>,
 }
 
-/// A principal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Principal {

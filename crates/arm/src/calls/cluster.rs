@@ -17,22 +17,16 @@ use crate::raw::Raw;
 use crate::request::{Call, Class};
 use crate::resource_id::ResourceId;
 
-/// A managed cluster.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Cluster {
-    /// Its id.
     pub id: Option<ResourceId>,
-    /// Its name.
     pub name: String,
-    /// Its region.
     pub location: Option<String>,
-    /// Its tags.
     #[serde(deserialize_with = "or_default")]
     pub tags: BTreeMap<String, String>,
     /// Changes with every change.
     pub e_tag: Option<String>,
-    /// Everything else.
     pub properties: ClusterProperties,
 }
 
@@ -40,16 +34,12 @@ pub struct Cluster {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ClusterProperties {
-    /// Its state.
     pub provisioning_state: Option<ProvisioningState>,
-    /// Whether it runs.
     #[serde(deserialize_with = "code")]
     pub power_state: Option<PowerState>,
     /// The version asked for.
     pub kubernetes_version: Option<String>,
-    /// The version it has.
     pub current_kubernetes_version: Option<String>,
-    /// Where its nodes are.
     pub node_resource_group: Option<String>,
     /// The API server's name.
     pub fqdn: Option<String>,
@@ -98,16 +88,13 @@ pub(crate) fn code<'de, D: serde::Deserializer<'de>>(
 pub struct AksOperation {
     /// Its id; tells cluster or pool.
     pub id: Option<ResourceId>,
-    /// Its own name.
     pub name: Option<String>,
     /// `InProgress`, `Succeeded` and so on.
     pub status: String,
-    /// How far.
     pub percent_complete: Option<f64>,
     /// When it was begun.
     #[serde(deserialize_with = "time")]
     pub start_time: Option<Timestamp>,
-    /// When it ended.
     #[serde(deserialize_with = "time")]
     pub end_time: Option<Timestamp>,
     /// Why it failed; read it with [`Refusal::of`](crate::Refusal::of).
@@ -128,12 +115,10 @@ pub enum KubeconfigFormat {
 pub struct Kubeconfig {
     /// `clusterUser`.
     pub name: String,
-    /// The YAML.
     pub yaml: Secret,
 }
 
 impl Client {
-    /// A cluster.
     pub async fn cluster(&self, cluster: &ResourceId) -> Result<Raw<Cluster>, Error> {
         let call = Call::get(cluster.as_str(), self.versions.aks)?;
         self.send(&call).await?.parse(call.path())

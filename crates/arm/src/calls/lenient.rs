@@ -35,7 +35,6 @@ macro_rules! words {
 
         impl $name {
             /// The word.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$word => stringify!($word),)+

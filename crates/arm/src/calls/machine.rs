@@ -10,15 +10,11 @@ use crate::raw::Raw;
 use crate::request::Call;
 use crate::resource_id::ResourceId;
 
-/// A machine.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Machine {
-    /// Its id.
     pub id: Option<ResourceId>,
-    /// Its name.
     pub name: String,
-    /// Everything else.
     #[serde(deserialize_with = "or_default")]
     pub properties: MachineProperties,
 }
@@ -29,9 +25,7 @@ pub struct Machine {
 pub struct MachineProperties {
     /// The VM behind it.
     pub resource_id: Option<ResourceId>,
-    /// Its state.
     pub provisioning_state: Option<ProvisioningState>,
-    /// The image it has.
     pub node_image_version: Option<String>,
     /// What became of it.
     pub status: Option<MachineStatus>,
@@ -49,7 +43,6 @@ pub struct MachineStatus {
 
 impl Machine {
     /// Why it could not be provisioned, if it was told.
-    #[must_use]
     pub fn provisioning_error(&self) -> Option<Refusal> {
         self.properties.status.as_ref()?.provisioning_error.as_ref().map(Refusal::of)
     }
@@ -61,7 +54,6 @@ impl Client {
         self.list(Call::get(&format!("{pool}/machines"), self.versions.machines)?).await
     }
 
-    /// One machine.
     pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<Machine>, Error> {
         let call = Call::get(machine.as_str(), self.versions.machines)?;
         self.send(&call).await?.parse(call.path())

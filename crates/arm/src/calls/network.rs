@@ -9,15 +9,11 @@ use crate::raw::{Listed, Raw};
 use crate::request::Call;
 use crate::resource_id::ResourceId;
 
-/// A network interface.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct NetworkInterface {
-    /// Its id.
     pub id: Option<ResourceId>,
-    /// Its name.
     pub name: String,
-    /// Everything else.
     pub properties: NetworkInterfaceProperties,
 }
 
@@ -25,7 +21,6 @@ pub struct NetworkInterface {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct NetworkInterfaceProperties {
-    /// Its state.
     pub provisioning_state: Option<ProvisioningState>,
     /// Whether it is its VM's first one.
     pub primary: Option<bool>,
@@ -39,7 +34,6 @@ pub struct NetworkInterfaceProperties {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Reference {
-    /// Its id.
     pub id: Option<ResourceId>,
 }
 
@@ -47,9 +41,7 @@ pub struct Reference {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct IpConfiguration {
-    /// Its name.
     pub name: Option<String>,
-    /// Everything else.
     pub properties: IpConfigurationProperties,
 }
 
@@ -64,7 +56,6 @@ pub struct IpConfigurationProperties {
     pub primary: Option<bool>,
 }
 
-/// A subnet.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Subnet {

@@ -16,7 +16,6 @@ use crate::resource_id::ResourceId;
 /// A shell script for a VM. It must hold no secret: Azure keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script<'a> {
-    /// Its lines.
     pub lines: &'a [&'a str],
 }
 

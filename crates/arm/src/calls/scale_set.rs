@@ -14,22 +14,16 @@ use crate::raw::{Document, Raw};
 use crate::request::{Call, Class};
 use crate::resource_id::ResourceId;
 
-/// A scale set.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ScaleSet {
-    /// Its id.
     pub id: Option<ResourceId>,
-    /// Its name.
     pub name: String,
-    /// Its region.
     pub location: Option<String>,
     /// Its tags; AKS puts the pool's name there (`aks-managed-poolName`).
     #[serde(deserialize_with = "or_default")]
     pub tags: BTreeMap<String, String>,
-    /// Size and number.
     pub sku: Option<Sku>,
-    /// Everything else.
     pub properties: ScaleSetProperties,
 }
 
@@ -37,9 +31,7 @@ pub struct ScaleSet {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Sku {
-    /// The size.
     pub name: Option<String>,
-    /// How many.
     pub capacity: Option<u32>,
 }
 
@@ -47,11 +39,9 @@ pub struct Sku {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ScaleSetProperties {
-    /// Its state.
     pub provisioning_state: Option<ProvisioningState>,
     /// The id that a new scale set of the same name does not share.
     pub unique_id: Option<String>,
-    /// When it was created.
     #[serde(deserialize_with = "time")]
     pub time_created: Option<Timestamp>,
     /// What its instances are made of.
@@ -62,7 +52,6 @@ pub struct ScaleSetProperties {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct VmProfile {
-    /// Disks and image.
     pub storage_profile: Option<StorageProfile>,
 }
 
@@ -70,16 +59,12 @@ pub struct VmProfile {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ScaleSetVm {
-    /// Its id.
     pub id: Option<ResourceId>,
-    /// Its name.
     pub name: String,
-    /// Its number.
     pub instance_id: Option<String>,
     /// Its extensions: publisher, type and state, without messages.
     #[serde(deserialize_with = "or_default")]
     pub resources: Vec<Extension>,
-    /// Everything else.
     pub properties: ScaleSetVmProperties,
 }
 
@@ -87,18 +72,15 @@ pub struct ScaleSetVm {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ScaleSetVmProperties {
-    /// Its state.
     pub provisioning_state: Option<ProvisioningState>,
     /// The VM's own id.
     pub vm_id: Option<String>,
     /// Whether it is made of the newest model.
     pub latest_model_applied: Option<bool>,
-    /// When it was created.
     #[serde(deserialize_with = "time")]
     pub time_created: Option<Timestamp>,
     /// Its name for the operating system, which is the node's name.
     pub os_profile: Option<OsProfile>,
-    /// Disks and image.
     pub storage_profile: Option<StorageProfile>,
     /// How it is right now.
     pub instance_view: Option<InstanceView>,
@@ -108,7 +90,6 @@ pub struct ScaleSetVmProperties {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct OsProfile {
-    /// The host's name.
     pub computer_name: Option<String>,
 }
 
@@ -130,7 +111,6 @@ impl Client {
         self.list(Call::get(path, self.versions.compute)?).await
     }
 
-    /// A scale set.
     pub async fn scale_set(&self, id: &ResourceId) -> Result<Raw<ScaleSet>, Error> {
         let call = Call::get(id.as_str(), self.versions.compute)?;
         self.send(&call).await?.parse(call.path())

@@ -14,17 +14,13 @@ pub struct Versions {
     pub compute: &'static str,
     /// Network interfaces of scale sets: this operation is fixed to an old version.
     pub scale_set_network: &'static str,
-    /// Subnets.
     pub network: &'static str,
-    /// The activity log.
     pub activity_log: &'static str,
     /// Tags of any resource.
     pub tags: &'static str,
     /// Permissions and deny assignments.
     pub authorization: &'static str,
-    /// Management locks.
     pub locks: &'static str,
-    /// Resource Graph.
     pub graph: &'static str,
 }
 

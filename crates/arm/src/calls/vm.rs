@@ -12,23 +12,17 @@ use crate::raw::Raw;
 use crate::request::Call;
 use crate::resource_id::ResourceId;
 
-/// A virtual machine.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Vm {
-    /// Its id.
     pub id: Option<ResourceId>,
-    /// Its name.
     pub name: String,
-    /// Its region.
     pub location: Option<String>,
-    /// Its tags.
     #[serde(deserialize_with = "or_default")]
     pub tags: BTreeMap<String, String>,
     /// Its extensions: publisher, type and state, without messages.
     #[serde(deserialize_with = "or_default")]
     pub resources: Vec<Extension>,
-    /// Everything else.
     pub properties: VmProperties,
 }
 
@@ -36,11 +30,9 @@ pub struct Vm {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct VmProperties {
-    /// Its state.
     pub provisioning_state: Option<ProvisioningState>,
     /// The id that a new VM of the same name does not share.
     pub vm_id: Option<String>,
-    /// When it was created.
     #[serde(deserialize_with = "time")]
     pub time_created: Option<Timestamp>,
     /// Its disks and image.
@@ -53,17 +45,14 @@ pub struct VmProperties {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct StorageProfile {
-    /// The image.
     pub image_reference: Option<ImageReference>,
 }
 
-/// An image.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ImageReference {
     /// Of a private or shared gallery.
     pub id: Option<String>,
-    /// Of a community gallery.
     pub community_gallery_image_id: Option<String>,
 }
 
@@ -77,17 +66,13 @@ pub struct InstanceView {
     /// What the extensions report, with messages.
     #[serde(deserialize_with = "or_default")]
     pub extensions: Vec<ExtensionView>,
-    /// The guest agent.
     pub vm_agent: Option<VmAgent>,
 }
 
-/// The guest agent.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct VmAgent {
-    /// Its version.
     pub vm_agent_version: Option<String>,
-    /// Its states.
     #[serde(deserialize_with = "or_default")]
     pub statuses: Vec<VmStatus>,
 }
@@ -104,7 +89,6 @@ pub struct VmStatus {
     pub display_status: Option<String>,
     /// What happened. Hostile text: a script on the node wrote it.
     pub message: Option<String>,
-    /// When.
     #[serde(deserialize_with = "time")]
     pub time: Option<Timestamp>,
 }
@@ -113,14 +97,11 @@ pub struct VmStatus {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ExtensionView {
-    /// Its name.
     pub name: Option<String>,
     /// Publisher and type: `Microsoft.Azure.Extensions.CustomScript`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// The handler's version.
     pub type_handler_version: Option<String>,
-    /// Its states.
     #[serde(deserialize_with = "or_default")]
     pub statuses: Vec<VmStatus>,
     /// Further states, such as `ErrorClarification`.
@@ -128,15 +109,11 @@ pub struct ExtensionView {
     pub substatuses: Vec<VmStatus>,
 }
 
-/// An extension.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Extension {
-    /// Its id.
     pub id: Option<ResourceId>,
-    /// Its name.
     pub name: Option<String>,
-    /// Everything else.
     #[serde(deserialize_with = "or_default")]
     pub properties: ExtensionProperties,
 }
@@ -150,9 +127,7 @@ pub struct ExtensionProperties {
     /// `CustomScript`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// The handler's version.
     pub type_handler_version: Option<String>,
-    /// Its state.
     pub provisioning_state: Option<ProvisioningState>,
     /// How it is right now.
     pub instance_view: Option<ExtensionView>,

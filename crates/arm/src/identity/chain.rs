@@ -62,7 +62,6 @@ impl Chain {
         })
     }
 
-    /// A token for a scope.
     pub(crate) async fn token(&self, scope: &str) -> Result<Token, IdentityError> {
         let good = self.good.load(Ordering::Relaxed);
         let mut failures = Vec::new();

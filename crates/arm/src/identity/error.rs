@@ -14,16 +14,10 @@ pub enum IdentityError {
     UnknownCredential(String),
     /// A credential lacks a setting.
     #[error("{credential} needs {variable}, which is not set")]
-    Missing {
-        /// Which one.
-        credential: Credential,
-        /// The environment variable.
-        variable: &'static str,
-    },
+    Missing { credential: Credential, variable: &'static str },
     /// The file of further certificates cannot be used.
     #[error("AZURE_CA_CERTIFICATE: {}: {why}", path.display())]
     Certificates {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         why: String,

@@ -41,31 +41,26 @@ pub struct Operation {
 
 impl Operation {
     /// When it was begun.
-    #[must_use]
     pub fn started(&self) -> Timestamp {
         self.started
     }
 
     /// When Azure wants to be asked next.
-    #[must_use]
     pub fn next(&self) -> Timestamp {
         self.next
     }
 
     /// Under which id Azure's logs tell the write.
-    #[must_use]
     pub fn correlation_id(&self) -> &str {
         &self.correlation_id
     }
 
     /// The path of the resource it is about.
-    #[must_use]
     pub fn resource(&self) -> &str {
         self.resource.path()
     }
 
     /// True if all that is read to follow it is below this subscription. A record that is not must not be followed.
-    #[must_use]
     pub fn is_under(&self, subscription: &str) -> bool {
         let monitor = match &self.monitor {
             Monitor::Status(path) | Monitor::Location(path) => Some(path),
@@ -120,7 +115,6 @@ pub(crate) enum Monitor {
 pub enum Started {
     /// It is over already.
     Done(Outcome),
-    /// It goes on.
     Running(Operation),
 }
 
@@ -131,10 +125,8 @@ pub enum Progress {
     Running {
         /// `InProgress`, `Creating` and so on.
         state: String,
-        /// How far.
         percent: Option<u8>,
     },
-    /// It is over.
     Done(Outcome),
 }
 
@@ -143,27 +135,22 @@ pub enum Progress {
 pub enum Outcome {
     /// Well. With the resource after a PUT or PATCH, or an action's result, if there is one.
     Succeeded(Option<Document>),
-    /// Not well.
     Failed(Refusal),
-    /// Stopped by someone.
     Canceled(Refusal),
     /// Stopped because a later operation took its place.
     Replaced {
         /// The later one's id, if told.
         by: Option<String>,
-        /// What Azure said.
         refusal: Refusal,
     },
     /// Azure knows nothing of it any more, and the resource's state (if there is one) does not tell.
     Lost {
-        /// The resource's state.
         state: Option<String>,
     },
 }
 
 impl Outcome {
     /// True if it ended well.
-    #[must_use]
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Succeeded(_))
     }

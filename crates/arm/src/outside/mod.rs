@@ -18,7 +18,6 @@ pub use real::Real;
 /// [`Real`] is the one that ships. A test puts a model in its place: `send` asks the model at `now()`, and
 /// `sleep` is tokio's under a paused clock, or moves a clock of the test's own.
 pub trait Outside: Send + Sync + 'static {
-    /// The time.
     fn now(&self) -> Timestamp;
 
     /// Comes back after this long.
@@ -40,9 +39,7 @@ pub trait Outside: Send + Sync + 'static {
 /// A token that signs requests.
 #[derive(Debug, Clone)]
 pub struct Token {
-    /// The token.
     pub secret: Secret,
-    /// When it ends.
     pub expires: Timestamp,
 }
 
@@ -73,8 +70,6 @@ impl TransportError {
 /// Whether a request can have reached Azure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// Certainly not.
     No,
-    /// Perhaps.
     Unknown,
 }

@@ -18,7 +18,6 @@ pub struct Call {
     pub(crate) target: ArmPath,
     pub(crate) class: Class,
     pub(crate) body: Bytes,
-    /// The header of a condition, and its value.
     pub(crate) condition: Option<(HeaderName, HeaderValue)>,
 }
 
@@ -31,7 +30,6 @@ impl Call {
         }
     }
 
-    /// A read.
     pub fn get(path: &str, api_version: &str) -> Result<Self, Error> {
         Self::new(Method::GET, Class::Read, path, api_version)
     }
@@ -61,7 +59,6 @@ impl Call {
         self
     }
 
-    /// Sends this value.
     pub fn json<T: Serialize>(self, value: &T) -> Result<Self, Error> {
         match serde_json::to_string(value) {
             Ok(text) => Ok(self.text(text)),

@@ -32,7 +32,6 @@ impl Class {
 pub(crate) enum Attempt {
     /// A status that is not success.
     Status(StatusCode),
-    /// No whole answer.
     NoAnswer(Sent),
 }
 

@@ -121,7 +121,6 @@ fn action(method: &str, target: &str) -> String {
     format!("{provider}/{}/{verb}", types.join("/"))
 }
 
-/// The actions that a source quotes.
 fn quoted_actions(source: &str) -> impl Iterator<Item = &str> {
     let quoted = source.split('"').skip(1).step_by(2);
     quoted.filter(|text| text.starts_with("Microsoft.") && text.matches('/').count() >= 2)

@@ -18,7 +18,6 @@ impl CseStatus {
     /// failed), then `Diagnosis` and then `Error` lose their end, as far as needed; timings go only
     /// if the report would not fit without any of these. The result is always valid JSON with
     /// `ExitCode` first, even where `limit` is too small for that.
-    #[must_use]
     pub fn fit(&self, limit: usize) -> String {
         let excess = |status: &Self| line_len(status).saturating_sub(limit);
         if excess(self) == 0 {

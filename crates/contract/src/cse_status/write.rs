@@ -9,7 +9,6 @@ pub(super) const ESCAPE: Escape = Escape::HtmlReplaced;
 impl CseStatus {
     /// The report as one line without a line end. `ExitCode`, `Error` and `Output` always stand,
     /// in this order; what else is empty is left out.
-    #[must_use]
     pub fn to_json(&self) -> String {
         let mut writer = Writer::new(Layout::Compact, ESCAPE);
         writer.open_object();

@@ -23,7 +23,6 @@ impl Boundary {
     }
 
     /// The 60 digits.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

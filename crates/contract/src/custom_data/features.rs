@@ -44,7 +44,6 @@ impl Features {
     }
 
     /// The toggles that no format can deliver, sorted by key.
-    #[must_use]
     pub fn dropped(&self) -> &[DroppedFeature] {
         &self.dropped
     }
@@ -129,13 +128,11 @@ impl DroppedFeature {
     }
 
     /// The key, escaped, and cut when it is long.
-    #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
     /// Why the toggle does not arrive.
-    #[must_use]
     pub const fn reason(&self) -> DropReason {
         self.reason
     }

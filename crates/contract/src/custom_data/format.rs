@@ -21,7 +21,6 @@ impl Format {
     pub const ALL: [Self; 3] = [Self::Boothook, Self::CloudConfig, Self::Ignition];
 
     /// The name, as [`FromStr`] reads it.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Boothook => "boothook",
@@ -31,7 +30,6 @@ impl Format {
     }
 
     /// Whether feature toggles reach the node with this form.
-    #[must_use]
     pub const fn carries_features(self) -> bool {
         matches!(self, Self::Boothook)
     }

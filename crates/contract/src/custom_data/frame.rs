@@ -7,7 +7,6 @@
 pub(super) struct Frame {
     /// Everything before the config.
     pub(super) before: String,
-    /// Everything after it.
     pub(super) after: String,
 }
 

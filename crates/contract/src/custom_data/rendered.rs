@@ -54,31 +54,26 @@ impl CustomData {
     }
 
     /// The form of the document.
-    #[must_use]
     pub const fn format(&self) -> Format {
         self.format
     }
 
     /// The size that Azure limits to [`MAX_RAW_BYTES`](super::MAX_RAW_BYTES).
-    #[must_use]
     pub fn raw_bytes(&self) -> usize {
         self.document.expose().len()
     }
 
     /// The toggles that this document does not deliver, sorted by key, each with the reason.
-    #[must_use]
     pub fn dropped(&self) -> &[DroppedFeature] {
         &self.dropped
     }
 
     /// The document as the node will see it, **secrets included**.
-    #[must_use]
     pub fn expose_raw(&self) -> &[u8] {
         self.document.expose().as_bytes()
     }
 
     /// The document as Azure's `customData` field takes it, **secrets included**.
-    #[must_use]
     pub fn expose_base64(&self) -> String {
         STANDARD.encode(self.document.expose())
     }

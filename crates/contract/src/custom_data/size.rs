@@ -35,38 +35,32 @@ impl TooLarge {
     pub const REASON: &'static str = "CustomDataTooLarge";
 
     /// The size of the whole document.
-    #[must_use]
     pub const fn raw_bytes(&self) -> usize {
         self.frame.saturating_add(base64_len(self.config))
     }
 
     /// The size of the whole document in base64.
-    #[must_use]
     pub const fn base64_chars(&self) -> usize {
         base64_len(self.raw_bytes())
     }
 
     /// By how many bytes the document is above [`MAX_RAW_BYTES`].
-    #[must_use]
     pub const fn excess(&self) -> usize {
         self.raw_bytes().saturating_sub(MAX_RAW_BYTES)
     }
 
     /// The size of the node config alone, before base64.
-    #[must_use]
     pub const fn config_bytes(&self) -> usize {
         self.config
     }
 
     /// The largest node config that fits beside everything else; `None` if not even an empty one.
-    #[must_use]
     pub fn largest_config_that_fits(&self) -> Option<usize> {
         // Four characters of base64 hold three bytes.
         MAX_RAW_BYTES.checked_sub(self.frame).map(|room| room / 4 * 3)
     }
 
     /// What to do about it, in one sentence.
-    #[must_use]
     pub fn hint(&self) -> String {
         let Self { config, features, .. } = *self;
         let encoded = base64_len(config);

@@ -11,7 +11,6 @@ pub struct Error {
     pub problem: Problem,
 }
 
-/// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -39,7 +38,6 @@ pub enum Problem {
     TooDeep,
     /// More bytes than a reader of this contract accepts.
     TooLarge {
-        /// The document's size.
         bytes: usize,
         /// The largest size accepted.
         limit: usize,
@@ -48,7 +46,6 @@ pub enum Problem {
 
 impl Problem {
     /// A short, stable word for labels and conditions.
-    #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Syntax(_) | Self::UnexpectedEnd | Self::NotUtf8 => "MalformedJson",
@@ -61,7 +58,6 @@ impl Problem {
     }
 
     /// This problem at a byte offset.
-    #[must_use]
     pub fn at(self, offset: usize) -> Error {
         Error { offset, problem: self }
     }

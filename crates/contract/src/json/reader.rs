@@ -24,9 +24,7 @@ pub enum Kind {
     Null,
     /// `true` or `false`
     Bool,
-    /// A number.
     Number,
-    /// A string.
     String,
     /// `[…]`
     Array,
@@ -36,7 +34,6 @@ pub enum Kind {
 
 impl Kind {
     /// With its article, for messages.
-    #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -67,7 +64,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Where the next token begins, in bytes.
-    #[must_use]
     pub fn offset(&self) -> usize {
         self.at
     }
@@ -110,7 +106,6 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// Reads a string.
     pub fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         self.require(Kind::String)?;
         let (text, behind) = string::read(self.input, self.at, self.dialect)?;
@@ -168,7 +163,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The error for a value of the wrong kind at the current place.
-    #[must_use]
     pub fn wrong_type(&self, expected: &'static str) -> Error {
         match self.peek() {
             Ok(kind) => Problem::WrongType { expected, found: kind.describe() }.at(self.at),
@@ -222,12 +216,10 @@ enum Container {
     Object(Members),
 }
 
-/// A member's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name<'a> {
     /// Where it stands, in bytes.
     pub offset: usize,
-    /// The name, unescaped.
     pub text: Cow<'a, str>,
 }
 

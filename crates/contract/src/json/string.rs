@@ -56,7 +56,6 @@ fn decode_utf8(run: &[u8], offset: usize, dialect: Dialect) -> Result<Cow<'_, st
 
 /// Bytes as text, with U+FFFD for every byte that is not part of a character, as Go does it. (Rust's
 /// own lossy conversion replaces a cut character once.)
-#[must_use]
 pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);

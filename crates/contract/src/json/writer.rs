@@ -28,7 +28,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// An empty text.
     #[must_use]
     pub fn new(layout: Layout, escape: Escape) -> Self {
         Self {
@@ -42,7 +41,6 @@ impl Writer {
     }
 
     /// The text written so far.
-    #[must_use]
     pub fn finish(self) -> String {
         self.text
     }
@@ -78,19 +76,16 @@ impl Writer {
         self.after_name = true;
     }
 
-    /// A string.
     pub fn string(&mut self, value: &str) {
         self.begin_item();
         self.quote(value);
         self.needs_comma = true;
     }
 
-    /// A boolean.
     pub fn boolean(&mut self, value: bool) {
         self.raw(if value { "true" } else { "false" });
     }
 
-    /// An integer.
     pub fn integer(&mut self, value: i64) {
         self.begin_item();
         // Writing to a `String` cannot fail.

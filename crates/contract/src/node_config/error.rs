@@ -17,7 +17,6 @@ pub struct ParseError {
 
 impl ParseError {
     /// A short, stable word for labels and conditions.
-    #[must_use]
     pub fn reason(&self) -> &'static str {
         self.problem.reason()
     }

@@ -60,19 +60,16 @@ pub fn parse(document: &[u8]) -> Result<Parsed, ParseError> {
 
 impl NodeConfig {
     /// The document, secrets included: for the node's custom data and nothing else.
-    #[must_use]
     pub fn to_json_with_secrets(&self) -> String {
         Encoder::document(self, Names::Proto, Layout::Indented(2), Escape::Minimal)
     }
 
     /// Whether the node accepts this revision: `v1` and, with a complaint, `v0`.
-    #[must_use]
     pub fn has_supported_version(&self) -> bool {
         matches!(self.version.as_str(), "v0" | "v1")
     }
 
     /// Every secret value in here that is not empty, for redaction.
-    #[must_use]
     pub fn expose_secrets(&self) -> Vec<&str> {
         let mut secrets = Vec::new();
         self.visit_secrets(&mut |secret| {
@@ -86,7 +83,6 @@ impl NodeConfig {
 
 impl KubeletConfigFileConfig {
     /// The kubelet's config file, laid out as the Go program lays it out.
-    #[must_use]
     pub fn to_kubelet_json(&self) -> String {
         Encoder::document(self, Names::Json, Layout::Indented(4), Escape::Html)
     }

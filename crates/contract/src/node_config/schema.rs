@@ -206,7 +206,6 @@ macro_rules! open_enum {
             };
 
             /// The name of the value, if it has one.
-            #[must_use]
             pub fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $( $number => Some($name), )+
@@ -215,7 +214,6 @@ macro_rules! open_enum {
             }
 
             /// The value with exactly this name.
-            #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $( $name => Some(Self($number)), )+

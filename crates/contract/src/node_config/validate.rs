@@ -27,7 +27,6 @@ pub enum Fault {
 
 impl Fault {
     /// The field at fault.
-    #[must_use]
     pub fn path(&self) -> &'static str {
         match self {
             Self::Missing { path } => path,

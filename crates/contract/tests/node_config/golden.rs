@@ -11,7 +11,6 @@ const LINES: [&str; 2] = [
     include_str!("../../../../fixtures/golden/random.jsonl"),
 ];
 
-/// (name, config)
 pub(crate) static CONFIGS: LazyLock<Vec<(String, String)>> =
     LazyLock::new(|| LINES.iter().flat_map(|lines| lines.lines()).map(read_case).collect());
 

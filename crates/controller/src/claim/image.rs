@@ -9,13 +9,11 @@ const GALLERIES: [(&str, &str, &str); 2] = [
 
 /// The name of an image: `AKSUbuntu/2204gen2containerd/202601.13.0`. Two ids have the same name only if they name the same
 /// image: gallery, definition and version are equal, and both galleries are AKS's own.
-#[must_use]
 pub fn key(image: &str) -> String {
     from_id(image).or_else(|| from_name(image)).unwrap_or_else(|| image.to_owned())
 }
 
 /// The version of an image, from its id or its key.
-#[must_use]
 pub fn version(image: &str) -> &str {
     let last = image.rsplit('/').next().unwrap_or_default();
     last.rsplit('-').next().filter(|version| is_version(version)).unwrap_or(last)

@@ -30,13 +30,11 @@ impl Interner {
     }
 
     /// How many texts are kept.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.texts.len()
     }
 
     /// Whether none is kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

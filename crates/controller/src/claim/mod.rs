@@ -18,16 +18,13 @@ use crate::verdict::condition::Status;
 
 pub(crate) mod object;
 
-/// A NodeClaim, projected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The object's uid: the only name that is never given twice.
     pub uid: Arc<str>,
-    /// The object's name.
     pub name: Box<str>,
     /// The version that this was read at.
     pub resource_version: Box<str>,
-    /// The object's generation.
     pub generation: i64,
     /// The `NodePool` that owns it; none for a standalone claim.
     pub pool: Option<Arc<str>>,
@@ -35,9 +32,7 @@ pub struct Claim {
     pub node_class: Arc<str>,
     /// The image: its id (VM mode) or version (Machine mode).
     pub image: Option<Arc<str>>,
-    /// The zone.
     pub zone: Option<Arc<str>>,
-    /// The VM size.
     pub instance_type: Option<Arc<str>>,
     /// `spot` or `on-demand`.
     pub capacity_type: Option<Arc<str>>,
@@ -49,7 +44,6 @@ pub struct Claim {
     pub outside: Option<Outside>,
     /// When the object was created.
     pub created: Timestamp,
-    /// When it was launched.
     pub launched: Option<Timestamp>,
     /// When its node registered.
     pub registered: Option<Timestamp>,
@@ -145,7 +139,6 @@ impl Claim {
 
     /// How its node is set up, as far as the object shows it. A machine's id is proof; the form of the image's id is a
     /// hint, by which reads are planned and findings are worded, and nothing is called failed.
-    #[must_use]
     pub fn mode(&self) -> Option<Mode> {
         if self.machine.is_some() {
             return Some(Mode::Machine);
@@ -160,7 +153,6 @@ impl Claim {
     }
 
     /// The node's name for people: the VM's, or what Karpenter would call it.
-    #[must_use]
     pub fn node_name(&self) -> String {
         match &self.vm {
             Some(vm) => vm.name.to_string(),
@@ -169,7 +161,6 @@ impl Claim {
     }
 
     /// The image's name, for statistics: gallery, definition and version.
-    #[must_use]
     pub fn image_key(&self) -> Option<String> {
         self.image.as_deref().map(image::key).filter(|key| !key.is_empty())
     }
@@ -178,14 +169,12 @@ impl Claim {
     ///
     /// Versions are compared as the numbers that they are in every API server; one that is no number
     /// is never older.
-    #[must_use]
     pub fn is_newer_than(&self, other: &Self) -> bool {
         let number = |claim: &Self| claim.resource_version.parse::<u64>().ok();
         matches!((number(self), number(other)), (Some(own), Some(other)) if own > other)
     }
 
     /// Bytes that this claim costs by itself: its fixed size and texts that it shares with no other.
-    #[must_use]
     pub fn footprint(&self) -> usize {
         // An allocation is rounded up to 16 bytes and has 16 of its own; an `Arc` has two counters.
         let heap = |len: usize| (len + 16).next_multiple_of(16);

@@ -31,14 +31,12 @@ const KNOWN_NAMES: &[(&str, Os)] = &[
 ];
 
 /// Returns true if the bootstrap's extension is known by this name.
-#[must_use]
 pub fn is_known_name(name: &str) -> bool {
     KNOWN_NAMES.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
 }
 
 /// What an extension is, by publisher and type. `kind` is the type alone, or, in instance views, the
 /// publisher and the type with a dot between; either may be missing.
-#[must_use]
 pub fn role(name: &str, publisher: &str, kind: &str) -> Role {
     let full = match (publisher.is_empty(), kind.is_empty()) {
         (false, false) => format!("{publisher}.{kind}"),

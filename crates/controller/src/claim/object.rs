@@ -111,7 +111,6 @@ impl Object {
         (self.metadata.name.clone(), self.metadata.resource_version.clone())
     }
 
-    /// The object's uid.
     pub(crate) fn uid(&self) -> &str {
         &self.metadata.uid
     }

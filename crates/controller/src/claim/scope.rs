@@ -10,9 +10,7 @@ use crate::claim::vm_id::{MachineId, VmId};
 /// case. An empty scope contains nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// The subscription id.
     pub subscription: String,
-    /// The node resource group.
     pub node_resource_group: String,
     /// The resource id of the cluster. Without it no machine is inside.
     pub cluster: Option<String>,
@@ -29,13 +27,11 @@ pub enum Outside {
 
 impl Scope {
     /// Whether a VM may be read.
-    #[must_use]
     pub fn contains_vm(&self, vm: &VmId) -> bool {
         self.contains_group(&vm.subscription, &vm.group)
     }
 
     /// Whether resources of a resource group may be read.
-    #[must_use]
     pub fn contains_group(&self, subscription: &str, group: &str) -> bool {
         !self.subscription.is_empty()
             && !self.node_resource_group.is_empty()
@@ -44,7 +40,6 @@ impl Scope {
     }
 
     /// Whether a machine may be read.
-    #[must_use]
     pub fn contains_machine(&self, machine: &MachineId) -> bool {
         self.cluster.as_deref().is_some_and(|cluster| {
             let (pool, cluster) = (machine.pool.as_bytes(), cluster.as_bytes());
@@ -68,7 +63,6 @@ impl Scope {
     }
 
     /// The reason that nothing is read.
-    #[must_use]
     pub fn reason(&self, outside: Outside) -> String {
         match (outside, &self.cluster) {
             (Outside::ProviderId, _) => format!(

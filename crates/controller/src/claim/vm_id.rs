@@ -8,11 +8,9 @@ use crate::claim::intern::Interner;
 /// A VM. The group and subscription of most claims are the same, so they are shared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VmId {
-    /// The subscription's id.
     pub subscription: Arc<str>,
     /// The node resource group, in whatever case it was written.
     pub group: Arc<str>,
-    /// The VM's name.
     pub name: Box<str>,
 }
 
@@ -21,13 +19,11 @@ pub struct VmId {
 pub struct MachineId {
     /// The resource id of the pool.
     pub pool: Arc<str>,
-    /// The machine's name.
     pub name: Box<str>,
 }
 
 impl VmId {
     /// From a provider id (`azure:///subscriptions/…`) or a resource id. Case does not count.
-    #[must_use]
     pub fn parse(id: &str, interner: &mut Interner) -> Option<Self> {
         let id = id.strip_prefix("azure://").unwrap_or(id);
         let [subscription, group, name] =
@@ -40,7 +36,6 @@ impl VmId {
     }
 
     /// The path below the management endpoint.
-    #[must_use]
     pub fn path(&self) -> String {
         let Self { subscription, group, name } = self;
         format!(
@@ -57,7 +52,6 @@ impl fmt::Display for VmId {
 
 impl MachineId {
     /// From a resource id.
-    #[must_use]
     pub fn parse(id: &str, interner: &mut Interner) -> Option<Self> {
         let [subscription, group, cluster, pool, name] = segments(
             id,
@@ -71,7 +65,6 @@ impl MachineId {
     }
 
     /// The path below the management endpoint.
-    #[must_use]
     pub fn path(&self) -> String {
         format!("{}/machines/{}", self.pool, self.name)
     }

@@ -61,7 +61,6 @@ pub struct ArmSnapshot {
 /// How much there is to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lengths {
-    /// Claims kept.
     pub claims: usize,
     /// Claims with a look ahead of them.
     pub pending: usize,
@@ -74,13 +73,9 @@ pub struct Lengths {
 /// A failed bootstrap, as it is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// The reported code.
     pub code: Option<i32>,
-    /// The cause.
     pub cause: String,
-    /// The pool.
     pub pool: String,
-    /// The image's version.
     pub image: String,
 }
 
@@ -116,13 +111,9 @@ struct Known {
 /// Writes that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// A condition.
     Patch(Kind),
-    /// An event.
     Event,
-    /// The record.
     Record,
-    /// The lease.
     Lease,
 }
 
@@ -144,7 +135,6 @@ fn verdict_buckets() -> Histogram {
 }
 
 impl Metrics {
-    /// All at zero.
     #[must_use]
     pub fn new() -> Self {
         let mut metrics = Self {
@@ -217,7 +207,6 @@ impl Metrics {
         to.register("leader", "1 while this replica leads", self.leader.clone());
     }
 
-    /// A bootstrap failed.
     pub fn failed(&self, failed: &Failed) {
         self.failures.get_or_create(&self.labels(failed)).inc();
     }
@@ -275,7 +264,6 @@ impl Metrics {
         self.verdict_seconds.get_or_create(&Label { kind: reason.as_str() }).observe(seconds);
     }
 
-    /// Something was written.
     pub fn wrote(&self, write: Write) {
         self.writes.get_or_create(&Label { kind: write.as_str() }).inc();
     }
@@ -323,7 +311,6 @@ impl Metrics {
     }
 
     /// The text that Prometheus reads.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

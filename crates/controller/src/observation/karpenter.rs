@@ -14,9 +14,7 @@ const MAX_TEXT: usize = 1024;
 /// `AsyncProvisioningError`: Karpenter has given a node up and is deleting its VM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvisioningError {
-    /// The claim's uid.
     pub uid: String,
-    /// The claim's name.
     pub name: String,
     /// When it was said last.
     pub at: Timestamp,
@@ -27,9 +25,7 @@ pub struct ProvisioningError {
 /// What a text of Karpenter's is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
-    /// The bootstrap's extension.
     Cse,
-    /// Another extension.
     OtherExtension,
     /// The VM itself or something else: quota, capacity, network.
     Else,
@@ -78,7 +74,6 @@ pub(crate) struct Metadata {
 
 impl ProvisioningError {
     /// From an event of either API group; none if it is another event.
-    #[must_use]
     pub fn from_json(json: &[u8]) -> Option<Self> {
         Self::of(serde_json::from_slice(json).ok()?)
     }
@@ -106,7 +101,6 @@ impl ProvisioningError {
     }
 
     /// What the text is about.
-    #[must_use]
     pub fn about(&self) -> About {
         let says = |words: &str| self.text.contains(words);
         if says("creating VM AKS identifying extension") {

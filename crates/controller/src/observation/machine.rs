@@ -5,12 +5,9 @@ use serde::Deserialize;
 use super::Progress;
 use super::body::{ErrorBody, lenient, listed};
 
-/// An AKS machine.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MachineSeen {
-    /// Its name.
     pub name: String,
-    /// Where it is.
     pub progress: Progress,
     /// The provisioning error, innermost first: codes and texts; empty if there is none.
     pub error: String,
@@ -49,8 +46,6 @@ struct Page {
 }
 
 impl MachineSeen {
-    /// From a machine.
-    #[must_use]
     pub fn parse(json: &[u8]) -> Option<Self> {
         let value: serde_json::Value = serde_json::from_slice(json).ok()?;
         value.as_object()?;
@@ -58,7 +53,6 @@ impl MachineSeen {
     }
 
     /// From one page of a pool's machines.
-    #[must_use]
     pub fn parse_page(json: &[u8]) -> Option<Vec<Self>> {
         let value: serde_json::Value = serde_json::from_slice(json).ok()?;
         value.as_object()?;

@@ -24,13 +24,11 @@ pub use vm::{Agent, Extension, Power, VmSeen};
 pub enum Observation {
     /// The VM with its extensions.
     Vm(VmSeen),
-    /// The AKS machine.
     Machine(MachineSeen),
     /// Nothing is there (404).
     Missing,
     /// Azure does not let us look (401, 403).
     Refused {
-        /// The status.
         status: u16,
     },
     /// Too many requests (429).
@@ -53,9 +51,7 @@ pub enum Progress {
     Unknown,
     /// Being created or changed.
     Running,
-    /// Done.
     Succeeded,
-    /// Done, badly.
     Failed,
     /// On its way out.
     Deleting,
@@ -72,12 +68,10 @@ pub enum Cse {
     Running,
     /// It ended well, by its own word; its text may know better.
     Succeeded {
-        /// What it printed.
         text: String,
         /// Which system runs it.
         os: Os,
     },
-    /// It ended badly.
     Failed {
         /// What is known; may be empty.
         text: String,
@@ -100,7 +94,6 @@ impl Observation {
     }
 
     /// What the bootstrap's extension says in its own words; empty where it says nothing.
-    #[must_use]
     pub fn said(&self) -> String {
         match self {
             Self::Vm(vm) => match vm.cse() {

@@ -79,13 +79,9 @@ impl Object {
 /// A Node of a NodePool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its name.
     pub name: String,
-    /// Its uid.
     pub uid: String,
-    /// Its NodePool.
     pub pool: String,
-    /// When it was created.
     pub created: Timestamp,
     /// State of its registration.
     pub state: NodeState,
@@ -93,7 +89,6 @@ pub struct Node {
 
 impl Node {
     /// Reads a Node. None if it has no NodePool or is being deleted.
-    #[must_use]
     pub fn of(object: Object) -> Option<Self> {
         let state = object.state();
         let Metadata { name, uid, creation_timestamp, deletion_timestamp, mut labels, .. } =
@@ -113,7 +108,6 @@ impl Node {
     }
 
     /// Describes the finding, with the command that ends it.
-    #[must_use]
     pub fn finding(&self) -> String {
         let Self { name, pool, .. } = self;
         format!(

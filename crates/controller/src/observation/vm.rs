@@ -12,11 +12,9 @@ use crate::claim::mode::{Role, is_known_name, role};
 pub struct VmSeen {
     /// Where the VM itself is.
     pub progress: Progress,
-    /// Its extensions.
     pub extensions: Vec<Extension>,
     /// What the VM's own failed statuses say: code and text.
     pub failure: String,
-    /// Whether it runs.
     pub power: Power,
     /// Whether its agent reports.
     pub agent: Agent,
@@ -28,7 +26,6 @@ pub enum Power {
     /// Not shown, or in between.
     #[default]
     Unknown,
-    /// It runs.
     Running,
     /// It does not, or is about to stop.
     Stopped,
@@ -37,25 +34,19 @@ pub enum Power {
 /// Whether a VM's agent reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Agent {
-    /// Not shown.
     #[default]
     Unknown,
-    /// It does.
     Ready,
-    /// It does not.
     Silent,
 }
 
 /// One extension, as its resource and the instance view show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// Its name.
     pub name: String,
     /// What it is to us.
     pub role: Role,
-    /// Where it is.
     pub progress: Progress,
-    /// What it says.
     pub text: String,
     /// Whether its resource is being changed after it was created, for example its tags.
     pub updating: bool,
@@ -143,7 +134,6 @@ struct ResourceProperties {
 
 impl VmSeen {
     /// From the VM with its instance view, or from the instance view alone.
-    #[must_use]
     pub fn parse(json: &[u8]) -> Option<Self> {
         let value: serde_json::Value = serde_json::from_slice(json).ok()?;
         let object = value.as_object()?;
@@ -214,13 +204,11 @@ impl VmSeen {
 
     /// Returns true if the bootstrap's extension is changed after its creation. The bootstrap of a registered node is
     /// over then, whatever the extension is shown as.
-    #[must_use]
     pub fn is_updating(&self) -> bool {
         self.scripts().any(|(extension, _)| extension.updating)
     }
 
     /// What the bootstrap's extension shows.
-    #[must_use]
     pub fn cse(&self) -> Cse {
         let ours = self.scripts();
         // If there are several, one that failed explains most, and one that runs is not over.

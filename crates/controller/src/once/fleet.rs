@@ -11,9 +11,7 @@ use crate::verdict::advice::Place;
 /// Failures of one image with one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The image.
     pub image: String,
-    /// The cause.
     pub cause: String,
     /// How many nodes failed with it.
     pub failed: u32,
@@ -96,7 +94,6 @@ impl Table {
     }
 
     /// Where an image fails.
-    #[must_use]
     pub fn place(&self, image: &str, has_versions: Option<bool>) -> Place {
         let mut place = Place { has_versions, ..Place::default() };
         for row in self.rows.iter().filter(|row| row.image == image) {

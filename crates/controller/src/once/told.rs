@@ -11,7 +11,6 @@ use crate::verdict::failure::{Failure, Source};
 /// Where it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
-    /// Azure, just now.
     Azure,
     /// The node itself, by a command that ran on it.
     Node,
@@ -20,8 +19,6 @@ pub enum From {
 }
 
 impl From {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Azure => "azure",
@@ -31,16 +28,13 @@ impl From {
     }
 }
 
-/// What is told of one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeTold {
     /// The VM or instance.
     pub node: String,
     /// Its NodeClaim, if it has one.
     pub claim: Option<String>,
-    /// Its pool.
     pub pool: Option<String>,
-    /// The image.
     pub image: Option<String>,
     /// Whether its Node is there; none if that cannot be known.
     pub joined: Option<bool>,
@@ -57,7 +51,6 @@ pub struct NodeTold {
 }
 
 impl NodeTold {
-    /// From the record.
     #[must_use]
     pub fn recorded(entry: &Entry) -> Self {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -93,7 +86,6 @@ impl NodeTold {
     }
 
     /// Whether something is wrong: the bootstrap failed, or it is over and there is no node.
-    #[must_use]
     pub fn is_failed(&self) -> bool {
         let over = matches!(
             self.verdict.reason,
@@ -105,13 +97,10 @@ impl NodeTold {
     }
 
     /// Whether only an event reports the failure.
-    #[must_use]
     pub fn is_unconfirmed(&self) -> bool {
         self.verdict.failure.as_ref().is_some_and(|failure| !failure.is_confirmed())
     }
 
-    /// One sentence.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let message = &self.verdict.message;
         match (self.verdict.reason, self.joined) {
@@ -127,7 +116,6 @@ impl NodeTold {
 
     /// The next command to run, if there is one. Names of others are quoted for a shell, an image that is not a plain
     /// word is left out.
-    #[must_use]
     pub fn next(&self, subject: &str) -> Option<String> {
         let failure = self.verdict.failure.as_ref();
         let image = self.image.as_deref().map(image::version).filter(|image| is_plain_word(image));

@@ -26,19 +26,15 @@ use crate::verdict::registration::{
 use crate::verdict::wording;
 use crate::verdict::{Finding, Verdict, hints, judge};
 
-/// Looks once.
 pub struct Looker {
     /// The cluster's API, if there is a way to it.
     pub api: Option<Api>,
-    /// Azure.
     pub arm: Client,
     /// What may be read in Azure.
     pub scope: Scope,
     /// Where the record is.
     pub namespace: String,
-    /// The condition's type.
     pub condition_type: String,
-    /// The time.
     pub now: Timestamp,
     /// Whether a command may be run on a VM that shows nothing.
     pub run_command: bool,
@@ -54,10 +50,8 @@ pub enum Failed {
         "nothing is called {0:?}: no NodeClaim, node, VM or pool, and no failure in the record\nhint: `kubectl get nodeclaims` and `mooring fleet` list what there is; POOL/INSTANCE names an instance of a pool"
     )]
     NotFound(String),
-    /// The API server.
     #[error("the cluster's API: {0}")]
     Kubernetes(#[from] Refusal),
-    /// Azure.
     #[error("Azure: {0}")]
     Azure(#[from] Error),
     /// Azure, for one VM.
@@ -67,20 +61,12 @@ pub enum Failed {
     Unread(String, &'static str),
     /// A command on a node.
     #[error("the command on {node}: {why}\nhint: {hint}")]
-    Command {
-        /// The node.
-        node: String,
-        /// What happened.
-        why: String,
-        /// What helps.
-        hint: &'static str,
-    },
+    Command { node: String, why: String, hint: &'static str },
     /// A Node names an instance that may not be read.
     #[error(
         "the providerID of node {0:?} names an instance outside the node resource group {1}; it is not read\nhint: `--node-resource-group` names the group of this cluster's nodes"
     )]
     Outside(String, String),
-    /// The record.
     #[error(transparent)]
     Record(#[from] Unreadable),
 }

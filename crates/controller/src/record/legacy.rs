@@ -4,7 +4,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::lease::{Candidate, Lease, Step, Times};
 
-/// The namespace.
 pub const NAMESPACE: &str = "kube-system";
 
 /// A Lease whose time of renewal is older than this is not held, however far clocks differ.

@@ -22,7 +22,6 @@ use crate::verdict::text::safe;
 pub const NAME: &str = "mooring-failures";
 /// The key that holds the document.
 pub const KEY: &str = "failures.json";
-/// The document's schema.
 pub const SCHEMA: &str = "mooring.failures/v1";
 
 /// The path of all `ConfigMap`s of a namespace.
@@ -41,7 +40,6 @@ const MOST_BYTES: usize = 480 * 1024;
 /// More pools than this share the last places.
 const MOST_POOLS: usize = 512;
 
-/// One failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
@@ -49,27 +47,20 @@ pub struct Entry {
     pub id: String,
     /// When the verdict was found.
     pub at: Timestamp,
-    /// The claim's uid.
     pub uid: String,
-    /// The claim's name.
     pub node_claim: String,
     /// The pool; empty for a standalone claim.
     #[serde(default)]
     pub pool: String,
-    /// The node class.
     #[serde(default)]
     pub node_class: String,
-    /// The VM's name.
     pub node: String,
-    /// The condition's reason.
     pub reason: String,
-    /// The condition's message.
     pub message: String,
     /// The note of the events.
     pub note: String,
     /// What tells this verdict from others of the same claim.
     pub key: String,
-    /// The reported code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
     /// What it is called.
@@ -80,13 +71,11 @@ pub struct Entry {
     pub effective_code: Option<i32>,
     /// The cause: a diagnosis's reason.
     pub cause: String,
-    /// Who acts first.
     #[serde(default)]
     pub owner: String,
     /// How sure the diagnosis is.
     #[serde(default)]
     pub confidence: String,
-    /// A quoted line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     /// Where it was read.
@@ -98,10 +87,8 @@ pub struct Entry {
     /// The image: gallery, definition and version; only the version in a record of version 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// The zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// The VM size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_type: Option<String>,
     /// When the claim was launched.
@@ -109,11 +96,9 @@ pub struct Entry {
     pub launched: Option<Timestamp>,
 }
 
-/// The whole record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
-    /// Which schema this is.
     pub schema: String,
     /// Failures by pool, the oldest first.
     #[serde(default)]
@@ -129,7 +114,6 @@ pub struct Document {
 /// Why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// It is no document.
     #[error("the record of failures cannot be read: {0}")]
     NoDocument(#[from] serde_json::Error),
     /// Somebody newer wrote it.
@@ -141,13 +125,11 @@ pub enum Unreadable {
 
 impl Entry {
     /// The id that goes with a claim and a verdict's key.
-    #[must_use]
     pub fn id_of(uid: &str, key: &str) -> String {
         format!("{:016x}", hash(&[uid, key]))
     }
 
     /// Whether it counts against its image.
-    #[must_use]
     pub fn blames_image(&self) -> bool {
         !self.unconfirmed && Cause::can_be_image(&self.cause)
     }
@@ -237,7 +219,6 @@ impl Document {
     }
 
     /// The `ConfigMap`, replacing the given version or created anew.
-    #[must_use]
     pub fn config_map(&self, namespace: &str, resource_version: Option<&str>) -> Value {
         let text = serde_json::to_string(self).unwrap_or_default();
         let mut object = json!({

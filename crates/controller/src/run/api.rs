@@ -11,7 +11,6 @@ use serde_json::Value;
 /// next leader begins.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(4);
 
-/// The API server.
 #[derive(Clone)]
 pub struct Api {
     client: kube::Client,

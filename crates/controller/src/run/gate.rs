@@ -17,7 +17,6 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Closed.
     pub(crate) fn new(clock: Clock) -> Self {
         Self { clock, held: Mutex::new(None) }
     }
@@ -27,7 +26,6 @@ impl Gate {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some((term, until));
     }
 
-    /// Closed for all.
     pub(crate) fn close(&self) {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -39,7 +39,6 @@ struct Watch {
 }
 
 impl Health {
-    /// Just started.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
         Self {
@@ -89,7 +88,6 @@ impl Health {
         }
     }
 
-    /// A watch failed.
     pub(crate) fn failed(&self, watch: &'static str, now: Timestamp) {
         if let Some(watch) = self.parts().watches.get_mut(watch) {
             watch.failing_since.get_or_insert(now);

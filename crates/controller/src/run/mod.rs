@@ -49,7 +49,6 @@ pub use serve::{Pages, serve};
 use gate::Gate;
 use write::{Batch, Writer};
 
-/// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// How often the loop shows that it lives, whatever else happens.
@@ -66,7 +65,6 @@ pub struct Controller {
     pub kube: kube::Client,
     /// Azure, within [`crate::schedule::share::ours`].
     pub arm: mooring_arm::Client,
-    /// The time.
     pub clock: Clock,
     /// What the operator decided.
     pub settings: Settings,
@@ -74,7 +72,6 @@ pub struct Controller {
     pub namespace: String,
     /// How long a lease lasts.
     pub times: Times,
-    /// What is measured.
     pub metrics: Arc<Metrics>,
     /// What `/healthz` and `/readyz` say.
     pub health: Arc<Health>,
@@ -82,13 +79,11 @@ pub struct Controller {
 
 /// What the loop hears.
 pub(crate) enum Message {
-    /// Something happened.
     Input(Input),
     /// This replica leads, and the record is as it was read then.
     Elected {
         /// Which time it leads.
         term: u64,
-        /// The record.
         record: Document,
     },
     /// It no longer does.

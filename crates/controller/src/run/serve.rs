@@ -38,7 +38,6 @@ pub enum Pages {
 
 impl Pages {
     /// The page at a path: its status, type and text.
-    #[must_use]
     pub fn page(&self, path: &str) -> (StatusCode, &'static str, String) {
         const PLAIN: &str = "text/plain; charset=utf-8";
         let state = match (self, path) {

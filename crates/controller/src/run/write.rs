@@ -272,7 +272,6 @@ impl Writer {
 enum Stop {
     /// Trying again is of no use.
     Never(String),
-    /// It may be.
     Later(String),
 }
 

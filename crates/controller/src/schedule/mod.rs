@@ -37,7 +37,6 @@ pub enum Priority {
 /// What is known about earlier looks at a claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Looks {
-    /// Looks so far.
     pub count: u32,
     /// Looks since the NodeClaim was deleted; none if it was not.
     pub since_trigger: Option<u32>,
@@ -62,7 +61,6 @@ pub struct Looks {
 /// When to look next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Then.
     At(Timestamp, Priority),
     /// Never again, unless something happens to the claim.
     Never(Why),
@@ -104,7 +102,6 @@ const LATE_SPREAD: f64 = 1.0;
 const OVERDUE_SPREAD: f64 = 60.0;
 
 /// When to look at a claim next. `held` is the reason of the verdict that is held for it.
-#[must_use]
 pub fn next(
     claim: &Claim,
     looks: Looks,
@@ -178,7 +175,6 @@ fn next_mark(claim: &Claim, looks: Looks, jitter: f64, now: Timestamp) -> Next {
 }
 
 /// Whether a look is due of a node that has no extension.
-#[must_use]
 pub fn is_mark_due(claim: &Claim, looks: Looks, held: Option<Reason>, now: Timestamp) -> bool {
     let at = |next| matches!(next, Next::At(at, _) if at <= now);
     expects_no_extension(claim, held) && at(next_mark(claim, looks, 0.0, now))
@@ -304,13 +300,11 @@ impl Queue {
     }
 
     /// The most urgent claim that is due.
-    #[must_use]
     pub fn first(&self) -> Option<(Priority, &Arc<str>)> {
         self.due.first().map(|(priority, _, uid)| (*priority, uid))
     }
 
     /// When something will be due that is not.
-    #[must_use]
     pub fn next_at(&self) -> Option<Timestamp> {
         self.later.first().map(|(at, _)| *at)
     }
@@ -321,19 +315,16 @@ impl Queue {
     }
 
     /// How many claims have a look ahead of them.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether no claim has.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
     /// How many are due and have not been taken.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.due.len()
     }

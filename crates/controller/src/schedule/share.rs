@@ -7,7 +7,6 @@ use mooring_arm::{Limit, Limits};
 /// subscription's limits, is never starved by us: 125 at once and 12.5 a second. The client of Azure is
 /// held to the same limits; this copy only decides *which* reads are asked for, so that a trigger never
 /// stands in line behind looks that could wait.
-#[must_use]
 pub fn ours() -> Limits {
     Limits::default().share(50)
 }
@@ -60,8 +59,6 @@ impl Share {
         may
     }
 
-    /// What is left.
-    #[must_use]
     pub fn left(&self) -> f64 {
         self.tokens
     }

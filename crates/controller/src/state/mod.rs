@@ -42,7 +42,6 @@ mod tracked;
 pub use sweeping::{query as sweep_query, rows as sweep_rows};
 use tracked::{Recorded, Tracked};
 
-/// Something happened.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// A claim was seen: in a list, a watch, or the answer to a read or a write.
@@ -53,20 +52,15 @@ pub enum Input {
     Listed(HashSet<Arc<str>>),
     /// A `NodePool` or `AKSNodeClass` is there.
     Object {
-        /// Which kind.
         kind: Kind,
-        /// Its name.
         name: String,
-        /// Its uid.
         uid: String,
     },
     /// A Node that is not registered was seen.
     Node(Node),
     /// A Node was deleted or registered.
     NodeGone {
-        /// Its name.
         name: String,
-        /// Its uid.
         uid: String,
     },
     /// All Nodes that are not registered.
@@ -77,32 +71,26 @@ pub enum Input {
     Record(Document),
     /// A read was answered, or was not.
     Observed {
-        /// Whose.
         uid: Arc<str>,
-        /// What it showed.
         observation: Observation,
     },
     /// A sweep was answered.
     Swept(Swept),
     /// The certificate signing requests of a node were read, or were not.
     Inspected {
-        /// Whose.
         uid: Arc<str>,
         /// Newest decision on them.
         request: RequestState,
     },
     /// The patch of a claim was answered.
     Patched {
-        /// Whose.
         uid: Arc<str>,
-        /// With what.
         answer: patch::Answer,
     },
     /// The write queue is full: these actions were not performed.
     Deferred(Vec<Action>),
     /// This replica leads, or no longer does.
     Leads(bool),
-    /// Time has passed.
     Tick,
 }
 
@@ -114,45 +102,21 @@ pub enum Action {
     /// Read a list from Azure, then give [`Input::Swept`].
     Sweep(Sweep),
     /// Read the certificate signing requests of a node, then give [`Input::Inspected`].
-    Inspect {
-        /// For which claim.
-        uid: Arc<str>,
-        /// The node's name.
-        node: String,
-    },
+    Inspect { uid: Arc<str>, node: String },
     /// Add to the record. Idempotent; whoever does it may try again.
     Record(Box<Entry>),
     /// Create an event. Idempotent; whoever does it may try again.
     Event(Event),
     /// Patch a claim's status, then give the claim that was answered, and [`Input::Patched`] after it.
-    Patch {
-        /// Whose.
-        uid: Arc<str>,
-        /// The claim's name.
-        name: String,
-        /// The body.
-        body: Value,
-        /// Why.
-        kind: patch::Kind,
-    },
+    Patch { uid: Arc<str>, name: String, body: Value, kind: patch::Kind },
     /// Read a claim again, then give [`Input::Claim`] or [`Input::ClaimGone`].
-    Reread {
-        /// Whose.
-        uid: Arc<str>,
-        /// The claim's name.
-        name: String,
-    },
+    Reread { uid: Arc<str>, name: String },
     /// Count and log a verdict.
     Tell(Box<Told>),
     /// Log that a Node has had no providerID for too long.
     NodeFinding(Node),
     /// Count that an image fails while others do not.
-    ImageFails {
-        /// The image.
-        image: String,
-        /// The cause.
-        cause: String,
-    },
+    ImageFails { image: String, cause: String },
 }
 
 impl Action {
@@ -165,9 +129,7 @@ impl Action {
 /// A verdict to count and log.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// About whom.
     pub claim: Claim,
-    /// What.
     pub verdict: Verdict,
     /// Seconds since the launch, where that is known.
     pub after_seconds: Option<i64>,
@@ -176,20 +138,15 @@ pub struct Told {
 /// A read of one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// For which claim.
     pub uid: Arc<str>,
-    /// Of what.
     pub target: Target,
-    /// How urgent.
     pub priority: Priority,
 }
 
-/// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A VM with its instance view.
     Vm(VmId),
-    /// An AKS machine.
     Machine(MachineId),
 }
 
@@ -197,12 +154,7 @@ pub enum Target {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sweep {
     /// The state of all bootstrap extensions in a resource group, by Resource Graph.
-    Extensions {
-        /// The subscription.
-        subscription: Arc<str>,
-        /// The resource group.
-        group: Arc<str>,
-    },
+    Extensions { subscription: Arc<str>, group: Arc<str> },
     /// All machines of an AKS pool.
     Machines {
         /// The pool's resource id.
@@ -215,16 +167,13 @@ pub enum Sweep {
 pub enum Swept {
     /// Extensions by the VM's name.
     Extensions {
-        /// The resource group.
         group: Arc<str>,
         /// The VM's name in lower case, and where its bootstrap is.
         rows: HashMap<String, Progress>,
     },
-    /// Machines.
     Machines {
         /// The pool's resource id.
         pool: Arc<str>,
-        /// The machines.
         machines: Vec<MachineSeen>,
     },
 }
@@ -342,7 +291,6 @@ impl State {
     }
 
     /// When to call with [`Input::Tick`], if nothing else happens before.
-    #[must_use]
     pub fn wake_at(&self, now: Timestamp) -> Option<Timestamp> {
         if !self.leads {
             return None;
@@ -361,7 +309,6 @@ impl State {
     }
 
     /// How much there is to do.
-    #[must_use]
     pub fn lengths(&self) -> Lengths {
         Lengths {
             claims: self.claims.len(),
@@ -372,13 +319,11 @@ impl State {
     }
 
     /// What was left out.
-    #[must_use]
     pub fn dropped(&self) -> Dropped {
         Dropped { writes: self.dropped.writes + self.deferred.lost(), ..self.dropped }
     }
 
     /// Bytes kept for each claim, table included, shared texts excluded.
-    #[must_use]
     pub fn bytes_per_claim(&self) -> usize {
         // A table keeps a byte of its own for each place, and fills at most 7 of 8 places.
         let place = size_of::<(Arc<str>, Tracked)>() + 1;

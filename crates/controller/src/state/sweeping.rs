@@ -137,7 +137,6 @@ impl State {
 }
 
 /// The query of a sweep: every extension in a resource group, with what tells the bootstrap's.
-#[must_use]
 pub fn query(group: &str) -> String {
     let plain: String =
         group.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.()".contains(*c)).collect();
@@ -167,7 +166,6 @@ struct Row {
 }
 
 /// One page of a sweep's answer: the VM's name in lower case, and where its bootstrap is.
-#[must_use]
 pub fn rows(json: &[u8]) -> Option<HashMap<String, Progress>> {
     let page: Page = serde_json::from_slice(json).ok()?;
     let ours = page.data.into_iter().filter(|row| {

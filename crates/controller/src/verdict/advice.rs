@@ -12,7 +12,6 @@ fn drift_budget() -> Value {
 }
 
 /// The command that prepends the budget. The others stay: the most restrictive one counts.
-#[must_use]
 pub fn hold_drift(pool: &str) -> String {
     let patch =
         json!([{"op": "add", "path": "/spec/disruption/budgets/0", "value": drift_budget()}]);
@@ -20,7 +19,6 @@ pub fn hold_drift(pool: &str) -> String {
 }
 
 /// The command that takes it back, and refuses if another budget has taken its place.
-#[must_use]
 pub fn release_drift(pool: &str) -> String {
     let first = "/spec/disruption/budgets/0";
     let patch = json!([
@@ -36,16 +34,13 @@ fn patch_command(kind: &str, name: &str, form: &str, patch: &Value) -> String {
 /// Where an image fails, and what the cluster lets an operator do about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The NodePools.
     pub pools: Vec<String>,
-    /// The AKSNodeClasses.
     pub classes: Vec<String>,
     /// Whether an AKSNodeClass has `spec.versions` here. None if the definition could not be read.
     pub has_versions: Option<bool>,
 }
 
 /// Lists what can be done about an image that fails, the least first.
-#[must_use]
 pub fn steps(place: &Place) -> Vec<String> {
     let mut steps = Vec::new();
     for pool in &place.pools {
@@ -89,7 +84,6 @@ pub fn steps(place: &Place) -> Vec<String> {
 }
 
 /// Whether the definition of AKSNodeClass has `spec.versions` in a version that is served.
-#[must_use]
 pub fn has_versions(definition: &Value) -> bool {
     let served = |version: &&Value| version["served"] == true;
     let versions = definition["spec"]["versions"].as_array().into_iter().flatten();

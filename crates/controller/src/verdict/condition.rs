@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A condition's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// `True`
@@ -38,7 +37,6 @@ pub enum Reason {
 
 impl Status {
     /// As Kubernetes writes it.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::True => "True",
@@ -59,7 +57,6 @@ impl Status {
 }
 
 impl Reason {
-    /// All of them.
     pub const ALL: [Self; 9] = [
         Self::CseSucceeded,
         Self::CseFailed,
@@ -72,8 +69,6 @@ impl Reason {
         Self::CseFailureUnconfirmed,
     ];
 
-    /// The word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CseSucceeded => "CSESucceeded",
@@ -88,14 +83,11 @@ impl Reason {
         }
     }
 
-    /// From the word.
-    #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == word)
     }
 
     /// The status that goes with it.
-    #[must_use]
     pub const fn status(self) -> Status {
         match self {
             Self::CseSucceeded => Status::True,
@@ -109,7 +101,6 @@ impl Reason {
     }
 
     /// Whether the bootstrap has ended, so that there is nothing more to read.
-    #[must_use]
     pub const fn is_terminal(self) -> bool {
         !matches!(self.status(), Status::Unknown)
     }

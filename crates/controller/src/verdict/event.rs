@@ -24,7 +24,6 @@ pub const NAMESPACE: &str = "default";
 pub struct Regarding {
     /// The kind; it fixes the API group.
     pub kind: Kind,
-    /// The object's name.
     pub name: String,
     /// The object's uid. Where none is known, it is read before the event is sent.
     pub uid: Option<String>,
@@ -33,7 +32,6 @@ pub struct Regarding {
 /// The kinds that events are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// A NodeClaim.
     NodeClaim,
     /// A `NodePool`.
     NodePool,
@@ -43,7 +41,6 @@ pub enum Kind {
 
 impl Kind {
     /// The kind as the API writes it.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NodeClaim => "NodeClaim",
@@ -61,7 +58,6 @@ impl Kind {
 
     /// The path of an object of this kind. None for a name that no object can have: names of node classes come from
     /// NodeClaims, where nothing checks them.
-    #[must_use]
     pub fn path(self, name: &str) -> Option<String> {
         let plural = match self {
             Self::NodeClaim => "nodeclaims",
@@ -85,7 +81,6 @@ pub struct Event {
     pub regarding: Regarding,
     /// The reason: `CSEFailed`, `CSETimedOut`, `NodeNotRegistered`, `ImageFailsBootstrap`.
     pub reason: &'static str,
-    /// What it says.
     pub note: String,
     /// What makes it this event and no other; goes into the name.
     pub key: String,
@@ -103,14 +98,12 @@ pub enum Form {
 }
 
 /// Whether the API server refused an event because its object has no namespace: it is older than Kubernetes 1.23.
-#[must_use]
 pub fn refuses_no_namespace(status: Option<u16>, message: &str) -> bool {
     status == Some(422) && message.contains("involvedObject.namespace")
 }
 
 impl Event {
     /// The event's name, the same for the same object, reason and key.
-    #[must_use]
     pub fn name(&self, uid: &str) -> String {
         let Regarding { kind, name, .. } = &self.regarding;
         let hash = hash(&[kind.as_str(), uid, self.reason, &self.key]);
@@ -120,7 +113,6 @@ impl Event {
     }
 
     /// The body to post to `/apis/events.k8s.io/v1/namespaces/default/events`, about the object with this uid.
-    #[must_use]
     pub fn body(&self, uid: &str, instance: &str, form: Form) -> Value {
         let Regarding { kind, name, .. } = &self.regarding;
         let mut regarding = json!({"apiVersion": kind.api_version(), "kind": kind.as_str(), "name": name, "uid": uid});
@@ -150,7 +142,6 @@ pub enum Answer {
     There,
     /// It will never be: the server refuses it.
     Never,
-    /// Try again.
     Retry,
 }
 

@@ -1,6 +1,5 @@
 //! What is known of a failed bootstrap.
 
-/// A failed bootstrap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The code as reported.
@@ -15,7 +14,6 @@ pub struct Failure {
     pub sentence: String,
     /// What to do first, without its full stop.
     pub action: String,
-    /// Who acts first.
     pub owner: &'static str,
     /// How sure this is.
     pub confidence: &'static str,
@@ -27,7 +25,6 @@ pub struct Failure {
 
 impl Failure {
     /// Whether Azure or the API server shows the failure. An event alone does not: others can write events.
-    #[must_use]
     pub fn is_confirmed(&self) -> bool {
         self.source != Source::KarpenterEvent
     }
@@ -38,7 +35,6 @@ impl Failure {
 pub enum Source {
     /// The VM's instance view.
     InstanceView,
-    /// The AKS machine.
     Machine,
     /// Karpenter's event, since the VM was gone.
     KarpenterEvent,
@@ -49,8 +45,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// The stable word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InstanceView => "instance-view",

@@ -48,7 +48,6 @@ pub enum Finding {
 pub const NO_EXTENSION_AFTER_SECONDS: i64 = 3 * 60;
 
 /// The finding of a read.
-#[must_use]
 pub fn judge(claim: &Claim, observation: &Observation, now: Timestamp) -> Finding {
     match observation {
         Observation::Vm(vm) => judge_vm(claim, vm, now),
@@ -121,7 +120,6 @@ fn judge_machine(claim: &Claim, machine: &MachineSeen) -> Finding {
 }
 
 /// An unconfirmed failure: all that an event allows to report once nothing else can be read.
-#[must_use]
 pub fn judge_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict> {
     if event.about() != About::Cse {
         return None;
@@ -135,7 +133,6 @@ pub fn judge_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict> {
 }
 
 /// What a claim tells the diagnosis beforehand.
-#[must_use]
 pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {
     let image_date = claim.image.as_deref().and_then(|image| image_date(image).ok());
     Hints { os, image_date }
@@ -165,14 +162,12 @@ fn given_up_after(claim: &Claim) -> Option<i64> {
 }
 
 /// Whole seconds from one instant to another.
-#[must_use]
 pub fn seconds(from: Timestamp, to: Timestamp) -> i64 {
     to.as_second().saturating_sub(from.as_second())
 }
 
 impl Verdict {
     /// The status that goes with the reason.
-    #[must_use]
     pub fn status(&self) -> Status {
         self.reason.status()
     }
@@ -245,7 +240,6 @@ impl Verdict {
     }
 
     /// What makes this verdict another than the last one, for events: not its wording.
-    #[must_use]
     pub fn key(&self) -> String {
         let failure = self.failure.as_ref();
         let code = failure

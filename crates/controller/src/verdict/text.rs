@@ -3,13 +3,11 @@
 use mooring_redact::{Limit, mask_line, one_line, truncated};
 
 /// Returns `text` on one line, with likely secrets masked, of at most `max` bytes.
-#[must_use]
 pub fn safe(text: &str, max: usize) -> String {
     bounded(&mask_line(&one_line(text)), max)
 }
 
 /// Returns the last lines of a text on one line, with likely secrets masked, of at most `max` bytes.
-#[must_use]
 pub fn safe_tail(text: &str, lines: usize, max: usize) -> String {
     let shown: Vec<String> = text
         .lines()
@@ -29,7 +27,6 @@ pub fn safe_tail(text: &str, lines: usize, max: usize) -> String {
 const ELLIPSIS: &str = "…";
 
 /// Returns `text`, cut to at most `max` bytes; an ellipsis marks the cut.
-#[must_use]
 pub fn bounded(text: &str, max: usize) -> String {
     truncated(text, Limit::Bytes(max)).into_owned()
 }

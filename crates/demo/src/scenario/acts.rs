@@ -38,9 +38,7 @@ pub enum Act {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Boot {
-    /// The image's version.
     pub image: String,
-    /// How many nodes.
     pub nodes: u16,
     /// How many of them join.
     #[serde(default)]
@@ -78,7 +76,6 @@ pub enum Of {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Why {
-    /// About which node.
     pub of: Of,
     /// What the answer must hold.
     #[serde(default)]
@@ -91,7 +88,6 @@ pub struct Why {
 pub struct Fleet {
     /// The image that the verdict names.
     pub image: String,
-    /// And the cause.
     pub cause: String,
 }
 
@@ -99,7 +95,6 @@ pub struct Fleet {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Wedge {
-    /// The pool.
     pub pool: String,
     /// How many failed writes the activity log has by now.
     pub failed_writes: u16,

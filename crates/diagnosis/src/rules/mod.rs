@@ -120,7 +120,6 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     all
 }
 
-/// The names of all rules.
 pub(crate) fn rule_names() -> impl Iterator<Item = &'static str> {
     all().map(|rule| rule.name)
 }

@@ -72,7 +72,6 @@ pub(crate) enum Tier {
     Wrapper,
     /// What follows from a cause that may be elsewhere.
     Symptom,
-    /// The cause itself.
     Root,
 }
 

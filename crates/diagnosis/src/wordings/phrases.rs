@@ -74,7 +74,6 @@ impl Phrases {
         self.places.get(number).into_iter().flatten().map(|at| *at as usize)
     }
 
-    /// The first place of a phrase.
     pub(crate) fn first_place(&self, phrase: &str) -> Option<usize> {
         self.places(INDEX.1.get(phrase).copied()?).next()
     }

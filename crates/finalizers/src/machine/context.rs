@@ -55,7 +55,6 @@ impl<'a> Context<'a> {
         &self.terms.settings.profile
     }
 
-    /// Look again soon.
     pub(crate) fn wait(&self, why: String) -> Action {
         Action::Wait { until: after(self.now, self.terms.settings.limits.poll), why }
     }

@@ -26,18 +26,22 @@ type Cx<'a> = mooring_workflow::Context<'a, FinalizerRemoval>;
 /// What a step asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    /// Read something.
     Observe(Query),
     /// Forget what was read, and read again.
     LookAgain,
-    /// Change something.
     Effect(Box<Effect>),
     /// Nothing before this instant.
-    Wait { until: Timestamp, why: String },
+    Wait {
+        until: Timestamp,
+        why: String,
+    },
     /// Write a fact down.
     Record(Fact),
     /// Stop; the run can be resumed.
-    Stop { reason: Reason, message: String },
+    Stop {
+        reason: Reason,
+        message: String,
+    },
 }
 
 /// What must be read before a decision; empty if everything was.

@@ -10,16 +10,11 @@ use crate::profile::Profile;
 /// An object that goes with its owner.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Dependent {
-    /// The resource.
     pub resource: String,
-    /// The namespace, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The name.
     pub name: String,
-    /// The identity.
     pub uid: String,
-    /// Its owners.
     #[serde(skip)]
     pub owners: Vec<String>,
     /// Whether an owner is one of the objects that are deleted, and not only one of those that go along.
@@ -28,7 +23,6 @@ pub struct Dependent {
 
 impl Dependent {
     /// From an object's metadata; none if nothing owns it.
-    #[must_use]
     pub fn read(resource: &str, value: &Value) -> Option<Self> {
         let metadata = &value["metadata"];
         let owners: Vec<String> = metadata["ownerReferences"]
@@ -47,7 +41,6 @@ impl Dependent {
     }
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub struct Around {
     /// Tells one cluster from another: the uid of its kube-system namespace. Empty if it could not be read.
@@ -61,7 +54,6 @@ pub struct Around {
 impl Around {
     /// What goes along with these objects, by their uids: what they own, what that owns, and so on. The objects
     /// themselves are not among it, nor what has another owner that stays.
-    #[must_use]
     pub fn cascade(&self, deleted: &BTreeSet<String>) -> Vec<Dependent> {
         let mut going: BTreeMap<&str, Dependent> = BTreeMap::new();
         loop {
@@ -88,7 +80,6 @@ impl Around {
 }
 
 /// A webhook that would be asked about what is deleted, and whose service is in the namespace that was or will be.
-#[must_use]
 pub(crate) fn webhook_note(profile: &Profile, configuration: &Value) -> Option<String> {
     let hooks = configuration["webhooks"].as_array()?;
     let name = configuration["metadata"]["name"].as_str()?;
@@ -113,7 +104,6 @@ pub(crate) fn webhook_note(profile: &Profile, configuration: &Value) -> Option<S
 }
 
 /// An aggregated API that does not answer.
-#[must_use]
 pub(crate) fn api_service_note(service: &Value) -> Option<String> {
     let name = service["metadata"]["name"].as_str()?;
     let conditions = service["status"]["conditions"].as_array()?;

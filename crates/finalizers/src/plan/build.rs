@@ -33,7 +33,6 @@ pub struct Plan {
     pub tool: &'static str,
     /// Which cluster, by the uid of its kube-system namespace; empty if that could not be read.
     pub cluster: String,
-    /// Which operator.
     pub profile: Profile,
     /// Whether an operator that runs is scaled down.
     pub scale_down: bool,
@@ -47,7 +46,6 @@ pub struct Plan {
     pub guards: Vec<CheckResult>,
     /// In order, without those that have nothing to do.
     pub steps: Vec<PlannedStep>,
-    /// The custom resources.
     pub objects: Vec<PlannedObject>,
     /// Everything that may be deleted, stripped or scaled down; nothing else is.
     pub targets: Vec<Target>,
@@ -59,7 +57,6 @@ pub struct Plan {
 
 /// The plan for what was seen; `seen` must have an answer to every question of the profile. A run of it may begin until
 /// `expires`.
-#[must_use]
 pub fn build(
     seen: &Seen,
     settings: &Settings,

@@ -14,7 +14,6 @@ use mooring_workflow::flowchart::flowchart;
 const SHOWN: usize = 20;
 
 /// Lines for a terminal.
-#[must_use]
 pub fn table(plan: &Plan) -> String {
     let name = &plan.profile.name;
     let cluster = if plan.cluster.is_empty() { "unknown" } else { &plan.cluster };
@@ -76,8 +75,6 @@ fn by_resource(plan: &Plan) -> BTreeMap<&str, usize> {
     })
 }
 
-/// A diagram.
-#[must_use]
 pub fn mermaid(plan: &Plan) -> String {
     let mut text = flowchart(plan.steps.iter().map(|step| {
         let targets = match step.targets.len() {

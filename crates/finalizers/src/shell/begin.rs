@@ -24,25 +24,13 @@ pub enum BeginError {
     #[error(
         "run {run} in the journal has another profile than the command line: it removes {was}, not {wanted}"
     )]
-    OtherProfile {
-        /// The run.
-        run: String,
-        /// Its profile.
-        was: String,
-        /// The command line's.
-        wanted: String,
-    },
+    OtherProfile { run: String, was: String, wanted: String },
     /// The journal's run was in another cluster.
     #[error("run {0} in the journal belongs to another cluster")]
     OtherCluster(String),
     /// The approved plan is not the plan of now.
     #[error("the plan changed since it was approved: approved {approved}, now {current}")]
-    PlanChanged {
-        /// What was approved.
-        approved: PlanHash,
-        /// What it is.
-        current: PlanHash,
-    },
+    PlanChanged { approved: PlanHash, current: PlanHash },
     /// Nothing approves the plan.
     #[error("nothing approves the plan")]
     NotApproved,
@@ -51,20 +39,10 @@ pub enum BeginError {
     Expired(Timestamp),
     /// A guard says no.
     #[error("refused by {name}: {why}")]
-    Refused {
-        /// The guard.
-        name: String,
-        /// What it says.
-        why: String,
-    },
+    Refused { name: String, why: String },
     /// A guard cannot tell.
     #[error("{name} is unknown: {why}")]
-    Unknown {
-        /// The guard.
-        name: String,
-        /// Why not.
-        why: String,
-    },
+    Unknown { name: String, why: String },
 }
 
 /// The first guard that does not let a run begin.

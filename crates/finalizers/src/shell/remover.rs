@@ -47,7 +47,6 @@ pub struct Remover {
 #[error("the API server does not accept the credentials (401 Unauthorized)")]
 pub struct SignedOut;
 
-/// The result of a command.
 pub type CommandResult = command::CommandResult<RunOutcome, BeginError>;
 /// What `status` shows.
 pub type JournalStatus = command::JournalStatus<Entry>;
@@ -85,13 +84,11 @@ impl Remover {
     }
 
     /// Returns true once the API server has rejected the credentials.
-    #[must_use]
     pub fn is_signed_out(&self) -> bool {
         self.cluster.api.is_signed_out()
     }
 
     /// Returns when a plan that is made now expires.
-    #[must_use]
     pub fn expiry(&self) -> Timestamp {
         ApprovalToken::expiry(self.process.now())
     }

@@ -296,7 +296,6 @@ impl Bench {
         Remover::new(KubeApi::new(client), settings, clock, stop)
     }
 
-    /// Plans and applies.
     pub(crate) async fn apply(&self) -> (CommandResult, RunReport) {
         self.apply_by(&self.remover()).await
     }
@@ -409,7 +408,6 @@ impl Mortal {
     }
 }
 
-/// Where a definition is.
 pub(crate) fn definition(resource: &str) -> String {
     format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{resource}")
 }

@@ -13,7 +13,6 @@ const fn allowed(path: &'static str, why: &'static str) -> Allowed {
     Allowed { path, why }
 }
 
-/// The list.
 pub(crate) const ALLOWED: &[Allowed] = &[
     allowed(
         "var/log/azure/aks/provision.json",

@@ -28,7 +28,6 @@ pub(crate) struct Read {
 /// Why a file is not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// There is none.
     Missing,
     /// For a reason that belongs into the list of what was left out.
     Because(String),
@@ -49,7 +48,6 @@ impl From<Errno> for Refusal {
 }
 
 impl Root {
-    /// Opens the root.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { folder: rustix::fs::open(path, flags, Mode::empty())? })

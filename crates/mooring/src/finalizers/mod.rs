@@ -33,7 +33,6 @@ use crate::journaled::{
 };
 use crate::show::{json, print};
 
-/// Runs the command.
 pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
     run(&arguments.command).map_or_else(|failure| failure.report(), ExitCode::from)
 }

@@ -34,7 +34,6 @@ use crate::journaled::{
     Progress, Signals, confirm, dry_run, environment, once, patiently, runtime, write,
 };
 
-/// Runs the command.
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
     let done = match &arguments.command {
         None => pipeline::pipeline(arguments),

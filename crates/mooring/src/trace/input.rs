@@ -30,7 +30,6 @@ const DEEPEST: usize = 24;
 /// How many notes are printed, one for each file that is cut or broken.
 const MAX_NOTES: usize = 20;
 
-/// What was read.
 #[derive(Debug, Default)]
 pub(crate) struct Input {
     pub(crate) files: Vec<File>,

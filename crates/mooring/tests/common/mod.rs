@@ -20,7 +20,6 @@ use rustls::pki_types::pem::PemObject as _;
 /// How long a response of the simulation may take.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// The built binary.
 pub(crate) fn mooring() -> Command {
     Command::new(env!("CARGO_BIN_EXE_mooring"))
 }

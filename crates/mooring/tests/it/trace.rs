@@ -26,7 +26,6 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&text(&trace(path, &["-o", "json"]))).unwrap()
 }
 
-/// A folder as an archive.
 fn archived(folder: &Path) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
     archive.append_dir_all("some/where", folder).unwrap();
@@ -138,7 +137,6 @@ fn a_hostile_archive_leads_nowhere_and_fills_nothing() {
     assert_eq!(trace(&work.path().join("bomb.gz"), &[]).status.code(), Some(3));
 }
 
-/// A header of a tar entry.
 fn header(kind: tar::EntryType, path: &str, size: u64) -> tar::Header {
     let mut header = tar::Header::new_ustar();
     header.set_path(path).unwrap();

@@ -19,7 +19,6 @@ use crate::{MASK, looks_secret};
 ///
 /// These are heuristics: a secret without a label that looks like a common word is not found. Masking too much is
 /// harmless, but messages and paths stay readable.
-#[must_use]
 pub fn mask_line(line: &str) -> Cow<'_, str> {
     let ranges = secret_ranges(line);
     if ranges.is_empty() {
@@ -29,19 +28,16 @@ pub fn mask_line(line: &str) -> Cow<'_, str> {
 }
 
 /// Returns the likely secrets of a text; one may occur twice.
-#[must_use]
 pub fn likely_secrets(text: &str) -> Vec<&str> {
     found(text).into_iter().map(|range| &text[range]).collect()
 }
 
 /// Returns the byte ranges of likely secrets in a line: sorted, and never touching each other.
-#[must_use]
 pub fn secret_ranges(line: &str) -> Vec<Range<usize>> {
     merged(found(line))
 }
 
 /// Returns the masked line, and the new offset of what was at `focus`.
-#[must_use]
 pub fn mask_line_around(line: &str, focus: usize) -> (String, usize) {
     masked(line, &secret_ranges(line), focus)
 }

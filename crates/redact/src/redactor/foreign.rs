@@ -53,19 +53,16 @@ impl fmt::Debug for ForeignStream<'_> {
 
 impl Redactor {
     /// Redacts foreign text that arrives in chunks.
-    #[must_use]
     pub fn foreign_stream(&self) -> ForeignStream<'_> {
         ForeignStream::new(self)
     }
 
     /// Returns foreign text with a mask in place of every known and every likely secret.
-    #[must_use]
     pub fn redact_foreign(&self, text: &str) -> String {
         self.mask_likely(&self.redact(text))
     }
 
     /// Returns foreign text with a mask in place of every likely secret, which may continue on the next lines.
-    #[must_use]
     pub fn mask_likely(&self, text: &str) -> String {
         let mut lines = Lines::new(self.mask);
         let mut out = Vec::with_capacity(text.len());
@@ -92,7 +89,6 @@ struct Lines {
 /// A secret that continues on the next line.
 #[derive(Clone, Copy)]
 struct Continuation {
-    /// The end marker.
     end: &'static [u8],
     lines_left: u32,
 }

@@ -69,7 +69,6 @@ impl Redactor {
     ///
     /// If a binary secret's end falls inside a character, the rest of that character becomes
     /// U+FFFD.
-    #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.redact_bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -84,7 +83,6 @@ impl Redactor {
     ///
     /// The result holds no secret in any form, so redacting it again changes nothing. (For the one
     /// exception, which needs half a dozen odd secrets at once, see `placeholder`.)
-    #[must_use]
     pub fn redact_bytes<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         if self.pieces.is_empty() {
             return Cow::Borrowed(text);
@@ -100,7 +98,6 @@ impl Redactor {
     }
 
     /// Redacts a text that arrives in chunks.
-    #[must_use]
     pub fn stream(&self) -> Stream<'_> {
         Stream::new(self)
     }
@@ -143,7 +140,6 @@ impl fmt::Debug for Redactor {
 /// The completeness of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
-    /// The whole text.
     Complete,
     /// More bytes follow, so a secret may begin here and end there.
     Partial,

@@ -31,7 +31,6 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Nothing is known.
     #[must_use]
     pub fn unread() -> Self {
         let why = || "was not read".to_owned();
@@ -48,7 +47,6 @@ impl Surroundings {
 
 /// The subnets of which a temporary pool takes addresses, each with how many. None of a pool in the network that
 /// AKS made for its cluster: nothing in the pool names it.
-#[must_use]
 pub fn subnets(cluster: &Cluster, pool: &Pool) -> Vec<(String, i64)> {
     let subnet = |name: &str| pool.raw["properties"][name].as_str().map(str::to_owned);
     let Some(own) = subnet("vnetSubnetID") else { return Vec::new() };

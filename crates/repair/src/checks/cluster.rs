@@ -83,7 +83,6 @@ pub(super) fn other_pools(seen: &Seen, settings: &Settings, _: Timestamp) -> Che
 }
 
 /// Why a pool is not there. AKS Automatic manages the system pool and does not list it.
-#[must_use]
 pub fn absent(pools: &[Pool], name: &str) -> String {
     if pools.iter().any(Pool::is_system) {
         return format!("there is no pool {name}");

@@ -169,6 +169,5 @@ enum Age {
     Settled,
     /// A write succeeded since: it shows how things were.
     Outlived,
-    /// Not known.
     Unknown,
 }

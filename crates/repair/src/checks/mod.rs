@@ -209,7 +209,6 @@ pub fn overridable() -> impl Iterator<Item = &'static str> {
 }
 
 /// Evaluates the five checks of the verdict.
-#[must_use]
 pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<CheckResult> {
     let detect = CHECKS.iter().filter_map(|check| match check.when {
         When::Detect(detect, _) => Some(detect),
@@ -233,13 +232,11 @@ pub(crate) fn begin(planning: &Planning<'_>) -> Vec<CheckResult> {
 }
 
 /// Returns true if a run with this result does not begin unless it is overridden.
-#[must_use]
 pub fn blocks(result: &CheckResult) -> bool {
     at_beginning(result) == Block
 }
 
 /// Returns true if an operator is warned because it is not known whether a run can succeed.
-#[must_use]
 pub fn warns(result: &CheckResult) -> bool {
     result.outcome == Outcome::Unknown && at_beginning(result) == Warn
 }

@@ -11,13 +11,11 @@ use crate::settings::Settings;
 /// One action at one scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
-    /// The action.
     pub action: &'static str,
     /// The resource or resource group.
     pub scope: String,
     /// The step that needs it first.
     pub step: Step,
-    /// Who acts there.
     pub actor: Actor,
     /// Whether a run is certain to fail without it. Some links are not documented.
     pub certain: bool,
@@ -67,7 +65,6 @@ const DISK_ENCRYPTION: &str = "Microsoft.Compute/diskEncryptionSets/read";
 const ASSIGN_IDENTITY: &str = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action";
 
 /// Returns everything that a run on this pool needs.
-#[must_use]
 pub fn needs(seen: &Seen, settings: &Settings, cluster: &Cluster, pool: &Pool) -> Vec<Need> {
     let caller = |action, scope: &str, step| Need {
         action,
@@ -162,7 +159,6 @@ fn node_group(cluster: &Cluster) -> Option<String> {
 }
 
 /// The scope at which a need's rights are read. What is below a cluster inherits from it, and need not exist yet.
-#[must_use]
 pub fn place(need: &Need) -> String {
     let id = need.scope.to_lowercase();
     match id.find("/agentpools/") {
@@ -175,7 +171,6 @@ pub fn place(need: &Need) -> String {
 
 /// The scopes at which locks are read for a need: its own, its resource group and its subscription. Azure's list at a
 /// resource names those of its group; that it names those of the subscription is not documented.
-#[must_use]
 pub fn places_of_locks(need: &Need) -> Vec<String> {
     let place = place(need);
     let mut places: Vec<String> = subscription_of(&place).into_iter().map(str::to_owned).collect();
@@ -195,7 +190,6 @@ fn subscription_of(id: &str) -> Option<&str> {
 }
 
 /// Returns true if `scope` is `above` or below it.
-#[must_use]
 pub(super) fn is_at_or_below(scope: &str, above: &str) -> bool {
     let (scope, above) = (scope.to_lowercase(), above.to_lowercase());
     let above = above.trim_end_matches('/');

@@ -25,9 +25,7 @@ pub struct Rights {
     pub caller: Option<String>,
     /// What the caller's roles give.
     pub permissions: BTreeMap<String, Reading<Vec<Permission>>>,
-    /// The locks.
     pub locks: BTreeMap<String, Reading<Vec<Lock>>>,
-    /// The deny assignments.
     pub deny_assignments: BTreeMap<String, Reading<Vec<DenyAssignment>>>,
 }
 

@@ -10,16 +10,21 @@ use crate::workflow::{Decision, Fact, Finish, Reason, RepairRun as _, Run};
 /// Exactly one thing to do.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    /// Read something.
     Observe(Query),
-    /// Change something.
     Effect(Effect),
     /// Nothing before this instant.
-    Wait { until: Timestamp, why: String },
+    Wait {
+        until: Timestamp,
+        why: String,
+    },
     /// Write a fact down.
     Record(Fact),
     /// The run stops before its end; `over` says how it ended if it cannot be resumed.
-    Stop { over: Option<Finish>, reason: Reason, message: String },
+    Stop {
+        over: Option<Finish>,
+        reason: Reason,
+        message: String,
+    },
 }
 
 impl Action {

@@ -133,7 +133,6 @@ impl<'a> Context<'a> {
         Ok(set.is_some_and(|set| self.plan().is_on(&set.id)))
     }
 
-    /// Look again soon.
     pub(crate) fn wait(&self, why: String) -> Action {
         Action::Wait { until: self.after(self.settings.limits.poll), why }
     }

@@ -8,10 +8,8 @@ use serde_json::Value;
 use super::error_codes::{ErrorTexts, codes};
 use super::json::{entries, text, texts, time};
 
-/// The managed cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cluster {
-    /// Resource id.
     pub id: String,
     /// `provisioningState`; empty if it is not said.
     pub state: String,
@@ -19,7 +17,6 @@ pub struct Cluster {
     pub node_resource_group: Option<String>,
     /// The control plane's version.
     pub version: Option<String>,
-    /// The region.
     pub location: Option<String>,
     /// Tags of the cluster resource.
     pub tags: BTreeMap<String, String>,
@@ -35,7 +32,6 @@ pub struct Cluster {
 
 impl Cluster {
     /// A cluster from its JSON.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         Some(Self {
             id: text(raw, "/id")?,
@@ -60,9 +56,7 @@ fn is(raw: &Value, pointer: &str, word: &str) -> bool {
 /// A virtual machine scale set of the node resource group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScaleSet {
-    /// Resource id.
     pub id: String,
-    /// Its name.
     pub name: String,
     /// The pool that it backs, by AKS's own tag and never by its name.
     pub pool: Option<String>,
@@ -78,7 +72,6 @@ pub struct ScaleSet {
 
 impl ScaleSet {
     /// A scale set from its JSON.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         Some(Self {
             id: text(raw, "/id")?,
@@ -92,7 +85,6 @@ impl ScaleSet {
     }
 
     /// The scale sets of a list answer.
-    #[must_use]
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/value", Self::read)
     }
@@ -114,7 +106,6 @@ fn accelerated(raw: &Value) -> Option<bool> {
 pub struct Status {
     /// For example `ProvisioningState/failed/NetworkingInternalOperationError`.
     pub code: String,
-    /// Since when.
     pub at: Option<Timestamp>,
     /// What it says; empty if nothing.
     pub message: String,
@@ -122,7 +113,6 @@ pub struct Status {
 
 impl Status {
     /// The error code of a failed provisioning.
-    #[must_use]
     pub fn failure(&self) -> Option<&str> {
         let (start, code) = self.code.split_at_checked("ProvisioningState/failed/".len())?;
         start.eq_ignore_ascii_case("ProvisioningState/failed/").then_some(code)
@@ -142,7 +132,6 @@ pub struct Instance {
 
 impl Instance {
     /// An instance from its JSON.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         let status = |raw: &Value| {
             Some(Status {
@@ -159,7 +148,6 @@ impl Instance {
     }
 
     /// The instances of a list answer.
-    #[must_use]
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/value", Self::read)
     }
@@ -179,17 +167,14 @@ pub enum Addresses {
 /// A realised network interface of a scale set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nic {
-    /// Its name.
     pub name: String,
     /// The instance that it belongs to.
     pub instance: Option<String>,
-    /// Its addresses.
     pub addresses: Addresses,
 }
 
 impl Nic {
     /// An interface from its JSON.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         let list = raw.pointer("/properties/ipConfigurations").and_then(Value::as_array);
         Some(Self {
@@ -204,7 +189,6 @@ impl Nic {
     }
 
     /// The interfaces of a list answer.
-    #[must_use]
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/value", Self::read)
     }
@@ -221,13 +205,10 @@ pub struct ActivityEvent {
     pub correlation: String,
     /// For example `Microsoft.Compute/virtualMachineScaleSets/write`.
     pub operation: String,
-    /// The resource's id.
     pub resource: String,
     /// `Started`, `Accepted`, `Succeeded`, `Failed`, …
     pub status: String,
-    /// When it happened.
     pub at: Timestamp,
-    /// Who asked.
     pub caller: Option<String>,
     /// Error codes and messages at any depth.
     pub errors: ErrorTexts,
@@ -235,7 +216,6 @@ pub struct ActivityEvent {
 
 impl ActivityEvent {
     /// An event from its JSON; one without a time, operation or resource cannot be used.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         let id = |pointer| text(raw, pointer).filter(|id: &String| !id.is_empty());
         Some(Self {
@@ -257,26 +237,22 @@ impl ActivityEvent {
     }
 
     /// The events of a list answer.
-    #[must_use]
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/value", Self::read)
     }
 
     /// True if the event is of this operation, in any case and with blanks around it.
-    #[must_use]
     pub fn is_operation(&self, name: &str) -> bool {
         self.operation.trim().eq_ignore_ascii_case(name)
     }
 
     /// What the event's operation is counted by: its id, else that of the event, else that of the request.
-    #[must_use]
     pub fn operation_key(&self) -> &str {
         let id = self.operation_id.as_deref().or(self.id.as_deref());
         id.unwrap_or(&self.correlation)
     }
 
     /// True if both events are of one operation. A request's id alone does not show that: what it caused carries it, too.
-    #[must_use]
     pub fn is_of_operation(&self, other: &Self) -> bool {
         let same_id = match (&self.operation_id, &other.operation_id) {
             (Some(own), Some(theirs)) => own == theirs,
@@ -286,7 +262,6 @@ impl ActivityEvent {
     }
 
     /// True if the event is about exactly this resource.
-    #[must_use]
     pub fn is_about(&self, resource: &str) -> bool {
         self.resource.eq_ignore_ascii_case(resource)
     }
@@ -295,13 +270,10 @@ impl ActivityEvent {
 /// A long-running operation as a status endpoint describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operation {
-    /// Its id.
     pub name: String,
     /// `InProgress`, `Succeeded`, `Failed`, `Canceled`.
     pub status: String,
-    /// When it began.
     pub started: Option<Timestamp>,
-    /// When it ended.
     pub ended: Option<Timestamp>,
     /// The pool that it belongs to, if it belongs to one.
     pub pool: Option<String>,
@@ -311,7 +283,6 @@ pub struct Operation {
 
 impl Operation {
     /// An operation from its JSON.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         Some(Self {
             name: text(raw, "/name")?,
@@ -327,7 +298,6 @@ impl Operation {
     }
 
     /// True if it has neither an end nor a final status.
-    #[must_use]
     pub fn running(&self) -> bool {
         self.ended.is_none() && !matches!(self.status.as_str(), "Succeeded" | "Failed" | "Canceled")
     }

@@ -8,17 +8,14 @@ use serde_json::Value;
 use super::Pod;
 use super::json::{entries, text, texts};
 
-/// A label selector.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Selector {
     labels: BTreeMap<String, String>,
-    /// (key, operator, values)
     expressions: Vec<(String, String, Vec<String>)>,
 }
 
 impl Selector {
     /// A selector from its JSON; an absent one selects nothing.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         raw.as_object()?;
         let expression = |raw: &Value| {
@@ -32,7 +29,6 @@ impl Selector {
     }
 
     /// True if these labels are selected; an empty selector selects all.
-    #[must_use]
     pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
         self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
             && self.expressions.iter().all(|(key, operator, values)| {
@@ -48,12 +44,9 @@ impl Selector {
     }
 }
 
-/// A disruption budget.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pdb {
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
     /// Which pods it protects; none if it protects nothing.
     pub selector: Option<Selector>,
@@ -71,7 +64,6 @@ pub struct Pdb {
 
 impl Pdb {
     /// A budget from its JSON.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         let number = |name: &str| {
             raw.pointer(&format!("/status/{name}")).and_then(Value::as_i64).unwrap_or(0)
@@ -90,20 +82,17 @@ impl Pdb {
     }
 
     /// The budgets of a list answer.
-    #[must_use]
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/items", Self::read)
     }
 
     /// True if the budget protects this pod.
-    #[must_use]
     pub fn protects(&self, pod: &Pod) -> bool {
         self.namespace == pod.namespace
             && self.selector.as_ref().is_some_and(|selector| selector.selects(&pod.labels))
     }
 
     /// True if it lets one of its pods be evicted now, as the API decides it.
-    #[must_use]
     pub fn lets_go(&self, pod: &Pod) -> bool {
         let enough_without = self.desired > 0 && self.healthy >= self.desired;
         self.allowed > 0 || (!pod.ready && (self.unready_may_go || enough_without))
@@ -111,7 +100,6 @@ impl Pdb {
 
     /// False if no eviction can ever be allowed: all pods that it counts must be healthy. One that counts nothing
     /// was not counted yet.
-    #[must_use]
     pub fn can_clear(&self) -> bool {
         self.desired < self.expected || self.expected == 0
     }
@@ -120,7 +108,6 @@ impl Pdb {
 /// What does not let a pod go now.
 #[derive(Debug, Clone)]
 pub struct Hold<'a> {
-    /// The pod.
     pub pod: &'a Pod,
     /// The budget that holds it.
     pub budget: &'a Pdb,
@@ -130,7 +117,6 @@ pub struct Hold<'a> {
 
 impl<'a> Hold<'a> {
     /// What holds this pod; none if the API would let it go.
-    #[must_use]
     pub fn of(pod: &'a Pod, budgets: &'a [Pdb]) -> Option<Self> {
         if pod.phase == "Pending" {
             // It serves nobody: the API evicts it whatever its budgets say.
@@ -146,7 +132,6 @@ impl<'a> Hold<'a> {
     }
 
     /// False if waiting is useless.
-    #[must_use]
     pub fn can_clear(&self) -> bool {
         self.budget.can_clear() && self.others.is_empty()
     }

@@ -20,7 +20,6 @@ pub struct ErrorTexts {
 }
 
 impl ErrorTexts {
-    /// Reads an error.
     #[must_use]
     pub fn of(error: &Value) -> Self {
         let mut found = Self::default();
@@ -30,13 +29,11 @@ impl ErrorTexts {
 }
 
 /// All codes of an error, see [`ErrorTexts::codes`].
-#[must_use]
 pub fn codes(error: &Value) -> Vec<String> {
     ErrorTexts::of(error).codes
 }
 
 /// True if the error carries this code at any depth.
-#[must_use]
 pub fn carries(error: &Value, code: &str) -> bool {
     codes(error).iter().any(|found| found == code)
 }

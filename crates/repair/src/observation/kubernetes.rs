@@ -7,11 +7,9 @@ use serde_json::Value;
 
 use super::json::{entries, flag, text, texts, time};
 
-/// A node.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Node {
-    /// Its name.
     pub name: String,
     /// Its identity: a node of the same name may be another one.
     pub uid: String,
@@ -23,7 +21,6 @@ pub struct Node {
     pub ready: bool,
     /// Since when that condition is as it is; none if the node never said.
     pub since: Option<Timestamp>,
-    /// Cordoned.
     pub unschedulable: bool,
     /// It is being deleted.
     pub deleting: bool,
@@ -33,7 +30,6 @@ pub struct Node {
 
 impl Node {
     /// A node from its JSON.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         let labels = texts(raw, "/metadata/labels");
         let pool = labels.get("agentpool").or_else(|| labels.get("kubernetes.azure.com/agentpool"));
@@ -51,26 +47,22 @@ impl Node {
     }
 
     /// The nodes of a list answer.
-    #[must_use]
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/items", Self::read)
     }
 
     /// True if a pod could be placed here now.
-    #[must_use]
     pub fn usable(&self) -> bool {
         self.ready && !self.unschedulable && !self.deleting
     }
 
     /// True if it has not been ready for so long that it is not a kubelet's short rest: nobody confirms there that a
     /// pod has ended, and what runs on it serves nobody.
-    #[must_use]
     pub fn is_dead(&self, now: Timestamp) -> bool {
         !self.ready && self.since.is_none_or(|since| now.duration_since(since) >= DEAD)
     }
 
     /// True if this node runs on that instance.
-    #[must_use]
     pub fn is_on(&self, instance: &str) -> bool {
         let id = self.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
         id.is_some_and(|id| id.eq_ignore_ascii_case(instance))
@@ -82,7 +74,6 @@ const DEAD: SignedDuration = SignedDuration::from_mins(5);
 
 /// A node of some pool whose instance is not in this resource group (by its id): the API that told of it is another
 /// cluster's.
-#[must_use]
 pub fn stranger<'n>(nodes: &'n [Node], group: &str) -> Option<&'n Node> {
     nodes.iter().filter(|node| node.pool.is_some()).find(|node| {
         let id = node.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
@@ -103,15 +94,12 @@ fn conditions<'a>(raw: &'a Value, kind: &'a str) -> impl Iterator<Item = &'a Val
 /// How many pods a `ReplicaSet` or `StatefulSet` is meant to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replicas {
-    /// Its identity.
     pub uid: String,
-    /// How many.
     pub wanted: usize,
 }
 
 impl Replicas {
     /// From the JSON of a `ReplicaSet` or `StatefulSet`.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         let wanted = raw.pointer("/spec/replicas")?.as_u64()?;
         Some(Self { uid: text(raw, "/metadata/uid")?, wanted: usize::try_from(wanted).ok()? })
@@ -123,21 +111,15 @@ impl Replicas {
 pub struct Controller {
     /// For example `ReplicaSet`.
     pub kind: String,
-    /// Its name.
     pub name: String,
-    /// Its identity.
     pub uid: String,
 }
 
-/// A pod.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Pod {
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
-    /// Its identity.
     pub uid: String,
     /// Where it was placed.
     pub node: Option<String>,
@@ -165,7 +147,6 @@ pub struct Pod {
 
 impl Pod {
     /// A pod from its JSON.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         let owners = raw.pointer("/metadata/ownerReferences").and_then(Value::as_array);
         let controller = owners.into_iter().flatten().find(|owner| flag(owner, "/controller"));
@@ -197,26 +178,22 @@ impl Pod {
     }
 
     /// The pods of a list answer.
-    #[must_use]
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/items", Self::read)
     }
 
     /// True if a drain must move it: not a mirror, not of a `DaemonSet`, not over.
-    #[must_use]
     pub fn movable(&self) -> bool {
         let daemon = self.controller.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
         !self.mirror && !daemon && !self.over()
     }
 
     /// True if it has ended by itself.
-    #[must_use]
     pub fn over(&self) -> bool {
         matches!(self.phase.as_str(), "Succeeded" | "Failed")
     }
 
     /// True if it serves: running, ready and not going away.
-    #[must_use]
     pub fn serving(&self) -> bool {
         self.phase == "Running" && self.ready && self.deleting.is_none()
     }

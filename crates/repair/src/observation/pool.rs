@@ -9,7 +9,6 @@ use super::json::{flag, text, texts};
 /// One agent pool as Azure Resource Manager describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
-    /// The pool's name.
     pub name: String,
     /// The whole answer, shared: it is looked at often and never changed.
     pub raw: Arc<Value>,
@@ -17,39 +16,32 @@ pub struct Pool {
 
 impl Pool {
     /// A pool from its JSON; none without a name or properties.
-    #[must_use]
     pub fn read(raw: &Value) -> Option<Self> {
         raw.get("properties")?.as_object()?;
         Some(Self { name: text(raw, "/name")?, raw: Arc::new(raw.clone()) })
     }
 
     /// The pools of a list answer.
-    #[must_use]
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         super::json::entries(body, "/value", Self::read)
     }
 
-    /// The resource id.
-    #[must_use]
     pub fn id(&self) -> Option<String> {
         text(&self.raw, "/id")
     }
 
     /// `provisioningState`; empty if it is not said.
-    #[must_use]
     pub fn state(&self) -> &str {
         self.raw.pointer("/properties/provisioningState").and_then(Value::as_str).unwrap_or("")
     }
 
     /// The wanted number of nodes. Pools of single VMs have none, which is not 0.
-    #[must_use]
     pub fn count(&self) -> Option<i64> {
         self.number("count")
     }
 
     /// Type or mode, if the pool is not of scale sets or neither of mode System nor User: a repair cannot rebuild it, and
     /// nothing follows from its count.
-    #[must_use]
     pub fn other_kind(&self) -> Option<String> {
         let kind = text(&self.raw, "/properties/type");
         let mode = text(&self.raw, "/properties/mode");
@@ -60,7 +52,6 @@ impl Pool {
     }
 
     /// Why the pool cannot be rebuilt, as a sentence; none if it can.
-    #[must_use]
     pub fn not_rebuildable(&self) -> Option<String> {
         let name = &self.name;
         if let Some(kind) = self.other_kind() {
@@ -74,61 +65,48 @@ impl Pool {
     }
 
     /// True if its nodes run Windows, whose pools have names of six characters at most.
-    #[must_use]
     pub fn is_windows(&self) -> bool {
         is_windows(&self.raw)
     }
 
     /// The subnet of its nodes; none in the network that AKS made.
-    #[must_use]
     pub fn subnet(&self) -> Option<String> {
         text(&self.raw, "/properties/vnetSubnetID")
     }
 
-    /// The autoscaler's minimum.
-    #[must_use]
     pub fn min_count(&self) -> Option<i64> {
         self.number("minCount")
     }
 
-    /// The autoscaler's maximum.
-    #[must_use]
     pub fn max_count(&self) -> Option<i64> {
         self.number("maxCount")
     }
 
     /// True if the cluster autoscaler may change the count.
-    #[must_use]
     pub fn autoscaled(&self) -> bool {
         flag(&self.raw, "/properties/enableAutoScaling")
     }
 
     /// True if the pool was stopped on purpose.
-    #[must_use]
     pub fn stopped(&self) -> bool {
         text(&self.raw, "/properties/powerState/code").as_deref() == Some("Stopped")
     }
 
     /// True if the pool may carry the cluster's own components.
-    #[must_use]
     pub fn is_system(&self) -> bool {
         text(&self.raw, "/properties/mode").as_deref() == Some("System")
     }
 
     /// The version of the resource, for conditional writes.
-    #[must_use]
     pub fn etag(&self) -> Option<String> {
         text(&self.raw, "/properties/eTag").or_else(|| text(&self.raw, "/eTag"))
     }
 
-    /// One tag.
-    #[must_use]
     pub fn tag(&self, name: &str) -> Option<String> {
         texts(&self.raw, "/properties/tags").remove(name)
     }
 
     /// True if an operation on the pool is running.
-    #[must_use]
     pub fn busy(&self) -> bool {
         !matches!(self.state(), "Succeeded" | "Failed" | "Canceled" | "")
     }
@@ -144,7 +122,6 @@ pub(crate) fn is_windows(raw: &Value) -> bool {
 }
 
 /// The pool's name at the end of its resource id: what follows the last `/agentPools/`.
-#[must_use]
 pub fn pool_name_of_id(id: &str) -> Option<&str> {
     let (_, name) = id.rsplit_once("/agentPools/")?;
     (!name.is_empty() && !name.contains('/')).then_some(name)

@@ -12,9 +12,7 @@ use super::{
 /// A question to the outside world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
-    /// The managed cluster.
     Cluster,
-    /// All its pools.
     Pools,
     /// The scale sets of the node resource group.
     ScaleSets,
@@ -28,11 +26,8 @@ pub enum Query {
     LatestOperation,
     /// The operation behind a resume token.
     Operation(String),
-    /// All nodes.
     Nodes,
-    /// All pods.
     Pods,
-    /// All disruption budgets.
     Pdbs,
     /// How many pods a workload is meant to have: `namespace/kind/name` of a `ReplicaSet` or `StatefulSet`.
     Replicas(String),
@@ -96,7 +91,6 @@ impl View<Answer> for Seen {
 impl Seen {
     /// The scale set that backs a pool now, by AKS's tag: the newest, if an old one is still there beside it. None if it
     /// is unknown or there is none.
-    #[must_use]
     pub fn scale_set_of(&self, pool: &str) -> Option<&ScaleSet> {
         let sets = self.scale_sets.as_ref()?.known()?;
         let mut of_pool = sets.iter().filter(|set| set.pool.as_deref() == Some(pool));

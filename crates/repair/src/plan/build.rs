@@ -33,7 +33,6 @@ pub struct Plan {
     pub expires: Timestamp,
     /// The cluster's resource id.
     pub cluster: String,
-    /// The pool.
     pub pool: String,
     /// The pool that carries the load meanwhile.
     pub temporary_pool: String,
@@ -41,7 +40,6 @@ pub struct Plan {
     pub expected_seconds: u32,
     /// What will be done.
     pub steps: Vec<PlannedStep>,
-    /// What was checked.
     #[serde(serialize_with = "with_details")]
     pub prechecks: Vec<CheckResult>,
     /// The temporary pool that an earlier run left.
@@ -59,9 +57,7 @@ pub struct Plan {
 pub struct PlannedStep {
     /// From 1.
     pub number: usize,
-    /// Its name.
     pub name: Step,
-    /// What it does.
     pub what: String,
     /// The request's body, with a mask over what may be secret.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,7 +202,6 @@ fn with_details<S: Serializer>(checks: &[CheckResult], serializer: S) -> Result<
 }
 
 /// The hash of a pool without what changes by itself.
-#[must_use]
 pub fn pool_hash(raw: &Value) -> String {
     canonical::hash(&lasting(raw))
 }

@@ -30,7 +30,6 @@ pub struct Document {
     pub tool: String,
     /// The cluster's resource id, in lower case.
     pub cluster: String,
-    /// The pool's name.
     pub pool: String,
     /// The hash of the live pool, without what changes by itself.
     pub pool_hash: String,
@@ -58,31 +57,26 @@ pub struct Document {
 
 impl Document {
     /// Returns the hash over all of it.
-    #[must_use]
     pub fn hash(&self) -> PlanHash {
         hash_document(self)
     }
 
     /// Returns what `--plan-hash` takes.
-    #[must_use]
     pub fn token(&self) -> ApprovalToken {
         ApprovalToken { expires: self.expires, hash: self.hash() }
     }
 
     /// Returns until when a run of it can be resumed on the strength of an earlier approval.
-    #[must_use]
     pub fn resume_before(&self) -> Timestamp {
         self.expires.checked_add(RESUME_PERIOD).unwrap_or(Timestamp::MAX)
     }
 
     /// Returns true if the pool is on this scale set. The service does not always spell an id alike.
-    #[must_use]
     pub fn is_on(&self, scale_set: &str) -> bool {
         self.scale_set.as_deref().is_some_and(|id| id.eq_ignore_ascii_case(scale_set))
     }
 
     /// Returns the resource id of the pool, as the temporary pool's tag names it.
-    #[must_use]
     pub fn source_id(&self) -> &str {
         self.source.get("id").and_then(Value::as_str).unwrap_or_default()
     }

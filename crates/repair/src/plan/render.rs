@@ -12,7 +12,6 @@ use mooring_workflow::Outcome;
 use mooring_workflow::flowchart::flowchart;
 
 /// Lines for a terminal.
-#[must_use]
 pub fn table(plan: &Plan) -> String {
     let mut text = Lines::default();
     text.line(format_args!("plan {}", plan.hash));
@@ -43,7 +42,6 @@ pub fn table(plan: &Plan) -> String {
 }
 
 /// For a ticket or a review.
-#[must_use]
 pub fn markdown(plan: &Plan) -> String {
     let mut text = format!(
         "# Rebuild pool {}\n\nCluster {}, plan {}, about {} minutes.\n\n| # | step | what | expected | risk |\n|---|---|---|---|---|\n",
@@ -80,8 +78,6 @@ pub fn markdown(plan: &Plan) -> String {
     text
 }
 
-/// A diagram.
-#[must_use]
 pub fn mermaid(plan: &Plan) -> String {
     flowchart(plan.steps.iter().map(|step| format!("{}<br/>{}", step.name.name(), step.what)))
 }

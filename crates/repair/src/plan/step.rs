@@ -51,20 +51,16 @@ impl mooring_workflow::Step for Step {
 }
 
 impl Step {
-    /// What it does.
-    #[must_use]
     pub fn what(self) -> &'static str {
         self.about().1
     }
 
     /// How long it takes in the usual case, in seconds.
-    #[must_use]
     pub fn expected_seconds(self) -> u32 {
         self.about().2
     }
 
     /// What can go wrong, and what then.
-    #[must_use]
     pub fn risk(self) -> &'static str {
         self.about().3
     }

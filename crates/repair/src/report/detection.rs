@@ -23,9 +23,7 @@ pub struct DetectionReport {
     pub schema: &'static str,
     /// When it was read.
     pub at: Timestamp,
-    /// The cluster's name.
     pub cluster: String,
-    /// The pool's name.
     pub pool: String,
     /// True if there is no such cluster; only a pipeline takes that for a rollout to come.
     pub greenfield: bool,
@@ -46,7 +44,6 @@ pub struct DetectionReport {
 pub struct UnderWay {
     /// Its id, as the operations endpoint or the activity log has it.
     pub id: String,
-    /// Since when.
     pub since: Timestamp,
     /// The pool that it belongs to; none if it is the cluster's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,7 +132,6 @@ fn unread(seen: &Seen, settings: &Settings) -> Option<Query> {
 
 impl DetectionReport {
     /// The exit code: 0 healthy, 1 suspect or confirmed, 3 unknown.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self.detection.verdict {
             Verdict::Healthy => 0,
@@ -145,7 +141,6 @@ impl DetectionReport {
     }
 
     /// Lines for a terminal.
-    #[must_use]
     pub fn table(&self) -> String {
         let verdict = match self.detection.verdict {
             Verdict::Healthy => "healthy",

@@ -18,17 +18,12 @@ use mooring_workflow::journal::JournalError;
 pub struct RunReport {
     /// `mooring.repair/v1`
     pub schema: &'static str,
-    /// The run.
     pub run: String,
     /// The cluster's resource id.
     pub cluster: String,
-    /// The pool.
     pub pool: String,
-    /// The approved plan.
     pub plan_hash: String,
-    /// When it began.
     pub started: Timestamp,
-    /// Its last record.
     pub last: Timestamp,
     /// How it ended; none if it can be resumed.
     pub finish: Option<Finish>,
@@ -77,13 +72,11 @@ impl RunReport {
     }
 
     /// True if guards that had passed at the start did not any more when they were asked again.
-    #[must_use]
     pub fn refused_at_recheck(&self) -> bool {
         self.finish == Some(Finish::Refused) && self.step == Some(Step::Recheck)
     }
 
     /// Lines for a terminal.
-    #[must_use]
     pub fn table(&self) -> String {
         let mut text = Lines::default();
         text.line(format_args!("run {} of pool {}: {}", self.run, self.pool, self.word()));
@@ -107,7 +100,6 @@ impl RunReport {
     }
 
     /// For a ticket or a review.
-    #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!(
             "# Run {}: {}\n\nPool {} of {}, plan {}.\n\n| step | proof |\n|---|---|\n",

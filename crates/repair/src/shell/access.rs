@@ -34,13 +34,10 @@ pub enum ApiUnavailable {
     Absent(String),
     /// Azure asks to wait.
     Throttled(String),
-    /// Something else.
     Failed(String),
 }
 
 impl ApiUnavailable {
-    /// The sentence.
-    #[must_use]
     pub fn why(&self) -> &str {
         match self {
             Self::Absent(why) | Self::Throttled(why) | Self::Failed(why) => why,

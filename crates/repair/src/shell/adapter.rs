@@ -10,7 +10,6 @@ use crate::effects::Effect;
 use crate::observation::{Answer, Query};
 use crate::workflow::PoolRepair;
 
-/// The two services.
 pub(super) struct Services {
     pub(super) azure: Azure,
     pub(super) kube: Cluster,

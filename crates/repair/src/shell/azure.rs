@@ -31,7 +31,6 @@ const OPERATIONS: SignedDuration = SignedDuration::from_hours(24);
 const STUCK: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// The log keeps 90 days, and refuses to be asked for more.
 const KEPT: SignedDuration = SignedDuration::from_hours(89 * 24);
-/// Clocks differ.
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
 
 /// One cluster in Azure.

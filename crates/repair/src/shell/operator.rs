@@ -70,7 +70,6 @@ pub struct Examined {
     pub plan: Result<Plan, PlanError>,
 }
 
-/// The result of a command.
 pub type CommandResult = command::CommandResult<RunOutcome, BeginError>;
 /// What `status` shows.
 pub type JournalStatus = command::JournalStatus<Entry>;
@@ -78,7 +77,6 @@ pub type JournalStatus = command::JournalStatus<Entry>;
 pub type Watcher<'a> = live::Watcher<'a, PoolRepair>;
 
 /// The store of a pool's journal.
-#[must_use]
 pub fn store(api: KubeApi, namespace: &str, pool: &str) -> Store<Entry> {
     let about = "The journal of a repair of a node pool; `mooring repair status` reads it.";
     Store::ConfigMap(Box::new(ConfigMapStore::new(api, namespace, config_map(pool), about)))
@@ -109,8 +107,6 @@ impl Operator {
         self.settings.limits.overall = overall;
     }
 
-    /// The settings.
-    #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

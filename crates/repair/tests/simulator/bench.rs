@@ -48,7 +48,6 @@ pub(crate) struct Bench {
     azure: Arc<InProcessAzure>,
     /// What was asked of Kubernetes.
     pub(crate) asked: Asked,
-    /// What flags change.
     pub(crate) flags: Arc<dyn Fn(&mut Settings) + Send + Sync>,
     /// The temporary pool has had a node that takes pods.
     up: Arc<AtomicBool>,

@@ -158,7 +158,6 @@ impl Azure {
         self.state.assignments.retain(|one| !one.scope.eq_ignore_ascii_case(scope));
     }
 
-    /// Adds a deny assignment.
     pub fn add_deny_assignment(&mut self, denial: DenyAssignment) {
         self.state.deny_assignments.push(denial);
     }
@@ -235,7 +234,6 @@ impl Azure {
         self.state.joined.iter().filter_map(|id| self.state.node_of(id)).collect()
     }
 
-    /// Every VM of Karpenter.
     pub fn karpenter_vms(&self) -> Vec<Vm> {
         let vms = self.state.store.list(&self.state.options.compute("virtualMachines"));
         vms.filter_map(|body| self.state.karpenter_vm(text(body, "/id"))).collect()

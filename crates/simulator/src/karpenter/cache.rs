@@ -56,7 +56,6 @@ impl Cache {
         touched.into_iter().collect()
     }
 
-    /// The claim as it is.
     pub(super) fn newest(&self, claim: &str) -> Option<&Value> {
         self.claims.get(claim)?.back().map(|(_, object)| object)
     }

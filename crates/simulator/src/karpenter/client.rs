@@ -14,7 +14,6 @@ fn karpenter() -> User {
     User { name: "karpenter".to_owned(), groups }
 }
 
-/// Where a claim is.
 pub(super) fn path_of(claim: &str) -> String {
     format!("/apis/karpenter.sh/v1/nodeclaims/{claim}")
 }

@@ -239,7 +239,6 @@ impl Karpenter {
         }
     }
 
-    /// Hears that a node is ready.
     pub(crate) fn hear_ready(&mut self, node: &str, now: Timestamp) {
         if self.stopped {
             return;

@@ -18,7 +18,6 @@ pub struct Authority {
 /// A certificate could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
-    /// The certificate itself.
     #[error("cannot make a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
     /// Its use for TLS.

@@ -41,7 +41,6 @@ pub enum SimError {
         "cannot listen on {0}: {1}\nhint: another program may have the port; port 0 takes a free one"
     )]
     Listen(SocketAddr, std::io::Error),
-    /// No certificate.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
     /// The system gives no randomness.

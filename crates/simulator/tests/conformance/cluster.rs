@@ -145,7 +145,6 @@ impl Cluster {
         self.call("DELETE", path, Some("application/json"), Some(options)).await
     }
 
-    /// Any request.
     pub(crate) async fn call(
         &self,
         method: &str,

@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::answer::text;
 use crate::cluster::PATIENCE;
 
-/// An open watch.
 pub(crate) struct Watch {
     lines: std::pin::Pin<Box<dyn futures::Stream<Item = std::io::Result<String>> + Send>>,
 }

@@ -15,7 +15,6 @@ use crate::support::{Bench, NODE_CLAIMS, condition};
 const NAME: &str = "default-r";
 const TABLE: &str = include_str!("recorded.tsv");
 
-/// Facts by name.
 type Facts = BTreeMap<&'static str, String>;
 
 fn recorded(mode: &str) -> BTreeMap<&'static str, String> {

@@ -37,7 +37,6 @@ pub enum Tail {
 }
 
 /// The record that follows `last`.
-#[must_use]
 pub fn follow<E: Content>(
     last: Option<&Record<E>>,
     run: &str,
@@ -65,7 +64,6 @@ fn hash_of(mut record: Value) -> String {
 }
 
 /// A record as a line, with its end.
-#[must_use]
 pub fn encode<E: Content>(record: &Record<E>) -> String {
     let value = serde_json::to_value(record).unwrap_or_default();
     let mut line = canonical::canonical(&value);

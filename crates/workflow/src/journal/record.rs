@@ -17,7 +17,6 @@ impl<W: Workflow> Content for Entry<W> {
     const SCHEMA: &'static str = W::SCHEMA;
 }
 
-/// One record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record<E> {
     /// See [`Content::SCHEMA`].
@@ -30,7 +29,6 @@ pub struct Record<E> {
     pub at: Timestamp,
     /// The hash of the record before it; empty for the first.
     pub prev: String,
-    /// Its content.
     #[serde(flatten)]
     pub entry: E,
     /// SHA-256 over all of the above.
@@ -53,7 +51,6 @@ pub trait Session: Document {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case", bound = "")]
 pub enum Entry<W: Workflow> {
-    /// A run begins.
     RunStarted(Box<W::Session>),
     /// A process continues it.
     Resumed(Box<W::Session>),
@@ -61,9 +58,7 @@ pub enum Entry<W: Workflow> {
     AbortStarted(Box<W::Session>),
     /// An effect is about to be made.
     Intent {
-        /// By which step.
         step: W::Step,
-        /// The effect.
         #[serde(flatten)]
         effect: Box<W::Effect>,
         /// The number of the attempt, from 1.
@@ -71,17 +66,13 @@ pub enum Entry<W: Workflow> {
     },
     /// The result of the last intent.
     Outcome {
-        /// The effect's key.
         key: String,
-        /// The result.
         #[serde(flatten)]
         result: EffectResult,
     },
     /// A step has reached its goal.
     StepDone {
-        /// The step.
         step: W::Step,
-        /// Evidence.
         proof: Vec<String>,
     },
     /// The run stopped before its end.
@@ -93,9 +84,7 @@ pub enum Entry<W: Workflow> {
     },
     /// The run is over.
     Finished {
-        /// How it ended.
         finish: W::Finish,
-        /// What remains.
         left: Vec<W::Leftover>,
     },
     /// A fact of the workflow, with a tag of its own.

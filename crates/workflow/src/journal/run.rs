@@ -12,11 +12,8 @@ use crate::workflow::{Reason as _, Step as _, Workflow};
 /// The direction of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase<F> {
-    /// Forward.
     Running,
-    /// Being rolled back.
     Aborting,
-    /// Over.
     Finished(F),
 }
 
@@ -43,7 +40,6 @@ pub struct Attempt<E> {
 
 impl<E> Attempt<E> {
     /// Returns false only if every attempt was refused.
-    #[must_use]
     pub fn may_have_happened(&self) -> bool {
         self.landed || !matches!(self.result, Some(EffectResult::Refused { .. }))
     }
@@ -52,21 +48,17 @@ impl<E> Attempt<E> {
 /// A run as its records describe it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run<W: Workflow> {
-    /// The run's id.
     pub id: String,
     /// What the last process started with.
     pub session: W::Session,
-    /// Its direction.
     pub phase: Phase<W::Finish>,
     /// What remains, once it is over.
     pub left: Vec<W::Leftover>,
     /// Steps that reached their goal, with evidence.
     pub done: Vec<(W::Step, Vec<String>)>,
-    /// Effects, by key.
     pub attempts: BTreeMap<String, Attempt<W::Effect>>,
     /// What only the workflow understands.
     pub facts: W::Facts,
-    /// When it began.
     pub started: Timestamp,
     /// The number of the last record.
     pub seq: u64,
@@ -196,13 +188,11 @@ impl<W: Workflow> Run<W> {
     }
 
     /// Returns true if nothing can follow.
-    #[must_use]
     pub fn is_finished(&self) -> bool {
         matches!(self.phase, Phase::Finished(_))
     }
 
     /// Returns the current step; none if all are done.
-    #[must_use]
     pub fn step(&self) -> Option<W::Step> {
         match self.done.last() {
             None => W::Step::ALL.first().copied(),
@@ -211,37 +201,31 @@ impl<W: Workflow> Run<W> {
     }
 
     /// Returns true if a step has reached its goal.
-    #[must_use]
     pub fn has_done(&self, step: W::Step) -> bool {
         self.done.iter().any(|(done, _)| *done == step)
     }
 
     /// Returns what was tried for an effect.
-    #[must_use]
     pub fn attempt(&self, key: &str) -> Option<&Attempt<W::Effect>> {
         self.attempts.get(key)
     }
 
     /// Returns since when this or the last session works on the step.
-    #[must_use]
     pub fn step_since(&self) -> Timestamp {
         self.step_since.0
     }
 
     /// Returns when the run, its last resumption or its rollback began, by the clock of the process that began it.
-    #[must_use]
     pub fn session_since(&self) -> Timestamp {
         self.session_since.0
     }
 
     /// Returns true if the step or session began after the attempt, regardless of the clocks of two hosts.
-    #[must_use]
     pub fn is_before_step(&self, attempt: &Attempt<W::Effect>) -> bool {
         attempt.seq < self.step_since.1
     }
 
     /// Returns true if the session began after the attempt: an operator asked for another one.
-    #[must_use]
     pub fn is_before_session(&self, attempt: &Attempt<W::Effect>) -> bool {
         attempt.seq < self.session_since.1
     }

@@ -20,7 +20,6 @@ const GRACE: SignedDuration = SignedDuration::from_secs(3);
 /// What happens if somebody else holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockWait {
-    /// Stop at once.
     None,
     /// Wait for the owner to fall silent, this long at most.
     Until(SignedDuration),

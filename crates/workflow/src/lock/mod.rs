@@ -16,11 +16,8 @@ pub const STEADY: SignedDuration = SignedDuration::from_secs(12);
 /// A process on a machine. All of it together is unique, also after a restart of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// The machine's name.
     pub host: String,
-    /// The machine's boot.
     pub boot: String,
-    /// The process.
     pub pid: u32,
     /// When the process started, in clock ticks since the boot.
     pub start: u64,
@@ -31,7 +28,6 @@ pub struct Owner {
 /// A lock that is held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
-    /// By whom.
     pub owner: Owner,
     /// When the owner was last heard of, by its own clock.
     pub heartbeat: Timestamp,
@@ -42,7 +38,6 @@ pub struct Lock {
 pub enum Liveness {
     /// A process with this number and start time runs.
     Alive,
-    /// There is none.
     Gone,
     /// It cannot be told.
     Unknown,
@@ -53,7 +48,6 @@ pub enum Liveness {
 pub enum TakeOver {
     /// It is ours already.
     Ours,
-    /// Now.
     Yes,
     /// Not before this long from now, and only if the owner is not heard of again.
     NotIn(SignedDuration),
@@ -63,7 +57,6 @@ pub enum TakeOver {
 ///
 /// Two machines have two clocks: `unchanged` is for how long this process has seen this very heartbeat. An owner whose
 /// clock is ahead would otherwise hold its lock for ever, and one whose clock is behind would lose it while it is at work.
-#[must_use]
 pub fn may_take_over(
     lock: &Lock,
     me: &Owner,

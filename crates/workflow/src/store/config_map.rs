@@ -36,11 +36,9 @@ struct Head {
     lock: Option<Lock>,
     /// The numbers of the full parts that count: those before were forgotten.
     parts: Range<usize>,
-    /// The newest part.
     text: String,
 }
 
-/// See the module.
 pub struct ConfigMapStore<E> {
     api: KubeApi,
     namespace: String,

@@ -25,12 +25,7 @@ pub trait Disk {
 pub enum FileError {
     /// The disk said no.
     #[error("the journal {path} cannot be used: {error}")]
-    Disk {
-        /// The file.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    Disk { path: String, error: io::Error },
     /// The file is not a journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -48,7 +43,6 @@ pub struct FileJournal<D, E> {
 }
 
 impl<D: Disk, E: Content> FileJournal<D, E> {
-    /// Reads the file.
     pub fn open(disk: D, path: &Path) -> Result<Self, FileError> {
         let mut journal = Self { disk, path: path.to_owned(), records: Vec::new() };
         let bytes = journal.whole_lines()?;
@@ -68,8 +62,6 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         Ok(bytes)
     }
 
-    /// The records.
-    #[must_use]
     pub fn records(&self) -> &[Record<E>] {
         &self.records
     }

@@ -20,7 +20,6 @@ use super::{Contents, StoreError};
 use crate::journal::{Content, Record};
 use crate::lock::{Lock, STEADY};
 
-/// See the module.
 pub struct FileStore<E> {
     path: PathBuf,
     journal: Option<FileJournal<RealDisk, E>>,

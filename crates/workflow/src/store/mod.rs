@@ -55,22 +55,18 @@ pub enum StoreError {
 /// What a store holds.
 #[derive(Debug)]
 pub struct Contents<E> {
-    /// The journal.
     pub records: Vec<Record<E>>,
     /// The lock, if it is held.
     pub lock: Option<Lock>,
 }
 
-/// A journal's place.
 pub enum Store<E> {
     /// In the target cluster.
     ConfigMap(Box<ConfigMapStore<E>>),
-    /// In a file.
     File(FileStore<E>),
 }
 
 impl<E: Content> Store<E> {
-    /// Reads everything.
     pub async fn load(&mut self) -> Result<Contents<E>, StoreError> {
         match self {
             Self::ConfigMap(store) => store.load().await,
@@ -134,8 +130,6 @@ impl<E: Content> Store<E> {
         }
     }
 
-    /// For people.
-    #[must_use]
     pub fn place(&self) -> String {
         match self {
             Self::ConfigMap(store) => store.place(),

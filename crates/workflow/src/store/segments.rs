@@ -11,12 +11,10 @@ pub const SEGMENT_BYTES: usize = 262_144;
 pub struct Segment {
     /// Its number; the object's name ends with it.
     pub index: usize,
-    /// Lines of records.
     pub text: String,
 }
 
 /// Cuts a journal into objects, between records and none above `limit` unless one record alone is.
-#[must_use]
 pub fn split<E: Content>(records: &[Record<E>], limit: usize) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for line in records.iter().map(encode) {

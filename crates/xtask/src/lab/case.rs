@@ -37,7 +37,6 @@ enum CustomDataFormat {
     CloudConfig,
 }
 
-/// One boot.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Boot {
@@ -136,7 +135,6 @@ impl Seen {
     }
 }
 
-/// Reads the cases.
 pub(super) fn read(text: &str) -> Result<Vec<Case>, Failed> {
     serde_saphyr::from_str(text).map_err(|error| Failed(format!("the lab's cases: {error}")))
 }
@@ -149,7 +147,6 @@ impl Case {
         }
     }
 
-    /// The node config.
     pub(super) fn config(&self) -> String {
         if let Some(config) = &self.config {
             return config.clone();
@@ -163,7 +160,6 @@ impl Case {
         config.to_string()
     }
 
-    /// A name for files.
     pub(super) fn file_name(&self) -> String {
         let letters = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
         letters.collect()

@@ -60,7 +60,6 @@ impl Options {
 
 const USAGE: &str = "lab node [--only CASE] [--list] [--keep] [--install]";
 
-/// Runs the cases.
 pub(crate) fn node(words: &[&str]) -> Result<(), Failed> {
     let options = Options::parse(words)?;
     let cases = chosen(cases()?, options.only.as_deref())?;

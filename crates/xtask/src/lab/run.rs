@@ -179,7 +179,6 @@ fn watch(
     Ok((seen, outputs))
 }
 
-/// What is on the disk.
 fn of_disk(root: &Path) -> Seen {
     let runs = fs::read_to_string(root.join(RUNS)).unwrap_or_default();
     Seen {

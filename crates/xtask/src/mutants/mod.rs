@@ -27,7 +27,6 @@ struct Arguments<'a> {
     sample: Option<(usize, u64)>,
     /// Whether tests run that are left out otherwise because they take longer.
     is_full: bool,
-    /// Arguments for cargo-mutants.
     rest: Vec<&'a str>,
 }
 

@@ -9,7 +9,6 @@ use super::durations::Durations;
 /// Two suites run at the same time, one of each lane, so that one computes while the other waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
-    /// Suites that compute.
     Processor,
     /// Suites that start processes and wait for them.
     Waiting,

@@ -22,7 +22,6 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// A proxy connects to the server before it answers.
 const TUNNEL: Duration = Duration::from_secs(15);
 
-/// Opens a connection.
 pub(super) fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Duplex>, HttpFailure> {
     let addresses = look_up(host, port, limits)?;
     limits.phase(CONNECT);

@@ -40,7 +40,6 @@ pub const MAX_BODY: usize = 1024 * 1024;
 /// A request. With a form it is a POST, otherwise a GET.
 #[derive(Debug)]
 pub struct HttpRequest<'a> {
-    /// Where to.
     pub url: &'a Url,
     /// Headers beside those that every request has.
     pub headers: &'a [(&'static str, Secret)],
@@ -71,10 +70,8 @@ pub struct Dial<'a> {
     pub limit: Duration,
 }
 
-/// An answer, whole.
 #[derive(Clone, Default)]
 pub struct HttpResponse {
-    /// Its status.
     pub status: u16,
     /// Its headers, as they came.
     pub headers: Vec<(String, String)>,
@@ -84,7 +81,6 @@ pub struct HttpResponse {
 
 impl HttpResponse {
     /// The first header of this name, in any letter case.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
@@ -100,18 +96,15 @@ impl fmt::Debug for HttpResponse {
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpFailure {
-    /// What went wrong.
     pub kind: HttpFailureKind,
     /// For a person; never a secret.
     pub text: String,
 }
 
-/// What went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpFailureKind {
     /// The name has no address.
     Dns,
-    /// No connection.
     Connect,
     /// The proxy gave no tunnel; its status, if it answered.
     Proxy(Option<u16>),

@@ -51,7 +51,6 @@ impl Roots {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }

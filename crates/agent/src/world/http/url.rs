@@ -10,7 +10,6 @@ pub struct Url {
     pub tls: bool,
     /// A name or an address, without brackets.
     pub host: String,
-    /// The port.
     pub port: u16,
     /// The path and the query; begins with `/`.
     pub target: String,
@@ -46,7 +45,6 @@ impl Url {
     }
 
     /// The host, and the port where it is not the scheme's own.
-    #[must_use]
     pub fn authority(&self) -> String {
         if self.port == default_port(self.tls) {
             bracketed(&self.host)
@@ -60,13 +58,11 @@ impl Url {
     }
 
     /// True for this machine itself.
-    #[must_use]
     pub fn is_loopback(&self) -> bool {
         self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
     /// Same scheme, host and port.
-    #[must_use]
     pub fn is_same_server(&self, other: &Self) -> bool {
         (self.tls, self.port) == (other.tls, other.port)
             && self.host.eq_ignore_ascii_case(&other.host)

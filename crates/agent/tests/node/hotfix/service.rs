@@ -48,7 +48,6 @@ impl Authority {
     }
 }
 
-/// A recorded connection.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) server_name: String,

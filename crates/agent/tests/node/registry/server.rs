@@ -43,7 +43,6 @@ pub(super) enum Reply {
     Whole(u16, Vec<(&'static str, String)>, String),
     /// These bytes, and then the connection is closed.
     Raw(Vec<u8>),
-    /// Nothing, for ever.
     Silence,
     /// A head, then a byte of the body every 10 milliseconds, and then none.
     Drip(Vec<u8>, Vec<u8>),
@@ -65,7 +64,6 @@ impl Reply {
     }
 }
 
-/// A certificate authority.
 pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
@@ -249,7 +247,6 @@ pub(super) fn proxy(to: u16, accepts: impl Fn(&Seen) -> u16 + Send + 'static) ->
     Proxy { port, seen }
 }
 
-/// A running proxy.
 pub(super) struct Proxy {
     pub(super) port: u16,
     seen: Arc<Mutex<Vec<Seen>>>,

@@ -16,7 +16,6 @@ use mooring_arm::{
 
 /// What comes back for one request.
 pub(crate) enum Reply {
-    /// Status, headers, body.
     Answer(u16, Vec<(String, String)>, String),
     Lost,
     Unsent,

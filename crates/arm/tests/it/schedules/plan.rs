@@ -8,7 +8,6 @@ use mooring_simulator::random::Random;
 
 use crate::schedules::world::Network;
 
-/// One schedule.
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) scenario: &'static str,
@@ -32,7 +31,6 @@ pub(crate) struct Step {
     pub(crate) dropped_after: Option<Duration>,
     /// What is done with a write that goes on.
     pub(crate) follow: Follow,
-    /// Before the step.
     pub(crate) pause: Duration,
 }
 

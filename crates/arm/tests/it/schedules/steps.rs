@@ -42,11 +42,9 @@ fn world_of(plan: &Plan, start: Timestamp) -> Azure {
 /// What the client says of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// A read's answer.
     Read,
     /// The write has certainly not taken effect.
     NotDone,
-    /// It may have.
     Unknown,
     /// It was accepted and goes on, or nobody waited for the end.
     Accepted,
@@ -72,7 +70,6 @@ pub(crate) struct Belief {
     pub(crate) bound: u64,
 }
 
-/// Runs a schedule.
 pub(crate) async fn act(plan: Plan) -> Record {
     let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
     let mut azure = world_of(&plan, start);

@@ -35,14 +35,12 @@ pub enum Kind {
 pub struct Wanted<'a> {
     /// The reason; it fixes the status.
     pub reason: Reason,
-    /// The message.
     pub message: &'a str,
 }
 
 /// What the API server made of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is written.
     Written,
     /// The object has moved on (409, or 422 for a test that failed): read it again, then decide again.
     Reread,
@@ -71,7 +69,6 @@ impl Answer {
 
 /// Whether the object already says it. Only status, reason and message count: Karpenter itself
 /// changes `observedGeneration` of every condition while it deletes a claim.
-#[must_use]
 pub fn is_there(claim: &Claim, wanted: Wanted<'_>) -> bool {
     claim.condition.as_ref().is_some_and(|is| {
         is.status == wanted.reason.status()
@@ -81,7 +78,6 @@ pub fn is_there(claim: &Claim, wanted: Wanted<'_>) -> bool {
 }
 
 /// The patch that makes the object say it; none if it does.
-#[must_use]
 pub fn patch(
     claim: &Claim,
     condition_type: &str,
@@ -121,7 +117,6 @@ pub fn patch(
 }
 
 /// Whole seconds, as Kubernetes writes times.
-#[must_use]
 pub fn rfc3339(at: Timestamp) -> String {
     format!("{at:.0}")
 }

@@ -32,12 +32,10 @@ pub struct Overdue {
     pub is_alive: bool,
     /// So long that Karpenter does not act.
     pub is_idle: bool,
-    /// CSE had succeeded.
     pub cse_succeeded: bool,
 }
 
 /// Whether a NodeClaim ended unregistered, or should have. `gone` is when its object was removed.
-#[must_use]
 pub fn overdue(claim: &Claim, gone: Option<Timestamp>, now: Timestamp) -> Option<Overdue> {
     if claim.registered.is_some() {
         return None;
@@ -54,7 +52,6 @@ pub fn overdue(claim: &Claim, gone: Option<Timestamp>, now: Timestamp) -> Option
 }
 
 /// The same for a NodeClaim whose CSE succeeded: `patience` after that, its node should have registered.
-#[must_use]
 pub fn overdue_after_success(
     claim: &Claim,
     gone: Option<Timestamp>,
@@ -74,7 +71,6 @@ pub fn overdue_after_success(
 }
 
 /// Returns the time at which the node of a NodeClaim should have registered, by the condition on it.
-#[must_use]
 pub fn due_after_success(claim: &Claim, patience: SignedDuration) -> Option<Timestamp> {
     let condition = claim.condition.as_ref()?;
     match Reason::parse(&condition.reason)? {
@@ -89,7 +85,6 @@ pub fn due_after_success(claim: &Claim, patience: SignedDuration) -> Option<Time
 /// What was seen of a VM last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VmState {
-    /// Whether it runs.
     pub power: Power,
     /// Whether its agent reports.
     pub agent: Agent,
@@ -120,7 +115,6 @@ pub enum AzureState {
     Unknown,
     /// Azure does not let us read it.
     Refused,
-    /// The VM.
     Vm(VmState),
 }
 
@@ -151,13 +145,10 @@ pub enum NodeState {
     /// Nodes could not be listed.
     #[default]
     Unknown,
-    /// There is none.
     Absent,
     /// It has no provider id, by which Karpenter would find it.
     NoProviderId,
-    /// It is not ready.
     NotReady,
-    /// It is ready.
     Ready,
 }
 
@@ -169,11 +160,8 @@ pub enum RequestState {
     Unknown,
     /// There is none. With secure TLS bootstrapping, there never is.
     Absent,
-    /// Not decided on.
     Pending,
-    /// Denied.
     Denied,
-    /// Approved.
     Approved,
 }
 
@@ -198,7 +186,6 @@ pub enum Cause {
     RequestDenied,
     /// The kubelet has a certificate, and there is no Node.
     NoNodeAfterRequest,
-    /// The Node has no provider id.
     NodeWithoutProviderId,
     /// The Node never became ready.
     NodeNeverReady,
@@ -244,7 +231,6 @@ impl Cause {
     }
 
     /// The word, for records and metrics.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::VmNotRunning => "VMNotRunning",
@@ -266,7 +252,6 @@ impl Cause {
 
     /// Whether the image can be to blame. A restart of Karpenter, and a Node that Karpenter did not match, are not the
     /// image's.
-    #[must_use]
     pub fn can_be_image(cause: &str) -> bool {
         cause != Self::ExtensionNotCreated.as_str() && cause != Self::NodeNotMatched.as_str()
     }
@@ -363,7 +348,6 @@ impl Cause {
 }
 
 /// The failure of a node that did not register.
-#[must_use]
 pub fn failure(claim: &Claim, cause: Cause, overdue: Overdue) -> Failure {
     let (node, name) = (claim.node_name(), claim.name.to_string());
     let Overdue { minutes, cse_succeeded, .. } = overdue;

@@ -101,7 +101,6 @@ pub(crate) fn out_of_time(minutes: i64) -> Failure {
     }
 }
 
-/// The condition's message.
 pub(crate) fn condition(failure: &Failure) -> String {
     let (mark, source) = if failure.is_confirmed() { ("", "") } else { (UNCONFIRMED, EVENT_ONLY) };
     let head = head(failure);
@@ -118,7 +117,6 @@ pub(crate) fn condition(failure: &Failure) -> String {
 }
 
 /// The note of an event: the reported code leads, and the cause follows where it is another.
-#[must_use]
 pub fn note(failure: &Failure, node: &str) -> String {
     let node = safe(node, 128);
     let mut told = match (failure.code, &failure.name) {

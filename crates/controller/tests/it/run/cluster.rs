@@ -54,7 +54,6 @@ impl Drop for Cluster {
     }
 }
 
-/// One replica.
 pub(crate) struct Replica {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) health: Arc<Health>,

@@ -15,7 +15,6 @@ pub(crate) enum Provisioning {
     Scriptless,
     /// By an extension that Karpenter creates.
     Extension,
-    /// By AKS.
     Machine,
     /// By an extension that Karpenter does not create, since it restarts in between.
     LostPromise,

@@ -20,9 +20,7 @@ pub(crate) enum Change {
     Register(String),
     /// Karpenter's event, with this text.
     GiveUp(String, String),
-    /// The deletion timestamp.
     Delete(String),
-    /// The object goes.
     Remove(String),
     /// A merge patch from a stale cache: the whole list, without our condition.
     Drop(String),

@@ -14,7 +14,6 @@ pub(crate) struct Block {
     pub(crate) lines: Vec<String>,
 }
 
-/// A document.
 pub(crate) struct Page {
     pub(crate) name: String,
     pub(crate) blocks: Vec<Block>,

@@ -8,23 +8,40 @@ use jiff::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
     /// An operation comes to its end.
-    OperationEnds { operation: String },
+    OperationEnds {
+        operation: String,
+    },
     /// A pool's operation gets to its scale set.
-    PoolGrows { operation: String },
+    PoolGrows {
+        operation: String,
+    },
     /// A pool's operation takes instances away.
-    PoolShrinks { operation: String },
+    PoolShrinks {
+        operation: String,
+    },
     /// A virtual machine (of a scale set or not) is running.
-    MachineRuns { id: String },
+    MachineRuns {
+        id: String,
+    },
     /// A bootstrap extension ends.
-    ExtensionEnds { id: String },
+    ExtensionEnds {
+        id: String,
+    },
     /// A billing extension ends.
-    BillingEnds { id: String },
+    BillingEnds {
+        id: String,
+    },
     /// An interface that gets no address shows so.
-    InterfaceStaysEmpty { nic: String },
-    /// A node registers.
-    NodeJoins { id: String },
+    InterfaceStaysEmpty {
+        nic: String,
+    },
+    NodeJoins {
+        id: String,
+    },
     /// AKS tries once more to write a wedged scale set.
-    WedgeRetries { vmss: String },
+    WedgeRetries {
+        vmss: String,
+    },
 }
 
 /// Events in the order of their times; equal times in the order in which they were planned.

@@ -17,7 +17,6 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Keeps the state as it is now.
     pub(crate) fn keep(&mut self, now: Timestamp, state: &AzureState) {
         if self.states.len() == KEPT {
             self.states.pop_front();

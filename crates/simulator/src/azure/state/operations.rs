@@ -10,19 +10,23 @@ use crate::faults::OperationFault;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Work {
     /// Makes a pool or changes it; `count` is what it shall have.
-    PutPool { created: bool, count: i64 },
-    /// Removes a pool.
+    PutPool {
+        created: bool,
+        count: i64,
+    },
     DeletePool,
-    /// Reconciles a cluster.
     UpdateCluster,
-    /// Ends another operation.
-    Abort { operation: String },
+    Abort {
+        operation: String,
+    },
     /// Removes a virtual machine, or an instance of a scale set.
     DeleteMachine,
     /// Writes a scale set.
     PatchVmss,
     /// Runs a command on a machine; the result is the answer.
-    Answer { body: Value },
+    Answer {
+        body: Value,
+    },
 }
 
 /// How far an operation has come.

@@ -14,7 +14,6 @@ pub struct Options {
     /// The resource group of the cluster.
     pub resource_group: String,
     pub cluster: String,
-    /// The resource group of its nodes.
     pub node_resource_group: String,
     /// The resource group of a network that the cluster does not own.
     pub network_resource_group: String,

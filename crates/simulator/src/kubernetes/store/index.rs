@@ -19,7 +19,6 @@ impl Place {
     }
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     living: BTreeMap<String, Place>,

@@ -53,7 +53,6 @@ pub(crate) fn set(value: &mut Value, path: &[&str], new: impl Into<Value>) {
     members(value).insert((*last).to_owned(), new.into());
 }
 
-/// Removes one finalizer.
 pub(crate) fn remove_finalizer(value: &mut Value, finalizer: &str) {
     let mut left = list(value, &["metadata", "finalizers"]).to_vec();
     left.retain(|one| one != finalizer);

@@ -16,7 +16,6 @@ mod watches;
 
 use crate::case::Case;
 
-/// All of them.
 pub(crate) fn all() -> Vec<Case> {
     [
         objects::cases(),

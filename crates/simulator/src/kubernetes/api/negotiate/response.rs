@@ -10,7 +10,6 @@ use super::table;
 use crate::exchange::{Body, Response};
 use crate::kubernetes::api::state::{Form, StatusError};
 
-/// An error as an answer.
 pub(crate) fn error_answer(error: &StatusError) -> Response {
     if error.is_page() {
         let text = Bytes::from(error.message.clone());
@@ -23,7 +22,6 @@ pub(crate) fn error_answer(error: &StatusError) -> Response {
     response
 }
 
-/// An answer of JSON.
 pub(crate) fn json_answer(status: StatusCode, value: &Value) -> Response {
     bytes_answer(status, Bytes::from(value.to_string()))
 }

@@ -14,7 +14,6 @@ pub(crate) fn selector(call: &Call<'_>) -> ApiResult<Selector> {
     }
 }
 
-/// Parses label and field selectors for a resource.
 fn parse(resource: &Resource, labels: &str, fields: &str) -> ApiResult<Selector> {
     Selector::parse(labels, fields, |field| supports(resource, field)).map_err(|detail| {
         StatusError::bad_request(format!(

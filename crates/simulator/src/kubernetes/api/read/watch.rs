@@ -214,7 +214,6 @@ impl ApiServer {
         self.watches.by_table.clear();
     }
 
-    /// Ends the watches of one table.
     pub(crate) fn end_watches_of(&mut self, table: &str) {
         self.watches.by_table.remove(table);
     }
