@@ -7,7 +7,7 @@ use mooring_codes::{ExitCode, Owner, Status, all as all_codes};
 use crate::diagnose::reason;
 use crate::rules;
 use crate::stage::Stage;
-use crate::wordings::{self, OTHER_EXTENSION};
+use crate::wordings::{OTHER_EXTENSION, PHRASES, WORDINGS};
 
 /// As many phrases are shown on a page.
 const MOST_PHRASES: usize = 6;
@@ -32,14 +32,14 @@ pub struct CausePage {
 
 /// The names of all rules and wordings, for tests that each of them is needed.
 pub fn rule_names() -> impl Iterator<Item = &'static str> {
-    let wordings = wordings::all().map(|wording| wording.name);
+    let wordings = WORDINGS.iter().map(|wording| wording.name);
     rules::rule_names().chain(wordings).chain(["other-extension"])
 }
 
 /// The page of every cause, in the order of its name. Names of exit codes have pages of their own.
 pub fn cause_pages() -> Vec<CausePage> {
     let rules = rules::all().map(|rule| rule.reason);
-    let wordings = wordings::all().map(|wording| wording.cause.reason);
+    let wordings = WORDINGS.iter().map(|wording| wording.cause.reason);
     let names: BTreeSet<&str> = rules.chain(wordings).chain([OTHER_EXTENSION.reason]).collect();
     names.into_iter().filter_map(page).collect()
 }
@@ -57,7 +57,7 @@ pub fn codes_of(name: &str) -> Vec<&'static ExitCode> {
 
 fn page(name: &str) -> Option<CausePage> {
     let of_rules = || rules::all().filter(|rule| rule.reason == name);
-    let of_wordings = || wordings::all().filter(|wording| wording.cause.reason == name);
+    let of_wordings = || WORDINGS.iter().filter(|wording| wording.cause.reason == name);
     let rule = of_rules().next().map(|rule| CausePage {
         reason: rule.reason,
         stage: rule.stage,
@@ -80,7 +80,7 @@ fn page(name: &str) -> Option<CausePage> {
     });
     let mut page = rule.or(worded)?;
     let phrases = of_wordings().flat_map(|wording| wording.phrases);
-    page.phrases = phrases.copied().take(MOST_PHRASES).collect();
+    page.phrases = phrases.map(|phrase| PHRASES[*phrase]).take(MOST_PHRASES).collect();
     let codes: BTreeSet<i32> = of_rules()
         .flat_map(|rule| rule.effective.map(|(code, _)| code).into_iter().chain(narrow(rule.codes)))
         .chain(of_wordings().flat_map(|wording| narrow(wording.codes)))

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use crate::clues::{CLUES, Clue};
 use crate::grams::{Compare, Grams};
-use crate::wordings::{self, Phrases};
+use crate::wordings::{PHRASES, Phrases};
 
 /// A word around which a fact stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +185,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
 static GRAMS: LazyLock<Grams> = LazyLock::new(|| {
     let anchors = ANCHORS.iter().map(|(text, _)| (*text, Compare::Literal));
     let clues = CLUES.iter().map(|(text, _)| (*text, Compare::Literal));
-    let wordings = wordings::phrases().iter().map(|text| (*text, Compare::Flexible));
+    let wordings = PHRASES.iter().map(|text| (*text, Compare::Flexible));
     Grams::new(anchors.chain(clues).chain(wordings))
 });
 

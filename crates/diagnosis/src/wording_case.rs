@@ -8,7 +8,7 @@ use crate::message::{Handler, Opener};
 use crate::stage::Stage;
 use crate::text::Text;
 use crate::told::{Item, Told};
-use crate::wordings::{About, Match, OTHER_EXTENSION, Tier, Wording, matches};
+use crate::wordings::{About, Match, OTHER_EXTENSION, PHRASES, Tier, Wording, matches};
 
 /// The failure that a text without a message describes.
 pub(crate) fn without_message(
@@ -138,13 +138,10 @@ pub(crate) fn from_wording(text: &Text, told: &Told, found: Match) -> Diagnosis 
 
 /// The name of the error as the text writes it, where the wording has one.
 fn error_name(text: &Text, wording: &Wording) -> Option<String> {
-    let names = wording
-        .phrases
-        .iter()
-        .filter(|phrase| phrase.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-    names.into_iter().find_map(|phrase| {
-        let at = text.phrases.first_place(phrase)?;
-        let name = text.bytes.get(at..at + phrase.len())?;
+    let is_alphanumeric = |phrase: &str| phrase.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    wording.phrases.iter().filter(|phrase| is_alphanumeric(PHRASES[**phrase])).find_map(|phrase| {
+        let at = text.phrases.places(*phrase).next()?;
+        let name = text.bytes.get(at..at + PHRASES[*phrase].len())?;
         let is_name = name.iter().any(u8::is_ascii_uppercase);
         is_name.then(|| String::from_utf8_lossy(name).into_owned())
     })

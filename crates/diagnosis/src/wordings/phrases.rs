@@ -1,41 +1,11 @@
 //! Which phrases of wordings a text has, and where.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use super::{all, context};
+use super::PHRASES;
 
 /// As many places of a phrase are kept.
 const MOST_PLACES: usize = 32;
 /// No URL that is worth following is longer.
 const LONGEST_URL: usize = 512;
-
-/// Every phrase once, and its index.
-static INDEX: LazyLock<(Vec<&'static str>, HashMap<&'static str, usize>)> = LazyLock::new(|| {
-    let mut list = Vec::new();
-    let mut index = HashMap::new();
-    let groups = all().flat_map(|wording| {
-        let (near, also) = (wording.near.iter(), wording.also.iter());
-        near.chain(also).chain([&wording.phrases, &wording.without]).copied()
-    });
-    for phrase in groups.chain(context::groups()).flatten() {
-        index.entry(*phrase).or_insert_with(|| {
-            list.push(*phrase);
-            list.len() - 1
-        });
-    }
-    (list, index)
-});
-
-/// Every phrase of every wording, once.
-pub(crate) fn phrases() -> &'static [&'static str] {
-    &INDEX.0
-}
-
-/// The places of phrases in [`phrases`].
-pub(super) fn numbers(phrases: &[&'static str]) -> Vec<usize> {
-    phrases.iter().filter_map(|phrase| INDEX.1.get(phrase).copied()).collect()
-}
 
 /// The phrases that a text has.
 #[derive(Clone, Debug, Default)]
@@ -51,13 +21,13 @@ impl Phrases {
 
     /// Adds a phrase that stands from `start` to `end`; returns whether more of its places are wanted.
     pub(crate) fn add(&mut self, text: &[u8], index: usize, start: usize, end: usize) -> bool {
-        let phrase = phrases()[index];
+        let phrase = PHRASES[index];
         let is_name = !phrase.contains(' ');
         if is_name && (!is_word(text, phrase, start, end) || is_in_url(text, phrase, start)) {
             return true;
         }
         if self.places.is_empty() {
-            self.places.resize(phrases().len(), Vec::new());
+            self.places.resize(PHRASES.len(), Vec::new());
         }
         let places = &mut self.places[index];
         places.extend(u32::try_from(start));
@@ -70,12 +40,8 @@ impl Phrases {
     }
 
     /// Where a phrase starts, in the order of the text.
-    pub(super) fn places(&self, number: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn places(&self, number: usize) -> impl Iterator<Item = usize> {
         self.places.get(number).into_iter().flatten().map(|at| *at as usize)
-    }
-
-    pub(crate) fn first_place(&self, phrase: &str) -> Option<usize> {
-        self.places(INDEX.1.get(phrase).copied()?).next()
     }
 }
 
