@@ -1,6 +1,7 @@
-//! Compiles `data/*.toml` into static tables: causes, wordings, and the phrases of wordings by number.
+//! Compiles `data/**/*.toml` into static tables: causes, rules, clues, wordings, and the phrases of wordings by number.
 //!
-//! A group of phrases is an array, or `@name` of one in `[lists]` of any file. Line breaks in texts count as blanks.
+//! A group of phrases or exit codes is an array, or `@name` of one in `[lists]` or `[codes]` of any file. Line breaks in
+//! texts count as blanks.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -8,33 +9,86 @@ use std::path::Path;
 use std::{env, fs};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-/// The first wording that fits is the cause: root causes come before symptoms, and symptoms before
-/// errors that only wrap another.
-const FILES: [&str; 12] = [
-    "machine", "access", "quota", "capacity", "subnets", "node", "packages", "network", "cluster",
-    "symptoms", "wrappers", "context",
+/// The first rule or wording that fits is the cause. Of wordings, root causes come before symptoms,
+/// and symptoms before errors that only wrap another.
+const FILES: [&str; 17] = [
+    "rules/registry",
+    "rules/node",
+    "rules/network",
+    "rules/windows",
+    "rules/time",
+    "wordings/machine",
+    "wordings/access",
+    "wordings/quota",
+    "wordings/capacity",
+    "wordings/subnets",
+    "wordings/node",
+    "wordings/packages",
+    "wordings/network",
+    "wordings/cluster",
+    "wordings/symptoms",
+    "wordings/wrappers",
+    "wordings/context",
 ];
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct File {
-    #[serde(default)]
     lists: BTreeMap<String, Vec<String>>,
-    #[serde(default)]
+    codes: BTreeMap<String, Vec<i32>>,
     cause: Vec<Cause>,
-    #[serde(default)]
+    rule: Vec<Rule>,
     wording: Vec<Wording>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cause {
+    /// Differs from the reason where several causes have the same one.
+    id: Option<String>,
     reason: String,
     stage: Stage,
     owner: Owner,
     summary: String,
     actions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Rule {
+    name: String,
+    cause: String,
+    #[serde(default)]
+    codes: Group<i32>,
+    #[serde(default)]
+    os: RuleOs,
+    situation: Option<Situation>,
+    #[serde(default)]
+    outcome: Outcome,
+    images: Option<(String, String)>,
+    seconds: Option<(u32, u32)>,
+    #[serde(default)]
+    steps: Vec<String>,
+    #[serde(default)]
+    error: bool,
+    #[serde(default)]
+    clues: Vec<Vec<String>>,
+    #[serde(default)]
+    without: Vec<String>,
+    #[serde(default)]
+    in_one_line: bool,
+    effective: Option<Effective>,
+    #[serde(default = "Confidence::medium")]
+    confidence: Confidence,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Effective {
+    number: i32,
+    name: String,
 }
 
 #[derive(Deserialize)]
@@ -44,13 +98,13 @@ struct Wording {
     cause: String,
     #[serde(default)]
     tier: Tier,
-    phrases: Group,
+    phrases: Group<String>,
     #[serde(default)]
-    near: Vec<Group>,
+    near: Vec<Group<String>>,
     #[serde(default)]
-    also: Vec<Group>,
+    also: Vec<Group<String>>,
     #[serde(default)]
-    without: Group,
+    without: Group<String>,
     #[serde(default)]
     about: About,
     #[serde(default)]
@@ -62,15 +116,28 @@ struct Wording {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Group {
+enum Group<T> {
     Named(String),
-    Phrases(Vec<String>),
+    Items(Vec<T>),
 }
 
-impl Default for Group {
+impl<T> Default for Group<T> {
     fn default() -> Self {
-        Self::Phrases(Vec::new())
+        Self::Items(Vec::new())
     }
+}
+
+impl<T> Group<T> {
+    fn items<'a>(&'a self, lists: &'a BTreeMap<String, Vec<T>>) -> Result<&'a [T], String> {
+        match self {
+            Self::Items(items) => Ok(items),
+            Self::Named(name) => find(lists, name.strip_prefix('@').unwrap_or(name)),
+        }
+    }
+}
+
+fn find<'a, T>(lists: &'a BTreeMap<String, Vec<T>>, name: &str) -> Result<&'a [T], String> {
+    lists.get(name).map(Vec::as_slice).ok_or_else(|| format!("unknown list {name}"))
 }
 
 macro_rules! names {
@@ -87,7 +154,16 @@ names! {
     Tier { Root, Symptom, Wrapper }
     About { Anything, Machines, Cluster, Nodes, NodeLog }
     Os { Linux, Windows }
+    RuleOs { Linux, Windows, Any }
+    Outcome { Failed, Succeeded, NoCode, NotABootstrap }
+    Situation { TimedOut, HandlerFailed, NeverStarted, AgentSilent, Interrupted, CodeLost, ArmCodeOnly }
     Confidence { High, Medium, Low }
+}
+
+impl Confidence {
+    fn medium() -> Self {
+        Self::Medium
+    }
 }
 
 /// Every phrase once, in the order of its first use.
@@ -97,20 +173,7 @@ struct Phrases<'a> {
 }
 
 impl<'a> Phrases<'a> {
-    /// Returns the numbers of a group's phrases as Rust source.
-    fn numbers(&mut self, group: &'a Group) -> Result<String, String> {
-        match group {
-            Group::Phrases(phrases) => Ok(self.number(phrases)),
-            Group::Named(name) => self.list(name.strip_prefix('@').unwrap_or(name)),
-        }
-    }
-
-    fn list(&mut self, name: &str) -> Result<String, String> {
-        let lists = self.lists;
-        let phrases = lists.get(name).ok_or_else(|| format!("unknown list {name}"))?;
-        Ok(self.number(phrases))
-    }
-
+    /// Returns the numbers of phrases as Rust source.
     fn number(&mut self, phrases: &'a [String]) -> String {
         let numbers: Vec<usize> = phrases.iter().map(|phrase| self.position(phrase)).collect();
         format!("&{numbers:?}")
@@ -123,9 +186,14 @@ impl<'a> Phrases<'a> {
         })
     }
 
-    fn groups(&mut self, groups: &'a [Group]) -> Result<String, String> {
+    fn group(&mut self, group: &'a Group<String>) -> Result<String, String> {
+        let phrases = group.items(self.lists)?;
+        Ok(self.number(phrases))
+    }
+
+    fn groups(&mut self, groups: &'a [Group<String>]) -> Result<String, String> {
         let numbers: Result<Vec<String>, String> =
-            groups.iter().map(|group| self.numbers(group)).collect();
+            groups.iter().map(|group| self.group(group)).collect();
         Ok(format!("&[{}]", numbers?.join(", ")))
     }
 }
@@ -149,69 +217,168 @@ impl<E: fmt::Display> From<E> for DataError {
 #[expect(clippy::disallowed_methods, reason = "cargo runs the script again if it is interrupted")]
 fn main() -> Result<(), DataError> {
     println!("cargo::rerun-if-changed=data");
-    let mut data = File { lists: BTreeMap::new(), cause: Vec::new(), wording: Vec::new() };
+    let mut data = File::default();
     for name in FILES {
-        let path = format!("data/{name}.toml");
-        let file: File = toml::from_str(&fs::read_to_string(&path)?)
-            .map_err(|error| format!("{path}: {error}"))?;
+        let file: File = read(&format!("data/{name}.toml"))?;
         data.lists.extend(file.lists);
+        data.codes.extend(file.codes);
         data.cause.extend(file.cause);
+        data.rule.extend(file.rule);
         data.wording.extend(file.wording);
     }
+    let mut source = data.compile_causes();
+    source += &data.compile_rules(&read("data/clues.toml")?)?;
+    source += &data.compile_wordings()?;
     let directory = env::var("OUT_DIR")?;
-    fs::write(Path::new(&directory).join("tables.rs"), compile(&data)?)?;
+    fs::write(Path::new(&directory).join("tables.rs"), source)?;
     Ok(())
 }
 
-/// Returns the tables as Rust source.
-fn compile(data: &File) -> Result<String, String> {
-    let mut phrases = Phrases { lists: &data.lists, all: Vec::new() };
-    let mut source = format!("static CAUSES: [Cause; {}] = [\n", data.cause.len());
-    for Cause { reason, stage, owner, summary, actions } in &data.cause {
-        let actions: Vec<String> = actions.iter().map(|action| fold(action)).collect();
+fn read<T: DeserializeOwned>(path: &str) -> Result<T, DataError> {
+    Ok(toml::from_str(&fs::read_to_string(path)?).map_err(|error| format!("{path}: {error}"))?)
+}
+
+type Clues = BTreeMap<String, Vec<String>>;
+
+impl File {
+    fn compile_causes(&self) -> String {
+        let mut source = format!("static CAUSES: [Cause; {}] = [\n", self.cause.len());
+        for Cause { reason, stage, owner, summary, actions, .. } in &self.cause {
+            let actions: Vec<String> = actions.iter().map(|action| fold(action)).collect();
+            _ = writeln!(
+                source,
+                "Cause {{ reason: {reason:?}, stage: Stage::{stage:?}, owner: Owner::{owner:?}, \
+                 summary: {:?}, actions: &{actions:?} }},",
+                fold(summary)
+            );
+        }
+        source + "];\n"
+    }
+
+    /// Returns the position of a cause.
+    fn cause(&self, id: &str) -> Result<usize, String> {
+        let found = self.cause.iter().position(|cause| cause.id() == id);
+        found.ok_or_else(|| format!("unknown cause {id}"))
+    }
+
+    fn compile_rules(&self, clues: &Clues) -> Result<String, String> {
+        let mut source = String::from(
+            "/// What a phrase of a log shows.\n\
+             #[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub(crate) enum Clue {\n",
+        );
+        for name in clues.keys() {
+            _ = writeln!(source, "{},", pascal(name));
+        }
+        let count = clues.len();
         _ = writeln!(
             source,
-            "Cause {{ reason: {reason:?}, stage: Stage::{stage:?}, owner: Owner::{owner:?}, \
-             summary: {:?}, actions: &{actions:?} }},",
-            fold(summary)
+            "}}\nimpl Clue {{ pub(crate) const COUNT: usize = {count}; }}\n\
+             /// The phrases of clues. None is longer than 255 bytes.\n\
+             pub(crate) static CLUES: &[(&str, Clue)] = &["
         );
+        for (name, phrases) in clues {
+            for phrase in phrases {
+                _ = writeln!(source, "({phrase:?}, Clue::{}),", pascal(name));
+            }
+        }
+        source += "];\npub(crate) static RULES: &[Rule] = &[\n";
+        for rule in &self.rule {
+            let rule = self.compile_rule(rule, clues);
+            source += &rule.map_err(|(name, error)| format!("rule {name}: {error}"))?;
+        }
+        Ok(source + "];\n")
     }
-    let cause = |reason: &str| {
-        let index = data.cause.iter().position(|cause| cause.reason == reason);
-        index.ok_or_else(|| format!("unknown cause {reason}"))
-    };
-    source += "];\npub(crate) static WORDINGS: &[Wording] = &[\n";
-    for wording in &data.wording {
-        let error = |error: String| format!("wording {}: {error}", wording.name);
-        let Wording { name, tier, about, codes, confidence, .. } = wording;
-        let near = phrases.groups(&wording.near).map_err(error)?;
-        let also = phrases.groups(&wording.also).map_err(error)?;
-        let of_cause = phrases.numbers(&wording.phrases).map_err(error)?;
-        let without = phrases.numbers(&wording.without).map_err(error)?;
-        let os = wording.os.as_ref().map_or("None".to_owned(), |os| format!("Some(Os::{os:?})"));
+
+    fn compile_rule(&self, rule: &Rule, known: &Clues) -> Result<String, (String, String)> {
+        let error = |error: String| (rule.name.clone(), error);
+        let group = |clues: &[String]| -> Result<String, String> {
+            let names: Result<Vec<String>, String> = clues
+                .iter()
+                .map(|clue| find(known, clue).map(|_| format!("Clue::{}", pascal(clue))))
+                .collect();
+            Ok(format!("&[{}]", names?.join(", ")))
+        };
+        let clues: Result<Vec<String>, String> =
+            rule.clues.iter().map(|clues| group(clues)).collect();
+        let clues = clues.map_err(error)?.join(", ");
+        let without = group(&rule.without).map_err(error)?;
+        let Rule { name, outcome, seconds, steps, in_one_line, confidence, .. } = rule;
+        let codes = rule.codes.items(&self.codes).map_err(error)?;
+        let cause = self.cause(&rule.cause).map_err(error)?;
+        let os = match rule.os {
+            RuleOs::Any => "None".to_owned(),
+            ref os => format!("Some(Os::{os:?})"),
+        };
+        let situation = some(rule.situation.as_ref(), |one| format!("Situation::{one:?}"));
+        let day = |date: &str| format!("day({})", date.replace("-0", "-").replace('-', ", "));
+        let images =
+            some(rule.images.as_ref(), |(from, until)| format!("({}, {})", day(from), day(until)));
+        let effective =
+            some(rule.effective.as_ref(), |to| format!("({}, {:?})", to.number, to.name));
+        Ok(format!(
+            "Rule {{ name: {name:?}, cause: &CAUSES[{cause}], codes: &{codes:?}, os: {os}, \
+             situation: {situation}, outcome: Outcome::{outcome:?}, images: {images}, \
+             seconds: {seconds:?}, steps: &{steps:?}, error: {}, clues: &[{clues}], \
+             without: {without}, in_one_line: {in_one_line}, effective: {effective}, \
+             confidence: Confidence::{confidence:?} }},\n",
+            rule.error
+        ))
+    }
+
+    fn compile_wordings(&self) -> Result<String, String> {
+        let mut phrases = Phrases { lists: &self.lists, all: Vec::new() };
+        let mut source = "pub(crate) static WORDINGS: &[Wording] = &[\n".to_owned();
+        for wording in &self.wording {
+            let error = |error: String| format!("wording {}: {error}", wording.name);
+            let Wording { name, tier, about, codes, confidence, .. } = wording;
+            let near = phrases.groups(&wording.near).map_err(error)?;
+            let also = phrases.groups(&wording.also).map_err(error)?;
+            let of_cause = phrases.group(&wording.phrases).map_err(error)?;
+            let without = phrases.group(&wording.without).map_err(error)?;
+            let cause = self.cause(&wording.cause).map_err(error)?;
+            let os = some(wording.os.as_ref(), |os| format!("Os::{os:?}"));
+            _ = writeln!(
+                source,
+                "Wording {{ name: {name:?}, cause: &CAUSES[{cause}], tier: Tier::{tier:?}, \
+                 phrases: {of_cause}, near: {near}, also: {also}, without: {without}, \
+                 about: About::{about:?}, codes: &{codes:?}, os: {os}, \
+                 confidence: Confidence::{confidence:?} }},"
+            );
+        }
+        source += "];\n";
+        for (name, list) in
+            [("NODE_LOG", "node-log"), ("CLUSTER", "cluster"), ("MACHINES", "machines")]
+        {
+            let numbers = phrases.number(find(&self.lists, list)?);
+            _ = writeln!(source, "pub(crate) static {name}: &[usize] = {numbers};");
+        }
         _ = writeln!(
             source,
-            "Wording {{ name: {name:?}, cause: &CAUSES[{}], tier: Tier::{tier:?}, phrases: {of_cause}, \
-             near: {near}, also: {also}, without: {without}, about: About::{about:?}, \
-             codes: &{codes:?}, os: {os}, confidence: Confidence::{confidence:?} }},",
-            cause(&wording.cause).map_err(error)?
+            "/// The cause of an extension that is not the bootstrap.\n\
+             pub(crate) static OTHER_EXTENSION: &Cause = &CAUSES[{}];\n\
+             /// Every phrase of every wording, once.\n\
+             pub(crate) static PHRASES: &[&str] = &{:?};",
+            self.cause("OtherExtensionFailed")?,
+            phrases.all
         );
+        Ok(source)
     }
-    source += "];\n";
-    for (name, list) in [("NODE_LOG", "node-log"), ("CLUSTER", "cluster"), ("MACHINES", "machines")]
-    {
-        _ = writeln!(source, "pub(crate) static {name}: &[usize] = {};", phrases.list(list)?);
+}
+
+impl Cause {
+    fn id(&self) -> &str {
+        self.id.as_deref().unwrap_or(&self.reason)
     }
-    _ = writeln!(
-        source,
-        "/// The cause of an extension that is not the bootstrap.\n\
-         pub(crate) static OTHER_EXTENSION: &Cause = &CAUSES[{}];\n\
-         /// Every phrase of every wording, once.\n\
-         pub(crate) static PHRASES: &[&str] = &{:?};",
-        cause("OtherExtensionFailed")?,
-        phrases.all
-    );
-    Ok(source)
+}
+
+/// Returns an option as Rust source.
+fn some<T>(value: Option<&T>, source: impl Fn(&T) -> String) -> String {
+    value.map_or("None".to_owned(), |value| format!("Some({})", source(value)))
+}
+
+fn pascal(name: &str) -> String {
+    let word = |word: &str| word[..1].to_uppercase() + &word[1..];
+    name.split('-').map(word).collect()
 }
 
 fn fold(text: &str) -> String {

@@ -4,13 +4,39 @@ use std::collections::BTreeSet;
 
 use mooring_codes::{ExitCode, Owner, Status, all as all_codes};
 
-use crate::diagnose::reason;
+use crate::diagnose::{reason, unknown};
+use crate::diagnosis::Diagnosis;
 use crate::rules;
 use crate::stage::Stage;
-use crate::wordings::{OTHER_EXTENSION, PHRASES, WORDINGS};
+use crate::tables::{OTHER_EXTENSION, PHRASES, WORDINGS};
 
 /// As many phrases are shown on a page.
 const MOST_PHRASES: usize = 6;
+
+/// Why a node or a pool does not come up.
+#[derive(Debug)]
+pub(crate) struct Cause {
+    /// The stable word in Pascal case for labels and conditions.
+    pub(crate) reason: &'static str,
+    pub(crate) stage: Stage,
+    pub(crate) owner: Owner,
+    pub(crate) summary: &'static str,
+    pub(crate) actions: &'static [&'static str],
+}
+
+impl Cause {
+    /// A diagnosis of this cause, without what a text adds to it.
+    pub(crate) fn diagnosis(&self) -> Diagnosis {
+        Diagnosis {
+            reason: self.reason.to_owned(),
+            owner: self.owner,
+            stage: self.stage,
+            summary: self.summary.to_owned(),
+            actions: self.actions.iter().map(|action| (*action).to_owned()).collect(),
+            ..unknown()
+        }
+    }
+}
 
 /// What is known of a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +64,7 @@ pub fn rule_names() -> impl Iterator<Item = &'static str> {
 
 /// The page of every cause, in the order of its name. Names of exit codes have pages of their own.
 pub fn cause_pages() -> Vec<CausePage> {
-    let rules = rules::all().map(|rule| rule.reason);
+    let rules = rules::all().map(|rule| rule.cause.reason);
     let wordings = WORDINGS.iter().map(|wording| wording.cause.reason);
     let names: BTreeSet<&str> = rules.chain(wordings).chain([OTHER_EXTENSION.reason]).collect();
     names.into_iter().filter_map(page).collect()
@@ -56,37 +82,27 @@ pub fn codes_of(name: &str) -> Vec<&'static ExitCode> {
 }
 
 fn page(name: &str) -> Option<CausePage> {
-    let of_rules = || rules::all().filter(|rule| rule.reason == name);
+    let of_rules = || rules::all().filter(|rule| rule.cause.reason == name);
     let of_wordings = || WORDINGS.iter().filter(|wording| wording.cause.reason == name);
-    let rule = of_rules().next().map(|rule| CausePage {
-        reason: rule.reason,
-        stage: rule.stage,
-        owner: rule.owner,
-        summary: rule.summary,
-        actions: rule.actions.to_vec(),
-        phrases: Vec::new(),
-        codes: Vec::new(),
-    });
-    let cause = of_wordings().next().map(|wording| wording.cause);
-    let cause = cause.or((OTHER_EXTENSION.reason == name).then_some(OTHER_EXTENSION));
-    let worded = cause.map(|cause| CausePage {
+    let rule = of_rules().next().map(|rule| rule.cause);
+    let worded = || of_wordings().next().map(|wording| wording.cause);
+    let other = || (OTHER_EXTENSION.reason == name).then_some(OTHER_EXTENSION);
+    let cause = rule.or_else(worded).or_else(other)?;
+    let phrases = of_wordings().flat_map(|wording| wording.phrases);
+    let phrases = phrases.map(|phrase| PHRASES[*phrase]).take(MOST_PHRASES).collect();
+    let codes: BTreeSet<i32> = of_rules()
+        .flat_map(|rule| rule.effective.map(|(code, _)| code).into_iter().chain(narrow(rule.codes)))
+        .chain(of_wordings().flat_map(|wording| narrow(wording.codes)))
+        .collect();
+    Some(CausePage {
         reason: cause.reason,
         stage: cause.stage,
         owner: cause.owner,
         summary: cause.summary,
         actions: cause.actions.to_vec(),
-        phrases: Vec::new(),
-        codes: Vec::new(),
-    });
-    let mut page = rule.or(worded)?;
-    let phrases = of_wordings().flat_map(|wording| wording.phrases);
-    page.phrases = phrases.map(|phrase| PHRASES[*phrase]).take(MOST_PHRASES).collect();
-    let codes: BTreeSet<i32> = of_rules()
-        .flat_map(|rule| rule.effective.map(|(code, _)| code).into_iter().chain(narrow(rule.codes)))
-        .chain(of_wordings().flat_map(|wording| narrow(wording.codes)))
-        .collect();
-    page.codes = codes.into_iter().collect();
-    Some(page)
+        phrases,
+        codes: codes.into_iter().collect(),
+    })
 }
 
 /// Codes of a rule that is about few; a long list tells nothing.

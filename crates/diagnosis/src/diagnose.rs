@@ -21,11 +21,6 @@ use crate::wordings::{self, Match, Tier, Wording};
 pub const ANOTHER_IMAGE: &str = "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another \
     `imageFamily`, or `spec.versions` where the AKSNodeClass has it.";
 
-/// The same where one failure is not enough to blame the image.
-pub(crate) const ANOTHER_IMAGE_IF_ALL_FAIL: &str = "If every node of an image fails this way and nodes of the previous image do not, give new \
-    nodes that image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another `imageFamily`, or `spec.versions` where the \
-    AKSNodeClass has it.";
-
 /// No diagnosis quotes more lines.
 const MOST_EVIDENCE: usize = 4;
 
@@ -167,14 +162,9 @@ impl<'a> Case<'a> {
         };
         Diagnosis {
             rule: Some(rule.name),
-            reason: rule.reason.to_owned(),
             confidence: rule.confidence,
-            owner: rule.owner,
-            stage: rule.stage,
-            summary: rule.summary.to_owned(),
-            actions: rule.actions.iter().map(|action| (*action).to_owned()).collect(),
             effective,
-            ..unknown()
+            ..rule.cause.diagnosis()
         }
     }
 

@@ -1,6 +1,5 @@
 //! From hits to facts: each anchor is read by whoever knows its surroundings, in the order of the text.
 
-use crate::clues::Clue;
 use crate::codes::{
     aks_name, arm_code, check_code, cse_error, execution, exit_code, local_exit_code, trace_exit,
     windows_arm_code, windows_name,
@@ -14,6 +13,7 @@ use crate::surroundings::{
     extension_error, extension_name, image, kind, known_name, publisher, state, step, stream,
     target,
 };
+use crate::tables::Clue;
 use crate::words::{follows, phrase, quoted_number, value};
 use crate::wrappers::{
     clarification, enable, operation_error, processing, refused, reported, timed_out,

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::clues::{Clue, Groups};
+use crate::rules::Groups;
 use crate::scan::{Hit, Mark};
+use crate::tables::Clue;
 
 /// As many places of a clue are tried for a partner in the same line.
 const MOST_TRIED: usize = 64;

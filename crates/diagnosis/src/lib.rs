@@ -17,19 +17,18 @@
 //! | step | modules |
 //! |---|---|
 //! | undress the text | `wrapped`, `normalise` |
-//! | find what matters | `grams`, `scan`, `clues`, `text` |
+//! | find what matters | `grams`, `scan`, `text` |
 //! | read what stands around it | `words`, `wrappers`, `status`, `codes`, `surroundings`, `sentences` |
 //! | put facts together | `message`, `read`, `facts` |
 //! | say what a message says | `extension`, `report`, `tell`, `told`, `merge`, `implied`, `decode` |
-//! | find the cause of an exit code | `rules`, `found_clues`, `evidence`, `diagnose` |
-//! | find a cause by its wording | `wordings`, `wording_case` |
+//! | find the cause of an exit code | `data/rules`, `rules`, `found_clues`, `evidence`, `diagnose` |
+//! | find a cause by its wording | `data/wordings`, `wordings`, `wording_case` |
 //! | describe causes and unknown texts | `causes`, `recognize` |
 //! | read long texts in bounded memory | `stream` |
 //! | tell it | `diagnosis`, `json` |
 //! | count causes by image | [`fleet`] |
 
 mod causes;
-mod clues;
 mod codes;
 mod decode;
 mod decoded;
@@ -58,6 +57,7 @@ mod stage;
 mod status;
 mod stream;
 mod surroundings;
+mod tables;
 mod tell;
 mod text;
 mod told;

@@ -7,9 +7,9 @@
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
-use crate::clues::{CLUES, Clue};
 use crate::grams::{Compare, Grams};
-use crate::wordings::{PHRASES, Phrases};
+use crate::tables::{CLUES, Clue, PHRASES};
+use crate::wordings::Phrases;
 
 /// A word around which a fact stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! Diagnoses of texts that have no message of a bootstrap: by their wording, or by the failure of another extension.
 
 use crate::decoded::{Decoded, Outcome};
-use crate::diagnose::unknown;
 use crate::diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
 use crate::evidence::quote;
 use crate::message::{Handler, Opener};
 use crate::stage::Stage;
+use crate::tables::{OTHER_EXTENSION, PHRASES};
 use crate::text::Text;
 use crate::told::{Item, Told};
-use crate::wordings::{About, Match, OTHER_EXTENSION, PHRASES, Tier, Wording, matches};
+use crate::wordings::{About, Match, Tier, Wording, matches};
 
 /// The failure that a text without a message describes.
 pub(crate) fn without_message(
@@ -54,9 +54,6 @@ fn other_extension(text: &Text, told: &Told, hints: Hints) -> (Told, Diagnosis) 
         reported: Reported { name: name.clone(), ..Reported::default() },
         confidence: Confidence::Medium,
         rule: Some("other-extension"),
-        reason: cause.reason.to_owned(),
-        owner: cause.owner,
-        stage: cause.stage,
         summary: format!(
             "{} The extension is {}.",
             cause.summary,
@@ -68,9 +65,8 @@ fn other_extension(text: &Text, told: &Told, hints: Hints) -> (Told, Diagnosis) 
             .filter(|evidence| !evidence.line.is_empty())
             .into_iter()
             .collect(),
-        actions: cause.actions.iter().map(|action| (*action).to_owned()).collect(),
         extension: name,
-        ..unknown()
+        ..cause.diagnosis()
     };
     let mut told = told.clone();
     told.decoded.outcome = Outcome::NoCode;
@@ -119,20 +115,14 @@ fn told(text: &Text, found: Match) -> Told {
 
 /// What a wording says, with the line that has it.
 pub(crate) fn from_wording(text: &Text, told: &Told, found: Match) -> Diagnosis {
-    let cause = found.wording.cause;
     Diagnosis {
         outcome: Outcome::NoCode,
         reported: Reported { name: error_name(text, found.wording), ..Reported::default() },
         effective: Effective::default(),
         confidence: found.wording.confidence,
         rule: Some(found.wording.name),
-        reason: cause.reason.to_owned(),
-        owner: cause.owner,
-        stage: cause.stage,
-        summary: cause.summary.to_owned(),
         evidence: vec![quote(&text.bytes, told, found.at)],
-        actions: cause.actions.iter().map(|action| (*action).to_owned()).collect(),
-        ..unknown()
+        ..found.wording.cause.diagnosis()
     }
 }
 

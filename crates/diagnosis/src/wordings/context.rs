@@ -1,7 +1,7 @@
 //! What a text is about. Errors of other resources use the very same words.
 
 use super::Phrases;
-use super::tables::{CLUSTER, MACHINES, NODE_LOG};
+use crate::tables::{CLUSTER, MACHINES, NODE_LOG};
 
 /// What a text must be about for a wording to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,37 +4,25 @@
 //! phrases are found in the pass that finds anchors and clues. The first wording of the tables that fits is the cause,
 //! so root causes come before symptoms, and symptoms before errors that only wrap another.
 //!
-//! The data is in `data/*.toml`, a file per subject, compiled by the build script.
+//! The data is in `data/wordings`, a file per subject, compiled by the build script.
 
 mod context;
 mod phrases;
-mod tables;
 
 use std::ops::Range;
 
-use mooring_codes::{Os, Owner};
+use mooring_codes::Os;
 
+use crate::causes::Cause;
 use crate::diagnosis::Confidence;
-use crate::stage::Stage;
+use crate::tables::WORDINGS;
 pub(crate) use context::About;
 pub(crate) use phrases::Phrases;
-pub(crate) use tables::{OTHER_EXTENSION, PHRASES, WORDINGS};
 
 /// Two phrases in different lines belong together up to this distance: a terminal or a mail has cut the line.
 const CUT_LINE: usize = 120;
 /// Two phrases in one line belong together up to this distance.
 const SAME_LINE: usize = 1024;
-
-/// Why a node or a pool does not come up.
-#[derive(Debug)]
-pub(crate) struct Cause {
-    /// The stable word in Pascal case for labels and conditions.
-    pub(crate) reason: &'static str,
-    pub(crate) stage: Stage,
-    pub(crate) owner: Owner,
-    pub(crate) summary: &'static str,
-    pub(crate) actions: &'static [&'static str],
-}
 
 /// What a wording tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,8 +115,9 @@ pub(crate) fn matches<'t>(
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{PHRASES, Tier, WORDINGS};
+    use super::Tier;
     use crate::diagnosis::Confidence;
+    use crate::tables::{PHRASES, WORDINGS};
 
     #[test]
     fn every_wording_has_a_name_of_its_own_phrases_and_a_cause() {

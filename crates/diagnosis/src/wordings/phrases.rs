@@ -1,6 +1,6 @@
 //! Which phrases of wordings a text has, and where.
 
-use super::PHRASES;
+use crate::tables::PHRASES;
 
 /// As many places of a phrase are kept.
 const MOST_PLACES: usize = 32;

@@ -1,34 +1,22 @@
 //! Rules: what evidence makes of a code.
 //!
-//! A rule is data. The first that fits is told; where none fits, the catalogue answers.
-//!
-//! | file | rules about |
-//! |---|---|
-//! | `registry` | oras, the bootstrap registry, its rights and names |
-//! | `time` | what ran out of time, or never ran |
-//! | `network` | egress, DNS, proxies, TLS |
-//! | `node` | disk, locks, metadata, kubelet, the image |
-//! | `windows` | the same causes in the words and numbers of Windows |
+//! A rule is data (`data/rules`). The first that fits is the diagnosis; without one, the exit code's row is.
 
-mod network;
-mod node;
-mod registry;
-mod time;
-mod windows;
+use mooring_codes::{Date, Os};
 
-use mooring_codes::{Date, Os, Owner};
-
-use crate::clues::{Clue, Groups};
+use crate::causes::Cause;
 use crate::decoded::{Decoded, Outcome, Situation};
 use crate::diagnosis::Confidence;
-use crate::stage::Stage;
+use crate::tables::{Clue, RULES};
+
+/// Of each group, one clue must be there.
+pub(crate) type Groups = &'static [&'static [Clue]];
 
 /// One rule. Whatever is empty or `None` fits everything.
 pub(crate) struct Rule {
     /// Tells it from others with the same reason.
     pub(crate) name: &'static str,
-    /// The stable word in Pascal case for labels and conditions.
-    pub(crate) reason: &'static str,
+    pub(crate) cause: &'static Cause,
     /// The reported codes that it is about.
     pub(crate) codes: &'static [i32],
     pub(crate) os: Option<Os>,
@@ -52,36 +40,9 @@ pub(crate) struct Rule {
     pub(crate) effective: Option<(i32, &'static str)>,
     /// High only with evidence; whoever applies a rule sees to it.
     pub(crate) confidence: Confidence,
-    pub(crate) owner: Owner,
-    pub(crate) stage: Stage,
-    pub(crate) summary: &'static str,
-    pub(crate) actions: &'static [&'static str],
 }
 
 impl Rule {
-    /// What the tables' rules start from.
-    const ANY: Self = Self {
-        name: "",
-        reason: "",
-        codes: &[],
-        os: Some(Os::Linux),
-        situation: None,
-        outcome: Outcome::Failed,
-        images: None,
-        seconds: None,
-        steps: &[],
-        error: false,
-        clues: &[],
-        without: &[],
-        in_one_line: false,
-        effective: None,
-        confidence: Confidence::Medium,
-        owner: Owner::Operator,
-        stage: Stage::Bootstrap,
-        summary: "",
-        actions: &[],
-    };
-
     /// Whether everything but the clues fits.
     pub(crate) fn fits(&self, decoded: &Decoded, os: Option<Os>, day: Option<Date>) -> bool {
         let code = self.codes.is_empty() || decoded.code.is_some_and(|c| self.codes.contains(&c));
@@ -103,18 +64,9 @@ impl Rule {
     }
 }
 
-/// A day of a table.
-const fn day(year: u16, month: u8, day: u8) -> Date {
-    match Date::new(year, month, day) {
-        Some(date) => date,
-        None => self::day(1, 1, 1),
-    }
-}
-
 /// All rules, the most telling first.
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
-    let linux = registry::RULES.iter().chain(node::RULES).chain(network::RULES);
-    let all = linux.chain(windows::RULES).chain(time::RULES);
+    let all = RULES.iter();
     #[cfg(test)]
     let all = all.filter(|rule| !crate::removal::is_removed(rule.name));
     all
@@ -137,9 +89,13 @@ mod tests {
         let mut names = BTreeSet::new();
         for rule in all() {
             assert!(!rule.name.is_empty() && names.insert(rule.name), "{}", rule.name);
-            let letters = rule.reason.bytes().all(|byte| byte.is_ascii_alphanumeric());
-            assert!(letters && rule.reason.starts_with(|c: char| c.is_ascii_uppercase()));
-            assert!(!rule.summary.is_empty() && !rule.actions.is_empty(), "{}", rule.name);
+            let letters = rule.cause.reason.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            assert!(letters && rule.cause.reason.starts_with(|c: char| c.is_ascii_uppercase()));
+            assert!(
+                !rule.cause.summary.is_empty() && !rule.cause.actions.is_empty(),
+                "{}",
+                rule.name
+            );
         }
     }
 
