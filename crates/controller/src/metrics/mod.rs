@@ -157,6 +157,8 @@ impl Metrics {
             known: Mutex::default(),
         };
         metrics.register();
+        // Series that exist from the start, so that the first increase shows.
+        metrics.dropped(Dropped::default());
         metrics
     }
 
