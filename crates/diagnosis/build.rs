@@ -191,6 +191,20 @@ impl<'a> Phrases<'a> {
         Ok(self.number(phrases))
     }
 
+    /// Returns all phrases, and what shows the subject of a text, as Rust source.
+    fn compile(mut self) -> Result<String, String> {
+        let mut source = String::new();
+        for (name, list) in
+            [("NODE_LOG", "node-log"), ("CLUSTER", "cluster"), ("MACHINES", "machines")]
+        {
+            let numbers = self.number(find(self.lists, list)?);
+            _ = writeln!(source, "pub(crate) static {name}: &[usize] = {numbers};");
+        }
+        source += "/// Every phrase of every wording, once.\n";
+        _ = writeln!(source, "pub(crate) static PHRASES: &[&str] = &{:?};", self.all);
+        Ok(source)
+    }
+
     fn groups(&mut self, groups: &'a [Group<String>]) -> Result<String, String> {
         let numbers: Result<Vec<String>, String> =
             groups.iter().map(|group| self.group(group)).collect();
@@ -226,11 +240,16 @@ fn main() -> Result<(), DataError> {
         data.rule.extend(file.rule);
         data.wording.extend(file.wording);
     }
-    let mut source = data.compile_causes();
-    source += &data.compile_rules(&read("data/clues.toml")?)?;
-    source += &data.compile_wordings()?;
+    let clues: Clues = read("data/clues.toml")?;
+    let mut phrases = Phrases { lists: &data.lists, all: Vec::new() };
+    let mut tables = data.compile_causes();
+    tables += &data.compile_rules(&clues)?;
+    tables += &data.compile_wordings(&mut phrases)?;
     let directory = env::var("OUT_DIR")?;
-    fs::write(Path::new(&directory).join("tables.rs"), source)?;
+    let write = |name: &str, source: String| fs::write(Path::new(&directory).join(name), source);
+    write("clues.rs", compile_clues(&clues))?;
+    write("phrases.rs", phrases.compile()?)?;
+    write("tables.rs", tables)?;
     Ok(())
 }
 
@@ -262,26 +281,7 @@ impl File {
     }
 
     fn compile_rules(&self, clues: &Clues) -> Result<String, String> {
-        let mut source = String::from(
-            "/// What a phrase of a log shows.\n\
-             #[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub(crate) enum Clue {\n",
-        );
-        for name in clues.keys() {
-            _ = writeln!(source, "{},", pascal(name));
-        }
-        let count = clues.len();
-        _ = writeln!(
-            source,
-            "}}\nimpl Clue {{ pub(crate) const COUNT: usize = {count}; }}\n\
-             /// The phrases of clues. None is longer than 255 bytes.\n\
-             pub(crate) static CLUES: &[(&str, Clue)] = &["
-        );
-        for (name, phrases) in clues {
-            for phrase in phrases {
-                _ = writeln!(source, "({phrase:?}, Clue::{}),", pascal(name));
-            }
-        }
-        source += "];\npub(crate) static RULES: &[Rule] = &[\n";
+        let mut source = "pub(crate) static RULES: &[Rule] = &[\n".to_owned();
         for rule in &self.rule {
             let rule = self.compile_rule(rule, clues);
             source += &rule.map_err(|(name, error)| format!("rule {name}: {error}"))?;
@@ -325,8 +325,7 @@ impl File {
         ))
     }
 
-    fn compile_wordings(&self) -> Result<String, String> {
-        let mut phrases = Phrases { lists: &self.lists, all: Vec::new() };
+    fn compile_wordings<'a>(&'a self, phrases: &mut Phrases<'a>) -> Result<String, String> {
         let mut source = "pub(crate) static WORDINGS: &[Wording] = &[\n".to_owned();
         for wording in &self.wording {
             let error = |error: String| format!("wording {}: {error}", wording.name);
@@ -345,24 +344,33 @@ impl File {
                  confidence: Confidence::{confidence:?} }},"
             );
         }
-        source += "];\n";
-        for (name, list) in
-            [("NODE_LOG", "node-log"), ("CLUSTER", "cluster"), ("MACHINES", "machines")]
-        {
-            let numbers = phrases.number(find(&self.lists, list)?);
-            _ = writeln!(source, "pub(crate) static {name}: &[usize] = {numbers};");
-        }
         _ = writeln!(
             source,
-            "/// The cause of an extension that is not the bootstrap.\n\
-             pub(crate) static OTHER_EXTENSION: &Cause = &CAUSES[{}];\n\
-             /// Every phrase of every wording, once.\n\
-             pub(crate) static PHRASES: &[&str] = &{:?};",
-            self.cause("OtherExtensionFailed")?,
-            phrases.all
+            "];\n/// The cause of an extension that is not the bootstrap.\n\
+             pub(crate) static OTHER_EXTENSION: &Cause = &CAUSES[{}];",
+            self.cause("OtherExtensionFailed")?
         );
         Ok(source)
     }
+}
+
+fn compile_clues(clues: &Clues) -> String {
+    let (mut names, mut phrases) = (String::new(), String::new());
+    for (name, of_clue) in clues {
+        let name = pascal(name);
+        _ = writeln!(names, "{name},");
+        for phrase in of_clue {
+            _ = writeln!(phrases, "({phrase:?}, Clue::{name}),");
+        }
+    }
+    format!(
+        "/// What a phrase of a log shows.\n\
+         #[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub(crate) enum Clue {{\n{names}}}\n\
+         impl Clue {{ pub(crate) const COUNT: usize = {}; }}\n\
+         /// The phrases of clues. None is longer than 255 bytes.\n\
+         pub(crate) static CLUES: &[(&str, Clue)] = &[\n{phrases}];\n",
+        clues.len()
+    )
 }
 
 impl Cause {

@@ -1,12 +1,11 @@
 //! The answer: what was reported, what it means, and what to do first.
 
-use std::fmt;
+use mooring_codes::{Date, ExitCode, Os, Owner, Status};
 
-use mooring_codes::{Date, Os, Owner};
-
-use crate::decoded::{FoundBy, Outcome, Situation};
-use crate::evidence::Evidence;
-use crate::stage::Stage;
+use crate::cause::confidence::Confidence;
+use crate::cause::entry::Cause;
+use crate::cause::stage::Stage;
+use crate::decode::decoded::{FoundBy, Outcome, Situation};
 
 /// What whoever asks already knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,29 +16,17 @@ pub struct Hints {
     pub image_date: Option<Date>,
 }
 
-/// How sure a diagnosis is. High is never said without a quoted line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    Low,
-    /// The code's usual cause, or a sign of another.
-    Medium,
-    /// A line of the text shows the cause.
-    High,
-}
-
-impl Confidence {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
+impl Diagnosis {
+    /// A diagnosis of this cause, without what a text adds to it.
+    pub(crate) fn of_cause(cause: &Cause) -> Self {
+        Self {
+            reason: cause.reason.to_owned(),
+            owner: cause.owner,
+            stage: cause.stage,
+            summary: cause.summary.to_owned(),
+            actions: cause.actions.iter().map(|action| (*action).to_owned()).collect(),
+            ..unknown()
         }
-    }
-}
-
-impl fmt::Display for Confidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -95,4 +82,63 @@ pub struct Diagnosis {
     pub extension: Option<String>,
     /// The instance of the scale set.
     pub instance: Option<i64>,
+}
+
+/// A quoted line and where it stood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// At most 200 characters, without control characters and secrets.
+    pub line: String,
+    /// Which part of the message, and which of its lines: `stdout, line 3`.
+    pub place: String,
+}
+
+/// The answer where not even the catalogue has one.
+pub(crate) fn unknown() -> Diagnosis {
+    Diagnosis {
+        os: None,
+        outcome: Outcome::Failed,
+        reported: Reported::default(),
+        effective: Effective::default(),
+        confidence: Confidence::Low,
+        situation: None,
+        rule: None,
+        reason: "UnknownCode".to_owned(),
+        owner: Owner::Operator,
+        stage: Stage::Bootstrap,
+        summary: "The code is none that AKS's scripts are known to use.".to_owned(),
+        evidence: Vec::new(),
+        actions: vec![
+            "Check where the number was read from, and read /var/log/azure/cluster-provision.log \
+                on the node."
+                .to_owned(),
+        ],
+        image_version: None,
+        extension: None,
+        instance: None,
+    }
+}
+
+/// A row's stable word. Raw codes have sentences for names, and some of those make no good word.
+pub(crate) fn reason(row: &ExitCode) -> String {
+    match (row.status, row.number) {
+        (Status::Raw, 2) => "RetriesOrCloudInitFailed".to_owned(),
+        (Status::Raw, 125) => "CommandNotStarted".to_owned(),
+        (Status::Raw, 255) => "NegativeExit".to_owned(),
+        _ => pascal(row.name),
+    }
+}
+
+/// `ERR_OUTBOUND_CONN_FAIL` → `OutboundConnFail`; of a raw code's words, those before a slash.
+fn pascal(name: &str) -> String {
+    let name = name.strip_prefix("ERR_").unwrap_or(name);
+    let name = name.strip_prefix("WINDOWS_CSE_ERROR_").unwrap_or(name);
+    let name = name.split(['/', '(']).next().unwrap_or(name);
+    let mut reason = String::new();
+    for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
+        let mut letters = word.chars();
+        reason.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        reason.extend(letters.map(|letter| letter.to_ascii_lowercase()));
+    }
+    reason
 }

@@ -3,7 +3,7 @@
 use mooring_codes::Os;
 use mooring_contract::json::{Escape, Layout, Writer};
 
-use crate::decoded::FoundBy;
+use crate::decode::decoded::FoundBy;
 use crate::diagnosis::Diagnosis;
 
 /// The name and version of the schema.

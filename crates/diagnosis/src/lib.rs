@@ -16,64 +16,31 @@
 //!
 //! | step | modules |
 //! |---|---|
-//! | undress the text | `wrapped`, `normalise` |
-//! | find what matters | `grams`, `scan`, `text` |
-//! | read what stands around it | `words`, `wrappers`, `status`, `codes`, `surroundings`, `sentences` |
-//! | put facts together | `message`, `read`, `facts` |
-//! | say what a message says | `extension`, `report`, `tell`, `told`, `merge`, `implied`, `decode` |
-//! | find the cause of an exit code | `data/rules`, `rules`, `found_clues`, `evidence`, `diagnose` |
-//! | find a cause by its wording | `data/wordings`, `wordings`, `wording_case` |
-//! | describe causes and unknown texts | `causes`, `recognize` |
-//! | read long texts in bounded memory | `stream` |
-//! | tell it | `diagnosis`, `json` |
+//! | decode the text and scan it once | `text` |
+//! | read facts around what was found, and put them together | `read` |
+//! | decide which messages are bootstraps, and which exit code counts | `decode` |
+//! | describe causes | `cause`, `data/` |
+//! | find the cause: by rules for exit codes, by fixed wording of Azure and Kubernetes | `diagnose` |
+//! | the result | `diagnosis`, `json` |
 //! | count causes by image | [`fleet`] |
 
-mod causes;
-mod codes;
+mod cause;
 mod decode;
-mod decoded;
 mod diagnose;
 mod diagnosis;
-mod evidence;
-mod extension;
-mod facts;
 pub mod fleet;
-mod found_clues;
-mod grams;
-mod implied;
 mod json;
-mod merge;
-mod message;
-mod normalise;
 mod read;
-mod recognize;
-#[cfg(test)]
-mod removal;
-mod report;
-mod rules;
-mod scan;
-mod sentences;
-mod stage;
-mod status;
-mod stream;
-mod surroundings;
-mod tables;
-mod tell;
 mod text;
-mod told;
-mod wording_case;
-mod wordings;
-mod words;
-mod wrapped;
-mod wrappers;
 
-pub use causes::{CausePage, cause_page, cause_pages, codes_of, rule_names};
-pub use decode::decode;
-pub use decoded::{Decoded, FoundBy, Outcome, Situation};
-pub use diagnose::{ANOTHER_IMAGE, diagnose, diagnose_code};
-pub use diagnosis::{Confidence, Diagnosis, Effective, Hints, Reported};
-pub use evidence::{Evidence, LONGEST_LINE};
+pub use cause::confidence::Confidence;
+pub use cause::stage::Stage;
+pub use decode::decoded::{Decoded, FoundBy, Outcome, Situation};
+pub use decode::messages::decode;
+pub use diagnose::evidence::LONGEST_LINE;
+pub use diagnose::failures::{ANOTHER_IMAGE, diagnose, diagnose_code};
+pub use diagnose::pages::{CausePage, cause_page, cause_pages, codes_of, rule_names};
+pub use diagnose::recognize::{Recognized, recognize};
+pub use diagnose::stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};
+pub use diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported};
 pub use json::{SCHEMA, to_json};
-pub use recognize::{Recognized, recognize};
-pub use stage::Stage;
-pub use stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};

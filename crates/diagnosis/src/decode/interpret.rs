@@ -1,0 +1,141 @@
+//! From one message to what it says: its system, and which of its codes counts.
+
+use mooring_codes::Os;
+
+use crate::decode::decoded::{Decoded, FoundBy, Outcome, Situation};
+use crate::decode::decoded_message::{DecodedMessage, Item};
+use crate::read::extension::is_bootstrap;
+use crate::read::message::{Found, Handler, Message, Opener, Silence};
+use crate::read::reading::Read;
+use crate::read::report::{error_at, status};
+use crate::text::words::follows_in_list;
+
+/// What a message says.
+pub(crate) fn tell(read: &Read<'_>, message: &Message) -> DecodedMessage {
+    let os = os(read, message);
+    let picked = match os {
+        Some(Os::Windows) => windows_code(message),
+        _ => linux_code(message),
+    };
+    let bootstrap = is_bootstrap(message);
+    let outcome = match picked {
+        _ if !bootstrap => Outcome::NotABootstrap,
+        Some((_, Found { value: 0, .. })) if message.handler != Handler::Failed => {
+            Outcome::Succeeded
+        }
+        Some(_) => Outcome::Failed,
+        None => Outcome::NoCode,
+    };
+    let silence = message.silence;
+    let at = picked.map(|(_, found)| found.at).or(silence.map(|found| found.at));
+    let code = picked.and_then(|(_, found)| i32::try_from(found.value).ok());
+    DecodedMessage {
+        decoded: Decoded {
+            os,
+            code,
+            found_by: code.and(picked.map(|(by, _)| by)),
+            outcome,
+            situation: (outcome == Outcome::NoCode).then(|| situation(message)),
+            arm_code: None,
+            status: status(read.text, message),
+            extension: message.extension.clone(),
+            publisher: message.publisher.clone(),
+            extension_type: message.kind.clone(),
+            instance: message.target,
+            image_version: message.image.clone().or_else(|| read.loose.image.clone()),
+            exec_duration: message.duration,
+            step: message.step.as_ref().map(|step| step.value.clone()),
+        },
+        span: message.span.clone(),
+        at: at.or(Some(message.at)),
+        weak: matches!(
+            picked,
+            Some((FoundBy::OuterStatus | FoundBy::VmssStatus, Found { value: 0 | 1, .. }))
+        ) && outcome == Outcome::Failed,
+        opener: message.opener,
+        handler: message.handler,
+        stdout: message.stdout,
+        stderr: message.stderr,
+        step_at: message.step.as_ref().map(|step| step.at),
+        error_at: error_at(read.text, message),
+        item: if message.viewed {
+            Item::Viewed
+        } else if follows_in_list(read.text, message.span.start) {
+            Item::Listed
+        } else {
+            Item::Alone
+        },
+        worded: None,
+    }
+}
+
+/// Windows where its own words stand, else Linux where its words stand.
+fn os(read: &Read<'_>, message: &Message) -> Option<Os> {
+    let own_words = message.windows_result.is_some()
+        || message.windows_name.is_some()
+        || message.windows_error.is_some();
+    let kind = message.kind.as_deref().unwrap_or_default();
+    let windows_kind = kind.ends_with("CustomScriptExtension");
+    let name = message.extension.as_deref().unwrap_or_default();
+    match (message.says_windows, message.says_linux) {
+        _ if own_words || windows_kind || name.starts_with("windows-") => Some(Os::Windows),
+        (true, false) => Some(Os::Windows),
+        (_, true) => Some(Os::Linux),
+        (false, false) => match (read.loose.says_windows, read.loose.says_linux) {
+            (true, false) => Some(Os::Windows),
+            (false, true) => Some(Os::Linux),
+            _ if name == "cse-agent-karpenter" => Some(Os::Linux),
+            _ => None,
+        },
+    }
+}
+
+type Picked = Option<(FoundBy, Found<i64>)>;
+
+fn windows_code(message: &Message) -> Picked {
+    // Since the end of 2023 the outer number is always 1; wrappers of that time name the publisher.
+    let old = message.opener == Opener::Wrapper && message.publisher.is_none();
+    let outer = message.outer.filter(|outer| outer.value != 1 || old);
+    let done = message.handler == Handler::Succeeded;
+    let none = Found { value: 0, at: message.span.start };
+    message
+        .windows_result
+        .map(|found| (FoundBy::WindowsResult, found))
+        .or(message.windows_name.map(|found| (FoundBy::WindowsName, found)))
+        .or(message.windows_error.map(|found| (FoundBy::WindowsError, found)))
+        .or(outer.map(|found| (FoundBy::OuterStatus, found)))
+        .or(done.then_some((FoundBy::OuterStatus, none)))
+}
+
+fn linux_code(message: &Message) -> Picked {
+    let failed = message.handler == Handler::Failed;
+    let told = |found: &Found<i64>| found.value != 0 || !failed;
+    let trusted = |found: &Found<i64>| !matches!(found.value, 0 | 1);
+    let by = |by: FoundBy| move |found: Found<i64>| (by, found);
+    let done = message.handler == Handler::Succeeded;
+    let none = Found { value: 0, at: message.span.start };
+    message
+        .report
+        .filter(told)
+        .map(by(FoundBy::Json))
+        .or(message.slog.filter(|found| found.value != 0).map(by(FoundBy::Slog)))
+        .or(message.trace.map(by(FoundBy::Trace)))
+        .or(message.summary.filter(trusted).map(by(FoundBy::VmssStatus)))
+        .or(message.outer.filter(trusted).map(by(FoundBy::OuterStatus)))
+        .or(message.summary.map(by(FoundBy::VmssStatus)))
+        .or(message.outer.map(by(FoundBy::OuterStatus)))
+        .or(done.then_some((FoundBy::OuterStatus, none)))
+}
+
+fn situation(message: &Message) -> Situation {
+    match (message.silence.map(|found| found.value), message.handler) {
+        (Some(Silence::TimedOut), _) => Situation::TimedOut,
+        (Some(Silence::HandlerFailed), _) => Situation::HandlerFailed,
+        (Some(Silence::AgentSilent), _) => Situation::AgentSilent,
+        (None, Handler::Lost) => Situation::Interrupted,
+        (None, Handler::Failed) if !message.in_streams() && !message.says_windows => {
+            Situation::NeverStarted
+        }
+        (None | Some(Silence::CodeLost), _) => Situation::CodeLost,
+    }
+}

@@ -1,0 +1,305 @@
+//! From a text to diagnoses: the first rule that fits, else the catalogue.
+
+use mooring_codes::{
+    Date, ExitCode, Meanings, Os, Reach, Status, image_date, known_image, lookup_named,
+};
+use mooring_contract::CseStatus;
+
+use crate::cause::confidence::Confidence;
+use crate::cause::wording::{Match, Tier, Wording};
+use crate::decode::decoded::{Decoded, FoundBy, Outcome, Situation};
+use crate::decode::decoded_message::DecodedMessage;
+use crate::decode::messages::read;
+use crate::diagnose::evidence::quote;
+use crate::diagnose::found_clues::FoundClues;
+use crate::diagnose::rule::Rule;
+use crate::diagnose::wording_case::{from_wording, without_message};
+use crate::diagnose::{rules, wordings};
+use crate::diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported, reason, unknown};
+use crate::text::scanned::Text;
+
+/// What to do about an image that is at fault. Which of it can be done depends on who creates the nodes.
+pub const ANOTHER_IMAGE: &str = "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another \
+    `imageFamily`, or `spec.versions` where the AKSNodeClass has it.";
+
+/// No diagnosis quotes more lines.
+const MOST_EVIDENCE: usize = 4;
+
+/// Why the bootstraps in a text failed; first the one that explains most.
+///
+/// Nothing means that no failure of a node was recognized.
+pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
+    let each = diagnose_each(input, hints).into_iter();
+    let mut diagnoses: Vec<Diagnosis> = each.map(|(_, diagnosis)| diagnosis).collect();
+    diagnoses.sort_by_key(order);
+    diagnoses
+}
+
+/// Every message about a bootstrap and its diagnosis, in the order of the text.
+pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, Diagnosis)> {
+    let (text, told) = read(input, hints.image_date);
+    let (ours, others): (Vec<DecodedMessage>, Vec<DecodedMessage>) =
+        told.into_iter().partition(|told| told.decoded.outcome != Outcome::NotABootstrap);
+    let mut each: Vec<(DecodedMessage, Diagnosis)> = ours
+        .into_iter()
+        .map(|told| {
+            let diagnosis = Case::of(&text, &told, hints).answer();
+            (told, diagnosis)
+        })
+        .collect();
+    if !each.iter().any(|(told, _)| told.decoded.outcome != Outcome::Succeeded) {
+        each.extend(without_message(&text, &others, hints).or_else(|| {
+            let joined = text.in_one_line().filter(|_| others.is_empty())?;
+            without_message(&joined, &others, hints)
+        }));
+    }
+    each
+}
+
+/// What a code means, without a text: one answer for each thing that it can mean. Nothing but its
+/// number is known, so no answer is preferred.
+pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
+    let systems = [Os::Linux, Os::Windows].into_iter();
+    systems
+        .filter(|os| hints.os.is_none_or(|wanted| wanted == *os))
+        .flat_map(|os| lookup_named(os, code, "", hints.image_date).likely())
+        .map(|row| {
+            let failed = code != 0;
+            let meanings = lookup_named(row.os, code, "", hints.image_date);
+            let mut diagnosis = from_catalogue(row, &meanings);
+            diagnosis.reported.found_by = Some(FoundBy::Given);
+            diagnosis.confidence = Confidence::Low;
+            if let Some(image) = known_image(code, hints.image_date).filter(|_| row.os == Os::Linux)
+            {
+                let known = format!("Known-bad image: {} {}", image.name, image.fault);
+                diagnosis.summary = format!("{known} {}", diagnosis.summary);
+                diagnosis.actions.insert(0, ANOTHER_IMAGE.to_owned());
+            }
+            if !failed {
+                diagnosis.outcome = Outcome::Succeeded;
+                "Succeeded".clone_into(&mut diagnosis.reason);
+            }
+            diagnosis
+        })
+        .collect()
+}
+
+/// Failures before successes, sure before unsure, told before untold; else the order of the text.
+pub(crate) fn order(diagnosis: &Diagnosis) -> (u8, std::cmp::Reverse<Confidence>) {
+    let rank = match diagnosis.outcome {
+        Outcome::Failed => 0,
+        Outcome::NoCode => 1,
+        Outcome::Succeeded | Outcome::NotABootstrap => 2,
+    };
+    (rank, std::cmp::Reverse(diagnosis.confidence))
+}
+
+/// One message on its way to an answer.
+struct Case<'a> {
+    text: &'a Text,
+    told: &'a DecodedMessage,
+    decoded: &'a Decoded,
+    os: Option<Os>,
+    day: Option<Date>,
+    meanings: Meanings,
+}
+
+impl<'a> Case<'a> {
+    fn of(text: &'a Text, told: &'a DecodedMessage, hints: Hints) -> Self {
+        let decoded = &told.decoded;
+        let os = decoded.os.or(hints.os);
+        let named = decoded.image_version.as_deref().and_then(|image| image_date(image).ok());
+        let day = hints.image_date.or(named);
+        let error = decoded.status.as_ref().map_or("", |status| status.error.as_str());
+        let meanings = match (os, decoded.code) {
+            (Some(os), Some(code)) => lookup_named(os, code, error, day),
+            _ => lookup_named(Os::Linux, i32::MIN, "", None),
+        };
+        Self { text, told, decoded, os, day, meanings }
+    }
+
+    fn answer(&self) -> Diagnosis {
+        let hidden = self.wording(|wording, code| wording.codes.contains(&code));
+        if let Some(found) = hidden {
+            return self.complete(self.by_wording(found));
+        }
+        let found = FoundClues::of(&self.text.bytes, &self.text.hits, &self.told.span);
+        let fitting = rules::all()
+            .filter(|rule| rule.fits(self.decoded, self.os, self.day))
+            .filter(|rule| !found.has_any(rule.without))
+            .find_map(|rule| Some((rule, found.places(rule.clues, rule.in_one_line)?)));
+        let mut diagnosis = match (&fitting, self.meanings.first()) {
+            (Some((rule, _)), _) => self.by_rule(rule),
+            (None, Some(row)) => self.by_row(row),
+            (None, None) => unknown(),
+        };
+        let proven =
+            fitting.as_ref().is_some_and(|(rule, places)| !places.is_empty() || rule.error);
+        if !proven && let Some(found) = self.replaces_situation() {
+            return self.complete(self.by_wording(found));
+        }
+        let quotes_error = fitting.as_ref().is_some_and(|(rule, _)| rule.error);
+        let mut places = fitting.map(|(_, places)| places).unwrap_or_default();
+        places.extend(self.told.error_at.filter(|_| quotes_error));
+        self.add_step(&mut diagnosis, &mut places);
+        let shown = !places.is_empty();
+        places.extend(self.told.at);
+        places.dedup();
+        diagnosis.evidence = self.evidence(&places);
+        if !shown && diagnosis.confidence == Confidence::High {
+            diagnosis.confidence = Confidence::Medium;
+        }
+        if self.told.weak {
+            diagnosis.confidence =
+                diagnosis.confidence.min(if shown { Confidence::High } else { Confidence::Low });
+        }
+        self.complete(diagnosis)
+    }
+
+    fn by_rule(&self, rule: &Rule) -> Diagnosis {
+        let effective = match rule.effective {
+            Some((code, name)) => Effective { code: Some(code), name: Some(name.to_owned()) },
+            None => self.reported_as_effective(),
+        };
+        Diagnosis {
+            rule: Some(rule.name),
+            confidence: rule.confidence,
+            effective,
+            ..Diagnosis::of_cause(rule.cause)
+        }
+    }
+
+    /// The first wording within the message that hides behind its code.
+    fn wording(&self, hides: impl Fn(&Wording, i32) -> bool) -> Option<Match> {
+        let code = self.decoded.code?;
+        let failed = self.decoded.outcome == Outcome::Failed;
+        self.matches().find(|found| failed && hides(found.wording, code))
+    }
+
+    /// The first wording that tells more than a code that tells nothing, or than no code at all.
+    fn replaces_situation(&self) -> Option<Match> {
+        let least = match (self.decoded.outcome, self.decoded.situation) {
+            (Outcome::NoCode, Some(Situation::ArmCodeOnly)) => Tier::Wrapper,
+            (Outcome::NoCode, _) => Tier::Root,
+            (Outcome::Failed, _) if self.told.weak => Tier::Root,
+            _ => return None,
+        };
+        self.matches().find(|found| found.wording.tier >= least)
+    }
+
+    /// The wordings within the message. One that the text has only the ARM code of may be about anything.
+    fn matches(&self) -> impl Iterator<Item = Match> {
+        let is_node = self.decoded.situation != Some(Situation::ArmCodeOnly);
+        wordings::matches(&self.text.bytes, &self.text.phrases, self.told.span.clone(), is_node)
+    }
+
+    fn by_wording(&self, found: Match) -> Diagnosis {
+        let mut diagnosis = from_wording(self.text, self.told, found);
+        diagnosis.effective = self.reported_as_effective();
+        let line = self.told.at.map(|at| quote(&self.text.bytes, self.told, at));
+        let is_new =
+            |line: &Evidence| !line.line.is_empty() && diagnosis.evidence[0].line != line.line;
+        if let Some(line) = line.filter(|line| self.decoded.code.is_some() && is_new(line)) {
+            diagnosis.evidence.push(line);
+        }
+        diagnosis
+    }
+
+    fn by_row(&self, row: &'static ExitCode) -> Diagnosis {
+        let mut diagnosis = from_catalogue(row, &self.meanings);
+        diagnosis.effective = self.reported_as_effective();
+        diagnosis
+    }
+
+    fn reported_as_effective(&self) -> Effective {
+        let name = self.meanings.first().map(|row| row.name.to_owned());
+        Effective { code: self.decoded.code, name }
+    }
+
+    /// Where time ran out, the step that was running is what counts.
+    fn add_step(&self, diagnosis: &mut Diagnosis, places: &mut Vec<usize>) {
+        let (Some(step), Some(at)) = (&self.decoded.step, self.told.step_at) else { return };
+        if matches!(self.decoded.code, Some(124 | 137 | 2)) {
+            let step: String = step.chars().filter(char::is_ascii_graphic).take(64).collect();
+            diagnosis.summary.push_str(" The last step that began is ");
+            diagnosis.summary.push_str(&step);
+            diagnosis.summary.push('.');
+            places.push(at);
+        }
+    }
+
+    fn evidence(&self, places: &[usize]) -> Vec<Evidence> {
+        let mut evidence: Vec<Evidence> = Vec::new();
+        for at in places.iter().take(MOST_EVIDENCE) {
+            let line = quote(&self.text.bytes, self.told, *at);
+            if !line.line.is_empty() && !evidence.iter().any(|other| other.line == line.line) {
+                evidence.push(line);
+            }
+        }
+        evidence
+    }
+
+    /// What is known whatever the answer is.
+    fn complete(&self, diagnosis: Diagnosis) -> Diagnosis {
+        let name = self.meanings.first().map(|row| row.name.to_owned());
+        let mut summary = diagnosis.summary;
+        summary.extend(self.decoded.status.as_ref().and_then(hotfix_sentence));
+        Diagnosis {
+            summary,
+            os: self.os,
+            outcome: self.decoded.outcome,
+            situation: self.decoded.situation,
+            reported: Reported {
+                code: self.decoded.code,
+                name: name.or_else(|| self.decoded.arm_code.clone()).or(diagnosis.reported.name),
+                found_by: self.decoded.found_by,
+            },
+            image_version: self.decoded.image_version.clone(),
+            extension: self.decoded.extension.clone(),
+            instance: self.decoded.instance,
+            ..diagnosis
+        }
+    }
+}
+
+/// Names the agent and scripts in use, from a report with plain versions.
+fn hotfix_sentence(status: &CseStatus) -> Option<String> {
+    let text = status.hotfix.as_str();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" .=()-_".contains(&byte);
+    let is_state = text.starts_with("binary=") && text.contains(" scripts=") && text.len() <= 120;
+    (is_state && text.bytes().all(is_plain)).then(|| format!(" Hotfix in effect: {text}."))
+}
+
+fn from_catalogue(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
+    let others = meanings.iter().filter(|other| **other != row);
+    let clear = row.status != Status::Raw && !others.into_iter().any(|other| may_be_meant(other));
+    let mut summary = row.meaning.to_owned();
+    if let Some(other) = meanings.as_slice().get(1) {
+        summary.push_str(" The number can also mean ");
+        summary.push_str(other.name);
+        summary.push_str("; the image's date tells.");
+    }
+    let named = Some(row.name.to_owned());
+    Diagnosis {
+        os: Some(row.os),
+        outcome: Outcome::Failed,
+        reported: Reported { code: Some(row.number), name: named.clone(), found_by: None },
+        effective: Effective { code: Some(row.number), name: named },
+        reason: reason(row),
+        confidence: if clear { Confidence::Medium } else { Confidence::Low },
+        owner: row.owner,
+        summary,
+        actions: vec![row.action.to_owned()],
+        ..unknown()
+    }
+}
+
+/// Whether a meaning that is not a number's first may still be what a node of these years reports.
+fn may_be_meant(row: &ExitCode) -> bool {
+    match row.status {
+        Status::Agent => true,
+        Status::Current => matches!(row.reach, Reach::Node | Reach::Wrapper),
+        Status::Removed => row.removed.is_some_and(|removed| removed.year() >= 2025),
+        Status::Raw | Status::ImageBuildOnly | Status::Proposed => false,
+    }
+}

@@ -1,0 +1,107 @@
+//! All causes that a diagnosis can name, for a page about each.
+
+use std::collections::BTreeSet;
+
+use mooring_codes::{ExitCode, Owner, Status, all as all_codes};
+
+use crate::cause::stage::Stage;
+use crate::diagnose::rules;
+use crate::diagnose::tables::{OTHER_EXTENSION, WORDINGS};
+use crate::diagnosis::reason;
+use crate::text::phrases::PHRASES;
+
+/// As many phrases are shown on a page.
+const MOST_PHRASES: usize = 6;
+
+/// What is known of a cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CausePage {
+    /// The stable word in Pascal case.
+    pub reason: &'static str,
+    /// How far a node comes.
+    pub stage: Stage,
+    pub owner: Owner,
+    /// What has happened, for a person.
+    pub summary: &'static str,
+    /// What to do, in this order.
+    pub actions: Vec<&'static str>,
+    /// Phrases of texts that show it.
+    pub phrases: Vec<&'static str>,
+    /// Exit codes that it comes with.
+    pub codes: Vec<i32>,
+}
+
+/// The names of all rules and wordings, for tests that each of them is needed.
+pub fn rule_names() -> impl Iterator<Item = &'static str> {
+    let wordings = WORDINGS.iter().map(|wording| wording.name);
+    rules::rule_names().chain(wordings).chain(["other-extension"])
+}
+
+/// The page of every cause, in the order of its name. Names of exit codes have pages of their own.
+pub fn cause_pages() -> Vec<CausePage> {
+    let rules = rules::all().map(|rule| rule.cause.reason);
+    let wordings = WORDINGS.iter().map(|wording| wording.cause.reason);
+    let names: BTreeSet<&str> = rules.chain(wordings).chain([OTHER_EXTENSION.reason]).collect();
+    names.into_iter().filter_map(page).collect()
+}
+
+/// The page of a cause by its name, in any case.
+pub fn cause_page(name: &str) -> Option<CausePage> {
+    cause_pages().into_iter().find(|page| page.reason.eq_ignore_ascii_case(name))
+}
+
+/// The exit codes whose cause has this name, in any case.
+pub fn codes_of(name: &str) -> Vec<&'static ExitCode> {
+    let known = all_codes().filter(|row| row.status != Status::Raw);
+    known.filter(|row| reason(row).eq_ignore_ascii_case(name)).collect()
+}
+
+fn page(name: &str) -> Option<CausePage> {
+    let of_rules = || rules::all().filter(|rule| rule.cause.reason == name);
+    let of_wordings = || WORDINGS.iter().filter(|wording| wording.cause.reason == name);
+    let rule = of_rules().next().map(|rule| rule.cause);
+    let worded = || of_wordings().next().map(|wording| wording.cause);
+    let other = || (OTHER_EXTENSION.reason == name).then_some(OTHER_EXTENSION);
+    let cause = rule.or_else(worded).or_else(other)?;
+    let phrases = of_wordings().flat_map(|wording| wording.phrases);
+    let phrases = phrases.map(|phrase| PHRASES[*phrase]).take(MOST_PHRASES).collect();
+    let codes: BTreeSet<i32> = of_rules()
+        .flat_map(|rule| rule.effective.map(|(code, _)| code).into_iter().chain(narrow(rule.codes)))
+        .chain(of_wordings().flat_map(|wording| narrow(wording.codes)))
+        .collect();
+    Some(CausePage {
+        reason: cause.reason,
+        stage: cause.stage,
+        owner: cause.owner,
+        summary: cause.summary,
+        actions: cause.actions.to_vec(),
+        phrases,
+        codes: codes.into_iter().collect(),
+    })
+}
+
+/// Codes of a rule that is about few; a long list tells nothing.
+fn narrow(codes: &[i32]) -> impl Iterator<Item = i32> {
+    codes.iter().copied().filter(move |_| codes.len() <= 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cause_page, cause_pages, codes_of};
+
+    #[test]
+    fn every_cause_has_a_page_and_is_found_in_any_case() {
+        let pages = cause_pages();
+        assert!(pages.len() > 60, "{}", pages.len());
+        for page in &pages {
+            assert_eq!(cause_page(&page.reason.to_ascii_lowercase()).as_ref(), Some(page));
+            assert!(!page.summary.is_empty() && !page.actions.is_empty(), "{}", page.reason);
+        }
+        assert_eq!(cause_page("NoSuchCause"), None);
+    }
+
+    #[test]
+    fn names_of_exit_codes_lead_to_their_codes() {
+        assert!(codes_of("OutboundConnFail").iter().any(|row| row.number == 50));
+    }
+}

@@ -1,0 +1,71 @@
+//! Tests that every rule and wording is needed: without it, a case of the corpus has another result.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+
+use mooring_codes::image_date;
+use serde_json::Value;
+
+use crate::diagnose::failures::diagnose;
+use crate::diagnosis::Hints;
+use crate::{rule_names, to_json};
+
+thread_local! {
+    static REMOVED: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Whether this thread works without a rule.
+pub(crate) fn is_removed(name: &str) -> bool {
+    REMOVED.get() == Some(name)
+}
+
+/// A case of the corpus.
+struct Case {
+    input: Vec<u8>,
+    hints: Hints,
+    /// The rules that it expects.
+    rules: Vec<String>,
+}
+
+impl Case {
+    fn read(path: &Path) -> Self {
+        let expected = fs::read(path.join("expected.json")).unwrap();
+        let expected: Value = serde_json::from_slice(&expected).unwrap();
+        let rules = expected["diagnoses"].as_array().unwrap().iter();
+        let image = expected["hints"]["image"].as_str();
+        Self {
+            input: fs::read(path.join("input.txt")).unwrap(),
+            hints: Hints {
+                image_date: image.map(|image| image_date(image).unwrap()),
+                ..Hints::default()
+            },
+            rules: rules.filter_map(|one| one["rule"].as_str().map(str::to_owned)).collect(),
+        }
+    }
+
+    fn result(&self) -> String {
+        to_json(&diagnose(&self.input, self.hints))
+    }
+}
+
+#[test]
+fn without_any_rule_a_case_has_another_result() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let folders = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
+    let cases = folders.filter(|path| path.is_dir()).map(|path| Case::read(&path));
+    let cases: Vec<(String, Case)> = cases.map(|case| (case.result(), case)).collect();
+    // The rule for other extensions is no entry of a table.
+    let names = rule_names().filter(|name| *name != "other-extension");
+    let unneeded: Vec<&str> = names
+        .filter(|name| {
+            REMOVED.set(Some(*name));
+            let mut expecting =
+                cases.iter().filter(|(_, case)| case.rules.iter().any(|rule| rule == name));
+            let is_noticed = expecting.any(|(result, case)| case.result() != *result);
+            REMOVED.set(None);
+            !is_noticed
+        })
+        .collect();
+    assert!(unneeded.is_empty(), "no case changes without {unneeded:?}");
+}

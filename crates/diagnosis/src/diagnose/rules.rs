@@ -1,0 +1,68 @@
+//! All rules, in the order in which they are tried.
+
+use crate::diagnose::rule::Rule;
+use crate::diagnose::tables::RULES;
+
+/// All rules, the most telling first.
+pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
+    let all = RULES.iter();
+    #[cfg(test)]
+    let all = all.filter(|rule| !crate::diagnose::removal::is_removed(rule.name));
+    all
+}
+
+pub(crate) fn rule_names() -> impl Iterator<Item = &'static str> {
+    all().map(|rule| rule.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::{Rule, all};
+    use crate::cause::confidence::Confidence;
+    use crate::decode::decoded::Outcome;
+
+    #[test]
+    fn every_rule_has_a_name_of_its_own_a_reason_and_an_action() {
+        let mut names = BTreeSet::new();
+        for rule in all() {
+            assert!(!rule.name.is_empty() && names.insert(rule.name), "{}", rule.name);
+            let letters = rule.cause.reason.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            assert!(letters && rule.cause.reason.starts_with(|c: char| c.is_ascii_uppercase()));
+            assert!(
+                !rule.cause.summary.is_empty() && !rule.cause.actions.is_empty(),
+                "{}",
+                rule.name
+            );
+        }
+    }
+
+    #[test]
+    fn a_rule_that_quotes_no_proof_has_a_case_that_disproves_it() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+        let folders = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
+        let disproved: BTreeSet<String> = folders
+            .filter_map(|path| fs::read(path.join("expected.json")).ok())
+            .filter_map(|json| serde_json::from_slice::<serde_json::Value>(&json).ok())
+            .filter_map(|expected| expected["disproves"].as_str().map(str::to_owned))
+            .collect();
+        let infers = |rule: &&Rule| {
+            let quotes = !rule.clues.is_empty() || rule.error;
+            !quotes && rule.outcome == Outcome::Failed && rule.confidence > Confidence::Low
+        };
+        let missing: Vec<_> = all().filter(infers).map(|rule| rule.name).collect();
+        let missing: Vec<_> =
+            missing.into_iter().filter(|name| !disproved.contains(*name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn a_rule_without_clues_is_never_sure() {
+        for rule in all().filter(|rule| rule.clues.is_empty() && !rule.error) {
+            assert!(rule.confidence < Confidence::High, "{}", rule.name);
+        }
+    }
+}

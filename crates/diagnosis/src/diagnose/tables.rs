@@ -1,0 +1,21 @@
+//! Causes, rules and wordings of `data/`, compiled by the build script.
+
+use mooring_codes::{Date, Os, Owner};
+
+use crate::cause::about::About;
+use crate::cause::confidence::Confidence;
+use crate::cause::entry::Cause;
+use crate::cause::stage::Stage;
+use crate::cause::wording::{Tier, Wording};
+use crate::decode::decoded::{Outcome, Situation};
+use crate::diagnose::rule::Rule;
+use crate::text::clues::Clue;
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+const fn day(year: u16, month: u8, day: u8) -> Date {
+    match Date::new(year, month, day) {
+        Some(date) => date,
+        None => self::day(1, 1, 1),
+    }
+}

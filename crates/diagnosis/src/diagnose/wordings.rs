@@ -1,0 +1,61 @@
+//! The wordings that fit a text.
+
+use std::ops::Range;
+
+use crate::cause::wording::Match;
+use crate::diagnose::tables::WORDINGS;
+use crate::text::phrases::Phrases;
+
+/// The wordings that fit within a span, the most telling first. `is_node` is whether the span is known to be about a node.
+pub(crate) fn matches<'t>(
+    text: &'t [u8],
+    found: &'t Phrases,
+    span: Range<usize>,
+    is_node: bool,
+) -> impl Iterator<Item = Match> + 't {
+    let some = !found.is_empty();
+    let all = WORDINGS.iter().filter(move |_| some);
+    #[cfg(test)]
+    let all = all.filter(|wording| !crate::diagnose::removal::is_removed(wording.name));
+    all.filter_map(move |wording| {
+        let at = wording.place(text, found, &span, is_node)?;
+        Some(Match { wording, at })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::cause::confidence::Confidence;
+    use crate::cause::wording::Tier;
+    use crate::diagnose::tables::WORDINGS;
+    use crate::text::phrases::PHRASES;
+
+    #[test]
+    fn every_wording_has_a_name_of_its_own_phrases_and_a_cause() {
+        let mut names: BTreeSet<&str> = crate::diagnose::rules::rule_names().collect();
+        for wording in WORDINGS {
+            assert!(!wording.name.is_empty() && names.insert(wording.name), "{}", wording.name);
+            assert!(!wording.phrases.is_empty(), "{}", wording.name);
+            let cause = wording.cause;
+            assert!(cause.reason.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+            assert!(!cause.summary.is_empty() && !cause.actions.is_empty(), "{}", cause.reason);
+        }
+    }
+
+    #[test]
+    fn every_phrase_is_long_enough_to_be_found_and_lowercase() {
+        for phrase in PHRASES {
+            assert!((4..=255).contains(&phrase.len()), "{phrase}");
+            assert_eq!(*phrase, phrase.to_lowercase(), "{phrase}");
+        }
+    }
+
+    #[test]
+    fn an_error_that_wraps_another_is_never_sure() {
+        for wording in WORDINGS.iter().filter(|wording| wording.tier == Tier::Wrapper) {
+            assert!(wording.confidence < Confidence::High, "{}", wording.name);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Exit codes and names of errors, wherever they stand.
+
+use mooring_codes::{Os, by_name};
+
+use crate::read::message::{Found, Handler, LINUX_CODES, Message, Opener};
+use crate::read::reading::Read;
+use crate::text::words::{
+    follows, number, owned, phrase, quoted_number, skip_gap, value, word_around,
+};
+
+/// `CSE Error: NAME." Exit Code: N.` is shorter.
+const NEAR: usize = 240;
+
+/// Names of ARM's errors that are told when nothing else is known.
+const ARM_CODES: &[&str] = &[
+    "VMExtensionProvisioningTimeout",
+    "VMExtensionProvisioningError",
+    "VMExtensionHandlerNonTransientError",
+    "VMExtensionManagementInternalError",
+    "OSProvisioningTimedOut",
+    "VMStartTimedOut",
+    "NoVMSSInstanceView",
+    "VMAgentStatusCommunicationError",
+    "TemplateDeploymentTimedoutError",
+    "AgentPoolFailed",
+];
+
+/// The report's `"ExitCode": "N"`, a log's `exitCode=N`, or Windows' `ExitCode: |N|`.
+pub(crate) fn exit_code(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    if let Some(code) = windows_result(text, end) {
+        let found = Some(Found { value: code, at });
+        let takes = read.current().is_some_and(|message| message.windows_result.is_none());
+        let message = if takes { read.here() } else { read.open(Opener::Report, at) };
+        message.windows_result = found;
+        message.says_windows = true;
+        return;
+    }
+    let key = matches!(text.get(end), Some(b'"' | b'\''));
+    let Some(start) = value(text, end) else { return };
+    let assigned = text[start - 1] == b'=';
+    let Some((code, behind)) = quoted_number(text, start) else { return };
+    if !(key || assigned) || !LINUX_CODES.contains(&code) {
+        return;
+    }
+    let found = Found { value: code, at };
+    if assigned || text[at] == b'e' {
+        logged(read, found);
+    } else {
+        let quoted = matches!(text.get(behind), Some(b'"' | b'\''));
+        reported(read, found, quoted);
+    }
+}
+
+/// `: |N|`
+fn windows_result(text: &[u8], end: usize) -> Option<i64> {
+    let rest = text.get(end..)?.strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"|")?;
+    let (code, end) = number(rest, 0)?;
+    (rest.get(end) == Some(&b'|')).then_some(code)
+}
+
+fn reported(read: &mut Read<'_>, found: Found<i64>, quoted: bool) {
+    let known = read.from_aks_node;
+    match read.current() {
+        Some(message) if message.opener == Opener::Report && message.report.is_some() => {}
+        Some(message) if message.opener == Opener::Sentence => {}
+        Some(message) => {
+            // The first is the report's own; a later one stands in what the node printed.
+            message.report.get_or_insert(found);
+            message.says_linux = true;
+            return;
+        }
+        None => {}
+    }
+    // Numbers under this name are in other programs' files too.
+    if quoted || known {
+        let message = read.open(Opener::Report, found.at);
+        message.report = Some(found);
+        message.says_linux = true;
+    }
+}
+
+fn logged(read: &mut Read<'_>, found: Found<i64>) {
+    if let Some(message) = log(read, found.at)
+        && (found.value != 0 || message.slog.is_none())
+    {
+        message.slog = Some(found);
+        message.says_linux = true;
+    }
+}
+
+/// The message that a line of a log belongs to.
+fn log<'r>(read: &'r mut Read<'_>, at: usize) -> Option<&'r mut Message> {
+    if read.current().is_some() {
+        return read.current();
+    }
+    read.from_aks_node.then(|| read.open(Opener::Log, at))
+}
+
+/// The script's own `+ exit N`; `++ exit` is a subshell's, and zero is no cause.
+pub(crate) fn trace_exit(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    let before = at.checked_sub(1).map(|before| text[before]);
+    let starts =
+        before.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
+    let blank = text.get(end).is_some_and(u8::is_ascii_whitespace);
+    let code = number(text, end).map(|(code, _)| code);
+    if let Some(code) = code
+        && starts
+        && blank
+        && (1..=255).contains(&code)
+        && let Some(message) = log(read, at)
+    {
+        message.trace = Some(Found { value: code, at });
+        message.says_linux = true;
+    }
+}
+
+/// `local exit_code=N` in the scripts' trace, where no `+ exit N` follows.
+pub(crate) fn local_exit_code(read: &mut Read<'_>, at: usize, end: usize) {
+    let code = number(read.text, end).map(|(code, _)| code);
+    if let Some(code @ 1..=255) = code
+        && let Some(message) = log(read, at)
+        && message.trace.is_none()
+    {
+        message.trace = Some(Found { value: code, at });
+        message.says_linux = true;
+    }
+}
+
+/// `API server connection check code: N`
+pub(crate) fn check_code(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    if !follows(text, at, "connection") {
+        return;
+    }
+    let code = value(text, end).and_then(|at| number(text, at));
+    if let Some((code @ 1..=255, _)) = code
+        && let Some(message) = log(read, at)
+    {
+        message.trace = Some(Found { value: code, at });
+        message.says_linux = true;
+    }
+}
+
+/// `VMExtensionError_Name`, `NameVMExtensionError`, or a link that ends in one.
+pub(crate) fn aks_name(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    let joined = text.get(end) == Some(&b'-');
+    let word =
+        if joined { at..word_around(text, end, b"-").end } else { word_around(text, at, b"_") };
+    read.add_name(&text[word], at);
+}
+
+/// `WINDOWS_CSE_ERROR_NAME`
+pub(crate) fn windows_name(read: &mut Read<'_>, at: usize) {
+    let text = read.text;
+    let known = read.current().is_some_and(|message| message.windows_name.is_some());
+    if known || !read.may_look_up() {
+        return;
+    }
+    let name = owned(text, word_around(text, at, b"_"));
+    let row = by_name(&name).into_iter().find(|row| row.os == Os::Windows);
+    if read.current().is_none() {
+        read.open(Opener::Log, at);
+    }
+    let message = read.here();
+    message.says_windows = true;
+    message.windows_name = row.map(|row| Found { value: row.number.into(), at });
+}
+
+/// `CSE Error: NAME." Exit Code: N.`
+pub(crate) fn cse_error(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    let near = &text[end..text.len().min(end + NEAR)];
+    let Some(label) = memchr::memmem::find(near, b"Exit Code:") else { return };
+    if let Some((code, _)) = number(text, end + label + b"Exit Code:".len()) {
+        if read.current().is_none() {
+            read.open(Opener::Log, at);
+        }
+        let message = read.here();
+        message.windows_error = Some(Found { value: code, at });
+        message.says_windows = true;
+    }
+}
+
+/// Windows: `Command execution finished`, and what may follow.
+pub(crate) fn execution(read: &mut Read<'_>, at: usize, end: usize) {
+    const FAILED: &str = "finished, but failed because it returned a non-zero exit code of:";
+    let text = read.text;
+    if !follows(text, at, "Command") || phrase(text, end, "finished").is_none() {
+        return;
+    }
+    let failed = phrase(text, end, FAILED);
+    let code = failed.and_then(|at| quoted_number(text, at));
+    let cut = failed.is_none() && phrase(text, end, "finished,").is_some();
+    let message = read.handler_message(at);
+    message.says_windows = true;
+    message.outer = code.map(|(value, _)| Found { value, at });
+    message.handler = match (failed, cut) {
+        (None, false) => Handler::Succeeded,
+        _ => Handler::Failed,
+    };
+}
+
+/// A code of ARM, by its usual spelling.
+pub(crate) fn arm_code(read: &mut Read<'_>, at: usize, end: usize) {
+    let word = &read.text[at..end];
+    let known = ARM_CODES.iter().find(|code| code.as_bytes().eq_ignore_ascii_case(word));
+    if let Some(code) = known {
+        let at = skip_gap(read.text, at);
+        read.add_arm_code(code, at);
+    }
+}
+
+/// `VMExtensionProvisioningError_Windows` is a code of its own.
+pub(crate) fn windows_arm_code(read: &mut Read<'_>, at: usize, end: usize) {
+    const CODE: &str = "VMExtensionProvisioningError_Windows";
+    if read.text[at..end].eq_ignore_ascii_case(CODE.as_bytes()) {
+        read.add_arm_code(CODE, at);
+    }
+}

@@ -1,0 +1,62 @@
+//! The node's report inside a message, read as far as it is there.
+
+use std::ops::Range;
+
+use mooring_contract::CseStatus;
+
+use crate::read::message::Message;
+
+/// The report of a message. Its quotes are no longer escaped, so a member ends where the next one
+/// that the scripts write begins.
+pub(crate) fn status(text: &[u8], message: &Message) -> Option<CseStatus> {
+    let code = message.report?;
+    let body = text.get(code.at..message.span.end)?;
+    let mut status = CseStatus { exit_code: code.value.to_string(), ..CseStatus::default() };
+    status.output = member(body, b"Output").unwrap_or_default();
+    status.error = member(body, b"Error").unwrap_or_default();
+    status.diagnosis = member(body, b"Diagnosis").unwrap_or_default();
+    status.hotfix = member(body, b"Hotfix").unwrap_or_default();
+    status.timings.exec_duration = message.duration.map(|seconds| seconds.to_string());
+    status.timings.kernel_start_time = member(body, b"KernelStartTime");
+    status.timings.cse_start_time = member(body, b"CSEStartTime");
+    if let Some(kubelet) = member(body, b"KubeletStartTime") {
+        status.timings.boot_datapoints.insert("KubeletStartTime".to_owned(), kubelet);
+    }
+    Some(status)
+}
+
+/// Where the report's `Error` says something.
+pub(crate) fn error_at(text: &[u8], message: &Message) -> Option<usize> {
+    let code = message.report?;
+    let body = text.get(code.at..message.span.end)?;
+    let told = range(body, b"Error").filter(|told| !body[told.clone()].trim_ascii().is_empty())?;
+    Some(code.at + told.start)
+}
+
+fn member(body: &[u8], name: &[u8]) -> Option<String> {
+    range(body, name).map(|range| String::from_utf8_lossy(&body[range]).into_owned())
+}
+
+/// The text behind `"name": "` up to a quote that ends a member.
+fn range(body: &[u8], name: &[u8]) -> Option<Range<usize>> {
+    let key = memchr::memmem::find_iter(body, name).find(|at| {
+        let before = at.checked_sub(1).map(|before| body[before]);
+        let behind = body.get(at + name.len());
+        matches!(before, Some(b'"' | b'\'')) && matches!(behind, Some(b'"' | b'\''))
+    })?;
+    let rest = body[key + name.len() + 1..].trim_ascii_start().strip_prefix(b":")?;
+    let rest = rest.trim_ascii_start();
+    let quote = *rest.first().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let rest = &rest[1..];
+    let ends = |at: &usize| {
+        let behind = rest[at + 1..].trim_ascii_start();
+        match behind.first() {
+            None | Some(b'}') => true,
+            Some(b',') => behind[1..].trim_ascii_start().first() == Some(&quote),
+            _ => false,
+        }
+    };
+    let end = memchr::memchr_iter(quote, rest).find(ends).unwrap_or(rest.len());
+    let start = body.len() - rest.len();
+    Some(start..start + end)
+}

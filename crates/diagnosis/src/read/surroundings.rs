@@ -1,0 +1,142 @@
+//! What stands around a message: its extension, streams, instance, state, image, step.
+
+use mooring_codes::image_date;
+
+use crate::read::extension::{is_bootstrap_name, is_custom_script};
+use crate::read::message::{Found, Message, Opener};
+use crate::read::reading::Read;
+use crate::text::scan::Anchor;
+use crate::text::words::{follows, name, owned, phrase, quoted_number, value, word_around};
+
+/// How far a key's company is looked for.
+const NEAR: usize = 320;
+
+/// `(publisher 'P' and type 'T')`, or the same as JSON members.
+pub(crate) fn publisher(read: &mut Read<'_>, end: usize) {
+    let text = read.text;
+    let Some(range) = name(text, value(text, end).unwrap_or(end)) else { return };
+    let behind = range.end + 1;
+    let kind = phrase(text, behind, "and type").and_then(|at| name(text, at));
+    let message = read.here();
+    if message.in_streams() || message.publisher.is_some() {
+        return;
+    }
+    message.publisher = Some(owned(text, range));
+    if let Some(kind) = kind {
+        message.kind = Some(owned(text, kind));
+    }
+    message.says_linux |= message.publisher.as_deref() == Some("Microsoft.Azure.Extensions");
+}
+
+/// `"type": "Microsoft.Azure.Extensions.CustomScript"`, also without quotes; a type with a slash is a resource's.
+pub(crate) fn kind(read: &mut Read<'_>, end: usize) {
+    let text = read.text;
+    let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
+    let kind = owned(text, range);
+    let message = read.here();
+    let fits = kind.starts_with("Microsoft.") || is_custom_script(&kind);
+    if fits && !kind.contains('/') && message.kind.is_none() && message.opener != Opener::Wrapper {
+        message.kind = Some(kind);
+    }
+}
+
+/// `"name": "X"` in an instance view, as JSON, YAML or PowerShell's list; a name elsewhere is no extension's.
+pub(crate) fn extension_name(read: &mut Read<'_>, end: usize) {
+    let text = read.text;
+    let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
+    let company = &text[range.end..text.len().min(range.end + NEAR)];
+    let has = |word: &[u8]| memchr::memmem::find(company, word).is_some();
+    let known = is_bootstrap_name(&owned(text, range.clone()));
+    let viewed = has(b"ypeHandlerVersion") || has(b"tatuses");
+    if known || viewed {
+        read.close();
+        read.loose = Message::new(Opener::Log, range.start);
+        read.loose.extension = Some(owned(text, range));
+        read.loose.viewed = viewed;
+    }
+}
+
+/// The name of a bootstrap's extension anywhere: better than none.
+pub(crate) fn known_name(read: &mut Read<'_>, at: usize) {
+    let word = word_around(read.text, at, b"-_");
+    let name = owned(read.text, word);
+    let message = read.here();
+    if message.extension.is_none() && !message.in_streams() && is_bootstrap_name(&name) {
+        message.extension = Some(name);
+    }
+}
+
+/// `[stdout]` and `[stderr]`. A text that begins with one has lost its head.
+pub(crate) fn stream(read: &mut Read<'_>, anchor: Anchor, at: usize) {
+    if read.current().is_none() {
+        read.open(Opener::Handler, at);
+    }
+    let message = read.here();
+    let place = if anchor == Anchor::Stdout { &mut message.stdout } else { &mut message.stderr };
+    place.get_or_insert(at);
+}
+
+/// `logs_to_events AKS.CSE.step`: the step begins. An event's `TaskName` is a step that has ended.
+pub(crate) fn step(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    let name = word_around(text, end, b"._").end;
+    let begins = follows(text, at, "logs_to_events");
+    let message = read.here();
+    message.says_aks = true;
+    if begins && name > end {
+        message.step = Some(Found { value: owned(text, end..name), at });
+    }
+}
+
+/// `ProvisioningState/failed/0`, or another state: the next message of the extension.
+pub(crate) fn state(read: &mut Read<'_>) {
+    let ended = read.current().filter(|message| message.in_streams());
+    let Some(extension) = ended.map(|message| message.extension.clone()) else { return };
+    read.close();
+    let next = &mut read.here().extension;
+    *next = next.take().or(extension);
+}
+
+/// `"target": "3"` before a message, `Target="3"` behind it.
+pub(crate) fn target(read: &mut Read<'_>, end: usize) {
+    let text = read.text;
+    let Some(start) = value(text, end) else { return };
+    let Some((instance, _)) = quoted_number(text, start) else { return };
+    if text[start - 1] == b'=' {
+        read.here().target = Some(instance);
+    } else if !read.current().is_some_and(|message| message.opener == Opener::Report) {
+        read.close();
+        read.loose.target = Some(instance);
+    }
+}
+
+/// `instance 3 has extension error details : {`
+pub(crate) fn extension_error(read: &mut Read<'_>, at: usize) {
+    let text = read.text;
+    let before = text[..at].trim_ascii_end();
+    let instance = before.strip_suffix(b"has").map(<[u8]>::trim_ascii_end).and_then(|before| {
+        let word = word_around(before, before.len(), b"");
+        std::str::from_utf8(&before[word]).ok()?.parse().ok()
+    });
+    let message = read.open(Opener::Summary, at);
+    message.target = instance;
+    message.says_aks = true;
+}
+
+/// The image's name or version, if it is one.
+pub(crate) fn image(read: &mut Read<'_>, at: usize, end: usize) {
+    if read.here().image.is_some() {
+        return;
+    }
+    let text = read.text;
+    let family = text[at..end].to_ascii_lowercase().starts_with(b"aks");
+    let range = if family {
+        Some(word_around(text, at, b"-._"))
+    } else {
+        name(text, value(text, end).unwrap_or(end))
+    };
+    let Some(image) = range.map(|range| owned(text, range)) else { return };
+    if image_date(&image).is_ok() {
+        read.here().image = Some(image);
+    }
+}

@@ -1,0 +1,309 @@
+//! One text out of many costumes: JSON escapes of any depth, HTML, Markdown, mail quoting, terminal
+//! colours, UTF-16.
+//!
+//! A message is escaped once more by every layer that carries it, and cut or re-wrapped by people on
+//! the way, so nothing here demands valid JSON. Runs of backslashes go, whatever their length, and
+//! what they escaped is put in their place. The text never grows.
+
+/// Text in escapes of escapes is unpacked this many times; each pass already handles any depth of
+/// backslashes, further ones are for mixtures such as `\u0026quot;`.
+const PASSES: usize = 3;
+
+/// Bytes at which the copying of plain text stops. Everything else is copied in one go.
+static SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let bytes = b"\\&<\r\n*`\x1b\0\xc2\xe2\xef";
+    let mut next = 0;
+    while next < bytes.len() {
+        special[bytes[next] as usize] = true;
+        next += 1;
+    }
+    special
+};
+
+/// Bytes that are tested together.
+const BLOCK: usize = 32;
+
+/// Whether a byte may be special, without a branch, so that many bytes are tested at once. Tabs, other control characters
+/// and what is beyond ASCII pass the test, too.
+#[allow(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
+fn may_be_special(byte: u8) -> bool {
+    let is_mark = (byte == b'&') | (byte == b'*') | (byte == b'<');
+    is_mark | (byte == b'\\') | (byte == b'`') | (byte.cast_signed() < 0x20)
+}
+
+/// How many bytes are before the first special one.
+fn plain(text: &[u8]) -> Option<usize> {
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    let find = |bytes: &[u8]| bytes.iter().position(|byte| SPECIAL[usize::from(*byte)]);
+    for (number, block) in blocks.iter().enumerate() {
+        let any = block.iter().fold(false, |any, byte| any | may_be_special(*byte));
+        if any && let Some(at) = find(block) {
+            return Some(number * BLOCK + at);
+        }
+    }
+    find(rest).map(|at| text.len() - rest.len() + at)
+}
+
+/// HTML's names for characters that matter here.
+const ENTITIES: &[(&[u8], u8)] = &[
+    (b"quot;", b'"'),
+    (b"#34;", b'"'),
+    (b"#x22;", b'"'),
+    (b"apos;", b'\''),
+    (b"#39;", b'\''),
+    (b"#039;", b'\''),
+    (b"#x27;", b'\''),
+    (b"lt;", b'<'),
+    (b"gt;", b'>'),
+    (b"nbsp;", b' '),
+    (b"ensp;", b' '),
+    (b"emsp;", b' '),
+    (b"#10;", b'\n'),
+    (b"#xA;", b'\n'),
+    (b"#13;", b' '),
+    (b"#xD;", b' '),
+];
+
+/// HTML elements that end a line, and those that only mark text.
+const BREAKS: &[&[u8]] = &[b"br", b"p", b"div", b"li", b"tr", b"td", b"th"];
+const MARKS: &[&[u8]] = &[b"b", b"strong", b"em", b"i", b"code", b"pre", b"span", b"a", b"u"];
+
+/// No tag or terminal sequence that is worth dropping is longer.
+const LONGEST_TAG: usize = 96;
+
+/// The text without its costumes, as bytes: it may be cut in the middle of a character.
+pub(crate) fn normalize(input: &[u8]) -> Vec<u8> {
+    let Pass { mut out, mut again, .. } = Pass::over(input);
+    for _ in 1..PASSES {
+        if again {
+            let pass = Pass::over(&out);
+            (out, again) = (pass.out, pass.again);
+        }
+    }
+    out
+}
+
+struct Pass<'a> {
+    input: &'a [u8],
+    at: usize,
+    out: Vec<u8>,
+    /// Whether something was unpacked that may be packed once more.
+    again: bool,
+}
+
+impl<'a> Pass<'a> {
+    fn over(input: &'a [u8]) -> Self {
+        let mut pass = Self { input, at: 0, out: Vec::with_capacity(input.len()), again: false };
+        pass.skip_quoting();
+        while let Some(plain) = plain(pass.rest()) {
+            pass.copy(plain);
+            pass.special();
+        }
+        pass.copy(pass.rest().len());
+        pass
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.input[self.at..]
+    }
+
+    fn copy(&mut self, len: usize) {
+        self.out.extend_from_slice(&self.rest()[..len]);
+        self.at += len;
+    }
+
+    /// Passes over `len` bytes and writes one in their place.
+    fn replace(&mut self, len: usize, byte: u8) {
+        self.at += len;
+        self.out.push(byte);
+    }
+
+    fn special(&mut self) {
+        let rest = self.rest();
+        match rest[0] {
+            b'\\' => self.backslashes(),
+            b'\r' if rest.get(1) == Some(&b'\n') => self.at += 1,
+            b'\n' | b'\r' => self.end_line(1),
+            b'&' => self.entity(),
+            b'<' => self.tag(),
+            b'*' => self.asterisks(),
+            b'\x1b' => self.at += escape_sequence(rest),
+            // Markdown's code marks, and every second byte of UTF-16.
+            b'`' | 0 => self.at += 1,
+            _ => self.beyond_ascii(),
+        }
+    }
+
+    /// The run of backslashes before a quote or a letter is as long as the layers are many.
+    fn backslashes(&mut self) {
+        let run = self.rest().iter().take_while(|byte| **byte == b'\\').count();
+        let behind = &self.rest()[run..];
+        match behind.first() {
+            // Quotes, the ends of wrapped lines, and what Markdown wants escaped.
+            Some(b'"' | b'\'' | b'/' | b'\n' | b'\r' | b'_' | b'[' | b']' | b'*') => self.at += run,
+            Some(b'n') => self.end_line(run + 1),
+            Some(b'r') => {
+                let next = behind[1..].iter().find(|byte| **byte != b'\\');
+                if matches!(next, Some(b'n' | b'\n' | b'\r')) {
+                    self.at += run + 1;
+                } else {
+                    self.end_line(run + 1);
+                }
+            }
+            Some(b't') => self.replace(run + 1, b'\t'),
+            Some(b'u') => match behind.get(1..5).and_then(hex) {
+                Some(code) => self.unicode(run + 5, code),
+                None => self.replace(run, b'\\'),
+            },
+            _ => self.replace(run, b'\\'),
+        }
+    }
+
+    fn unicode(&mut self, len: usize, code: u32) {
+        self.at += len;
+        let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+        // At most three bytes for the six or more that are passed over.
+        self.out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        self.again |= SPECIAL[usize::from(self.out[self.out.len() - 1])] || code > 0x7f;
+    }
+
+    fn entity(&mut self) {
+        let mut name = &self.rest()[1..];
+        while let Some(rest) = name.strip_prefix(b"amp;") {
+            name = rest;
+        }
+        let skipped = self.rest().len() - name.len();
+        let found = ENTITIES.iter().find(|(wanted, _)| name.starts_with(wanted));
+        match found {
+            Some((wanted, b'\n')) => self.end_line(skipped + wanted.len()),
+            Some((wanted, byte)) => {
+                self.again |= *byte == b'<';
+                // The quote was escaped before it was marked up.
+                if matches!(byte, b'"' | b'\'') && self.out.last() == Some(&b'\\') {
+                    self.out.pop();
+                }
+                self.replace(skipped + wanted.len(), *byte);
+            }
+            None => self.replace(skipped, b'&'),
+        }
+    }
+
+    fn tag(&mut self) {
+        let rest = self.rest();
+        let inside = &rest[1..rest.len().min(LONGEST_TAG)];
+        let inside = inside.strip_prefix(b"/").unwrap_or(inside);
+        let name = inside.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let ends = matches!(inside.get(name), Some(b'>' | b' ' | b'/'));
+        let is = |tags: &[&[u8]]| tags.iter().any(|tag| inside[..name].eq_ignore_ascii_case(tag));
+        let closed = rest[..rest.len().min(LONGEST_TAG)].iter().position(|byte| *byte == b'>');
+        match closed {
+            Some(end) if ends && is(BREAKS) => self.end_line(end + 1),
+            Some(end) if ends && is(MARKS) => self.at += end + 1,
+            _ => self.copy(1),
+        }
+    }
+
+    /// Markdown's bold, which people put around the number; a single asterisk stays.
+    fn asterisks(&mut self) {
+        let run = self.rest().iter().take_while(|byte| **byte == b'*').count();
+        if run > 1 {
+            self.at += run;
+        } else {
+            self.copy(1);
+        }
+    }
+
+    fn beyond_ascii(&mut self) {
+        match self.rest() {
+            // Typographic quotes.
+            [0xe2, 0x80, 0x98 | 0x99, ..] => self.replace(3, b'\''),
+            [0xe2, 0x80, 0x9c | 0x9d, ..] => self.replace(3, b'"'),
+            // The frame that Terraform draws around an error, and invisible blanks.
+            [0xe2, 0x94, 0x82, ..] | [0xe2, 0x95, 0xb5 | 0xb7, ..] | [0xe2, 0x80, 0x8b, ..] => {
+                self.replace(3, b' ');
+            }
+            [0xc2, 0xa0, ..] => self.replace(2, b' '),
+            [0xef, 0xbb, 0xbf, ..] => self.at += 3,
+            _ => self.copy(1),
+        }
+    }
+
+    fn end_line(&mut self, len: usize) {
+        self.replace(len, b'\n');
+        self.skip_quoting();
+    }
+
+    /// `> ` before a line, any number of them.
+    fn skip_quoting(&mut self) {
+        let rest = self.rest();
+        let marks = rest.iter().take(64).take_while(|byte| matches!(byte, b' ' | b'>')).count();
+        if rest[..marks].contains(&b'>') {
+            self.at += marks;
+        }
+    }
+}
+
+/// The length of a terminal's colour or cursor sequence.
+fn escape_sequence(text: &[u8]) -> usize {
+    if text.get(1) != Some(&b'[') {
+        return 1;
+    }
+    let parameters = &text[2..text.len().min(LONGEST_TAG)];
+    let end = parameters.iter().position(|byte| (0x40..0x7f).contains(byte));
+    end.map_or(1, |end| end + 3)
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |number, digit| {
+        char::from(*digit).to_digit(16).map(|digit| number * 16 + digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SPECIAL, normalize, plain};
+
+    fn shown(input: &str) -> String {
+        String::from_utf8(normalize(input.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn any_run_of_backslashes_is_one_escape() {
+        for run in [1, 2, 3, 7, 15] {
+            let run = "\\".repeat(run);
+            assert_eq!(shown(&format!("a{run}\"b{run}nc{run}td")), "a\"b\nc\td");
+            assert_eq!(shown(&format!("a{run}r{run}nb")), "a\nb");
+            assert_eq!(shown(&format!("{run}u003cb\u{e9}")), "<b\u{e9}");
+        }
+    }
+
+    #[test]
+    fn html_markdown_and_quoting_leave_no_trace() {
+        assert_eq!(shown("a&quot;b&amp;quot;c</br>d<BR />e"), "a\"b\"c\nd\ne");
+        assert_eq!(shown("status=**50**, `x`"), "status=50, x");
+        assert_eq!(shown("status=<b>50</b> <a href=\"x\">y</a>"), "status=50 y");
+        assert_eq!(shown("> a\r\n> > b\n c"), "a\nb\n c");
+        assert_eq!(shown("\u{1b}[31mred\u{1b}[0m \u{2018}q\u{2019}"), "red 'q'");
+        assert_eq!(shown("\\\\\\&quot;a\\&#39;"), "\"a'");
+        assert_eq!(shown("\\u0026quot;\\\\u003cbr\\\\u003ex"), "\"\nx");
+    }
+
+    #[test]
+    fn every_special_byte_is_found_wherever_it_is() {
+        for byte in 0..=u8::MAX {
+            for at in 0..70 {
+                let mut text = [b'a'; 70];
+                text[at] = byte;
+                let found = SPECIAL[usize::from(byte)].then_some(at);
+                assert_eq!(plain(&text), found, "{byte:#x} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn utf16_reads_as_its_ascii() {
+        let utf16: Vec<u8> = "exit status=50".bytes().flat_map(|byte| [byte, 0]).collect();
+        assert_eq!(normalize(&utf16), b"exit status=50");
+    }
+}
