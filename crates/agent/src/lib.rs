@@ -43,6 +43,7 @@ mod report_redaction;
 mod running;
 pub mod secrets;
 mod time;
+mod version;
 mod wait;
 pub mod world;
 
@@ -55,13 +56,8 @@ use agent::Agent;
 use cli::{Command, Invocation, Topic, UsageError};
 use log::Log;
 use paths::Layout;
+pub use version::VERSION;
 use world::{Host, Stream, World};
-
-/// The version that the build was stamped with.
-pub const VERSION: &str = match option_env!("AKS_NODE_CONTROLLER_VERSION") {
-    Some(version) => version,
-    None => "dev",
-};
 
 /// Names the folder in which the node's fixed paths lie, like `--root`.
 const ROOT_VARIABLE: &str = "AKS_NODE_ROOT";

@@ -3,14 +3,6 @@
 use crate::Date;
 use crate::tables::HISTORY;
 
-/// One change of the recorded history: from this day on, the number had these names.
-#[derive(Debug)]
-pub(super) struct Change {
-    pub(super) number: i32,
-    pub(super) from: Date,
-    pub(super) names: &'static [&'static str],
-}
-
 /// A time during which a number had the same names; no names means that it was free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {

@@ -1,6 +1,5 @@
 //! The tables that the build script compiles from `data`: sorted, without startup cost.
 
-use crate::history::Change;
 use crate::{Category, Date, ExitCode, Os, Owner, Reach, Since, Status, Transient};
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
@@ -20,4 +19,12 @@ pub(crate) fn rows(os: Os, number: i32) -> &'static [ExitCode] {
     let rows = &rows[start..];
     let len = rows.iter().take_while(|row| row.number == number).count();
     &rows[..len]
+}
+
+/// One change of the recorded history: from this day on, the number had these names.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) number: i32,
+    pub(super) from: Date,
+    pub(super) names: &'static [&'static str],
 }

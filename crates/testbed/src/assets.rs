@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::StartError;
+use crate::error::StartError;
 
 /// The ecosystem's name for a folder with a kube-apiserver in it.
 const ASSETS: &str = "KUBEBUILDER_ASSETS";

@@ -10,6 +10,7 @@ mod azure;
 pub mod browser;
 mod certificates;
 mod cores;
+mod error;
 mod kubectl;
 mod process;
 mod real;
@@ -17,6 +18,7 @@ mod tool;
 
 pub use azure::InProcessAzure;
 pub use cores::on_all_cores;
+pub use error::StartError;
 pub use kubectl::find_kubectl;
-pub use real::{RealCluster, StartError, Users};
+pub use real::{RealCluster, Users};
 pub use tool::require;

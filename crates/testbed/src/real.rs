@@ -1,7 +1,7 @@
 //! A kube-apiserver over its own etcd, on loopback, with an empty store.
 
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -11,6 +11,7 @@ use kube::{Client, Config};
 
 use crate::assets;
 use crate::certificates::Certificates;
+use crate::error::StartError;
 use crate::process::Process;
 
 /// How long a start may take; it is ready after five seconds on an idle machine.
@@ -18,27 +19,6 @@ const READY_WITHIN: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Ports are chosen free and can be taken before the server has them.
 const ATTEMPTS: usize = 3;
-
-/// Why there is no server although there should be one.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// `KUBEBUILDER_ASSETS` names a folder without it.
-    #[error("KUBEBUILDER_ASSETS is set, but there is no {0}")]
-    NotThere(PathBuf),
-    /// The crate has no etcd for this platform.
-    #[error("there is no etcd for this platform: {0}")]
-    Etcd(String),
-    /// Files, ports and processes.
-    #[error("cannot prepare the server: {0}")]
-    Io(#[from] std::io::Error),
-    #[error("cannot make certificates: {0}")]
-    Certificates(#[from] rcgen::Error),
-    #[error("cannot make a client: {0}")]
-    Client(String),
-    /// It ended, or did not become ready in time.
-    #[error("the server did not become ready; its last words:\n{0}")]
-    NotReady(String),
-}
 
 /// Who may sign in: each has the token `<name>-token`.
 #[derive(Debug, Clone, Copy)]

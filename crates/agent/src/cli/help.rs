@@ -1,6 +1,6 @@
 //! What `help` prints.
 
-use crate::VERSION;
+use crate::version::VERSION;
 
 /// What help is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

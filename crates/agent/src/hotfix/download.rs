@@ -4,7 +4,7 @@ use std::io;
 
 use super::binary;
 use super::pointer::{self, Pointer};
-use super::policy::{self, Policy};
+use super::policy::{self, NOT_APPLIED, Policy};
 use super::scripts;
 use super::state::finish_pending;
 use super::version::is_hotfix_of;
@@ -15,9 +15,6 @@ use crate::go_text::read_failure;
 use crate::log::Value;
 use crate::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
-
-/// The parts of a binary hotfix that a node lacks without it. Only the binary itself has the list of its scripts.
-pub(super) const NOT_APPLIED: &str = "scripts embedded in it are not applied";
 
 /// The result of one part of a hotfix.
 struct Part {

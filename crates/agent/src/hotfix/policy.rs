@@ -11,6 +11,8 @@ use crate::world::World;
 
 /// The feature toggle, which the launcher exports. It overrides the file.
 const VARIABLE: &str = "MOORING_HOTFIX_POLICY";
+/// The parts of a binary hotfix that a node lacks without it. Only the binary itself has the list of its scripts.
+pub(super) const NOT_APPLIED: &str = "scripts embedded in it are not applied";
 /// More than any word of the policy.
 const MAX_BYTES: u64 = 256;
 

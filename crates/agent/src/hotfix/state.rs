@@ -1,8 +1,7 @@
 //! Versions of the agent and the scripts that a node is bootstrapped with.
 
-use super::download::NOT_APPLIED;
 use super::pointer::Pointer;
-use super::policy::{self, Policy};
+use super::policy::{self, NOT_APPLIED, Policy};
 use super::record;
 use super::scripts::settle;
 use super::version::is_hotfix_of;

@@ -1,6 +1,6 @@
 //! Preflight as the first phase of a bootstrap.
 
-use super::{Failure, NOT_STARTED};
+use super::failure::{Failure, NOT_STARTED};
 use crate::agent::Agent;
 use crate::cli::Stage;
 use crate::log::Value;

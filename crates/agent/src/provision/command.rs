@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use mooring_contract::{NodeConfig, node_config};
 use mooring_redact::Redactor;
 
-use super::Failure;
 use super::checks::check;
+use super::failure::Failure;
 use crate::agent::Agent;
 use crate::cli::ProvisionFlags;
 use crate::environment::{self, BuildError, Built, Root, command};

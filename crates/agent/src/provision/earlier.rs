@@ -3,7 +3,7 @@
 //! The image's scripts do nothing where they find the sentinel, and report success. So a run that failed and left one is
 //! not followed by another until an operator removes it.
 
-use super::{Failure, NOT_STARTED, exit_code, status};
+use super::failure::{Failure, NOT_STARTED, exit_code, status};
 use crate::agent::Agent;
 use crate::go_text::path_error;
 use crate::log::Value;

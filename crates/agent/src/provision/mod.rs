@@ -4,6 +4,7 @@ mod checks;
 mod command;
 mod comparison;
 mod earlier;
+mod failure;
 mod output;
 
 use std::path::Path;
@@ -21,44 +22,16 @@ use crate::go_text::{child_error, path_error};
 use crate::hotfix;
 use crate::log::Value;
 use crate::paths::{Layout, REPORT, RUN_RECORD, SCRIPTS_LOG};
-use crate::preflight::code_name;
 use crate::report;
 use crate::running::{self, Claim, Running};
 use crate::world::{ChildEnd, ChildStatus, Signal, Stopped, World};
 use command::{Prepared, prepare};
+pub(crate) use failure::NOT_STARTED;
+use failure::{Failure, exit_code, status};
 use output::Output;
 
 /// What is kept of the scripts' own log: as much as they put into their reports themselves.
 const SCRIPTS_LOG_BYTES: u64 = 3000;
-
-/// The report's code for "the agent failed before it ran anything".
-pub(crate) const NOT_STARTED: i32 = 240;
-
-/// Why a bootstrap failed.
-#[derive(Debug)]
-struct Failure {
-    status: Box<CseStatus>,
-    /// What the log says, if something else than the report.
-    logged: Option<String>,
-    exit_code: u8,
-    /// True if the verdict is gone with the boot: a signal ended the run, or it is that of an earlier run.
-    is_of_this_boot: bool,
-}
-
-impl Failure {
-    fn before_start(error: String) -> Self {
-        let status = Box::new(status(NOT_STARTED, error, String::new()));
-        Self { status, logged: None, exit_code: 1, is_of_this_boot: false }
-    }
-
-    /// Nothing was run, because of what preflight found. The report begins with the code's name,
-    /// since scripts use some of these numbers for other things.
-    fn preflight(code: i32, summary: &str, output: String) -> Self {
-        let name = code_name(code).unwrap_or("preflight");
-        let status = Box::new(status(code, format!("{name}: {summary}"), output));
-        Self { status, logged: None, exit_code: exit_code(code), is_of_this_boot: false }
-    }
-}
 
 /// Runs the command; the result is the process's exit code.
 pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
@@ -265,11 +238,6 @@ fn count(processes: usize) -> String {
     }
 }
 
-/// What a shell would see.
-fn exit_code(code: i32) -> u8 {
-    u8::try_from(code).unwrap_or(u8::MAX)
-}
-
 fn log_finished(agent: &mut Agent<'_>, code: i32, (out, err): (&str, &str), error: Option<&str>) {
     agent.info(
         "CSE finished",
@@ -280,10 +248,6 @@ fn log_finished(agent: &mut Agent<'_>, code: i32, (out, err): (&str, &str), erro
             ("error", error.into()),
         ],
     );
-}
-
-fn status(code: i32, error: String, output: String) -> CseStatus {
-    CseStatus { exit_code: code.to_string(), error, output, ..CseStatus::default() }
 }
 
 /// Leaves the result of a run that failed: in the record of this boot, and for later boots the report and the sentinel.

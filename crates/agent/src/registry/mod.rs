@@ -30,8 +30,7 @@ mod token;
 mod trouble;
 mod trust;
 
-use std::path::PathBuf;
-
+use self::session::FindOras;
 use crate::agent::Agent;
 use crate::cli::LoginFlags;
 use crate::event::Task;
@@ -46,9 +45,6 @@ pub(crate) use budget::{Budget, cse_left};
 pub(crate) use proxy::Proxies;
 pub(crate) use steps::help;
 pub(crate) use trust::system as system_certificates;
-
-/// Looks for oras; the error says what was found instead.
-pub(crate) type FindOras = dyn Fn(&mut Agent<'_>) -> Result<PathBuf, String>;
 
 /// Runs the command; the result is the process's exit code.
 pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindOras) -> u8 {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use mooring_redact::{Redactor, Secret};
 
-use super::FindOras;
 use super::budget::{self, Budget};
 use super::proxy::Proxies;
 use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
@@ -222,3 +221,6 @@ fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> Budget {
     }
     Budget::new(agent.world.monotonic(), asked, cse_left)
 }
+
+/// Looks for oras; the error says what was found instead.
+pub(crate) type FindOras = dyn Fn(&mut Agent<'_>) -> Result<PathBuf, String>;

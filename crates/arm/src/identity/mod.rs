@@ -3,9 +3,11 @@
 mod cache;
 mod chain;
 mod choice;
+mod credential;
 mod error;
 
 pub(crate) use cache::TokenCache;
 pub use chain::Chain;
-pub use choice::{Credential, Settings};
+pub use choice::Settings;
+pub use credential::Credential;
 pub use error::IdentityError;

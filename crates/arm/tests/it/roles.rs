@@ -16,7 +16,7 @@ const FOLLOWED: [&str; 2] = [
 /// A query shows rows of those types only that may be read.
 const QUERIED: &str = "Microsoft.Compute/virtualMachines/extensions/read";
 /// Where the repair names what a write of a pool needs on other resources.
-const LINKED: &str = "repair/src/plan/needs.rs";
+const LINKED: &str = "repair/src/checks/needs.rs";
 /// Only with `--run-command`, and then on purpose.
 const ON_REQUEST: &str = "run_script";
 

@@ -5,14 +5,16 @@
 //! library offers: the exact acceptance rules of Go's protobuf parser, errors with a position, and
 //! start-up and size that do not show on a booting node.
 
+mod dialect;
 mod error;
 mod number;
 mod reader;
 mod string;
 mod writer;
 
+pub use dialect::Dialect;
 pub use error::{Error, Position, Problem};
-pub use reader::{Dialect, Elements, Kind, MAX_DEPTH, Members, Name, Reader};
+pub use reader::{Elements, Kind, MAX_DEPTH, Members, Name, Reader};
 pub use string::lossy;
 pub use writer::{Layout, Writer};
 

@@ -3,19 +3,10 @@
 use std::borrow::Cow;
 
 use super::number::{continues_token, token_len};
-use super::{Error, Problem, string};
+use super::{Dialect, Error, Problem, string};
 
 /// How deep a document may nest, in either dialect.
 pub const MAX_DEPTH: usize = 10_000;
-
-/// Whose acceptance rules apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// Go's `protojson`, which reads the node config.
-    Protobuf,
-    /// Go's `encoding/json`, which reads every other file on the node.
-    Go,
-}
 
 /// What kind of value comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

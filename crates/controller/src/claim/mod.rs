@@ -12,8 +12,7 @@ use jiff::Timestamp;
 
 use crate::claim::intern::Interner;
 use crate::claim::mode::Mode;
-use crate::claim::scope::Outside;
-use crate::claim::vm_id::{MachineId, VmId};
+use crate::claim::vm_id::{MachineId, Outside, VmId};
 use crate::verdict::condition::Status;
 
 pub(crate) mod object;

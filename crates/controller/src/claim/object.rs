@@ -5,8 +5,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::{Claim, Condition, NotAClaim, Shape};
 use crate::claim::intern::Interner;
-use crate::claim::scope::Outside;
-use crate::claim::vm_id::{MachineId, VmId};
+use crate::claim::vm_id::{MachineId, Outside, VmId};
 use crate::verdict::condition::Status;
 
 type Text = Option<String>;

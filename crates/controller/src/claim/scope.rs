@@ -4,7 +4,7 @@
 //! outside this scope is removed from a NodeClaim before anything else sees it, so no read can be derived from it.
 
 use crate::claim::Claim;
-use crate::claim::vm_id::{MachineId, VmId};
+use crate::claim::vm_id::{MachineId, Outside, VmId};
 
 /// The subscription, node resource group and cluster that reads are confined to. Compared as ARM does, without regard to
 /// case. An empty scope contains nothing.
@@ -14,15 +14,6 @@ pub struct Scope {
     pub node_resource_group: String,
     /// The resource id of the cluster. Without it no machine is inside.
     pub cluster: Option<String>,
-}
-
-/// The field of a NodeClaim that names a resource outside the scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outside {
-    /// `status.providerID`.
-    ProviderId,
-    /// The annotation `karpenter.azure.com/aks-machine-resource-id`.
-    Machine,
 }
 
 impl Scope {

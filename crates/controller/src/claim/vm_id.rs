@@ -86,6 +86,15 @@ fn segments<'a, const N: usize>(id: &'a str, keys: [&str; N]) -> Option<[&'a str
     found.iter().all(is_name).then_some(found)
 }
 
+/// The field of a NodeClaim that names a resource outside the scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// `status.providerID`.
+    ProviderId,
+    /// The annotation `karpenter.azure.com/aks-machine-resource-id`.
+    Machine,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,7 +18,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::state::Dropped;
+use crate::state::{Dropped, Lengths};
 use crate::verdict::condition::Reason;
 use crate::verdict::patch::Kind;
 
@@ -56,18 +56,6 @@ pub struct ArmSnapshot {
     pub throttled: u64,
     /// Reads that may be sent at once.
     pub budget_left: f64,
-}
-
-/// How much there is to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lengths {
-    pub claims: usize,
-    /// Claims with a look ahead of them.
-    pub pending: usize,
-    /// Looks that are due and wait for the budget.
-    pub waiting: usize,
-    /// Nodes that were reported for lack of a providerID.
-    pub nodes_without_provider_id: usize,
 }
 
 /// A failed bootstrap, as it is counted.

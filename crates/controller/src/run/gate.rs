@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::Clock;
+use super::controller::Clock;
 
 /// How soon a late renewal is looked for.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);

@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::api::{Api, Refusal};
+use super::controller::{Clock, Controller, Message};
 use super::gate::Gate;
-use super::{Clock, Controller, Health, Message};
+use super::health::Health;
 use crate::hash::fraction;
 use crate::lease::{self, Candidate, Lease, Step, Times};
 use crate::metrics::{Metrics, Write};

@@ -13,8 +13,9 @@ use kube::runtime::watcher::{self, Config, Event, watcher};
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
+use super::controller::{Clock, Controller, Message, Projector};
+use super::health::Health;
 use super::seen::{SeenClaim, SeenEvent, SeenNode};
-use super::{Clock, Controller, Health, Message, Projector};
 use crate::hash::fraction;
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::{self, Node};

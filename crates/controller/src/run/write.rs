@@ -10,8 +10,8 @@ use futures::{StreamExt as _, stream};
 use tokio::sync::mpsc;
 
 use super::api::{Api, claim_path};
+use super::controller::{Controller, Message, Projector};
 use super::gate::Gate;
-use super::{Controller, Message, Projector};
 use crate::metrics::{Metrics, Write};
 use crate::record::{self, Document, Entry};
 use crate::state::{Action, Input};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Action;
+use super::messages::Action;
 
 /// Writes kept at most. With a record entry, two events and a condition for each failure, this is 4,096 failures.
 const MAX_WRITES: usize = 16_384;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Action, State};
+use super::machine::State;
+use super::messages::Action;
 use crate::claim::mode::Role;
 use crate::observation::karpenter::{About, ProvisioningError};
 use crate::observation::{Observation, Progress};

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::event_reads::EVENT_TTL;
+use super::machine::State;
+use super::messages::Action;
 use super::reconcile::rank;
 use super::tracked::{Held, Recorded, Tracked};
-use super::{Action, State};
 use crate::claim::Claim;
 use crate::claim::mode::Mode;
 use crate::record::{Document, Entry};

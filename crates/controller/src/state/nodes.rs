@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Action, State};
-use crate::observation::node::{Node, REASON};
-use crate::verdict::event::{Event, Kind};
+use crate::observation::node::Node;
 use crate::verdict::registration::NodeState;
 
 /// The Nodes that are not registered now.
@@ -72,7 +70,7 @@ impl Nodes {
         lacking.map(|(node, _)| node.due()).min()
     }
 
-    fn take_due(&mut self, now: Timestamp) -> Vec<Node> {
+    pub(super) fn take_due(&mut self, now: Timestamp) -> Vec<Node> {
         let due = self
             .known
             .values_mut()
@@ -82,24 +80,5 @@ impl Nodes {
             node.clone()
         })
         .collect()
-    }
-}
-
-impl State {
-    /// Reports Nodes that have lacked a providerID for too long, on their NodePools.
-    pub(super) fn report_nodes(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        if !self.leads {
-            return;
-        }
-        for node in self.nodes.take_due(now) {
-            actions.push(Action::Event(Event {
-                regarding: self.regarding(Kind::NodePool, &node.pool),
-                reason: REASON,
-                note: node.finding(),
-                key: node.uid.clone(),
-                at: now,
-            }));
-            actions.push(Action::NodeFinding(node));
-        }
     }
 }

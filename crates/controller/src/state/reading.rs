@@ -5,9 +5,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::event_reads::contradicts;
-use super::reconcile::ANSWERED_WITHIN;
+use super::limits::ANSWERED_WITHIN;
+use super::machine::State;
+use super::messages::{Action, Read, Target};
 use super::telling::output_of;
-use super::{Action, Read, State, Target};
 use crate::claim::Claim;
 use crate::observation::Observation;
 use crate::schedule::Priority;

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::event_reads::EVENT_TTL;
+use super::limits::{ANSWERED_WITHIN, REASSERTED_FOR};
+use super::machine::State;
+use super::messages::{Action, Told};
 use super::telling::failure_entry;
 use super::tracked::{Held, Tracked};
-use super::{Action, State, Told};
 use crate::schedule::{Next, Why, next};
 use crate::verdict::condition::Reason;
 use crate::verdict::patch::{self, Answer, Kind, Wanted};
 use crate::verdict::wording;
 use crate::verdict::{Verdict, hints, judge_event, seconds};
 
-/// An answer that did not come by then will not.
-pub(super) const ANSWERED_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 /// Pauses before a patch is tried again, in seconds; the last repeats.
 const REWRITE_PAUSES: [i64; 4] = [1, 5, 30, 300];
 /// Pauses between two writes of a condition that another writer drops, in seconds; the last repeats. Karpenter drops
@@ -25,8 +25,6 @@ const REASSERT_PAUSES: [i64; 6] = [0, 1, 2, 5, 60, 300];
 /// verdict if the node does not register. Karpenter would drop it before, and turns each return into an event.
 const AFTER_REGISTRATION: SignedDuration = SignedDuration::from_secs(5);
 const WITHOUT_REGISTRATION: SignedDuration = SignedDuration::from_secs(30);
-/// A condition that was not dropped for so long stays.
-pub(super) const REASSERTED_FOR: SignedDuration = SignedDuration::from_mins(15);
 
 impl State {
     /// Compares a claim with what is held for it; asks for what is missing, and for the next look.

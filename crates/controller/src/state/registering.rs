@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::reconcile::ANSWERED_WITHIN;
-use super::tracked::{Held, Tracked};
-use super::{Action, State};
+use super::limits::ANSWERED_WITHIN;
+use super::machine::State;
+use super::messages::Action;
+use super::tracked::{Held, overdue_of};
 use crate::verdict::Verdict;
 use crate::verdict::condition::Reason;
 use crate::verdict::registration::{
-    AzureState, ClusterState, NodeState, Overdue, RequestState, overdue, overdue_after_success,
+    AzureState, ClusterState, NodeState, Overdue, RequestState, overdue,
 };
 use crate::verdict::wording;
 
@@ -106,22 +107,5 @@ impl State {
             tracked.held = Some(Held { message, stood: false, ..held.clone() });
         }
         self.reconcile(uid, now, actions);
-    }
-}
-
-/// Returns how a NodeClaim that is not explained ended unregistered, if it did. The success of CSE explains nothing.
-pub(super) fn overdue_of(
-    tracked: &Tracked,
-    patience: SignedDuration,
-    now: Timestamp,
-) -> Option<Overdue> {
-    let claim = &tracked.claim;
-    if claim.launched.is_none() || claim.vm.is_none() {
-        return None;
-    }
-    match tracked.reason() {
-        Some(Reason::CseSucceeded) => overdue_after_success(claim, tracked.gone, patience, now),
-        _ if tracked.is_settled() => None,
-        _ => overdue(claim, tracked.gone, now),
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
-use super::{Action, State, Sweep, Swept};
+use super::machine::State;
+use super::messages::{Action, Sweep, Swept};
 use crate::claim::mode::{Mode, Role, role};
 use crate::observation::Progress;
 use crate::schedule::is_mark_due;

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use mooring_diagnosis::decode;
 
-use super::{Action, State};
+use super::machine::State;
+use super::messages::Action;
 use crate::claim::Claim;
+use crate::observation::node::REASON;
 use crate::observation::{Cse, Observation};
 use crate::record::Entry;
 use crate::verdict::Verdict;
@@ -163,4 +165,23 @@ fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+impl State {
+    /// Reports Nodes that have lacked a providerID for too long, on their NodePools.
+    pub(super) fn report_nodes(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        if !self.leads {
+            return;
+        }
+        for node in self.nodes.take_due(now) {
+            actions.push(Action::Event(Event {
+                regarding: self.regarding(Kind::NodePool, &node.pool),
+                reason: REASON,
+                note: node.finding(),
+                key: node.uid.clone(),
+                at: now,
+            }));
+            actions.push(Action::NodeFinding(node));
+        }
+    }
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::reconcile::{ANSWERED_WITHIN, REASSERTED_FOR};
-use super::registering::overdue_of;
+use super::limits::{ANSWERED_WITHIN, REASSERTED_FOR};
 use crate::claim::Claim;
 use crate::observation::karpenter::ProvisioningError;
 use crate::record::Entry;
 use crate::schedule::{Looks, Priority};
 use crate::verdict::condition::Reason;
-use crate::verdict::registration::VmState;
+use crate::verdict::registration::{Overdue, VmState, overdue, overdue_after_success};
 use crate::verdict::wording;
 
 /// A claim and where it stands.
@@ -137,5 +136,22 @@ impl Tracked {
     pub(super) fn heap(&self) -> usize {
         let work = self.work.as_ref().map_or(0, |_| size_of::<Work>() + 16);
         self.claim.footprint() - size_of::<Claim>() + work
+    }
+}
+
+/// Returns how a NodeClaim that is not explained ended unregistered, if it did. The success of CSE explains nothing.
+pub(super) fn overdue_of(
+    tracked: &Tracked,
+    patience: SignedDuration,
+    now: Timestamp,
+) -> Option<Overdue> {
+    let claim = &tracked.claim;
+    if claim.launched.is_none() || claim.vm.is_none() {
+        return None;
+    }
+    match tracked.reason() {
+        Some(Reason::CseSucceeded) => overdue_after_success(claim, tracked.gone, patience, now),
+        _ if tracked.is_settled() => None,
+        _ => overdue(claim, tracked.gone, now),
     }
 }

@@ -7,12 +7,14 @@ pub mod failure;
 pub mod patch;
 pub mod registration;
 pub mod text;
+mod time;
 pub mod wording;
 
 use jiff::Timestamp;
 use mooring_codes::{Os, image_date};
 use mooring_diagnosis::{Diagnosis, Hints, Outcome, Situation, diagnose};
 
+pub use self::time::seconds;
 use crate::claim::Claim;
 use crate::claim::mode::Mode;
 use crate::observation::karpenter::{About, ProvisioningError};
@@ -159,11 +161,6 @@ fn diagnoses(claim: &Claim, text: &str, os: Option<Os>) -> Vec<Diagnosis> {
 /// After how many minutes Karpenter gave the claim up, if it did.
 fn given_up_after(claim: &Claim) -> Option<i64> {
     overdue(claim, None, claim.deleted?).map(|overdue| overdue.minutes)
-}
-
-/// Whole seconds from one instant to another.
-pub fn seconds(from: Timestamp, to: Timestamp) -> i64 {
-    to.as_second().saturating_sub(from.as_second())
 }
 
 impl Verdict {

@@ -19,11 +19,12 @@ use mooring_workflow::approval::Approval;
 use mooring_workflow::store::JournalPlace;
 
 use super::arguments::{Drawn, RepairArguments, Written};
+use super::confirm::show_target;
 use super::left::{absence, nobody_stands_in, unfinished, warn_of_0_1};
 use super::outside::operator;
 use super::progress::tell;
 use super::settings::{SIGNATURES, read_signatures};
-use super::{show, show_target};
+use super::show;
 use crate::failure::Failure;
 use crate::journaled::{
     Progress, Signals, dry_run, environment, held, once, patiently, runtime, write,

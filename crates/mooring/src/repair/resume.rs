@@ -11,8 +11,9 @@ use mooring_workflow::Step as _;
 use mooring_workflow::approval::ApprovalToken;
 
 use super::arguments::Written;
+use super::confirm::{ask, no_plan, show_target};
 use super::progress::{place, tell};
-use super::{ask, end, left, no_plan, show, show_target};
+use super::{end, left, show};
 use crate::failure::Failure;
 use crate::journaled::{Progress, Signals, once, patiently, write};
 

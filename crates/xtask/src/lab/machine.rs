@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use super::outside::NETWORK;
 use crate::step::Failed;
 
 /// How long anything of a node may take. Generous, since other builds may have the processors.
@@ -148,3 +147,6 @@ impl Disk {
         Ok(())
     }
 }
+
+/// The network namespace of the nodes.
+pub(super) const NETWORK: &str = "node";

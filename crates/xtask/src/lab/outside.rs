@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::machine::eventually;
+use super::machine::{NETWORK, eventually};
 use super::{image, leave, shell};
 use crate::step::{Failed, output};
 
@@ -28,8 +28,6 @@ const GATEWAY: &str = "10.224.0.1";
 const IMDS: &str = "169.254.169.254";
 /// Where the name server for `half.lab` listens.
 const HALF_NAME_SERVER: &str = "127.0.0.1#5353";
-/// The network namespace of the nodes.
-pub(super) const NETWORK: &str = "node";
 
 /// Sets up everything, and returns the certificate that nodes trust.
 pub(super) fn set_up(lab: &Path, work: &Path) -> Result<String, Failed> {

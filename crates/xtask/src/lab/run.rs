@@ -7,7 +7,7 @@ use std::path::Path;
 use mooring_contract::custom_data::{Boundary, CustomData, Features};
 
 use super::case::{Boot, CLIENT, Case, Interrupt, Seen, TENANT, table};
-use super::machine::{Disk, Machine, eventually};
+use super::machine::{Disk, Machine, NETWORK, eventually};
 use super::{host, image, leave, outside, shell};
 use crate::step::{Failed, output, say, write};
 
@@ -70,7 +70,7 @@ fn one(lab: &Path, case: &Case, disk: &Disk) -> Result<Vec<Seen>, Failed> {
     seed(case, root)?;
     leave(&root.join("opt/lab/work.sh"), &case.work)?;
     shell(&case.prepare, &variables)?;
-    let network = format!("ip netns exec {} /bin/bash -euc '{}'", outside::NETWORK, case.network);
+    let network = format!("ip netns exec {} /bin/bash -euc '{}'", NETWORK, case.network);
     shell(&network, &[])?;
     let mut all = Vec::new();
     for boot in &case.boots {
@@ -84,7 +84,7 @@ fn one(lab: &Path, case: &Case, disk: &Disk) -> Result<Vec<Seen>, Failed> {
         shell(&boot.after, &variables)?;
     }
     // What a case did to the network ends with it.
-    let restore = format!("ip -n {} route flush type prohibit", outside::NETWORK);
+    let restore = format!("ip -n {} route flush type prohibit", NETWORK);
     shell(&restore, &[])?;
     Ok(all)
 }

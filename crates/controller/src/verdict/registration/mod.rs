@@ -11,7 +11,7 @@ use crate::claim::mode::Mode;
 use crate::observation::{Agent, Cse, Power, VmSeen};
 use crate::verdict::condition::Reason;
 use crate::verdict::failure::{Failure, Source};
-use crate::verdict::seconds;
+use crate::verdict::time::seconds;
 
 /// A NodeClaim deleted after this long without a node was given up.
 const GIVEN_UP_AFTER: i64 = 14 * 60 + 30;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mooring_controller::metrics::{ArmSnapshot, Failed, Lengths, Metrics, Write};
+use mooring_controller::metrics::{ArmSnapshot, Failed, Metrics, Write};
+use mooring_controller::state::Lengths;
 use mooring_controller::verdict::condition::Reason;
 use serde_json::Value;
 

@@ -1,0 +1,10 @@
+//! The two parsers whose acceptance rules count.
+
+/// Whose acceptance rules apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Go's `protojson`, which reads the node config.
+    Protobuf,
+    /// Go's `encoding/json`, which reads every other file on the node.
+    Go,
+}

@@ -1,0 +1,278 @@
+//! The loop: messages in, tasks and writes out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::api::Api;
+use super::controller::{Controller, Message, Projector};
+use super::gate::Gate;
+use super::inspect::Inspector;
+use super::read::{observe, swept};
+use super::write::{Batch, Writer};
+use super::{api, lead, watch};
+use crate::metrics::log;
+use crate::metrics::{ArmSnapshot, Failed};
+use crate::state::{Action, Input, State, Told};
+use crate::verdict::condition::Reason;
+use crate::verdict::patch;
+
+/// How often the loop shows that it lives, whatever else happens.
+const BEAT: Duration = Duration::from_secs(5);
+/// Batches that wait for the writer. A blocking send would deadlock with the writer's results.
+const WRITE_QUEUE: usize = 1024;
+/// How long a shutdown waits for writes that were begun.
+const LAST_WRITES: Duration = Duration::from_secs(10);
+
+impl Controller {
+    /// Runs until `stop` comes, then finishes what was begun and gives the lease back.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let (to_loop, mut messages) = mpsc::channel(1024);
+        let (to_writer, batches) = mpsc::channel(WRITE_QUEUE);
+        let (leave, left) = tokio::sync::oneshot::channel();
+        let gate = Arc::new(Gate::new(Arc::clone(&self.clock)));
+        let projector = Arc::new(Projector::new(&self.settings.condition_type));
+        let api = Api::new(self.kube.clone());
+
+        let mut watches = JoinSet::new();
+        watch::start(&self, &projector, &to_loop, &mut watches);
+        // Sets, since what is in a set ends with it: whoever drops this future leaves nobody behind.
+        let (mut leader, mut writer) = (JoinSet::new(), JoinSet::new());
+        let bid = lead::Leader::new(&self, api.clone(), Arc::clone(&gate), to_loop.clone());
+        leader.spawn(bid.run(left));
+        let scribe = Writer::new(&self, api.clone(), &gate, &projector, to_loop.clone());
+        writer.spawn(scribe.run(batches));
+
+        let mut work = Loop {
+            state: State::new(self.settings.clone(), (self.clock)()),
+            tasks: JoinSet::new(),
+            term: 0,
+            controller: &self,
+            inspector: Inspector::new(api.clone()),
+            api,
+            projector,
+            inbox: to_loop,
+            to_writer,
+        };
+        tokio::pin!(stop);
+        loop {
+            let wake = work.wake();
+            let message = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                Some(message) = messages.recv() => message,
+                () = tokio::time::sleep_until(wake) => Message::Input(Input::Tick),
+                Some(_) = work.tasks.join_next(), if !work.tasks.is_empty() => continue,
+                // These have no end; without one of them the controller is blind, or mute.
+                Some(_) = watches.join_next() => {
+                    self.health.broken("a watch has ended");
+                    continue;
+                }
+                Some(_) = writer.join_next() => {
+                    self.health.broken("the writer has ended");
+                    continue;
+                }
+                Some(_) = leader.join_next() => {
+                    self.health.broken("the bid for the lease has ended");
+                    continue;
+                }
+            };
+            work.hear(message);
+        }
+        tracing::info!("shutting down");
+        watches.shutdown().await;
+        let Loop { tasks, to_writer, .. } = work;
+        drop((tasks, to_writer));
+        // The writer hears no more and ends after what it has; nobody reads its answers.
+        messages.close();
+        let _ = tokio::time::timeout(LAST_WRITES, writer.join_next()).await;
+        writer.shutdown().await;
+        let _ = leave.send(());
+        let _ = tokio::time::timeout(LAST_WRITES, leader.join_next()).await;
+        self.metrics.leads(false);
+    }
+}
+
+/// The loop's own things.
+struct Loop<'a> {
+    state: State,
+    tasks: JoinSet<()>,
+    term: u64,
+    controller: &'a Controller,
+    api: Api,
+    inspector: Inspector,
+    projector: Arc<Projector>,
+    inbox: mpsc::Sender<Message>,
+    to_writer: mpsc::Sender<Batch>,
+}
+
+impl Loop<'_> {
+    fn now(&self) -> Timestamp {
+        (self.controller.clock)()
+    }
+
+    fn wake(&self) -> Instant {
+        let now = self.now();
+        let due = self.state.wake_at(now).map_or(BEAT, |at| {
+            // At least a moment, so that a wake-up that changes nothing cannot spin.
+            let wait = Duration::try_from(at.duration_since(now)).unwrap_or_default();
+            wait.max(Duration::from_millis(5))
+        });
+        Instant::now() + due.min(BEAT)
+    }
+
+    fn hear(&mut self, message: Message) {
+        let now = self.now();
+        let actions = match message {
+            Message::Input(input) => self.state.handle(input, now),
+            Message::Elected { term, record } => {
+                self.term = term;
+                let mut actions = self.state.handle(Input::Record(record), now);
+                actions.extend(self.state.handle(Input::Leads(true), now));
+                actions
+            }
+            Message::Deposed => self.state.handle(Input::Leads(false), now),
+        };
+        self.perform(actions);
+        let Controller { metrics, health, arm, .. } = self.controller;
+        metrics.lengths(self.state.lengths());
+        metrics.dropped(self.state.dropped());
+        if health.loop_beat(now) {
+            metrics.arm(snapshot(arm));
+        }
+    }
+
+    fn perform(&mut self, actions: Vec<Action>) {
+        let mut writes = Vec::new();
+        for action in actions {
+            match action {
+                Action::Read(read) => {
+                    let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
+                    self.tasks.spawn(async move {
+                        let observation = observe(&arm, &read.target, read.priority).await;
+                        let input = Input::Observed { uid: read.uid, observation };
+                        let _ = to_loop.send(Message::Input(input)).await;
+                    });
+                }
+                Action::Sweep(sweep) => {
+                    let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
+                    self.tasks.spawn(async move {
+                        if let Some(seen) = swept(&arm, &sweep).await {
+                            let _ = to_loop.send(Message::Input(Input::Swept(seen))).await;
+                        }
+                    });
+                }
+                Action::Inspect { uid, node } => {
+                    let (inspector, to_loop) = (self.inspector.clone(), self.inbox.clone());
+                    self.tasks.spawn(async move {
+                        let request = inspector.inspect(&node).await;
+                        let input = Input::Inspected { uid, request };
+                        let _ = to_loop.send(Message::Input(input)).await;
+                    });
+                }
+                Action::Reread { uid, name } => self.reread(uid, name),
+                Action::Tell(told) => self.tell(&told),
+                Action::ImageFails { image, cause } => {
+                    tracing::error!(image, cause, "an image fails while others do not");
+                    self.controller.metrics.image_fails(&image, &cause);
+                }
+                Action::NodeFinding(node) => {
+                    tracing::error!(Node = node.name, NodePool = node.pool, "{}", node.finding());
+                }
+                Action::Record(_) | Action::Event(_) | Action::Patch { .. } => writes.push(action),
+            }
+        }
+        if writes.is_empty() {
+            return;
+        }
+        if let Err(writes) = enqueue(&self.to_writer, Batch { term: self.term, writes }) {
+            self.controller.metrics.deferred(writes.len());
+            let actions = self.state.handle(Input::Deferred(writes), self.now());
+            self.perform(actions);
+        }
+    }
+
+    /// Looks at one claim again.
+    fn reread(&mut self, uid: Arc<str>, name: String) {
+        let (api, to_loop) = (self.api.clone(), self.inbox.clone());
+        let projector = Arc::clone(&self.projector);
+        self.tasks.spawn(async move {
+            let inputs = match api.get(&api::claim_path(&name)).await {
+                Ok(text) => match projector.text(&text) {
+                    Ok(claim) if claim.uid == uid => vec![Input::Claim(Box::new(claim))],
+                    Ok(claim) => vec![Input::ClaimGone(uid), Input::Claim(Box::new(claim))],
+                    Err(_) => vec![Input::ClaimGone(uid)],
+                },
+                Err(refusal) if refusal.status == Some(404) => vec![Input::ClaimGone(uid)],
+                Err(_) => vec![Input::Patched { uid, answer: patch::Answer::Retry }],
+            };
+            for input in inputs {
+                let _ = to_loop.send(Message::Input(input)).await;
+            }
+        });
+    }
+
+    fn tell(&self, told: &Told) {
+        let Told { claim, verdict, after_seconds } = told;
+        let metrics = &self.controller.metrics;
+        log::verdict(claim, verdict);
+        if let Some(failure) = verdict.failure.as_ref().filter(|failure| failure.is_confirmed()) {
+            let failed = Failed {
+                code: failure.code,
+                cause: failure.cause.clone(),
+                pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
+                image: claim.image_key().unwrap_or_default(),
+            };
+            match verdict.reason {
+                Reason::NodeNotRegistered => metrics.not_registered(&failed),
+                _ => metrics.failed(&failed),
+            }
+        }
+        if let Some(seconds) = after_seconds.and_then(|seconds| u32::try_from(seconds).ok()) {
+            metrics.verdict(verdict.reason, f64::from(seconds));
+        }
+    }
+}
+
+/// Queues writes for the writer, or returns them if the queue is full.
+fn enqueue(to_writer: &mpsc::Sender<Batch>, batch: Batch) -> Result<(), Vec<Action>> {
+    // The writer ends only after this end of the channel does, so an error is a full queue.
+    to_writer.try_send(batch).map_err(|error| error.into_inner().writes)
+}
+
+/// What the client of Azure says about itself.
+fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
+    let metrics = arm.metrics();
+    let reads = metrics.buckets.iter().find(|bucket| bucket.bucket == "reads");
+    ArmSnapshot {
+        requests: metrics.requests.values().sum(),
+        throttled: metrics.throttled,
+        budget_left: reads.map_or(0.0, |bucket| f64::from(bucket.left)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_write_queue_returns_the_writes() {
+        let (to_writer, mut batches) = mpsc::channel(1);
+        let batch = |image: &str| {
+            let (image, cause) = (image.to_owned(), String::new());
+            Batch { term: 1, writes: vec![Action::ImageFails { image, cause }] }
+        };
+        assert!(enqueue(&to_writer, batch("first")).is_ok());
+        let returned = enqueue(&to_writer, batch("second")).unwrap_err();
+        let [Action::ImageFails { image, .. }] = returned.as_slice() else {
+            panic!("{returned:?}")
+        };
+        assert_eq!(image, "second");
+        assert!(batches.try_recv().is_ok());
+        assert!(enqueue(&to_writer, batch("second")).is_ok());
+    }
+}
