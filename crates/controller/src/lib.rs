@@ -17,7 +17,7 @@
 //! | what is written, and what if it was written before? | [`verdict::patch`], [`verdict::event`], [`record`] |
 //! | which image fails? | [`claim::image`], [`fleet`] |
 //! | what is measured and logged? | [`metrics`], [`metrics::log`] |
-//! | who may write? | [`lease`] |
+//! | who may write? | `run/lead` over `mooring_kube::lease` |
 //! | all of it together, as data in and data out | [`state`] |
 //! | who watches, reads and writes | [`run`] |
 //! | the same once, for a person | [`once`] |
@@ -28,7 +28,6 @@
 pub mod claim;
 pub mod fleet;
 pub mod hash;
-pub mod lease;
 pub mod metrics;
 pub mod observation;
 pub mod once;

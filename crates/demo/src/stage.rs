@@ -82,7 +82,7 @@ impl<'v> Stage<'v> {
             environment: exported(&environment),
             logs: folder.join("logs"),
         };
-        let kube = mooring_kubeconfig::client_by_file(&state.join("kubeconfig")).await;
+        let kube = mooring_kube::kubeconfig::client_by_file(&state.join("kubeconfig")).await;
         let kube = kube.map_err(|error| Trouble::broken("the kubeconfig", error))?;
         voice.say(
             Mark::Good,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mooring_arm::identity::Settings as Identity;
 use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
 use mooring_controller::Scope;
-use mooring_kubeconfig::Connection;
+use mooring_kube::kubeconfig::Connection;
 
 use crate::cluster_cli::ClusterArguments;
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub(crate) async fn kubernetes(arguments: &ClusterArguments) -> Result<kube::Cli
 
 /// A client of the cluster's API by a kubeconfig, else by the usual rules, with the names that its operator knows.
 pub(crate) async fn cluster_by(kubeconfig: Option<&Path>) -> Result<Connection, Failure> {
-    mooring_kubeconfig::connect(kubeconfig).await.map_err(|error| unreachable_cluster(&error))
+    mooring_kube::kubeconfig::connect(kubeconfig).await.map_err(|error| unreachable_cluster(&error))
 }
 
 fn unreachable_cluster(error: &str) -> Failure {
@@ -47,8 +47,8 @@ fn unreachable_cluster(error: &str) -> Failure {
 /// The same by a kubeconfig, else by the usual rules.
 pub(crate) async fn kubernetes_by(kubeconfig: Option<&Path>) -> Result<kube::Client, Failure> {
     let client = match kubeconfig {
-        Some(path) => mooring_kubeconfig::client_by_file(path).await,
-        None => mooring_kubeconfig::usual_client().await,
+        Some(path) => mooring_kube::kubeconfig::client_by_file(path).await,
+        None => mooring_kube::kubeconfig::usual_client().await,
     };
     client.map_err(|error| unreachable_cluster(&error))
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_controller::Settings;
-use mooring_controller::lease::Times;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::metrics::log;
 use mooring_controller::run::{Clock, Controller, Health, Pages, serve};
 use mooring_controller::schedule::share;
+use mooring_kube::Times;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -19,7 +19,6 @@ use mooring_repair::workflow::{Entry, Finish, Record};
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use mooring_simulator::kubernetes::{Clock, InProcess, Key, Kubernetes, Options, Running, Shell};
 use mooring_workflow::journal::{encode, follow};
-use mooring_workflow::kube_api::KubeApi;
 use mooring_workflow::lock::Owner;
 use mooring_workflow::store::NAMESPACE;
 use mooring_workflow::store::SEGMENT_BYTES;
@@ -70,7 +69,7 @@ impl Server {
 
     fn store(&self) -> Store<Entry> {
         let client = kube::Client::new(InProcess::new(self.shell.clone()), "default");
-        store(KubeApi::new(client), NAMESPACE, "system")
+        store(mooring_kube::Client::new(client), NAMESPACE, "system")
     }
 }
 

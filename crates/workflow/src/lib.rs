@@ -10,7 +10,7 @@
 //! | [`world`], [`live`] | everything outside the process, as a trait and as it is |
 //! | [`store`], [`lock`], [`command`] | where a journal is kept, who holds it, and what commands share |
 //! | [`report`] | the history of a run, for reports |
-//! | [`kube_api`] | requests to a Kubernetes API |
+//! | [`responses`] | what responses of a Kubernetes API mean for a run |
 //!
 //! Azure, node pools and finalizers are not known here.
 
@@ -22,13 +22,13 @@ pub mod effect;
 pub mod engine;
 pub mod flowchart;
 pub mod journal;
-pub mod kube_api;
 pub mod live;
 pub mod lock;
 pub mod plural;
 pub mod process;
 pub mod reading;
 pub mod report;
+pub mod responses;
 pub mod retry;
 pub mod secret_fields;
 pub mod store;

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::lease::{Candidate, Lease, Step, Times};
+use mooring_kube::lease::{Candidate, Lease, Step, Times};
 
 pub const NAMESPACE: &str = "kube-system";
 

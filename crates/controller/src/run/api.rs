@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A request that is not answered by then counts as lost. Less than what lies between the end of a
 /// leader's writing and the end of its lease (5 s), so that a write of a lost term is over before the
 /// next leader begins.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(4);
+pub(super) const ANSWERED_WITHIN: Duration = Duration::from_secs(4);
 
 #[derive(Clone)]
 pub struct Api {
@@ -77,9 +77,10 @@ impl Api {
                 status: Some(status.code),
                 what: foreign(&status.message, Limit::Bytes(512)),
             },
-            other => {
-                unanswered(&crate::verdict::text::safe(&mooring_kubeconfig::words(&other), 512))
-            }
+            other => unanswered(&crate::verdict::text::safe(
+                &mooring_kube::redacted_message(&other),
+                512,
+            )),
         })
     }
 }

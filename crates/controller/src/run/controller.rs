@@ -2,19 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::Timestamp;
+use mooring_kube::{Clock, Times};
 
 use super::health::Health;
 use super::seen;
 use crate::claim::intern::Interner;
 use crate::claim::{Claim, NotAClaim};
-use crate::lease::Times;
 use crate::metrics::Metrics;
 use crate::record::Document;
 use crate::settings::Settings;
 use crate::state::Input;
-
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A controller, ready to run.
 #[derive(Clone)]

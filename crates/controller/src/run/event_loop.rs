@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use mooring_kube::Gate;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::api::Api;
 use super::controller::{Controller, Message, Projector};
-use super::gate::Gate;
 use super::inspect::Inspector;
 use super::read::{observe, swept};
 use super::write::{Batch, Writer};

@@ -1,23 +1,26 @@
 //! Holds the Lease, or waits for it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use mooring_kube::{Attempt, Client, Clock, Gate, Holder, RequestError, Times, read_lease};
 use tokio::sync::{mpsc, oneshot};
 
-use super::api::{Api, Refusal};
-use super::controller::{Clock, Controller, Message};
-use super::gate::Gate;
+use super::api::{ANSWERED_WITHIN, Api, Refusal};
+use super::controller::{Controller, Message};
 use super::health::Health;
 use crate::hash::fraction;
-use crate::lease::{self, Candidate, Lease, Step, Times};
 use crate::metrics::{Metrics, Write};
 use crate::record::legacy::{self, OldLease};
 use crate::record::{self, Document};
 
+/// The name of the Lease.
+const LEASE: &str = "mooring";
+
 /// One replica's bid for the lease.
 pub(super) struct Leader {
     api: Api,
+    client: Client,
+    holder: Holder,
     gate: Arc<Gate>,
     to_loop: mpsc::Sender<Message>,
     clock: Clock,
@@ -26,7 +29,6 @@ pub(super) struct Leader {
     namespace: String,
     instance: String,
     times: Times,
-    candidate: Candidate,
     /// The Lease of an earlier version, until it is known that there is none.
     old_lease: Option<OldLease>,
     /// It was held when it was read last.
@@ -43,20 +45,25 @@ impl Leader {
         gate: Arc<Gate>,
         to_loop: mpsc::Sender<Message>,
     ) -> Self {
-        let Controller { clock, health, metrics, namespace, settings, times, .. } = controller;
+        let Controller { kube, clock, health, metrics, namespace, settings, times, .. } =
+            controller;
+        let client = Client::new(kube.clone()).with_timeout(ANSWERED_WITHIN);
+        let instance = &settings.instance;
+        let holder =
+            Holder::new(client.clone(), namespace, LEASE, instance, *times, Arc::clone(clock));
         Self {
             api,
+            client,
+            holder,
             gate,
             to_loop,
             clock: Arc::clone(clock),
             health: Arc::clone(health),
             metrics: Arc::clone(metrics),
             namespace: namespace.clone(),
-            instance: settings.instance.clone(),
+            instance: instance.clone(),
             times: *times,
-            candidate: Candidate::new(&settings.instance, *times),
-            old_lease: (namespace != legacy::NAMESPACE)
-                .then(|| OldLease::new(&settings.instance, *times)),
+            old_lease: (namespace != legacy::NAMESPACE).then(|| OldLease::new(instance, *times)),
             is_waiting: false,
             failures_kept: settings.failures_kept,
             term: 0,
@@ -71,15 +78,15 @@ impl Leader {
             let tried = if self.leads || self.health.is_synced() {
                 self.attempt().await
             } else {
-                self.api.get(&lease_path(&self.namespace)).await.map(|_| ())
+                self.holder.read().await.map(|_| ())
             };
             let now = (self.clock)();
-            let reached = tried.as_ref().err().is_none_or(|refusal| refusal.status.is_some());
+            let reached = tried.as_ref().err().is_none_or(|error| error.status.is_some());
             self.health.lease_beat(now, reached);
-            if let Err(refusal) = tried
-                && !matches!(refusal.status, Some(404 | 409))
+            if let Err(error) = tried
+                && error.status != Some(409)
             {
-                tracing::warn!(why = refusal.what, "the lease could not be looked at or written");
+                tracing::warn!(why = %error, "the lease could not be read or written");
             }
             self.follow().await;
             let jitter = fraction(&[&self.instance, &round.to_string()]);
@@ -91,26 +98,15 @@ impl Leader {
         self.give_back().await;
     }
 
-    async fn read(&self, namespace: &str) -> Result<Option<Lease>, Refusal> {
-        match self.api.get(&lease_path(namespace)).await {
-            Ok(text) => {
-                let object = serde_json::from_str(&text).unwrap_or_default();
-                Ok(Some(Lease::from_value(&object)))
-            }
-            Err(refusal) if refusal.status == Some(404) => Ok(None),
-            Err(refusal) => Err(refusal),
-        }
-    }
-
     /// Whether a controller of an earlier version still leads, by its Lease in another namespace.
-    async fn earlier_version_leads(&mut self) -> Result<bool, Refusal> {
+    async fn earlier_version_leads(&mut self) -> Result<bool, RequestError> {
         if self.leads || self.old_lease.is_none() {
             return Ok(false);
         }
-        let lease = match self.read(legacy::NAMESPACE).await {
-            Err(refusal) if refusal.status == Some(403) => {
+        let lease = match read_lease(&self.client, legacy::NAMESPACE, LEASE).await {
+            Err(error) if error.status == Some(403) => {
                 tracing::warn!(
-                    why = refusal.what,
+                    why = %error,
                     "the Lease of an earlier version in {} cannot be read; continuing without it",
                     legacy::NAMESPACE
                 );
@@ -134,39 +130,27 @@ impl Leader {
         Ok(held)
     }
 
-    async fn attempt(&mut self) -> Result<(), Refusal> {
+    async fn attempt(&mut self) -> Result<(), RequestError> {
         if self.earlier_version_leads().await? {
             return Ok(());
         }
-        let lease = self.read(&self.namespace).await?;
-        let sent = (self.clock)();
-        let step = self.candidate.decide(lease.as_ref(), sent);
-        let object = self.candidate.object(lease.as_ref(), &self.namespace, sent);
-        match step {
-            Step::Wait => return Ok(()),
-            Step::StepDown => {
-                self.gate.close();
-                return Ok(());
-            }
-            Step::Create => self.api.create(&leases_path(&self.namespace), &object).await?,
-            Step::Acquire | Step::Renew => {
-                self.api.replace(&lease_path(&self.namespace), &object).await?
-            }
-        };
-        self.candidate.confirmed(sent);
-        self.metrics.wrote(Write::Lease);
+        match self.holder.attempt().await? {
+            Attempt::Held => self.metrics.wrote(Write::Lease),
+            Attempt::Waiting(_) => {}
+            Attempt::Lost(_) => self.gate.close(),
+        }
         Ok(())
     }
 
     /// Opens or closes the gate, and tells the loop when that changes.
     async fn follow(&mut self) {
-        let until = self.candidate.may_write_until().filter(|until| (self.clock)() < *until);
+        let until = self.holder.may_write_until().filter(|until| (self.clock)() < *until);
         match (self.leads, until) {
             (true, Some(until)) => self.gate.open(self.term, until),
             (false, Some(_)) => match self.record().await {
                 Ok(record) => {
                     // Reading took time; what counts is what is left now.
-                    let Some(until) = self.candidate.may_write_until() else { return };
+                    let Some(until) = self.holder.may_write_until() else { return };
                     self.term += 1;
                     self.gate.open(self.term, until);
                     self.leads = true;
@@ -181,7 +165,7 @@ impl Leader {
             },
             (true, None) => {
                 self.gate.close();
-                self.candidate.lost();
+                self.holder.lose();
                 self.leads = false;
                 self.metrics.leads(false);
                 tracing::warn!(instance = self.instance, "no longer leads");
@@ -250,17 +234,9 @@ impl Leader {
         if !std::mem::take(&mut self.leads) {
             return;
         }
-        let patience = Duration::from_secs(8);
-        let _ = tokio::time::timeout(patience, async {
-            let Ok(Some(lease)) = self.read(&self.namespace).await else { return };
-            let now = (self.clock)();
-            if let Some(object) = self.candidate.released(&lease, &self.namespace, now)
-                && self.api.replace(&lease_path(&self.namespace), &object).await.is_ok()
-            {
-                tracing::info!("gave the lease back");
-            }
-        })
-        .await;
+        if self.holder.release().await {
+            tracing::info!("gave the lease back");
+        }
     }
 }
 
@@ -272,67 +248,4 @@ enum Found {
     Unreadable,
     /// A record and its version.
     Record(Document, String),
-}
-
-fn leases_path(namespace: &str) -> String {
-    format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
-}
-
-fn lease_path(namespace: &str) -> String {
-    format!("{}/{}", leases_path(namespace), lease::NAME)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use jiff::{SignedDuration, Timestamp};
-
-    use super::*;
-
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
-    }
-
-    /// Another replica counts from when it sees a renewal, which is before the response is here.
-    #[tokio::test]
-    async fn a_lease_counts_from_when_its_renewal_was_sent() {
-        let time = Arc::new(Mutex::new(at(0)));
-        let (clock, slow) = (Arc::clone(&time), Arc::clone(&time));
-        let clock: Clock = Arc::new(move || *clock.lock().unwrap());
-        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
-            let written = request.method() != http::Method::GET;
-            if written {
-                *slow.lock().unwrap() += SignedDuration::from_secs(3);
-            }
-            let status = if written { 201 } else { 404 };
-            let status_object = r#"{"kind":"Status","status":"Failure","reason":"NotFound","message":"m","code":404}"#;
-            let body = if written { "{}" } else { status_object };
-            let response = http::Response::builder().status(status);
-            std::future::ready(response.body(kube::client::Body::from(body.as_bytes().to_vec())))
-        });
-        let (to_loop, _from_leader) = mpsc::channel(1);
-        let times = Times::default();
-        let mut leader = Leader {
-            api: Api::new(kube::Client::new(service, "default")),
-            gate: Arc::new(Gate::new(Arc::clone(&clock))),
-            to_loop,
-            clock,
-            health: Arc::new(Health::new(at(0))),
-            metrics: Arc::new(Metrics::new()),
-            namespace: "mooring-system".to_owned(),
-            instance: "a".to_owned(),
-            times,
-            candidate: Candidate::new("a", times),
-            old_lease: None,
-            is_waiting: false,
-            failures_kept: 50,
-            term: 0,
-            leads: false,
-        };
-        leader.attempt().await.unwrap();
-        assert_eq!(*time.lock().unwrap(), at(3));
-        let until = at(0) + SignedDuration::try_from(times.renew).unwrap();
-        assert_eq!(leader.candidate.may_write_until(), Some(until));
-    }
 }

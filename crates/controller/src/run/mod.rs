@@ -13,7 +13,6 @@
 mod api;
 mod controller;
 mod event_loop;
-mod gate;
 mod health;
 mod inspect;
 mod lead;
@@ -24,8 +23,9 @@ mod watch;
 mod write;
 
 pub use api::{Api, Refusal};
-pub use controller::{Clock, Controller};
+pub use controller::Controller;
 pub use health::Health;
 pub use inspect::Inspector;
+pub use mooring_kube::Clock;
 pub use read::{observe, swept};
 pub use serve::{Pages, serve};

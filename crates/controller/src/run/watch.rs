@@ -13,7 +13,7 @@ use kube::runtime::watcher::{self, Config, Event, watcher};
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
-use super::controller::{Clock, Controller, Message, Projector};
+use super::controller::{Controller, Message, Projector};
 use super::health::Health;
 use super::seen::{SeenClaim, SeenEvent, SeenNode};
 use crate::hash::fraction;
@@ -21,6 +21,7 @@ use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::{self, Node};
 use crate::state::Input;
 use crate::verdict::event::{Kind, NAMESPACE};
+use mooring_kube::Clock;
 
 const CLAIMS: &str = "NodeClaims";
 const EVENTS: &str = "events";
@@ -187,8 +188,10 @@ impl Told {
                     health.failed(name, now);
                     let (pause, is_new) = backoff.fail(status_of(&error), now);
                     if is_new {
-                        let why =
-                            crate::verdict::text::safe(&mooring_kubeconfig::words(&error), 512);
+                        let why = crate::verdict::text::safe(
+                            &mooring_kube::redacted_message(&error),
+                            512,
+                        );
                         tracing::warn!(watch = name, why, "the watch fails and is tried again");
                     }
                     tokio::time::sleep(pause).await;

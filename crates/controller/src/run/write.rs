@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
+use mooring_kube::Gate;
 use tokio::sync::mpsc;
 
 use super::api::{Api, claim_path};
 use super::controller::{Controller, Message, Projector};
-use super::gate::Gate;
 use crate::metrics::{Metrics, Write};
 use crate::record::{self, Document, Entry};
 use crate::state::{Action, Input};

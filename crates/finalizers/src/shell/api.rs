@@ -14,9 +14,10 @@ use crate::observation::{
 use crate::profile::{Profile, Release};
 use crate::seen::{Answer, Query};
 use crate::target::Target;
+use mooring_kube::Client;
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
-use mooring_workflow::kube_api::{KubeApi, Lost};
+use mooring_workflow::responses::{change, list, read};
 
 /// Where webhooks are configured.
 pub(super) const WEBHOOKS: [&str; 2] =
@@ -25,7 +26,7 @@ pub(super) const WEBHOOKS: [&str; 2] =
 /// The cluster's API, for one profile.
 #[derive(Clone)]
 pub(super) struct Cluster {
-    pub(super) api: KubeApi,
+    pub(super) api: Client,
     pub(super) profile: Profile,
 }
 
@@ -35,7 +36,7 @@ impl Cluster {
             Query::Definitions => {
                 let path = format!("{EXTENSIONS}/{}", plural(DEFINITIONS));
                 Answer::Definitions(
-                    self.api.list(&path, |body| items(body, Definition::read)).await,
+                    list(&self.api, &path, |body| items(body, Definition::read)).await,
                 )
             }
             Query::Objects(definition) => {
@@ -45,32 +46,32 @@ impl Cluster {
                             items(body, |item| Object::read(definition.name(), &root, item))
                         };
                         // Their contents are nobody's business until one is backed up.
-                        self.api.metadata_only().list(&path, read).await
+                        list(&self.api.metadata_only(), &path, read).await
                     }
                     _ => Reading::Failed("no version is served".to_owned()),
                 };
                 Answer::Objects(definition.name().to_owned(), reading)
             }
             Query::Whole(path) => {
-                Answer::Whole(path.clone(), self.one(path, |body| Some(body.clone())).await)
+                Answer::Whole(path.clone(), read(&self.api, path, |body| Some(body.clone())).await)
             }
             Query::Controllers => Answer::Controllers(self.controllers().await),
             Query::Leases => {
                 let read = |body: &Value| items(body, |item| Lease::read(&self.profile, item));
                 let path = "/apis/coordination.k8s.io/v1/leases";
-                Answer::Leases(served(self.api.list(path, read).await))
+                Answer::Leases(served(list(&self.api, path, read).await))
             }
             Query::Events => {
                 let read =
                     |body: &Value| items(body, |item| OperatorEvent::read(&self.profile, item));
-                Answer::Events(served(self.api.list("/api/v1/events", read).await))
+                Answer::Events(served(list(&self.api, "/api/v1/events", read).await))
             }
             Query::Webhooks => Answer::Webhooks(
                 self.webhooks().await.map_or_else(|missing| missing, Reading::Known),
             ),
             Query::Binding(name) => {
                 let path = format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}");
-                Answer::Binding(name.clone(), self.one(&path, Binding::read).await)
+                Answer::Binding(name.clone(), read(&self.api, &path, Binding::read).await)
             }
             Query::Release => Answer::Release(match &self.profile.release {
                 Some(release) => self.revisions(release).await,
@@ -83,15 +84,8 @@ impl Cluster {
             Query::Namespace => {
                 let name = self.profile.namespace.as_deref().unwrap_or_default();
                 let path = format!("/api/v1/namespaces/{name}");
-                Answer::Namespace(self.one(&path, Namespace::read).await)
+                Answer::Namespace(read(&self.api, &path, Namespace::read).await)
             }
-        }
-    }
-
-    async fn one<T>(&self, path: &str, read: impl FnOnce(&Value) -> Option<T>) -> Reading<T> {
-        match self.api.get(path).await {
-            Ok(answer) => answer.reading(read),
-            Err(Lost(why)) => Reading::Failed(why),
         }
     }
 
@@ -101,7 +95,7 @@ impl Cluster {
         for resource in ["deployments.apps", "statefulsets.apps", DAEMON_SETS] {
             let path = format!("/apis/apps/v1/{}", plural(resource));
             let read = |body: &Value| items(body, |item| Controller::read(resource, item));
-            match served(self.api.list(&path, read).await) {
+            match served(list(&self.api, &path, read).await) {
                 Reading::Known(found) => all.extend(found),
                 missing => return missing,
             }
@@ -123,12 +117,12 @@ impl Cluster {
                 let all = items(body, |item| Webhook::of_configuration(&self.profile, item))?;
                 Some(all.into_iter().flatten().collect())
             };
-            all.extend(known(self.api.list(&path, read).await)?);
+            all.extend(known(list(&self.api, &path, read).await)?);
         }
         let path = format!("{EXTENSIONS}/{}", plural(DEFINITIONS));
         let read = |body: &Value| items(body, |item| Webhook::of_definition(&self.profile, item));
         // Without definitions no object is touched, and another check is about that.
-        all.extend(known(self.api.list(&path, read).await).unwrap_or_default());
+        all.extend(known(list(&self.api, &path, read).await).unwrap_or_default());
         let mut states = Vec::new();
         for Webhook { name, backend } in all {
             let answers = match backend {
@@ -146,7 +140,7 @@ impl Cluster {
             "/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3D{service}"
         );
         let read = |body: &Value| items(body, |slice| Some(has_ready_endpoint(slice)));
-        served(self.api.list(&path, read).await).map(|slices| slices.contains(&true))
+        served(list(&self.api, &path, read).await).map(|slices| slices.contains(&true))
     }
 
     async fn revisions(&self, release: &Release) -> Reading<Vec<Revision>> {
@@ -155,7 +149,7 @@ impl Cluster {
             "/api/v1/namespaces/{namespace}/secrets?labelSelector=owner%3Dhelm%2Cname%3D{}",
             release.name
         );
-        self.api.list(&path, |body| items(body, Revision::read)).await
+        list(&self.api, &path, |body| items(body, Revision::read)).await
     }
 
     /// What the newest manifest names and is there.
@@ -179,18 +173,18 @@ impl Cluster {
                 continue;
             };
             let target = place(resource, name, *namespaced, namespace);
-            let read = |body: &Value| {
+            let parse = |body: &Value| {
                 let uid = body["metadata"]["uid"].as_str()?.to_owned();
                 Some(Made::read(Target { uid, ..target.clone() }, body, &release.name, namespace))
             };
-            made.extend(self.one(&target.path, read).await.found()?);
+            made.extend(read(&self.api, &target.path, parse).await.found()?);
         }
         Ok(made)
     }
 
     /// The kinds of a group version: the resource's plural, and whether it has namespaces.
     async fn kinds(&self, api_version: &str) -> Reading<BTreeMap<String, (String, bool)>> {
-        self.one(&root_of(api_version), |body| {
+        read(&self.api, &root_of(api_version), |body| {
             let resources = body["resources"].as_array()?.iter();
             let whole = resources.filter_map(|one| {
                 let name = one["name"].as_str().filter(|name| !name.contains('/'))?;
@@ -214,18 +208,18 @@ impl Cluster {
                     "apiVersion": "v1", "kind": "DeleteOptions",
                     "preconditions": {"uid": uid}, "propagationPolicy": "Background",
                 });
-                self.api.change(Method::DELETE, path, &body).await
+                change(&self.api, Method::DELETE, path, &body).await
             }
             // The server refuses the patch if the object is another one, or not as it was read.
             Effect::Strip { version, kept, .. } => {
                 let body = json!({
                     "metadata": {"uid": uid, "resourceVersion": version, "finalizers": kept},
                 });
-                self.api.change(Method::PATCH, path, &body).await
+                change(&self.api, Method::PATCH, path, &body).await
             }
             Effect::ScaleDown { .. } => {
                 let body = json!({"metadata": {"uid": uid}, "spec": {"replicas": 0}});
-                self.api.change(Method::PATCH, &format!("{path}/scale"), &body).await
+                change(&self.api, Method::PATCH, &format!("{path}/scale"), &body).await
             }
         }
     }

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::api::{Cluster, WEBHOOKS, items, plural, root_of};
 use crate::plan::{Around, Dependent, api_service_note, webhook_note};
+use mooring_kube::Client;
 use mooring_workflow::Reading;
-use mooring_workflow::kube_api::KubeApi;
+use mooring_workflow::responses::list;
 
 /// Come and go by themselves, in great numbers, and mean nothing to an owner.
 const NOISE: [&str; 3] = ["events", "leases", "endpointslices"];
@@ -41,7 +42,7 @@ impl Cluster {
         read: impl Fn(&Value) -> Option<Vec<String>>,
         around: &mut Around,
     ) {
-        match self.api.list(path, read).await {
+        match list(&self.api, path, read).await {
             Reading::Known(notes) => around.notes.extend(notes),
             Reading::NotFound => {}
             missing => {
@@ -69,7 +70,7 @@ impl Cluster {
                 let qualified =
                     group.map_or_else(|| name.clone(), |group| format!("{name}.{group}"));
                 let read = |body: &Value| items(body, |item| Dependent::read(&qualified, item));
-                match metadata.list(&format!("{root}/{name}"), read).await {
+                match list(&metadata, &format!("{root}/{name}"), read).await {
                     Reading::Known(owned) => around.owned.extend(owned),
                     Reading::NotFound => {}
                     missing => around.notes.push(format!(
@@ -104,7 +105,7 @@ impl Cluster {
 }
 
 /// The resources of a group version that can be listed.
-async fn listable(api: &KubeApi, root: &str) -> Result<Vec<String>, String> {
+async fn listable(api: &Client, root: &str) -> Result<Vec<String>, String> {
     let answer = api.get(root).await.map_err(|lost| lost.0)?;
     if !answer.is_success() {
         return Err(answer.refusal().0);

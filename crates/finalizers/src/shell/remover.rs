@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_kube::{Client, Response};
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
 use mooring_workflow::journal::retained;
-use mooring_workflow::kube_api::{Answer as Response, KubeApi};
 use mooring_workflow::live::{self, Adapter, Clock};
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
@@ -54,12 +54,7 @@ pub type JournalStatus = command::JournalStatus<Entry>;
 impl Remover {
     /// Prepares; nothing is asked yet. `stop` turns true when a run shall stop at the next safe point.
     #[must_use]
-    pub fn new(
-        api: KubeApi,
-        settings: Settings,
-        clock: Clock,
-        stop: watch::Receiver<bool>,
-    ) -> Self {
+    pub fn new(api: Client, settings: Settings, clock: Clock, stop: watch::Receiver<bool>) -> Self {
         let cluster = Cluster { api, profile: settings.profile.clone() };
         let process = Process { owner: this_process(random_id()), clock, stop };
         Self { settings, cluster, process }

@@ -16,7 +16,6 @@ use mooring_finalizers::shell::{CommandResult, Remover};
 use mooring_simulator::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell, User};
 use mooring_testbed::{RealCluster, Users};
 use mooring_workflow::approval::Approval;
-use mooring_workflow::kube_api::KubeApi;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
@@ -293,7 +292,7 @@ impl Bench {
             Some(shell) => Rc::new(move || shell.now()),
             None => Rc::new(Timestamp::now),
         };
-        Remover::new(KubeApi::new(client), settings, clock, stop)
+        Remover::new(mooring_kube::Client::new(client), settings, clock, stop)
     }
 
     pub(crate) async fn apply(&self) -> (CommandResult, RunReport) {

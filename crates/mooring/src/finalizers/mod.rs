@@ -16,11 +16,10 @@ use mooring_finalizers::shell::{BeginError, CommandResult, Remover};
 use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::Run;
 use mooring_finalizers::workflow::{Decision, Fact};
-use mooring_kubeconfig::Connection;
+use mooring_kube::kubeconfig::Connection;
 use mooring_workflow::Step as _;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::approval::ApprovalToken;
-use mooring_workflow::kube_api::KubeApi;
 use mooring_workflow::{CheckResult, Outcome};
 
 pub(crate) use arguments::FinalizersArguments;
@@ -106,8 +105,12 @@ fn on(
         let (signals, stopped) = signals();
         let profile = settings.profile.name.clone();
         let groups = settings.profile.groups.join(", ");
-        let remover =
-            Remover::new(KubeApi::new(client), settings, Rc::new(Timestamp::now), stopped);
+        let remover = Remover::new(
+            mooring_kube::Client::new(client),
+            settings,
+            Rc::new(Timestamp::now),
+            stopped,
+        );
         act(&Session { remover, cluster, server, profile, groups }, signals).await
     })
 }

@@ -178,9 +178,9 @@ async fn apply(
     };
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-    let ending = signals
-        .during(operator.apply(&plan, guards, approval, watcher), CommandResult::Resumable)
-        .await;
+    // On the heap: it is large.
+    let applied = Box::pin(operator.apply(&plan, guards, approval, watcher));
+    let ending = signals.during(applied, CommandResult::Resumable).await;
     progress.end();
     end::end(operator, ending, output).await
 }

@@ -56,7 +56,8 @@ fn delete_nodeclaim(sim: &Sim, name: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let kubeconfig = sim.variable("KUBECONFIG");
-        let client = mooring_kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+        let client =
+            mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
         let claims: Api<DynamicObject> = Api::all_with(client, &kind);
         let patch = Patch::Merge(serde_json::json!({"metadata": {"finalizers": null}}));
         claims.patch(name, &PatchParams::default(), &patch).await.unwrap();

@@ -27,7 +27,7 @@ fn record() -> Value {
 
 /// Writes the record, and the image of a claim whose node is well.
 async fn write_hostile(state: &Path) {
-    let client = mooring_kubeconfig::client_by_file(&state.join("kubeconfig")).await.unwrap();
+    let client = mooring_kube::kubeconfig::client_by_file(&state.join("kubeconfig")).await.unwrap();
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "kube-system");
     let map = json!({
         "metadata": {"name": "mooring-failures"},

@@ -9,11 +9,10 @@ use futures::future::BoxFuture;
 use kube::config::Kubeconfig;
 use mooring_arm::ResourceId;
 use mooring_arm::calls::KubeconfigFormat;
-use mooring_kubeconfig as kubeconfigs;
+use mooring_kube::{Client, TokenSource, kubeconfig as kubeconfigs};
 
 use super::answers::no_cluster;
 use super::ways_in::{no_way_in, obstacle, refusal_hint};
-use mooring_workflow::kube_api::{KubeApi, TokenSource};
 
 /// Where the Kubernetes API's address and rights come from. `KUBECONFIG` is not among them on purpose: it is of
 /// whatever cluster somebody worked on last, and a repair that drains another cluster's nodes is no repair.
@@ -24,7 +23,7 @@ pub enum Access {
     /// From a file that was named on purpose.
     File(PathBuf),
     /// From a caller that has one.
-    Given(Box<KubeApi>),
+    Given(Box<Client>),
 }
 
 /// Why there is no way to the cluster, or to what it keeps.
@@ -66,7 +65,7 @@ pub(crate) async fn connect(
     access: &Access,
     arm: &mooring_arm::Client,
     cluster: &ResourceId,
-) -> Result<KubeApi, ApiUnavailable> {
+) -> Result<Client, ApiUnavailable> {
     match access {
         Access::Given(api) => Ok((**api).clone()),
         Access::File(path) => {
@@ -75,7 +74,7 @@ pub(crate) async fn connect(
             let server = server(&kubeconfig);
             let named = |error| format!("{}: {error}", path.display());
             let client = kubeconfigs::client(kubeconfig).await.map_err(named);
-            Ok(KubeApi::new(client.map_err(unusable)?).at(server))
+            Ok(Client::new(client.map_err(unusable)?).at(server))
         }
         Access::Azure => {
             // What cannot be read is found out by trying.
@@ -97,9 +96,9 @@ pub(crate) async fn connect(
             let server = server(&kubeconfig);
             let client = kubeconfigs::client(kubeconfig).await.map_err(unreadable)?;
             let api = if wants_token {
-                KubeApi::signed(client, Arc::new(Entra(arm.clone())))
+                Client::signed(client, Arc::new(Entra(arm.clone())))
             } else {
-                KubeApi::new(client)
+                Client::new(client)
             };
             Ok(api.at(server).with_obstacle(obstacle))
         }

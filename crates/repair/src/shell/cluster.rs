@@ -3,32 +3,34 @@
 use http::Method;
 use serde_json::{Value, json};
 
+use mooring_kube::{Client, Lost, Response};
+
 use crate::observation::{Node, Pdb, Pod, Replicas};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
-use mooring_workflow::kube_api::{Answer, KubeApi, Lost, judged};
+use mooring_workflow::responses::{change, list, read};
 
 /// The Kubernetes API, for a repair.
 #[derive(Clone)]
-pub(crate) struct Cluster(pub(crate) KubeApi);
+pub(crate) struct Cluster(pub(crate) Client);
 
 impl Cluster {
     pub(crate) async fn nodes(&self) -> Reading<Vec<Node>> {
-        self.0.list("/api/v1/nodes", Node::read_list).await
+        list(&self.0, "/api/v1/nodes", Node::read_list).await
     }
 
     pub(crate) async fn pods(&self) -> Reading<Vec<Pod>> {
-        self.0.list("/api/v1/pods", Pod::read_list).await
+        list(&self.0, "/api/v1/pods", Pod::read_list).await
     }
 
     pub(crate) async fn pdbs(&self) -> Reading<Vec<Pdb>> {
-        let list = |version: &str| {
+        let pdbs = |version: &str| {
             let path = format!("/apis/policy/{version}/poddisruptionbudgets");
-            async move { self.0.list(&path, Pdb::read_list).await }
+            async move { list(&self.0, &path, Pdb::read_list).await }
         };
-        match list("v1").await {
+        match pdbs("v1").await {
             // Older servers have the same list under another name.
-            Reading::NotFound => list("v1beta1").await,
+            Reading::NotFound => pdbs("v1beta1").await,
             found => found,
         }
     }
@@ -42,25 +44,22 @@ impl Cluster {
             _ => return Reading::Failed("its kind is not known".to_owned()),
         };
         let path = format!("/apis/apps/v1/namespaces/{namespace}/{resource}/{name}");
-        match self.0.get(&path).await {
-            Ok(answer) => answer.reading(Replicas::read),
-            Err(Lost(why)) => Reading::Failed(why),
-        }
+        read(&self.0, &path, Replicas::read).await
     }
 
-    /// Cordons or uncordons. The identity in the patch makes the server refuse it for another node.
+    /// Cordons or uncordons. The identity in the body makes the server refuse it for another node.
     pub(crate) async fn set_unschedulable(
         &self,
         node: &str,
         uid: &str,
         unschedulable: bool,
     ) -> EffectResult {
-        let mut change = json!({"spec": {"unschedulable": unschedulable}});
+        let mut body = json!({"spec": {"unschedulable": unschedulable}});
         if !uid.is_empty() {
-            change["metadata"] = json!({ "uid": uid });
+            body["metadata"] = json!({ "uid": uid });
         }
         let path = format!("/api/v1/nodes/{node}");
-        judged(self.0.send(Method::PATCH, &path, Some(&change)).await)
+        self.0.send(Method::PATCH, &path, Some(&body)).await.into()
     }
 
     /// Asks for a pod to leave. The request is our own: the server must not guess its version.
@@ -77,7 +76,7 @@ impl Cluster {
             }
         }
         let answer = answer.unwrap_or_else(|| Err(Lost(String::new())));
-        gone_is_done(judged(answer))
+        gone_is_done(answer.into())
     }
 
     /// Deletes a pod in spite of its budgets.
@@ -86,7 +85,7 @@ impl Cluster {
         let body = json!({
             "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions(uid),
         });
-        self.0.change(Method::DELETE, &path, &body).await
+        change(&self.0, Method::DELETE, &path, &body).await
     }
 }
 
@@ -104,7 +103,7 @@ fn preconditions(uid: &str) -> Value {
 }
 
 /// True if the server does not know this version of an eviction.
-fn is_unknown_version(answer: &Answer) -> bool {
+fn is_unknown_version(answer: &Response) -> bool {
     answer.status == 400 && answer.refusal().1.contains("no kind \"Eviction\" is registered")
 }
 
@@ -142,7 +141,7 @@ mod tests {
                 )
             }
         });
-        (Cluster(KubeApi::new(kube::Client::new(service, "default"))), seen)
+        (Cluster(Client::new(kube::Client::new(service, "default"))), seen)
     }
 
     #[tokio::test]

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::ResourceIdError;
+use mooring_kube::{Client, Response};
 use mooring_redact::printable;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
 use mooring_workflow::journal::follow;
-use mooring_workflow::kube_api::{Answer, KubeApi};
 use mooring_workflow::live::{self, Clock};
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::this_process;
@@ -77,7 +77,7 @@ pub type JournalStatus = command::JournalStatus<Entry>;
 pub type Watcher<'a> = live::Watcher<'a, PoolRepair>;
 
 /// The store of a pool's journal.
-pub fn store(api: KubeApi, namespace: &str, pool: &str) -> Store<Entry> {
+pub fn store(api: Client, namespace: &str, pool: &str) -> Store<Entry> {
     let about = "The journal of a repair of a node pool; `mooring repair status` reads it.";
     Store::ConfigMap(Box::new(ConfigMapStore::new(api, namespace, config_map(pool), about)))
 }
@@ -235,7 +235,7 @@ impl Operator {
         let (namespace, name) = config_map_of_0_1(&self.settings.target.pool);
         let kube = self.kube().await.ok()?;
         let path = format!("/api/v1/namespaces/{namespace}/configmaps/{name}");
-        let answer = kube.0.get(&path).await.ok().filter(Answer::is_success)?;
+        let answer = kube.0.get(&path).await.ok().filter(Response::is_success)?;
         let journal = answer.body.pointer("/data/journal")?.as_str()?;
         let last: Value = serde_json::from_str(journal.lines().last()?).ok()?;
         (last["entry"] != "finished").then(|| format!("ConfigMap {namespace}/{name}"))

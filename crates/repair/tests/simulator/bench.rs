@@ -24,7 +24,6 @@ use mooring_simulator::kubernetes::InProcess;
 use mooring_simulator::scenario::Scenario;
 use mooring_testbed::InProcessAzure;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::kube_api::KubeApi;
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
@@ -232,9 +231,9 @@ impl Bench {
     }
 
     /// The Kubernetes API, with the rights of a repair.
-    pub(crate) fn kube(&self) -> KubeApi {
+    pub(crate) fn kube(&self) -> mooring_kube::Client {
         let service = Kubernetes { bench: self.clone(), inner: self.shell.kube_service(TOKEN) };
-        KubeApi::new(kube::Client::new(service, "default"))
+        mooring_kube::Client::new(kube::Client::new(service, "default"))
     }
 
     /// Resumes without a new plan.

@@ -7,7 +7,6 @@ use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::cluster::{Options, Running};
 use mooring_simulator::scenario::Scenario;
-use mooring_workflow::kube_api::KubeApi;
 use mooring_workflow::lock::Owner;
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
@@ -180,7 +179,7 @@ async fn automatic_repairs_its_other_pools_with_a_journal_of_its_own_namespace()
 #[tokio::test(start_paused = true)]
 async fn automatic_refuses_a_journal_in_kube_system_and_the_refusal_is_explained() {
     let (bench, _running) = automatic();
-    let api = KubeApi::new(kube::Client::new(
+    let api = mooring_kube::Client::new(kube::Client::new(
         bench.shell.kube_service("simulated-administrator"),
         "default",
     ));

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use http::Method;
 use jiff::Timestamp;
+use mooring_kube::{Client, Lost, Response};
 use serde_json::{Value, json};
 
 use super::segments::{SEGMENT_BYTES, Segment, join};
 use super::{Contents, StoreError};
 use super::{MANIFEST, NAMESPACE};
 use crate::journal::{Content, Record, encode};
-use crate::kube_api::{Answer, KubeApi, Lost};
 use crate::lock::Lock;
 
 /// Pauses between tries of one write: the API of a cluster in trouble may be away for a while.
@@ -40,7 +40,7 @@ struct Head {
 }
 
 pub struct ConfigMapStore<E> {
-    api: KubeApi,
+    api: Client,
     namespace: String,
     name: String,
     /// For whoever finds the object.
@@ -58,7 +58,7 @@ pub struct ConfigMapStore<E> {
 impl<E: Content> ConfigMapStore<E> {
     /// The store with this head object; `about` says what it is to whoever finds it.
     #[must_use]
-    pub fn new(api: KubeApi, namespace: &str, name: String, about: &'static str) -> Self {
+    pub fn new(api: Client, namespace: &str, name: String, about: &'static str) -> Self {
         Self {
             api,
             namespace: namespace.to_owned(),
@@ -329,7 +329,7 @@ fn version_of(object: &Value) -> Option<String> {
     object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned)
 }
 
-fn words(answer: &Answer, namespace: &str) -> String {
+fn words(answer: &Response, namespace: &str) -> String {
     let (reason, message) = answer.refusal();
     if answer.status == 403 && namespace == "kube-system" {
         return format!(

@@ -72,12 +72,7 @@ pub(super) const TABLE: [Tested; 16] = [
         tests: &["--tests"],
         skipped: &["real::"],
     },
-    Tested {
-        name: "kubeconfig",
-        files: &["crates/kubeconfig/src/**"],
-        tests: &["--lib"],
-        skipped: &[],
-    },
+    Tested { name: "kube", files: &["crates/kube/src/**"], tests: &["--lib"], skipped: &[] },
     Tested {
         name: "mooring",
         files: &["crates/mooring/src/**"],

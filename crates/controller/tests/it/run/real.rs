@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::lease::Times;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::run::{Api, Controller, Health};
 use mooring_controller::{Settings, record};
+use mooring_kube::Times;
 use mooring_simulator::azure::{Cse, Mode, NewVm};
 use mooring_simulator::cluster::{Cluster as World, Options, Shell};
 use mooring_simulator::scenario::Scenario;

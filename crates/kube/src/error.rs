@@ -1,4 +1,4 @@
-//! What a failure may say.
+//! Failures without secrets.
 
 use std::error::Error;
 
@@ -8,9 +8,9 @@ use mooring_redact::{Limit, foreign};
 
 const MAX_MESSAGE: Limit = Limit::Chars(400);
 
-/// The failure with its causes, without control characters, not endless, and without anything that was read from a
+/// Returns the failure with its causes, without control characters, not endless, and without anything that was read from a
 /// kubeconfig, a credential plugin or a proxy's address.
-pub fn words(error: &(dyn Error + 'static)) -> String {
+pub fn redacted_message(error: &(dyn Error + 'static)) -> String {
     let causes = || std::iter::successors(Some(error), |&error| error.source());
     if let Some(bare) = causes().find_map(bare) {
         return bare;
@@ -93,7 +93,7 @@ mod tests {
             CANARY.to_owned(),
         ];
         for text in broken {
-            let error = crate::parse(&text).expect_err(&text);
+            let error = crate::kubeconfig::parse(&text).expect_err(&text);
             assert!(!error.contains(CANARY) && !error.contains("5e1f"), "{error}");
             assert!(error.contains("no kubeconfig (line "), "{error}");
         }
@@ -105,7 +105,7 @@ mod tests {
         let path = folder.path().join("kube.yaml");
         std::fs::write(&path, format!("users:\n- name: u\n  user: {{token: [{CANARY}]}}\n"))
             .unwrap();
-        let error = crate::read(&path).unwrap_err();
+        let error = crate::kubeconfig::read(&path).unwrap_err();
         assert!(
             error.starts_with(&path.display().to_string()) && error.contains("(line 3"),
             "{error}"
@@ -129,11 +129,11 @@ mod tests {
             kube::Error::Service(Box::new(failed_plugin())),
             kube::Error::Auth(AuthError::AuthExec(CANARY.to_owned())),
         ] {
-            let text = words(&error);
+            let text = redacted_message(&error);
             assert!(!text.contains(CANARY), "{text}");
             assert!(text.contains("credential plugin"), "{text}");
         }
-        assert!(words(&failed_plugin()).contains("exit status: 1"));
+        assert!(redacted_message(&failed_plugin()).contains("exit status: 1"));
     }
 
     #[tokio::test]
@@ -141,14 +141,17 @@ mod tests {
         let yaml = format!(
             "current-context: c\nclusters:\n- name: c\n  cluster: {{server: 'https://127.0.0.1:1', proxy-url: 'http://u:{CANARY}@127.0.0.1:2'}}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user: {{}}\n"
         );
-        let error = crate::client(crate::parse(&yaml).unwrap()).await.map(drop).unwrap_err();
+        let error = crate::kubeconfig::client(crate::kubeconfig::parse(&yaml).unwrap())
+            .await
+            .map(drop)
+            .unwrap_err();
         assert!(!error.contains(CANARY) && error.contains("proxy"), "{error}");
     }
 
     #[test]
     fn an_answer_that_is_no_object_is_not_quoted() {
         let wrong = serde_json::from_str::<u8>(&format!("\"{CANARY}\"")).unwrap_err();
-        let text = words(&kube::Error::SerdeError(wrong));
+        let text = redacted_message(&kube::Error::SerdeError(wrong));
         assert!(!text.contains(CANARY) && text.contains("expected u8"), "{text}");
     }
 
@@ -156,7 +159,7 @@ mod tests {
     fn a_refusal_does_not_quote_what_it_refuses() {
         let message = format!("spec.key: Invalid value: \"{CANARY}\": too long");
         let status = kube::core::Status::failure(&message, "Invalid").with_code(422);
-        let text = words(&kube::Error::Api(Box::new(status)));
+        let text = redacted_message(&kube::Error::Api(Box::new(status)));
         assert_eq!(text, "422: spec.key: Invalid value: \"…\": too long");
     }
 
@@ -165,7 +168,10 @@ mod tests {
         let yaml = format!(
             "current-context: c\nclusters:\n- name: c\n  cluster: {{server: 'https://127.0.0.1:1'}}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user: {{token: \"{CANARY}\\nx\"}}\n"
         );
-        let error = crate::client(crate::parse(&yaml).unwrap()).await.map(drop).unwrap_err();
+        let error = crate::kubeconfig::client(crate::kubeconfig::parse(&yaml).unwrap())
+            .await
+            .map(drop)
+            .unwrap_err();
         assert!(!error.contains(CANARY) && error.contains("token"), "{error}");
     }
 
@@ -173,8 +179,11 @@ mod tests {
     fn causes_are_told_once_and_in_one_line() {
         let disk = std::io::Error::other("no\nsuch\tdisk");
         let error = KubeconfigError::ReadConfig(disk, "/kube".into());
-        assert_eq!(words(&error), "failed to read kubeconfig from '\"/kube\"': no such disk");
+        assert_eq!(
+            redacted_message(&error),
+            "failed to read kubeconfig from '\"/kube\"': no such disk"
+        );
         let endless = std::io::Error::other("x".repeat(9_000));
-        assert!(words(&endless).chars().count() <= 401);
+        assert!(redacted_message(&endless).chars().count() <= 401);
     }
 }

@@ -1,20 +1,18 @@
-//! Who leads, decided from the Lease as it was read. Times in a Lease are its writer's: only the
-//! moment when *we* saw it change counts, so clocks may differ between replicas.
+//! The holder of a Lease, decided from the Lease as it was read. Times in a Lease are its writer's: only the
+//! moment when *this* process saw it change counts, so clocks may differ between processes.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-pub const NAME: &str = "mooring";
-
-/// How long a lease lasts, when its holder stops writing, and how often it is looked at.
+/// The duration of a Lease, the end of its holder's writes, and the interval of attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Others may take the lease this long after its last renewal.
+    /// Others may acquire the Lease this long after its last renewal.
     pub lease: Duration,
     /// The holder stops writing this long after its last renewal. Shorter than `lease`, so that two
-    /// never write.
+    /// processes never write.
     pub renew: Duration,
     /// How often to try.
     pub retry: Duration,
@@ -34,17 +32,19 @@ impl Default for Times {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Lease {
     pub resource_version: String,
-    /// Who holds it; empty if nobody does.
+    /// The holder's identity; empty if it is free.
     pub holder: String,
     /// How often it changed hands.
     pub transitions: i64,
-    /// What its holder wrote last; only compared with itself.
+    /// When its holder acquired it, as written.
+    pub acquired: String,
+    /// When its holder renewed it last, as written; only compared with itself.
     pub renewed: String,
-    /// How long it lasts, as its holder says.
+    /// Its duration, as its holder wrote it.
     pub seconds: Option<u64>,
 }
 
-/// What to do now.
+/// The next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Create it: there is none.
@@ -53,38 +53,38 @@ pub enum Step {
     Acquire,
     /// Renew it, at this version.
     Renew,
-    /// Somebody else has it.
+    /// Another process holds it.
     Wait,
-    /// We had it and no longer do: stop writing at once.
+    /// This process lost it: stop writing at once.
     StepDown,
 }
 
-/// What one replica knows about the lease.
+/// What one process knows about the Lease.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     me: String,
     times: Times,
-    /// Holder and renewal as last read, and when we first saw them so.
+    /// Holder and renewal as last read, and when they were first read so.
     seen: Option<(String, String, Timestamp)>,
     /// When the renewal was *sent* that the API server confirmed last.
     held_since_request: Option<Timestamp>,
 }
 
 impl Candidate {
-    /// A replica that holds nothing yet.
+    /// A process that holds nothing yet.
     #[must_use]
     pub fn new(me: &str, times: Times) -> Self {
         Self { me: me.to_owned(), times, seen: None, held_since_request: None }
     }
 
-    /// What to do about the lease as it was just read.
+    /// Decides from the Lease as it was just read.
     pub fn decide(&mut self, lease: Option<&Lease>, now: Timestamp) -> Step {
         let Some(lease) = lease else {
             self.held_since_request = None;
             return Step::Create;
         };
         if lease.holder == self.me {
-            // Also after a restart under the same name: it is ours to renew, not yet to write under.
+            // Also after a restart under the same name: it may be renewed, but allows no write yet.
             return Step::Renew;
         }
         if self.held_since_request.take().is_some() {
@@ -109,36 +109,36 @@ impl Candidate {
         }
     }
 
-    /// The API server confirmed a create, acquire or renewal that was sent at `sent`.
+    /// Records that the API server confirmed a create, acquire or renewal that was sent at `sent`.
     pub fn confirmed(&mut self, sent: Timestamp) {
         self.held_since_request = Some(sent);
         self.seen = None;
     }
 
-    /// The lease was given back, or a write under it was refused.
+    /// Records that the Lease was released, or a write under it was rejected.
     pub fn lost(&mut self) {
         self.held_since_request = None;
     }
 
-    /// Until when this replica may write; none if it does not lead. Counted from the sending of the
-    /// last renewal, so it ends before anybody else can take over, however slow an answer was.
+    /// Returns until when this process may write; none if it does not hold the Lease. Counted from the sending of the
+    /// last renewal, so it ends before another process can acquire it, however slow a response was.
     pub fn may_write_until(&self) -> Option<Timestamp> {
         self.held_since_request?.checked_add(signed(self.times.renew)).ok()
     }
 
-    /// Whether this replica may write now.
+    /// Returns true if this process may write now.
     pub fn may_write(&self, now: Timestamp) -> bool {
         self.may_write_until().is_some_and(|until| now < until)
     }
 
-    /// The Lease to write for a step: a whole object, with the version it must replace.
-    pub fn object(&self, lease: Option<&Lease>, namespace: &str, now: Timestamp) -> Value {
+    /// Returns the spec and version to write for a step, without a name.
+    pub fn object(&self, lease: Option<&Lease>, now: Timestamp) -> Value {
         let mine = lease.is_some_and(|lease| lease.holder == self.me);
         let transitions = lease.map_or(0, |lease| lease.transitions + i64::from(!mine));
         let mut object = json!({
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
-            "metadata": {"name": NAME, "namespace": namespace},
+            "metadata": {},
             "spec": {
                 "holderIdentity": self.me,
                 "leaseDurationSeconds": self.times.lease.as_secs(),
@@ -149,19 +149,21 @@ impl Candidate {
         if let Some(lease) = lease {
             object["metadata"]["resourceVersion"] = json!(lease.resource_version);
         }
-        if !mine {
-            object["spec"]["acquireTime"] = json!(format!("{now:.6}"));
+        match lease.filter(|_| mine) {
+            Some(lease) if lease.acquired.is_empty() => {}
+            Some(lease) => object["spec"]["acquireTime"] = json!(lease.acquired),
+            None => object["spec"]["acquireTime"] = json!(format!("{now:.6}")),
         }
         object
     }
 
-    /// The Lease to write when this replica ends: nobody's, so that another takes it at once. None if it
-    /// is not ours to give back.
-    pub fn released(&self, lease: &Lease, namespace: &str, now: Timestamp) -> Option<Value> {
+    /// Returns the free Lease to write when this process ends, so that another acquires it at once; none if this
+    /// process does not hold it.
+    pub fn released(&self, lease: &Lease, now: Timestamp) -> Option<Value> {
         if lease.holder != self.me {
             return None;
         }
-        let mut object = self.object(Some(lease), namespace, now);
+        let mut object = self.object(Some(lease), now);
         object["spec"]["holderIdentity"] = json!("");
         object["spec"]["leaseDurationSeconds"] = json!(1);
         Some(object)
@@ -169,7 +171,7 @@ impl Candidate {
 }
 
 impl Lease {
-    /// From the object. What is missing or strange counts as nobody's.
+    /// Reads the object. What is missing or of another type counts as free.
     #[must_use]
     pub fn from_value(object: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -178,6 +180,7 @@ impl Lease {
             resource_version: text(&object["metadata"]["resourceVersion"]),
             holder: text(&spec["holderIdentity"]),
             transitions: spec["leaseTransitions"].as_i64().unwrap_or_default(),
+            acquired: text(&spec["acquireTime"]),
             renewed: text(&spec["renewTime"]),
             seconds: spec["leaseDurationSeconds"].as_u64().filter(|seconds| *seconds > 0),
         }
@@ -201,13 +204,14 @@ mod tests {
             resource_version: "1".into(),
             holder: holder.into(),
             renewed: renewed.into(),
+            acquired: "then".into(),
             seconds: Some(15),
             transitions: 3,
         }
     }
 
     #[test]
-    fn a_lease_that_nobody_renews_is_taken_after_it_ran_out_and_not_before() {
+    fn lease_is_acquired_after_it_expired_and_not_before() {
         let mut candidate = Candidate::new("a", Times::default());
         assert_eq!(candidate.decide(None, at(0)), Step::Create);
         assert_eq!(candidate.decide(Some(&lease("b", "x")), at(0)), Step::Wait);
@@ -219,13 +223,13 @@ mod tests {
     }
 
     #[test]
-    fn writing_ends_before_anybody_else_can_begin() {
+    fn writing_ends_before_another_process_can_begin() {
         let times = Times::default();
         let mut candidate = Candidate::new("a", times);
         assert!(!candidate.may_write(at(0)));
         candidate.confirmed(at(0));
         assert!(candidate.may_write(at(9)) && !candidate.may_write(at(10)));
-        // Another replica that sees this renewal the instant it is sent takes over no sooner than here.
+        // Another process that reads this renewal the instant it is sent acquires the Lease no sooner than here.
         assert!(
             candidate.may_write_until().unwrap()
                 < at(i64::try_from(times.lease.as_secs()).unwrap())
@@ -242,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_name_on_a_lease_is_no_permit_before_it_is_renewed() {
+    fn own_name_on_a_lease_allows_nothing_before_a_renewal() {
         let mut candidate = Candidate::new("a", Times::default());
         assert_eq!(candidate.decide(Some(&lease("a", "x")), at(0)), Step::Renew);
         assert!(!candidate.may_write(at(0)));
@@ -251,14 +255,14 @@ mod tests {
     #[test]
     fn an_object_replaces_the_version_that_was_read() {
         let candidate = Candidate::new("a", Times::default());
-        let taken = candidate.object(Some(&lease("b", "x")), "kube-system", at(0));
+        let taken = candidate.object(Some(&lease("b", "x")), at(0));
         assert_eq!(taken["metadata"]["resourceVersion"], "1");
         assert_eq!(taken["spec"]["leaseTransitions"], 4);
         assert_eq!(taken["spec"]["holderIdentity"], "a");
-        assert_eq!(
-            candidate.object(Some(&lease("a", "x")), "n", at(0))["spec"]["leaseTransitions"],
-            3
-        );
+        assert_eq!(taken["spec"]["acquireTime"], "2027-01-15T08:00:00.000000Z");
+        let renewed = candidate.object(Some(&lease("a", "x")), at(0));
+        assert_eq!(renewed["spec"]["leaseTransitions"], 3);
+        assert_eq!(renewed["spec"]["acquireTime"], "then", "a renewal keeps it");
         let read = Lease::from_value(&taken);
         assert_eq!((read.holder.as_str(), read.seconds), ("a", Some(15)));
         assert_eq!(Lease::from_value(&json!({"spec": null})), Lease::default());

@@ -1,10 +1,8 @@
-//! The way to a cluster's API.
+//! A client from a kubeconfig.
 //!
 //! A kubeconfig is a secret, and the libraries that read one quote it where they fail: the YAML reader shows the
 //! lines around a mistake, a failed credential plugin all that it printed, a proxy its password. So whatever opens a
-//! kubeconfig or a connection does it here, and every failure goes through [`words`].
-
-mod words;
+//! kubeconfig or a connection does it here, and every failure goes through [`redacted_message`].
 
 use std::fs::{File, Metadata};
 use std::io::Read as _;
@@ -13,7 +11,7 @@ use std::time::Duration;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
-pub use words::words;
+use crate::error::redacted_message;
 
 /// No connection takes longer than this to come about.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -34,7 +32,7 @@ pub fn read(path: &Path) -> Result<Kubeconfig, String> {
             return Err(too_long());
         }
         // In any encoding, and with the files that it names beside it.
-        return Kubeconfig::read_from(path).map_err(|error| told(words(&error)));
+        return Kubeconfig::read_from(path).map_err(|error| told(redacted_message(&error)));
     }
     // A device has no end, and what comes through a pipe is there only once.
     let mut text = String::new();
@@ -51,7 +49,7 @@ pub fn read(path: &Path) -> Result<Kubeconfig, String> {
 /// # Errors
 /// A sentence with nothing of the text.
 pub fn parse(yaml: &str) -> Result<Kubeconfig, String> {
-    Kubeconfig::from_yaml(yaml).map_err(|error| words(&error))
+    Kubeconfig::from_yaml(yaml).map_err(|error| redacted_message(&error))
 }
 
 /// A client by a kubeconfig's current context.
@@ -61,7 +59,7 @@ pub fn parse(yaml: &str) -> Result<Kubeconfig, String> {
 pub async fn client(kubeconfig: Kubeconfig) -> Result<kube::Client, String> {
     let options = KubeConfigOptions::default();
     let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
-    by_config(config.map_err(|error| words(&error))?)
+    by_config(config.map_err(|error| redacted_message(&error))?)
 }
 
 /// A client by the file that was named.
@@ -91,7 +89,7 @@ pub async fn connect(path: Option<&Path>) -> Result<Connection, String> {
         Some(path) => {
             let kubeconfig = read(path)?;
             let config = kube::Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await;
-            let told = |error| format!("{}: {}", path.display(), words(&error));
+            let told = |error| format!("{}: {}", path.display(), redacted_message(&error));
             (config.map_err(told)?, Some(kubeconfig))
         }
         None => (usual_config().await?, Kubeconfig::read().ok()),
@@ -123,7 +121,12 @@ async fn usual_config() -> Result<kube::Config, String> {
     let by_file = kube::Config::from_kubeconfig(&KubeConfigOptions::default()).await;
     by_file.or_else(|outside| {
         kube::Config::incluster().map_err(|inside| {
-            format!("by {}: {}; as a pod: {}", usual_file(), words(&outside), words(&inside))
+            format!(
+                "by {}: {}; as a pod: {}",
+                usual_file(),
+                redacted_message(&outside),
+                redacted_message(&inside)
+            )
         })
     })
 }
@@ -144,7 +147,7 @@ fn by_config(mut config: kube::Config) -> Result<kube::Client, String> {
     }
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT);
-    kube::Client::try_from(config).map_err(|error| words(&error))
+    kube::Client::try_from(config).map_err(|error| redacted_message(&error))
 }
 
 #[cfg(test)]

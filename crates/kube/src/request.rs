@@ -1,7 +1,7 @@
 //! Requests to a Kubernetes API: one at a time, each with an end, judged by their status.
 //!
 //! Raw requests over [`kube::Client`] instead of its typed API: what is decided here depends on statuses and on
-//! members that may be absent, and nothing may be repeated behind the machine's back.
+//! members that may be absent, and nothing may be repeated unseen.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,21 +10,23 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
-use jiff::SignedDuration;
-use mooring_redact::drop_quoted_values;
+use mooring_redact::{Limit, foreign};
 use serde_json::Value;
+use thiserror::Error;
 
-use crate::effect::EffectResult;
-use crate::reading::Reading;
+use crate::error::redacted_message;
 
-/// No request takes longer. A lock counts as silent after 30 s, so a heartbeat must fit in twice.
-const REQUEST: Duration = Duration::from_secs(10);
+/// The timeout of a request, the wait for a token included. Not more than the time between the end of a Lease holder's
+/// writes and the end of the Lease, so that a write is over before the next holder begins.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a read is tried, with these pauses between.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(200), Duration::from_millis(800), Duration::from_secs(2)];
 /// Entries of one page, and pages of one list: 100,000 pods.
 const PAGE: usize = 500;
 const MOST_PAGES: usize = 200;
+/// Of a server's reason or message.
+const MAX_TEXT: Limit = Limit::Chars(400);
 
 /// Gives tokens for requests, such as those of Entra.
 pub trait TokenSource: Send + Sync {
@@ -32,10 +34,10 @@ pub trait TokenSource: Send + Sync {
     fn token(&self) -> BoxFuture<'_, Result<http::HeaderValue, String>>;
 }
 
-/// A Kubernetes API, and how its requests are signed.
+/// A client of a Kubernetes API, which may sign its requests.
 #[derive(Clone)]
-pub struct KubeApi {
-    client: kube::Client,
+pub struct Client {
+    transport: kube::Client,
     /// Gives a token for each request; none if the client signs by itself.
     signer: Option<Arc<dyn TokenSource>>,
     /// Lists are asked for their objects' metadata alone.
@@ -44,6 +46,7 @@ pub struct KubeApi {
     server: Option<String>,
     /// What may keep this machine from the server, by the cluster's own settings.
     obstacle: Option<Arc<str>>,
+    timeout: Duration,
     /// Set by the first response 401.
     signed_out: Arc<AtomicBool>,
 }
@@ -56,7 +59,7 @@ const METADATA_ONLY: &str =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json";
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     /// The body; null if it is not JSON.
     pub body: Value,
@@ -68,16 +71,17 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct Lost(pub String);
 
-impl KubeApi {
-    /// An API whose client signs by itself.
+impl Client {
+    /// A client that signs by itself.
     #[must_use]
     pub fn new(client: kube::Client) -> Self {
         Self {
-            client,
+            transport: client,
             signer: None,
             metadata_only: false,
             server: None,
             obstacle: None,
+            timeout: REQUEST_TIMEOUT,
             signed_out: Arc::default(),
         }
     }
@@ -95,6 +99,12 @@ impl KubeApi {
         Self { obstacle: obstacle.map(Arc::from), ..self }
     }
 
+    /// The same with another timeout of requests.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
     fn unreached(&self, Lost(why): Lost) -> Lost {
         match &self.obstacle {
             Some(obstacle) => Lost(format!("{why}; {obstacle}")),
@@ -107,7 +117,7 @@ impl KubeApi {
         self.server.as_deref()
     }
 
-    /// An API whose requests carry a token.
+    /// A client whose requests carry a token.
     #[must_use]
     pub fn signed(client: kube::Client, signer: Arc<dyn TokenSource>) -> Self {
         Self { signer: Some(signer), ..Self::new(client) }
@@ -124,22 +134,16 @@ impl KubeApi {
         self.signed_out.load(Ordering::Relaxed)
     }
 
-    /// One change, once, for what it came to.
-    pub async fn change(&self, method: Method, path: &str, body: &Value) -> EffectResult {
-        let deletes = method == Method::DELETE;
-        match judged(self.send(method, path, Some(body)).await) {
-            // What is not there is deleted.
-            EffectResult::Refused { status: 404, .. } if deletes => EffectResult::AlreadyDone,
-            result => result,
-        }
-    }
-
+    /// Sends a request, once.
+    ///
+    /// # Errors
+    /// No whole response came.
     pub async fn send(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Answer, Lost> {
+    ) -> Result<Response, Lost> {
         let mut request =
             Request::builder().method(&method).uri(path).header("user-agent", USER_AGENT);
         if body.is_some() {
@@ -156,12 +160,11 @@ impl KubeApi {
         let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let mut request =
             request.body(kube::client::Body::from(bytes)).map_err(|error| lost(&error))?;
-        // The token counts, too: whoever waits for it gives no sign of life meanwhile.
         let answer = async {
             if let Some(token) = self.token().await? {
                 request.headers_mut().insert(http::header::AUTHORIZATION, token);
             }
-            let response = self.client.send(request).await;
+            let response = self.transport.send(request).await;
             let response = response.map_err(|error| self.unreached(lost(&error)))?;
             let (head, body) = response.into_parts();
             if head.status == StatusCode::UNAUTHORIZED {
@@ -169,7 +172,7 @@ impl KubeApi {
             }
             let body = body.collect().await.map_err(|error| lost(&error))?.to_bytes();
             let retry_after = head.headers.get("retry-after");
-            Ok(Answer {
+            Ok(Response {
                 status: head.status.as_u16(),
                 body: serde_json::from_slice(&body).unwrap_or_default(),
                 retry_after: retry_after
@@ -177,9 +180,11 @@ impl KubeApi {
                     .and_then(|value| value.trim().parse().ok()),
             })
         };
-        match tokio::time::timeout(REQUEST, answer).await {
+        match tokio::time::timeout(self.timeout, answer).await {
             Ok(answer) => answer,
-            Err(_) => Err(self.unreached(Lost(format!("no answer in {} s", REQUEST.as_secs())))),
+            Err(_) => {
+                Err(self.unreached(Lost(format!("no answer in {} s", self.timeout.as_secs()))))
+            }
         }
     }
 
@@ -191,7 +196,7 @@ impl KubeApi {
     }
 
     /// A read, tried again while the server is busy or away.
-    pub async fn get(&self, path: &str) -> Result<Answer, Lost> {
+    pub async fn get(&self, path: &str) -> Result<Response, Lost> {
         for pause in PAUSES {
             match self.send(Method::GET, path, None).await {
                 Ok(answer) if answer.status == 429 || answer.status >= 500 => {}
@@ -208,16 +213,13 @@ impl KubeApi {
         &self,
         path: &str,
         read: impl Fn(&Value) -> Option<Vec<T>>,
-    ) -> Reading<Vec<T>> {
+    ) -> Result<Vec<T>, RequestError> {
         let mut items = Vec::new();
         let mut follow = String::new();
         let mut restarted = false;
         let joint = if path.contains('?') { '&' } else { '?' };
         for _ in 0..MOST_PAGES {
-            let answer = match self.get(&format!("{path}{joint}limit={PAGE}{follow}")).await {
-                Ok(answer) => answer,
-                Err(Lost(why)) => return Reading::Failed(why),
-            };
+            let answer = self.get(&format!("{path}{joint}limit={PAGE}{follow}")).await?;
             // The pages so far are too old to be continued: once more from the beginning.
             if answer.status == 410 && !restarted {
                 restarted = true;
@@ -225,21 +227,18 @@ impl KubeApi {
                 follow.clear();
                 continue;
             }
-            match answer.reading(|body| read(body)) {
-                Reading::Known(page) => items.extend(page),
-                other => return other,
-            }
+            items.extend(answer.parse(|body| read(body))?);
             let token = answer.body.pointer("/metadata/continue").and_then(Value::as_str);
             match token.filter(|token| !token.is_empty()) {
                 Some(token) => follow = format!("&continue={}", escaped(token)),
-                None => return Reading::Known(items),
+                None => return Ok(items),
             }
         }
-        Reading::Failed(format!("the list has more than {MOST_PAGES} pages"))
+        Err(RequestError::new(None, format!("the list has more than {MOST_PAGES} pages")))
     }
 }
 
-impl Answer {
+impl Response {
     /// Returns true for a status of 2xx.
     pub fn is_success(&self) -> bool {
         StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())
@@ -249,39 +248,51 @@ impl Answer {
     pub fn refusal(&self) -> (String, String) {
         let text = |name: &str| {
             let text = self.body.get(name).and_then(Value::as_str).unwrap_or_default();
-            bounded(&drop_quoted_values(text))
+            foreign(text, MAX_TEXT)
         };
         let reason = text("reason");
         let reason = if reason.is_empty() { format!("HTTP {}", self.status) } else { reason };
         (reason, text("message"))
     }
 
-    /// What the answer means for a question.
-    pub fn reading<T>(&self, parse: impl FnOnce(&Value) -> Option<T>) -> Reading<T> {
-        match self.status {
-            200..=299 => parse(&self.body)
-                .map_or_else(|| Reading::Failed("unreadable answer".to_owned()), Reading::Known),
-            404 => Reading::NotFound,
-            401 | 403 => Reading::Denied(self.refusal().0),
-            _ => Reading::Failed(self.refusal().0),
+    /// Parses the body of a success.
+    ///
+    /// # Errors
+    /// The status, if it is not a success, or a body that does not parse.
+    pub fn parse<T>(&self, parse: impl FnOnce(&Value) -> Option<T>) -> Result<T, RequestError> {
+        if !self.is_success() {
+            let (reason, message) = self.refusal();
+            return Err(RequestError { status: Some(self.status), reason, message });
         }
+        parse(&self.body).ok_or_else(|| RequestError::new(None, "unreadable answer".to_owned()))
     }
 }
 
-/// What the answer to a change means.
-pub fn judged(answer: Result<Answer, Lost>) -> EffectResult {
-    match answer {
-        Ok(answer) if answer.is_success() => EffectResult::Done,
-        Ok(answer) => {
-            let (code, message) = answer.refusal();
-            let retry_after = answer.retry_after.map(SignedDuration::from_secs);
-            EffectResult::Refused { status: answer.status, code, message, retry_after }
-        }
-        Err(Lost(why)) => EffectResult::Unknown { why },
+/// A request that did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{reason}{}{message}", if message.is_empty() { "" } else { ": " })]
+pub struct RequestError {
+    /// The status; none without a usable response.
+    pub status: Option<u16>,
+    /// The server's reason, or why there is no usable response.
+    pub reason: String,
+    /// The server's message.
+    pub message: String,
+}
+
+impl RequestError {
+    fn new(status: Option<u16>, reason: String) -> Self {
+        Self { status, reason, message: String::new() }
     }
 }
 
-/// A continue token is base64 in practice, but nobody promises that.
+impl From<Lost> for RequestError {
+    fn from(Lost(why): Lost) -> Self {
+        Self::new(None, why)
+    }
+}
+
+/// A continue token is base64 in practice, but that is not documented.
 fn escaped(text: &str) -> String {
     use std::fmt::Write as _;
     text.bytes().fold(String::new(), |mut out, byte| {
@@ -295,16 +306,5 @@ fn escaped(text: &str) -> String {
 }
 
 fn lost(error: &(dyn std::error::Error + 'static)) -> Lost {
-    Lost(mooring_kubeconfig::words(error))
-}
-
-/// Foreign text for people: without control characters, and bounded.
-pub fn bounded(text: &str) -> String {
-    const MAX: usize = 400;
-    let mut bounded: String =
-        text.chars().filter(|character| !character.is_control()).take(MAX).collect();
-    if text.chars().count() > MAX {
-        bounded.push('…');
-    }
-    bounded
+    Lost(redacted_message(error))
 }
