@@ -6,7 +6,8 @@
 //! | `access`, `ways_in` | how the Kubernetes API is reached |
 //! | `adapter` | both services as the engine reads and changes them |
 //! | `capacity`, `rights` | what a temporary pool needs to be had, and what the caller may do |
-//! | `operator` | what a person asks for: detect, plan, apply, resume, status, abort |
+//! | `examine` | what is read before anything is changed: detect, plan, and what an unfinished run relies on |
+//! | `operator` | what a person asks for: apply, resume, status, abort |
 
 mod access;
 mod adapter;
@@ -14,9 +15,11 @@ mod answers;
 mod azure;
 mod capacity;
 mod cluster;
+mod examine;
 mod operator;
 mod rights;
 mod ways_in;
 
 pub use access::{Access, ApiUnavailable};
-pub use operator::{CommandResult, Examined, JournalStatus, LOCK_WAIT, Operator, Watcher, store};
+pub use examine::Examined;
+pub use operator::{CommandResult, JournalStatus, LOCK_WAIT, Operator, Watcher, store};
