@@ -3,6 +3,7 @@
 
 mod figures;
 mod links;
+mod map;
 mod page;
 mod pipelines;
 mod run;
