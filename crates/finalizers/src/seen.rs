@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::evidence::{Lease, OperatorEvent, WebhookState};
 use super::helm::{Made, Revision};
 use super::observation::{Binding, Controller, Definition, Namespace, Object};
-use super::profile::Profile;
 use mooring_workflow::Reading;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,52 +66,23 @@ pub struct Seen {
     pub namespace: Option<Reading<Namespace>>,
 }
 
-impl Seen {
-    /// What must still be asked before everything is known that a profile speaks of; whole objects are not part of it.
-    pub fn missing(&self, profile: &Profile) -> Option<Query> {
-        if !profile.groups.is_empty() {
-            let Some(definitions) = &self.definitions else { return Some(Query::Definitions) };
-            let ours = definitions.known().into_iter().flatten();
-            let unasked = ours
-                .filter(|one| profile.has_group(&one.group) && one.version.is_some())
-                .find(|one| !self.objects.contains_key(one.name()));
-            if let Some(definition) = unasked {
-                return Some(Query::Objects(Box::new(definition.clone())));
-            }
+impl View<Query, Answer> for Seen {
+    fn has(&self, query: &Query) -> bool {
+        match query {
+            Query::Definitions => self.definitions.is_some(),
+            Query::Objects(definition) => self.objects.contains_key(definition.name()),
+            Query::Whole(path) => self.whole.contains_key(path),
+            Query::Controllers => self.controllers.is_some(),
+            Query::Leases => self.leases.is_some(),
+            Query::Events => self.events.is_some(),
+            Query::Webhooks => self.webhooks.is_some(),
+            Query::Binding(name) => self.bindings.contains_key(name),
+            Query::Release => self.release.is_some(),
+            Query::Made => self.made.is_some(),
+            Query::Namespace => self.namespace.is_some(),
         }
-        if self.controllers.is_none() {
-            return Some(Query::Controllers);
-        }
-        if self.leases.is_none() {
-            return Some(Query::Leases);
-        }
-        if self.events.is_none() {
-            return Some(Query::Events);
-        }
-        if self.webhooks.is_none() {
-            return Some(Query::Webhooks);
-        }
-        let unasked =
-            profile.cluster_role_bindings.iter().find(|name| !self.bindings.contains_key(*name));
-        if let Some(name) = unasked {
-            return Some(Query::Binding(name.clone()));
-        }
-        if profile.release.is_some() {
-            if self.release.is_none() {
-                return Some(Query::Release);
-            }
-            if self.made.is_none() {
-                return Some(Query::Made);
-            }
-        }
-        if profile.namespace.is_some() && self.namespace.is_none() {
-            return Some(Query::Namespace);
-        }
-        None
     }
-}
 
-impl View<Answer> for Seen {
     fn take(&mut self, answer: Answer) {
         match answer {
             Answer::Definitions(reading) => self.definitions = Some(reading),

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::EffectResult;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::Owner;
 use mooring_workflow::workflow::{Context, Workflow};
+use mooring_workflow::{EffectResult, Unknown};
 use serde::{Deserialize, Serialize};
 
 use crate::effect::Effect;
@@ -50,6 +50,9 @@ impl Workflow for FinalizerRemoval {
     type Answer = Answer;
     type View = Seen;
 
+    /// A round for each object that changed since it was listed.
+    const MAX_ROUNDS: usize = 100_000;
+
     fn facts(_: &Session) -> Facts {
         Facts::default()
     }
@@ -68,11 +71,15 @@ impl Workflow for FinalizerRemoval {
         None
     }
 
+    fn poll(terms: &Terms) -> SignedDuration {
+        terms.settings.limits.poll
+    }
+
     fn queries(cx: &Context<'_, Self>) -> Vec<Query> {
         machine::queries(cx)
     }
 
-    fn decide(cx: &Context<'_, Self>) -> Decision {
+    fn decide(cx: &Context<'_, Self>) -> Result<Decision, Unknown<Self>> {
         machine::decide(cx)
     }
 }

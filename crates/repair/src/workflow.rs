@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::Unknown;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::Owner;
 use mooring_workflow::store::JournalPlace;
@@ -50,6 +51,8 @@ impl Workflow for PoolRepair {
     type Query = Query;
     type Answer = Answer;
     type View = Seen;
+
+    const MAX_ROUNDS: usize = 4;
 
     fn facts(session: &Session) -> Facts {
         Facts {
@@ -109,11 +112,15 @@ impl Workflow for PoolRepair {
         })
     }
 
+    fn poll(settings: &Settings) -> SignedDuration {
+        settings.limits.poll
+    }
+
     fn queries(cx: &Context<'_, Self>) -> Vec<Query> {
         machine::queries(cx)
     }
 
-    fn decide(cx: &Context<'_, Self>) -> Decision {
+    fn decide(cx: &Context<'_, Self>) -> Result<Decision, Unknown<Self>> {
         machine::decide(cx)
     }
 }

@@ -38,7 +38,7 @@ use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
 use mooring_repair::observation::{Answer, Query, Seen};
 use mooring_repair::plan;
 use mooring_repair::plan::{Document, Plan, Step};
-use mooring_repair::report::detect;
+use mooring_repair::report::{detect, queries};
 use mooring_repair::resume::{Consent, Footing, Fresh, Grant, authorize, footing};
 use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::Run;
@@ -203,12 +203,10 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
 fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
     let settings = settings();
     let mut seen = Seen::default();
-    let report = loop {
-        match detect(&seen, &settings, cloud.now) {
-            Ok(report) => break report,
-            Err(query) => seen.take(cloud.observe(&query)),
-        }
-    };
+    while let Some(query) = queries(&seen, &settings).iter().find(|query| !seen.has(query)) {
+        seen.take(cloud.observe(query));
+    }
+    let report = detect(&seen, &settings, cloud.now);
     let guards = report.detection.guards;
     if report.detection.verdict == Verdict::Healthy
         || guards.iter().any(|guard| guard.outcome == Outcome::Fail)

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Node, Pool, ScaleSet, Seen,
+    ActivityEvent, Answer, Cluster, Instance, Node, Pool, Query, ScaleSet, Seen,
 };
-use mooring_repair::report::detect;
+use mooring_repair::report::{detect, queries};
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::verdict::{Verdict, verdict};
 use mooring_workflow::Reading;
@@ -606,7 +606,7 @@ fn missing_cluster_is_never_healthy() {
         &fixture!("02_managed_cluster_get_404"),
         Cluster::read,
     )));
-    let report = detect(&seen, &settings(), now()).unwrap();
+    let report = detect(&seen, &settings(), now());
     assert!(report.greenfield);
     assert_eq!(report.exit_code(), 3);
     assert_eq!(report.detection.verdict, Verdict::Unknown);
@@ -614,12 +614,14 @@ fn missing_cluster_is_never_healthy() {
 
 #[test]
 fn detect_asks_for_what_it_needs_and_exits_as_documented() {
-    assert!(detect(&Seen::default(), &settings(), now()).is_err());
+    assert!(queries(&Seen::default(), &settings()).contains(&Query::Cluster));
     let mut seen = recorded();
     seen.nics.clear();
-    assert!(detect(&seen, &settings(), now()).is_err(), "the interfaces were not read");
+    let nics = Query::Nics("aks-system-20157742-vmss".into());
+    let unread = queries(&seen, &settings()).into_iter().filter(|query| !seen.has(query));
+    assert_eq!(unread.collect::<Vec<_>>(), [nics], "the interfaces were not read");
     seen.take(Answer::Nics("aks-system-20157742-vmss".into(), Reading::Denied("x".into())));
-    let report = detect(&seen, &settings(), now()).unwrap();
+    let report = detect(&seen, &settings(), now());
     assert_eq!(report.exit_code(), 1);
     assert_eq!(serde_json::to_value(&report).unwrap()["verdict"], "confirmed");
     assert!(report.table().contains("confirmed"));
@@ -628,7 +630,7 @@ fn detect_asks_for_what_it_needs_and_exits_as_documented() {
         &fixture!("17_activity_log_403"),
         ActivityEvent::read_list,
     )));
-    assert_eq!(detect(&seen, &settings(), now()).unwrap().exit_code(), 3);
+    assert_eq!(detect(&seen, &settings(), now()).exit_code(), 3);
 }
 
 /// What a recorded response means: its status decides, not the shape of its body.

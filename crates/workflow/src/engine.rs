@@ -3,15 +3,11 @@
 use jiff::Timestamp;
 use thiserror::Error;
 
+use crate::decision::{Decision, Stop, StopKind, Unknown};
 use crate::effect::Effect as _;
 use crate::journal::{Entry, JournalError, Phase, Record, Run, Session as _, follow};
-use crate::workflow::{
-    Context, Decision, Reason as _, Step as _, Stop, StopKind, View as _, Workflow,
-};
+use crate::workflow::{Context, Reason as _, Step as _, View as _, Workflow};
 use crate::world::{AppendError, World};
-
-/// Rounds of reads for one decision, after which the workflow is at fault: far more than a cluster has CRDs.
-const MAX_ROUNDS: u32 = 100_000;
 
 /// How a run stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +34,12 @@ pub enum RunError {
     /// There is no run.
     #[error("the journal holds no run")]
     NoRun,
-    /// The workflow asks for the same read again and again.
-    #[error("the same was read again and again; this is a defect")]
-    Stuck,
+    /// The workflow asks for more and more.
+    #[error("one decision needs too many reads; this is a defect")]
+    TooManyRounds,
+    /// The workflow depends on a read that it did not ask for.
+    #[error("{0} was not read; this is a defect")]
+    NotRead(String),
 }
 
 /// Drives the journal's last run until it stops. `records` is what the store holds, and its last record begins this session.
@@ -83,19 +82,40 @@ impl<W: Workflow> Engine<'_, W> {
 
     /// Completes the view and decides.
     async fn decide(&mut self, world: &mut impl World<W>) -> Result<Decision<W>, RunError> {
-        for _ in 0..MAX_ROUNDS {
+        for round in 0.. {
             if let Some(stop) = world.halted() {
                 return Ok(Decision::Stop(stop));
             }
-            let queries = W::queries(&self.context(world.now()));
-            if queries.is_empty() {
-                return Ok(W::decide(&self.context(world.now())));
+            // One time for both: what is due to the one is due to the other.
+            let cx = self.context(world.now());
+            let mut missing = W::queries(&cx);
+            missing.retain(|query| !self.view.has(query));
+            if missing.is_empty() {
+                return W::decide(&cx).or_else(|unknown| self.without(unknown, cx.now));
             }
-            for query in queries {
-                self.view.take(world.read(&query).await);
+            if round == W::MAX_ROUNDS {
+                break;
+            }
+            for query in missing {
+                // Another query of the round may be the same.
+                if !self.view.has(&query) {
+                    self.view.take(world.read(&query).await);
+                }
             }
         }
-        Err(RunError::Stuck)
+        Err(RunError::TooManyRounds)
+    }
+
+    /// Decides what to do about something that could not be read.
+    fn without(&self, unknown: Unknown<W>, now: Timestamp) -> Result<Decision<W>, RunError> {
+        match unknown {
+            Unknown::NotRead(query) => Err(RunError::NotRead(format!("{query:?}"))),
+            Unknown::Failed(why) => {
+                let until = now.checked_add(W::poll(self.terms)).unwrap_or(Timestamp::MAX);
+                Ok(Decision::Wait { until, why })
+            }
+            Unknown::Denied(reason, message) => Ok(Decision::resumable(reason, message)),
+        }
     }
 
     /// Applies what holds for every decision. Waiting and beginning something new end at the deadline and when the run is

@@ -2,7 +2,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`workflow`] | what a workflow consists of: steps, effects, facts, and the function that decides |
+//! | [`workflow`], [`decision`] | what a workflow consists of: steps, effects, facts, what to read and what to do next |
 //! | [`reading`], [`check`], [`effect`] | what was read, what must hold, what is changed |
 //! | [`approval`], [`canonical`] | the hash of a plan, and what approves it |
 //! | [`journal`] | records, their chain of hashes, and the run that they describe |
@@ -18,6 +18,7 @@ pub mod approval;
 pub mod canonical;
 pub mod check;
 pub mod command;
+pub mod decision;
 pub mod effect;
 pub mod engine;
 pub mod flowchart;
@@ -36,8 +37,9 @@ pub mod workflow;
 pub mod world;
 
 pub use check::{CheckResult, Outcome};
+pub use decision::{Decision, Halt, Stop, StopKind, Unknown};
 pub use effect::{Authority, Effect, EffectResult, Refusal};
 pub use engine::{RunError, RunOutcome, run};
 pub use journal::{Attempt, Entry, Phase, Record, Run, Session};
 pub use reading::Reading;
-pub use workflow::{Context, Decision, Document, Step, Stop, StopKind, Workflow};
+pub use workflow::{Context, Document, Step, Workflow};

@@ -6,10 +6,11 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{Mutex, watch};
 
+use crate::decision::{Decision, Stop};
 use crate::effect::EffectResult;
 use crate::journal::{Content, Entry, Record, Run};
 use crate::store::{Store, StoreError};
-use crate::workflow::{Decision, Stop, Workflow};
+use crate::workflow::Workflow;
 use crate::world::{AppendError, World};
 
 /// Between two heartbeats. A lock is free after 30 s without one, so that several may be lost.

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::decision::{Decision, Unknown};
 use crate::effect::Effect;
 use crate::journal::{Entry, Run, Session};
 
@@ -39,7 +40,10 @@ pub trait Workflow: Clone + PartialEq + Debug + Sized + 'static {
     /// The result of a read.
     type Answer;
     /// The results of the reads since the last change.
-    type View: View<Self::Answer>;
+    type View: View<Self::Query, Self::Answer>;
+
+    /// Rounds of reads for one decision, after which the workflow is at fault.
+    const MAX_ROUNDS: usize;
 
     /// Returns the facts of a run that begins with this session.
     fn facts(session: &Self::Session) -> Self::Facts;
@@ -53,11 +57,14 @@ pub trait Workflow: Clone + PartialEq + Debug + Sized + 'static {
     /// Returns how long a step may wait; none if it ends its waits itself.
     fn step_limit(terms: &Self::Terms, step: Option<Self::Step>) -> Option<SignedDuration>;
 
-    /// Returns what to read next; empty when the view is complete.
+    /// Returns how long to wait for what could not be read.
+    fn poll(terms: &Self::Terms) -> SignedDuration;
+
+    /// Returns what the decision depends on, as far as the view shows it: the view is complete when it has all of it.
     fn queries(cx: &Context<'_, Self>) -> Vec<Self::Query>;
 
-    /// Decides what to do next, by a view that is complete.
-    fn decide(cx: &Context<'_, Self>) -> Decision<Self>;
+    /// Decides what to do next, by a view that is complete. An error is only what could not be read.
+    fn decide(cx: &Context<'_, Self>) -> Result<Decision<Self>, Unknown<Self>>;
 }
 
 /// A step of a workflow.
@@ -96,7 +103,10 @@ pub trait Reason: Document + Copy {
 }
 
 /// The results of the reads since the last change.
-pub trait View<A>: Default {
+pub trait View<Q, A>: Default {
+    /// Returns true if the query was made, whatever its result.
+    fn has(&self, query: &Q) -> bool;
+
     /// Takes a result in.
     fn take(&mut self, answer: A);
 
@@ -117,53 +127,4 @@ pub struct Context<'a, W: Workflow> {
     /// The last record before the first read of the view: effects after it are not in the view.
     pub view_seq: u64,
     pub now: Timestamp,
-}
-
-/// What to do next.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Decision<W: Workflow> {
-    /// The step reached its goal; the texts are evidence for the journal.
-    Done(Vec<String>),
-    Record(Box<W::Fact>),
-    /// Make a change: write the intent, make it, write the result.
-    Apply(Box<W::Effect>),
-    /// Do nothing before this time.
-    Wait {
-        /// When to read again.
-        until: Timestamp,
-        /// What is waited for.
-        why: String,
-    },
-    /// Forget the view and read again.
-    Refresh,
-    Finish(W::Finish, Vec<W::Leftover>),
-    /// The run stops before its end.
-    Stop(Stop<W>),
-}
-
-/// A stop before the end.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Stop<W: Workflow> {
-    /// Whether the run can be continued.
-    pub kind: StopKind<W>,
-    /// The reason, for programs.
-    pub reason: W::Reason,
-    /// The reason, for people.
-    pub message: String,
-}
-
-/// Whether a stopped run can be continued.
-#[derive(Debug, Clone, PartialEq)]
-pub enum StopKind<W: Workflow> {
-    /// `resume` continues it.
-    Resumable,
-    /// It is over, and nothing was changed that must be continued.
-    Finished(W::Finish, Vec<W::Leftover>),
-}
-
-impl<W: Workflow> Decision<W> {
-    /// A stop that can be resumed.
-    pub fn resumable(reason: W::Reason, message: impl Into<String>) -> Self {
-        Self::Stop(Stop { kind: StopKind::Resumable, reason, message: message.into() })
-    }
 }

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use thiserror::Error;
 
+use crate::decision::{Decision, Stop};
 use crate::effect::EffectResult;
 use crate::journal::{Entry, Record, Run};
-use crate::workflow::{Decision, Stop, Workflow};
+use crate::workflow::Workflow;
 
 /// Why a record could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

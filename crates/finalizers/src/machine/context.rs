@@ -1,17 +1,16 @@
-//! Questions of a step, each of which ends in an answer or in what must be done first.
+//! What a step may know, and what it may do about it.
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Effect as _;
 use mooring_workflow::retry::{Retry, RetryPolicy};
 
-use super::Action;
 use crate::effect::{Effect, why_not};
 use crate::observation::{Controller, Definition, Object};
 use crate::profile::Profile;
 use crate::seen::{Query, Seen};
 use crate::target::Target;
 use crate::terms::Terms;
-use crate::workflow::Run;
+use crate::workflow::{Decision, FinalizerRemoval, Reason, Run};
 use mooring_workflow::Reading;
 
 /// How often one effect is tried before the object is left as it is.
@@ -30,8 +29,15 @@ pub(crate) struct Context<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// A step's progress: how its end was seen, or what to do next.
-pub(crate) type Progress = Result<Vec<String>, Action>;
+pub(crate) type Halt = mooring_workflow::Halt<FinalizerRemoval>;
+pub(crate) type Unknown = mooring_workflow::Unknown<FinalizerRemoval>;
+/// A step's progress: how its end was seen, or what keeps it from its end.
+pub(crate) type Progress = Result<Vec<String>, Halt>;
+
+/// Stops the run where it can be resumed.
+pub(crate) fn stop(reason: Reason, message: impl Into<String>) -> Halt {
+    Decision::resumable(reason, message).into()
+}
 
 /// The objects of all definitions, and those that cannot be told.
 pub(crate) struct Objects<'a> {
@@ -51,12 +57,19 @@ enum Standing {
 }
 
 impl<'a> Context<'a> {
+    pub(super) fn new(cx: &mooring_workflow::Context<'a, FinalizerRemoval>) -> Self {
+        let &mooring_workflow::Context { terms, run, view, view_seq, now } = cx;
+        Self { terms, state: run, seen: view, view_seq, now }
+    }
+
     pub(crate) fn profile(&self) -> &'a Profile {
         &self.terms.settings.profile
     }
 
-    pub(crate) fn wait(&self, why: String) -> Action {
-        Action::Wait { until: after(self.now, self.terms.settings.limits.poll), why }
+    pub(crate) fn wait(&self, why: String) -> Halt {
+        let poll = self.terms.settings.limits.poll;
+        let until = self.now.checked_add(poll).unwrap_or(Timestamp::MAX);
+        Decision::Wait { until, why }.into()
     }
 
     /// Whether the step has waited long enough for what does not depend on us.
@@ -68,26 +81,25 @@ impl<'a> Context<'a> {
         self.now.duration_since(self.state.step_since()) >= limit
     }
 
-    /// A reading, or the question; one that failed is asked again until the step has lasted long enough. What stays
-    /// unknown is told as why.
+    /// A reading; one that failed is unknown until the step has lasted long enough. What stays unknown is returned as why.
     pub(crate) fn read<T>(
         &self,
         reading: Option<&'a Reading<T>>,
         query: Query,
-    ) -> Result<Result<Option<&'a T>, String>, Action> {
+    ) -> Result<Result<Option<&'a T>, String>, Unknown> {
         match reading {
-            None => Err(Action::Observe(query)),
+            None => Err(Unknown::NotRead(query)),
             Some(Reading::Known(value)) => Ok(Ok(Some(value))),
             Some(Reading::NotFound) => Ok(Ok(None)),
             Some(Reading::Failed(why)) if !self.expired() => {
-                Err(self.wait(format!("{} ({why})", about(&query))))
+                Err(Unknown::Failed(format!("{} ({why})", about(&query))))
             }
             Some(missing) => Ok(Err(unreadable(&query, missing))),
         }
     }
 
     /// The definitions of the profile; else why they are not known.
-    pub(crate) fn definitions(&self) -> Result<Result<Vec<&'a Definition>, String>, Action> {
+    pub(crate) fn definitions(&self) -> Result<Result<Vec<&'a Definition>, String>, Unknown> {
         if self.profile().groups.is_empty() {
             return Ok(Ok(Vec::new()));
         }
@@ -99,7 +111,7 @@ impl<'a> Context<'a> {
     }
 
     /// The objects of the profile's definitions. What is unknown of one hides nothing of the others.
-    pub(crate) fn objects(&self) -> Result<Objects<'a>, Action> {
+    pub(crate) fn objects(&self) -> Result<Objects<'a>, Unknown> {
         let mut objects = Objects { known: Vec::new(), unknown: Vec::new() };
         for definition in self.definitions()?.unwrap_or_default() {
             if definition.version.is_none() {
@@ -115,7 +127,7 @@ impl<'a> Context<'a> {
         Ok(objects)
     }
 
-    pub(crate) fn controllers(&self) -> Result<Result<Vec<&'a Controller>, String>, Action> {
+    pub(crate) fn controllers(&self) -> Result<Result<Vec<&'a Controller>, String>, Unknown> {
         let found = self.read(self.seen.controllers.as_ref(), Query::Controllers)?;
         Ok(found.map(|all| all.into_iter().flatten().collect()))
     }
@@ -125,14 +137,12 @@ impl<'a> Context<'a> {
     pub(crate) fn work(
         &self,
         effects: impl IntoIterator<Item = Effect>,
-    ) -> Result<Vec<(Target, String)>, Action> {
+    ) -> Result<Vec<(Target, String)>, Halt> {
         let (mut handled, mut soonest) = (false, None::<(Timestamp, String)>);
         let mut never = Vec::new();
         for effect in effects {
             match self.standing(&effect) {
-                Standing::Act => {
-                    return Err(Action::Effect(Box::new(effect)));
-                }
+                Standing::Act => return Err(Decision::Apply(Box::new(effect)).into()),
                 Standing::Handled => handled = true,
                 Standing::Later(until) => {
                     if soonest.as_ref().is_none_or(|(first, _)| until < *first) {
@@ -143,10 +153,10 @@ impl<'a> Context<'a> {
             }
         }
         if handled {
-            return Err(Action::LookAgain);
+            return Err(Decision::Refresh.into());
         }
         match soonest {
-            Some((until, why)) => Err(Action::Wait { until, why }),
+            Some((until, why)) => Err(Decision::Wait { until, why }.into()),
             None => Ok(never),
         }
     }
@@ -154,6 +164,11 @@ impl<'a> Context<'a> {
     /// Whether something was acted upon since the look, so that the look says nothing of it any more.
     pub(crate) fn is_handled(&self, key: &str) -> bool {
         self.state.attempts.get(key).is_some_and(|attempt| attempt.seq > self.view_seq)
+    }
+
+    /// Returns true if the effect can be made now.
+    pub(crate) fn is_due(&self, effect: &Effect) -> bool {
+        matches!(self.standing(effect), Standing::Act)
     }
 
     fn standing(&self, effect: &Effect) -> Standing {
@@ -184,10 +199,6 @@ impl<'a> Context<'a> {
             })),
         }
     }
-}
-
-fn after(from: Timestamp, pause: SignedDuration) -> Timestamp {
-    from.checked_add(pause).unwrap_or(Timestamp::MAX)
 }
 
 /// Why an object that was found later is left.

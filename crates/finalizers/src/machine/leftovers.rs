@@ -1,7 +1,6 @@
 //! What is left at the end, and why.
 
-use super::Action;
-use super::context::{Context, NOT_PLANNED};
+use super::context::{Context, NOT_PLANNED, Unknown};
 use super::objects::spared_key;
 use super::others::removable;
 use crate::effect::{Effect, why_not};
@@ -12,7 +11,7 @@ use crate::workflow::Leftover;
 use crate::workflow::RemovalRun as _;
 
 /// Looks at everything once more. What could not be read counts as left.
-pub(super) fn leftovers(cx: &Context<'_>) -> Result<Vec<Leftover>, Action> {
+pub(super) fn leftovers(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {
     let mut left = Vec::new();
     let unknown = |resource: &str, name: &str, why: String| Leftover {
         resource: resource.to_owned(),
@@ -75,7 +74,7 @@ pub(super) fn leftovers(cx: &Context<'_>) -> Result<Vec<Leftover>, Action> {
     Ok(left)
 }
 
-fn of_release(cx: &Context<'_>, left: &mut Vec<Leftover>) -> Result<(), Action> {
+fn of_release(cx: &Context<'_>, left: &mut Vec<Leftover>) -> Result<(), Unknown> {
     let Some(release) = &cx.profile().release else { return Ok(()) };
     let revisions = match cx.read(cx.seen.release.as_ref(), Query::Release)? {
         Ok(revisions) => revisions.map(Vec::as_slice).unwrap_or_default(),

@@ -3,14 +3,13 @@
 use crate::workflow::RemovalRun as _;
 use std::collections::BTreeSet;
 
-use super::Action;
-use super::context::{Context, Objects, Progress};
+use super::context::{Context, Halt, Objects, Progress, Unknown, unreadable};
 use crate::backup::Backup;
 use crate::checks::operator_stopped;
 use crate::effect::Effect;
 use crate::observation::Object;
 use crate::seen::Query;
-use crate::workflow::Fact;
+use crate::workflow::{Decision, Fact};
 use mooring_workflow::Reading;
 
 /// How often an object may come back before it is left to whoever makes it.
@@ -73,11 +72,11 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
     operator_stopped(cx)?;
     let (mut later, mut stuck) = (None, BTreeSet::new());
     let mut attempt = |effects: Vec<Effect>| match cx.work(effects) {
-        Err(action @ Action::Effect(_)) => Err(action),
+        Err(halt @ Halt::Decision(Decision::Apply(_))) => Err(halt),
         // What must wait does not keep the others waiting.
-        Err(action) => {
-            if later.is_none() || action == Action::LookAgain {
-                later = Some(action);
+        Err(halt) => {
+            if later.is_none() || halt == Decision::Refresh.into() {
+                later = Some(halt);
             }
             Ok(())
         }
@@ -94,15 +93,16 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
     for object in objects.known.iter().filter(|object| object.deleting) {
         match removal(cx, object)? {
             Removal::Wanted(effect) => attempt(vec![*effect])?,
+            Removal::Unread(query) => return Err(Unknown::NotRead(query).into()),
             Removal::Handled => handled = true,
             Removal::None => {}
         }
     }
     if handled {
-        return Err(Action::LookAgain);
+        return Err(Decision::Refresh.into());
     }
-    if let Some(action) = later {
-        return Err(action);
+    if let Some(halt) = later {
+        return Err(halt);
     }
     let hopeless = |object: &&&Object| {
         (!object.deleting && !deletable.contains(&object.target.uid))
@@ -120,6 +120,8 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
 /// What can be done about an object's finalizers.
 enum Removal {
     Wanted(Box<Effect>),
+    /// The whole object must be read first.
+    Unread(Query),
     /// It was done since the look.
     Handled,
     None,
@@ -142,7 +144,7 @@ fn refused_for_good(cx: &Context<'_>, object: &Object) -> bool {
 }
 
 /// The removal of an object's listed finalizers, from the whole object as it is now.
-fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Action> {
+fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Halt> {
     let listed = |finalizer: &String| cx.profile().lists(finalizer);
     if !object.finalizers.iter().any(listed)
         || cx.state.facts.spared.contains_key(&spared_key(object))
@@ -157,12 +159,12 @@ fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Action> {
     }
     let path = &object.target.path;
     let whole = match cx.seen.whole.get(path) {
-        None => return Err(Action::Observe(Query::Whole(path.clone()))),
+        None => return Ok(Removal::Unread(Query::Whole(path.clone()))),
         Some(Reading::Known(whole)) => whole,
         // Gone meanwhile, or it will show at the next look.
         Some(Reading::NotFound | Reading::Failed(_)) => return Ok(Removal::None),
         Some(denied) => {
-            let why = super::context::unreadable(&Query::Whole(path.clone()), denied);
+            let why = unreadable(&Query::Whole(path.clone()), denied);
             return Err(spare(object, why));
         }
     };
@@ -192,8 +194,24 @@ fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Action> {
     }
 }
 
-fn spare(object: &Object, why: String) -> Action {
-    Action::Record(Fact::Spared { key: spared_key(object), why })
+fn spare(object: &Object, why: String) -> Halt {
+    Decision::Record(Box::new(Fact::Spared { key: spared_key(object), why })).into()
+}
+
+/// The whole object whose finalizers can be removed next, if nothing else is to be done first.
+pub(super) fn next_whole(cx: &Context<'_>, objects: &Objects<'_>) -> Option<Query> {
+    if deletions(cx, objects, MOST_RETURNS).iter().any(|effect| cx.is_due(effect)) {
+        return None;
+    }
+    for object in objects.known.iter().filter(|object| object.deleting) {
+        match removal(cx, object) {
+            Ok(Removal::Unread(query)) => return Some(query),
+            Ok(Removal::Wanted(effect)) if cx.is_due(&effect) => return None,
+            Ok(_) => {}
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 /// A definition goes only if it is known that nothing is left of it: otherwise it would hang half deleted, and with it

@@ -1,7 +1,6 @@
 //! What stands around the custom resources: the operator, its bindings, its release and its namespace.
 
-use super::Action;
-use super::context::{Context, Progress};
+use super::context::{Context, Progress, stop};
 use crate::effect::Effect;
 use crate::helm::{Made, Revision};
 use crate::observation::Controller;
@@ -22,13 +21,13 @@ pub(super) fn scale_down(cx: &Context<'_>) -> Progress {
     }
     if !cx.terms.settings.scale_down {
         let message = format!("the operator runs ({})", running[0].target);
-        return Err(Action::Stop { reason: Reason::OperatorRuns, message });
+        return Err(stop(Reason::OperatorRuns, message));
     }
     let covered = |one: &&&Controller| one.is_scalable() && cx.terms.covers(&one.target);
     if let Some(other) = running.iter().find(|one| !covered(one)) {
         let message =
             format!("the operator runs ({}), and cannot be scaled down there", other.target);
-        return Err(Action::Stop { reason: Reason::OperatorRuns, message });
+        return Err(stop(Reason::OperatorRuns, message));
     }
     let wanted = running.iter().filter(|controller| controller.wanted > 0);
     let effects = wanted.map(|controller| Effect::ScaleDown {
@@ -38,11 +37,11 @@ pub(super) fn scale_down(cx: &Context<'_>) -> Progress {
     let never = cx.work(effects)?;
     if let Some((target, why)) = never.first() {
         let message = format!("{target} cannot be scaled down: {why}");
-        return Err(Action::Stop { reason: Reason::OperatorRuns, message });
+        return Err(stop(Reason::OperatorRuns, message));
     }
     if cx.expired() {
         let message = format!("the pods of {} do not end", running[0].target);
-        return Err(Action::Stop { reason: Reason::OperatorRuns, message });
+        return Err(stop(Reason::OperatorRuns, message));
     }
     Err(cx.wait("for the operator's pods to end".to_owned()))
 }

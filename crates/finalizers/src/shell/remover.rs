@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use super::api::Cluster;
 use super::begin::{self, BeginError, begin};
 use crate::effect::Effect;
+use crate::machine::reads;
 use crate::plan::{self, Plan};
 use crate::seen::{Answer, Query, Seen};
 use crate::settings::Settings;
@@ -63,7 +64,9 @@ impl Remover {
     /// Looks, and plans; changes nothing. A run of the plan may begin until `expires`.
     pub async fn plan(&self, expires: Timestamp) -> Result<Plan, SignedOut> {
         let mut seen = Seen::default();
-        while let Some(query) = seen.missing(&self.settings.profile) {
+        loop {
+            let mut queries = reads::everything(&seen, &self.settings.profile).into_iter();
+            let Some(query) = queries.find(|query| !seen.has(query)) else { break };
             seen.take(self.cluster.observe(&query).await);
             if self.is_signed_out() {
                 return Err(SignedOut);

@@ -6,18 +6,17 @@ use serde_json::Value;
 
 use super::{FAILING_WRITES, POOL_STATE, ago, recovered};
 use crate::effects::Effect;
-use crate::machine::{Action, Context, settle};
+use crate::machine::{Context, Halt, Unknown, reads, resumable, settle};
 use crate::observation::Pool;
 use crate::plan::Step;
 use crate::sanitise;
-use crate::workflow::{Attempt, Reason, RepairRun as _};
+use crate::workflow::{Attempt, Reason, RepairRun as _, Run};
 
 /// The pool is the one of the plan, unedited, or was deleted by this run. The journal may be old, or an old copy.
-pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Action> {
+pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.state.pool();
     let Some(pool) = context.pool(name)? else { return gone_by_us(context) };
-    let changed =
-        |how: &str| Err(Action::resumable(Reason::PoolChanged, format!("pool {name} {how}")));
+    let changed = |how: &str| Err(resumable(Reason::PoolChanged, format!("pool {name} {how}")));
     if context.on_another_set()? {
         return changed("is on another scale set than in the snapshot; abort, and look anew");
     }
@@ -30,7 +29,7 @@ pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Action> {
 }
 
 /// The pool did not come back by itself.
-pub(super) fn did_not_recover(context: &Context<'_>) -> Result<(), Action> {
+pub(super) fn did_not_recover(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.state.pool();
     if context.pool(name)?.is_none_or(|pool| pool.state() != "Succeeded") {
         return Ok(());
@@ -39,11 +38,11 @@ pub(super) fn did_not_recover(context: &Context<'_>) -> Result<(), Action> {
         "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
          `resume --override {POOL_STATE}=REASON` rebuilds the pool all the same"
     );
-    Err(Action::resumable(Reason::GuardRefused, message))
+    Err(resumable(Reason::GuardRefused, message))
 }
 
 /// No write of the pool's scale set succeeded. What cannot be read now is waited for.
-pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Action> {
+pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.state.pool();
     if context.pool(name)?.is_none() {
         return Ok(());
@@ -52,7 +51,7 @@ pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Action> {
         return Err(context.wait(format!("for the scale set of pool {name}")));
     };
     context.events()?;
-    context.direct_evidence()?;
+    context.ensure_read(reads::writes(context))?;
     match recovered(context.seen, context.settings, context.now) {
         None => Ok(()),
         Some(at) => {
@@ -62,26 +61,33 @@ pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Action> {
                 set.name,
                 ago(at, context.now)
             );
-            Err(Action::resumable(Reason::GuardRefused, message))
+            Err(resumable(Reason::GuardRefused, message))
         }
     }
 }
 
 /// All checks of the verdict hold at this moment: the run may have waited for hours.
-pub(super) fn wedged(context: &Context<'_>) -> Result<(), Action> {
+pub(super) fn wedged(context: &Context<'_>) -> Result<(), Halt> {
     settle::judged(context, None).map(drop)
 }
 
 /// The pool that takes the pods has its nodes, at this moment.
-pub(super) fn replacement_ready(context: &Context<'_>) -> Result<(), Action> {
-    let temporary = context.state.temporary();
-    let is_temporary_emptied = context.state.step().is_none_or(|step| step > Step::VerifyCure);
-    let replacement = if is_temporary_emptied { context.state.pool() } else { &temporary };
-    enough_nodes(context, replacement).map(drop)
+pub(super) fn replacement_ready(context: &Context<'_>) -> Result<(), Halt> {
+    enough_nodes(context, &replacement(context.state)).map(drop)
+}
+
+/// The pool that takes the pods: the temporary one until the pool is rebuilt.
+pub(crate) fn replacement(run: &Run) -> String {
+    if is_rebuilt(run) { run.pool().to_owned() } else { run.temporary() }
+}
+
+/// True once the pool is verified, and the temporary one is emptied.
+pub(super) fn is_rebuilt(run: &Run) -> bool {
+    run.step().is_none_or(|step| step > Step::VerifyCure)
 }
 
 /// The pool is gone because this run deleted it, or an operator says that it shall come back all the same.
-pub(crate) fn gone_by_us(context: &Context<'_>) -> Result<(), Action> {
+pub(crate) fn gone_by_us(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.state.pool();
     if context.state.deletion().is_some() || context.settings.overrides.contains_key(POOL_STATE) {
         return Ok(());
@@ -113,7 +119,7 @@ fn edited(snapshot: &Value, pool: &Pool) -> bool {
 }
 
 /// The pool of the snapshot's name on another scale set, if it is not of this run's making.
-pub(crate) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Action> {
+pub(crate) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Unknown> {
     let name = context.state.pool();
     let Some(pool) = context.pool(name)? else { return Ok(None) };
     let ours =
@@ -122,7 +128,7 @@ pub(crate) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a P
 }
 
 /// A pool has the nodes that carry the load, at this very moment.
-pub(crate) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, Action> {
+pub(crate) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, Halt> {
     let wanted = wanted(context, pool)?;
     let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
     if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
@@ -135,7 +141,7 @@ pub(crate) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, 
 }
 
 /// How many nodes one of the two pools must have to carry the load.
-pub(crate) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
+pub(crate) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Halt> {
     let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
     if name != context.state.pool() {
         return Ok(pool.count().unwrap_or(1).max(1));
@@ -154,7 +160,7 @@ pub(crate) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Action> {
 pub(crate) const LATE: SignedDuration = SignedDuration::from_mins(2);
 
 /// What to do about a pool that this run made and that is not there.
-pub(crate) fn gone(context: &Context<'_>, name: &str) -> Action {
+pub(crate) fn gone(context: &Context<'_>, name: &str) -> Halt {
     missing(context, name, || {
         if name == context.state.pool() {
             format!(
@@ -169,16 +175,16 @@ pub(crate) fn gone(context: &Context<'_>, name: &str) -> Action {
 }
 
 /// Waits for a pool that is not there, until it is too late to be an old answer.
-fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> Action {
+fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> Halt {
     if context.now.duration_since(context.state.step_since()) < LATE {
         return context.wait(format!("for pool {name}, which is not there"));
     }
-    Action::resumable(Reason::PoolGone, told())
+    resumable(Reason::PoolGone, told())
 }
 
 /// The pool that was rebuilt is not the one of the plan: only then is the temporary pool not needed, whatever a journal
 /// says was done.
-pub(super) fn pool_recreated(context: &Context<'_>) -> Result<(), Action> {
+pub(super) fn pool_recreated(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.state.pool();
     if context.pool(name)?.is_none() {
         return Err(gone(context, name));

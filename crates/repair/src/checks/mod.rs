@@ -23,7 +23,9 @@ mod wedge;
 pub(crate) use capacity::Planning;
 pub use capacity::{Surroundings, subnets};
 pub use cluster::absent;
-pub(crate) use effect::{LATE, enough_nodes, gone, gone_by_us, made_by_somebody, wanted};
+pub(crate) use effect::{
+    LATE, enough_nodes, gone, gone_by_us, made_by_somebody, replacement, wanted,
+};
 pub use needs::{Actor, Need, needs, place, places_of_locks};
 pub use permissions::Rights;
 pub(crate) use storm::LOG_DELAY;
@@ -33,9 +35,8 @@ use jiff::Timestamp;
 use mooring_workflow::{CheckResult, Outcome, Phase, Reading};
 
 use crate::effects::Effect;
-use crate::machine::{Action, Context};
-use crate::observation::{Pool, Seen};
-use crate::plan::Step;
+use crate::machine::{Context, Halt, reads};
+use crate::observation::{Pool, Query, Seen};
 use crate::settings::Settings;
 use crate::workflow::{RepairRun as _, Run};
 
@@ -91,7 +92,8 @@ enum At {
 type Detect = fn(&Seen, &Settings, Timestamp) -> CheckResult;
 type Begin = fn(&Planning<'_>) -> CheckResult;
 type BeginIfNeeded = fn(&Planning<'_>) -> Option<CheckResult>;
-type Before = fn(&Context<'_>) -> Result<(), Action>;
+/// What is read, and what must hold right before an effect.
+type Before = (fn(&Context<'_>) -> Vec<Query>, fn(&Context<'_>) -> Result<(), Halt>);
 
 /// When a check is evaluated, and by what.
 #[derive(Clone, Copy)]
@@ -116,7 +118,7 @@ pub static CHECKS: [Check; 24] = [
         FAILING_WRITES,
         true,
         (Block, Block),
-        When::Detect(wedge::failing_writes, Some(effect::writes_still_fail)),
+        When::Detect(wedge::failing_writes, Some((reads::writes, effect::writes_still_fail))),
     ),
     row(CLUSTER_STATE, true, (Block, Block), When::Detect(cluster::cluster_state, None)),
     row(OTHER_POOLS, true, (Block, Block), When::Detect(cluster::other_pools, None)),
@@ -124,7 +126,7 @@ pub static CHECKS: [Check; 24] = [
         POOL_STATE,
         true,
         (Block, Block),
-        When::Detect(wedge::pool_state, Some(effect::did_not_recover)),
+        When::Detect(wedge::pool_state, Some((reads::pools, effect::did_not_recover))),
     ),
     row(QUOTA, true, (Block, Allow), When::Begin(capacity::quota)),
     row(SIZE, true, (Block, Allow), When::Begin(capacity::size)),
@@ -140,10 +142,25 @@ pub static CHECKS: [Check; 24] = [
     row(DENY_ASSIGNMENTS, true, (Block, Warn), When::Begin(permissions::deny_assignments)),
     row(TIME, false, (Warn, Allow), When::Begin(capacity::time)),
     row(TOLERATIONS, true, (Block, Allow), When::BeginIfNeeded(tolerations::tolerations)),
-    row(WEDGED, false, (Block, Block), When::Effect(effect::wedged)),
-    row(POOL_UNCHANGED, false, (Block, Block), When::Effect(effect::pool_unchanged)),
-    row(POOL_RECREATED, false, (Block, Block), When::Effect(effect::pool_recreated)),
-    row(REPLACEMENT_READY, false, (Block, Block), When::Effect(effect::replacement_ready)),
+    row(WEDGED, false, (Block, Block), When::Effect((reads::verdict, effect::wedged))),
+    row(
+        POOL_UNCHANGED,
+        false,
+        (Block, Block),
+        When::Effect((reads::pool_and_scale_set, effect::pool_unchanged)),
+    ),
+    row(
+        POOL_RECREATED,
+        false,
+        (Block, Block),
+        When::Effect((reads::pool_and_scale_set, effect::pool_recreated)),
+    ),
+    row(
+        REPLACEMENT_READY,
+        false,
+        (Block, Block),
+        When::Effect((reads::replacement, effect::replacement_ready)),
+    ),
     row(PLACEMENT, true, (Block, Block), When::Step),
     row(ADDRESSES, true, (Block, Block), When::Step),
     row(OTHER_OPERATION, true, (Block, Block), When::Step),
@@ -156,7 +173,6 @@ fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
     if run.phase == Phase::Aborting {
         return &[];
     }
-    let is_temporary_emptied = run.step().is_none_or(|step| step > Step::VerifyCure);
     match effect {
         Effect::AbortOperation { .. } => &[WEDGED],
         Effect::PutPool { pool, .. } if *pool != run.pool() => {
@@ -166,7 +182,7 @@ fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
         | Effect::Evict { .. }
         | Effect::DeletePod { .. }
         | Effect::DeletePool { .. }
-            if is_temporary_emptied =>
+            if effect::is_rebuilt(run) =>
         {
             &[POOL_RECREATED, REPLACEMENT_READY]
         }
@@ -182,21 +198,36 @@ fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
 }
 
 /// Evaluates what must hold right before an effect.
-pub(crate) fn ensure(context: &Context<'_>, effect: &Effect) -> Result<(), Action> {
+pub(crate) fn ensure(context: &Context<'_>, effect: &Effect) -> Result<(), Halt> {
     ensure_all(context, preconditions(effect, context.state))
 }
 
 /// Evaluates checks on live state, in their order, until one does not hold.
-pub(crate) fn ensure_all(context: &Context<'_>, ids: &[&str]) -> Result<(), Action> {
-    for check in ids.iter().filter_map(|id| find(id)) {
-        if check.overridable && context.settings.overrides.contains_key(check.id) {
-            continue;
-        }
-        if let When::Effect(before) | When::Detect(_, Some(before)) = check.when {
-            before(context)?;
+pub(crate) fn ensure_all(context: &Context<'_>, ids: &[&str]) -> Result<(), Halt> {
+    evaluated(context, ids).try_for_each(|(_, holds)| holds(context))
+}
+
+/// What must be read for that: no more than shows which check does not hold.
+pub(crate) fn reads(context: &Context<'_>, effect: &Effect) -> Vec<Query> {
+    let mut queries = Vec::new();
+    for (reads, holds) in evaluated(context, preconditions(effect, context.state)) {
+        queries.extend(reads(context));
+        if holds(context).is_err() {
+            break;
         }
     }
-    Ok(())
+    queries
+}
+
+fn evaluated(context: &Context<'_>, ids: &[&str]) -> impl Iterator<Item = Before> {
+    let overridden =
+        |check: &Check| check.overridable && context.settings.overrides.contains_key(check.id);
+    ids.iter().filter_map(|id| find(id)).filter(move |check| !overridden(check)).filter_map(
+        |check| match check.when {
+            When::Effect(before) | When::Detect(_, Some(before)) => Some(before),
+            _ => None,
+        },
+    )
 }
 
 fn find(id: &str) -> Option<&'static Check> {

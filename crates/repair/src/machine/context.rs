@@ -1,15 +1,15 @@
-//! Questions of a step, each of which ends in an answer or in what must be done first.
+//! What a step may know, and what it may do about it.
 
-use crate::checks::{self, ADDRESSES};
+use crate::checks::ADDRESSES;
 use crate::effects::explain_refusal;
 use crate::settings::{Settings, pointer};
-use crate::workflow::{RepairRun as _, Run};
+use crate::workflow::{Decision, Finish, PoolRepair, RepairRun as _, Run};
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Effect as _;
 use mooring_workflow::retry::{Retry, RetryPolicy};
+use mooring_workflow::workflow::View as _;
 use serde_json::Value;
 
-use super::action::Action;
 use crate::effects::Effect;
 use crate::names::{
     APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approval_tag,
@@ -36,84 +36,91 @@ pub(crate) struct Context<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// A step's progress: the proof that it is done, or what to do next.
-pub(crate) type Progress = Result<Vec<String>, Action>;
+pub(crate) type Halt = mooring_workflow::Halt<PoolRepair>;
+pub(crate) type Unknown = mooring_workflow::Unknown<PoolRepair>;
+/// A step's progress: the evidence that it is done, or what keeps it from being so.
+pub(crate) type Progress = Result<Vec<String>, Halt>;
+
+/// Returns the value of a reading.
+fn value<T>(reading: Option<&Reading<T>>, query: Query) -> Result<&T, Unknown> {
+    Err(match reading {
+        Some(Reading::Known(value)) => return Ok(value),
+        None => Unknown::NotRead(query),
+        Some(Reading::Denied(code)) => {
+            let message = format!("{} is not permitted ({code})", about(&query));
+            Unknown::Denied(Reason::NotPermitted, message)
+        }
+        Some(other) => {
+            let why = other.missing().unwrap_or_default();
+            Unknown::Failed(format!("while {} does not succeed: {why}", about(&query)))
+        }
+    })
+}
+
+/// Stops the run where it can be resumed.
+pub(crate) fn resumable(reason: Reason, message: impl Into<String>) -> Halt {
+    Decision::resumable(reason, message).into()
+}
 
 impl<'a> Context<'a> {
-    /// Unwraps a reading: asks for it if it was not read, and waits if it could not be.
-    fn answer<T>(&self, reading: Option<&'a Reading<T>>, query: Query) -> Result<&'a T, Action> {
-        match reading {
-            None => Err(Action::Observe(query)),
-            Some(Reading::Known(value)) => Ok(value),
-            Some(Reading::Denied(code)) => Err(Action::resumable(
-                Reason::NotPermitted,
-                format!("{} is not permitted ({code})", about(&query)),
-            )),
-            Some(other) => {
-                let why = other.missing().unwrap_or_default();
-                Err(self.wait(format!("while {} does not succeed: {why}", about(&query))))
-            }
-        }
+    pub(super) fn new(cx: &mooring_workflow::Context<'a, PoolRepair>) -> Self {
+        Self { state: cx.run, settings: cx.terms, seen: cx.view, now: cx.now }
     }
 
-    pub(crate) fn cluster(&self) -> Result<&'a Cluster, Action> {
-        self.answer(self.seen.cluster.as_ref(), Query::Cluster)
+    pub(crate) fn has_all(&self, queries: &[Query]) -> bool {
+        queries.iter().all(|query| self.seen.has(query))
     }
 
-    pub(crate) fn pools(&self) -> Result<&'a Vec<Pool>, Action> {
-        self.answer(self.seen.pools.as_ref(), Query::Pools)
+    /// These were read, whatever came of it.
+    pub(crate) fn ensure_read(&self, queries: Vec<Query>) -> Result<(), Unknown> {
+        let unread = queries.into_iter().find(|query| !self.seen.has(query));
+        unread.map_or(Ok(()), |query| Err(Unknown::NotRead(query)))
     }
 
-    pub(crate) fn pool(&self, name: &str) -> Result<Option<&'a Pool>, Action> {
+    pub(crate) fn cluster(&self) -> Result<&'a Cluster, Unknown> {
+        value(self.seen.cluster.as_ref(), Query::Cluster)
+    }
+
+    pub(crate) fn pools(&self) -> Result<&'a Vec<Pool>, Unknown> {
+        value(self.seen.pools.as_ref(), Query::Pools)
+    }
+
+    pub(crate) fn pool(&self, name: &str) -> Result<Option<&'a Pool>, Unknown> {
         Ok(self.pools()?.iter().find(|pool| pool.name == name))
     }
 
-    pub(crate) fn nodes_of(&self, pool: &str) -> Result<Vec<&'a Node>, Action> {
-        let nodes = self.answer(self.seen.nodes.as_ref(), Query::Nodes)?;
+    pub(crate) fn nodes_of(&self, pool: &str) -> Result<Vec<&'a Node>, Unknown> {
+        let nodes = value(self.seen.nodes.as_ref(), Query::Nodes)?;
         Ok(nodes.iter().filter(|node| node.pool.as_deref() == Some(pool)).collect())
     }
 
-    pub(crate) fn pods(&self) -> Result<&'a Vec<Pod>, Action> {
-        self.answer(self.seen.pods.as_ref(), Query::Pods)
+    pub(crate) fn pods(&self) -> Result<&'a Vec<Pod>, Unknown> {
+        value(self.seen.pods.as_ref(), Query::Pods)
     }
 
-    pub(crate) fn pdbs(&self) -> Result<&'a Vec<Pdb>, Action> {
-        self.answer(self.seen.pdbs.as_ref(), Query::Pdbs)
+    pub(crate) fn pdbs(&self) -> Result<&'a Vec<Pdb>, Unknown> {
+        value(self.seen.pdbs.as_ref(), Query::Pdbs)
     }
 
-    pub(crate) fn events(&self) -> Result<&'a Vec<ActivityEvent>, Action> {
-        self.answer(self.seen.events.as_ref(), Query::Events)
+    pub(crate) fn events(&self) -> Result<&'a Vec<ActivityEvent>, Unknown> {
+        value(self.seen.events.as_ref(), Query::Events)
     }
 
     /// The scale set that backs a pool now.
-    pub(crate) fn scale_set(&self, pool: &str) -> Result<Option<&'a ScaleSet>, Action> {
-        self.answer(self.seen.scale_sets.as_ref(), Query::ScaleSets)?;
+    pub(crate) fn scale_set(&self, pool: &str) -> Result<Option<&'a ScaleSet>, Unknown> {
+        value(self.seen.scale_sets.as_ref(), Query::ScaleSets)?;
         Ok(self.seen.scale_set_of(pool))
     }
 
-    /// Has the instances and interfaces of the pool's scale set read, whatever comes of it.
-    pub(crate) fn direct_evidence(&self) -> Result<(), Action> {
-        let Some(set) = self.scale_set(self.state.pool())? else { return Ok(()) };
-        for (read, query) in [
-            (self.seen.instances.contains_key(&set.name), Query::Instances(set.name.clone())),
-            (self.seen.nics.contains_key(&set.name), Query::Nics(set.name.clone())),
-        ] {
-            if !read {
-                return Err(Action::Observe(query));
-            }
-        }
-        Ok(())
-    }
-
     /// The interfaces of a scale set; none if they may not be read and an operator accepts that.
-    pub(crate) fn nics(&self, set: &ScaleSet) -> Result<Option<&'a Vec<Nic>>, Action> {
+    pub(crate) fn nics(&self, set: &ScaleSet) -> Result<Option<&'a Vec<Nic>>, Unknown> {
         let reading = self.seen.nics.get(&set.name);
         if matches!(reading, Some(Reading::Denied(_)))
             && self.settings.overrides.contains_key(ADDRESSES)
         {
             return Ok(None);
         }
-        self.answer(reading, Query::Nics(set.name.clone())).map(Some)
+        value(reading, Query::Nics(set.name.clone())).map(Some)
     }
 
     /// The plan in force, with the pool as it was.
@@ -122,28 +129,36 @@ impl<'a> Context<'a> {
     }
 
     /// True if the pool is on another scale set than in the plan.
-    pub(crate) fn on_another_set(&self) -> Result<bool, Action> {
+    pub(crate) fn on_another_set(&self) -> Result<bool, Unknown> {
         let set = self.scale_set(self.state.pool())?;
         Ok(set.is_some_and(|set| !self.plan().is_on(&set.id)))
     }
 
     /// True if the pool is on the scale set of the plan: it was not recreated.
-    pub(crate) fn on_planned_set(&self) -> Result<bool, Action> {
+    pub(crate) fn on_planned_set(&self) -> Result<bool, Unknown> {
         let set = self.scale_set(self.state.pool())?;
         Ok(set.is_some_and(|set| self.plan().is_on(&set.id)))
     }
 
-    pub(crate) fn wait(&self, why: String) -> Action {
-        Action::Wait { until: self.after(self.settings.limits.poll), why }
+    pub(crate) fn wait(&self, why: String) -> Halt {
+        let poll = self.settings.limits.poll;
+        let until = self.now.checked_add(poll).unwrap_or(Timestamp::MAX);
+        Decision::Wait { until, why }.into()
     }
 
-    fn after(&self, pause: SignedDuration) -> Timestamp {
-        self.now.checked_add(pause).unwrap_or(Timestamp::MAX)
+    /// Ends the run before anything was changed that must be continued.
+    pub(crate) fn finish(&self, finish: Finish, reason: Reason, message: String) -> Halt {
+        let mut left = self.state.losses_with_abort();
+        left.push(message.clone());
+        Decision::finished(finish, left, reason, message).into()
     }
 
-    /// Makes an effect, unless it was refused for good, too often, or too short a time ago, or a precondition does not
-    /// hold.
-    pub(crate) fn effect(&self, effect: Effect) -> Action {
+    pub(crate) fn refused(&self, reason: Reason, message: String) -> Halt {
+        self.finish(Finish::Refused, reason, message)
+    }
+
+    /// Makes an effect, unless it was refused for good, too often, or too short a time ago.
+    pub(crate) fn effect(&self, effect: Effect) -> Halt {
         let key = effect.key();
         let attempt = self.state.attempt(&key);
         // An operator who resumes a run asks for another attempt.
@@ -155,24 +170,23 @@ impl<'a> Context<'a> {
             immediate: 0,
         };
         match policy.decide(attempt, asked_again, self.now) {
-            Retry::Now => match checks::ensure(self, &effect) {
-                Ok(()) => Action::Effect(effect),
-                Err(action) => action,
-            },
+            Retry::Now => Decision::Apply(Box::new(effect)),
             Retry::At(until) => {
-                Action::Wait { until, why: format!("before trying again to {key}") }
+                Decision::Wait { until, why: format!("before trying again to {key}") }
             }
             Retry::Refused => {
                 let result = attempt.and_then(|attempt| attempt.result.as_ref());
                 let why = result.and_then(explain_refusal).unwrap_or_default();
-                Action::resumable(Reason::EffectRefused, format!("{key} was refused: {why}"))
+                let message = format!("{key} was refused: {why}");
+                Decision::resumable(Reason::EffectRefused, message)
             }
             Retry::Exhausted => {
                 let count = counted(attempt.map_or(0, |attempt| attempt.count), "attempt");
                 let message = format!("{key} did not succeed in {count}");
-                Action::resumable(Reason::TooManyAttempts, message)
+                Decision::resumable(Reason::TooManyAttempts, message)
             }
         }
+        .into()
     }
 
     /// True if the pool is the temporary one of this run: its tags name the run and the plan.

@@ -1,37 +1,19 @@
 //! Emptying a pool: cordon all of it, then evict as far as disruption budgets allow.
 
-use crate::workflow::RepairRun as _;
 use std::collections::BTreeMap;
 
-use super::action::Action;
-use super::context::{Context, Progress};
+use super::context::{Context, Halt, Progress, Unknown, resumable};
 use crate::checks::{self, BUDGETS};
 use crate::effects::Effect;
 use crate::observation::{Hold, Node, Pod};
 use crate::plan::Step;
 use crate::settings::BudgetPolicy;
 use crate::workflow::Reason;
-use crate::workflow::{Fact, Workload};
+use crate::workflow::{Decision, Fact, Workload};
 use mooring_workflow::plural::counted;
 
-pub(super) fn cordon_pool(context: &Context<'_>) -> Progress {
-    cordon(context, context.state.pool())
-}
-
-pub(super) fn cordon_temporary(context: &Context<'_>) -> Progress {
-    cordon(context, &context.state.temporary())
-}
-
-pub(super) fn drain_pool(context: &Context<'_>) -> Progress {
-    drain(context, Step::DrainPool, context.state.pool())
-}
-
-pub(super) fn drain_temporary(context: &Context<'_>) -> Progress {
-    drain(context, Step::DrainTemporary, &context.state.temporary())
-}
-
 /// All nodes of the pool first, so that no pod moves to the next doomed node.
-fn cordon(context: &Context<'_>, pool: &str) -> Progress {
+pub(super) fn cordon(context: &Context<'_>, pool: &str) -> Progress {
     let nodes = context.nodes_of(pool)?;
     match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
         Some(node) => {
@@ -43,10 +25,11 @@ fn cordon(context: &Context<'_>, pool: &str) -> Progress {
     }
 }
 
-fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
+pub(super) fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     if !context.state.facts.workloads.contains_key(&step) {
         cordon(context, pool)?;
-        return Err(Action::Record(baseline(step, context.pods()?, &on(context, pool)?)));
+        let fact = baseline(step, context.pods()?, &on(context, pool)?);
+        return Err(Decision::Record(Box::new(fact)).into());
     }
     emptied(context, pool)
 }
@@ -55,7 +38,7 @@ fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
 pub(super) fn on<'a>(
     context: &Context<'a>,
     pool: &str,
-) -> Result<Vec<(&'a Pod, &'a Node)>, Action> {
+) -> Result<Vec<(&'a Pod, &'a Node)>, Unknown> {
     let nodes = context.nodes_of(pool)?;
     let node_of = |pod: &Pod| {
         nodes.iter().find(|node| pod.node.as_deref() == Some(node.name.as_str())).copied()
@@ -107,9 +90,9 @@ pub(super) fn emptied(context: &Context<'_>, pool: &str) -> Progress {
             continue;
         }
         match context.effect(evict(pod)) {
-            Action::Wait { .. } if dead => {}
-            wait @ Action::Wait { .. } => waits.push(wait),
-            action => return Err(action),
+            Halt::Decision(Decision::Wait { .. }) if dead => {}
+            wait @ Halt::Decision(Decision::Wait { .. }) => waits.push(wait),
+            halt => return Err(halt),
         }
     }
     if let Some(wait) = soonest(waits) {
@@ -121,27 +104,27 @@ pub(super) fn emptied(context: &Context<'_>, pool: &str) -> Progress {
     Ok(proof)
 }
 
-fn evict(pod: &Pod) -> Effect {
+pub(super) fn evict(pod: &Pod) -> Effect {
     let (namespace, name) = (pod.namespace.clone(), pod.name.clone());
     Effect::Evict { namespace, pod: name, uid: pod.uid.clone() }
 }
 
-fn soonest(waits: Vec<Action>) -> Option<Action> {
+fn soonest(waits: Vec<Halt>) -> Option<Halt> {
     waits.into_iter().min_by_key(|wait| match wait {
-        Action::Wait { until, .. } => Some(*until),
+        Halt::Decision(Decision::Wait { until, .. }) => Some(*until),
         _ => None,
     })
 }
 
 /// The stated policy for budgets: wait, stop, or go over them for a recorded reason.
-fn budget_blocks(context: &Context<'_>, blocked: &[Hold<'_>]) -> Action {
+fn budget_blocks(context: &Context<'_>, blocked: &[Hold<'_>]) -> Halt {
     let never = blocked.iter().any(|hold| !hold.can_clear());
     let texts: Vec<String> = blocked.iter().take(5).map(ToString::to_string).collect();
     let message = texts.join(" | ");
     let waited = context.now.duration_since(context.state.step_since());
     match &context.settings.budgets {
         BudgetPolicy::Wait if !never => context.wait(message),
-        BudgetPolicy::Stop | BudgetPolicy::Wait => Action::resumable(
+        BudgetPolicy::Stop | BudgetPolicy::Wait => resumable(
             Reason::BudgetBlocks,
             format!("{message} (change it, or `resume --override {BUDGETS}=REASON`)"),
         ),
@@ -189,7 +172,7 @@ fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Fact {
 }
 
 /// How many pods of a controller serve.
-pub(super) fn serving(pods: &[Pod], controller: &str) -> usize {
+pub(super) fn serving<'a>(pods: impl IntoIterator<Item = &'a Pod>, controller: &str) -> usize {
     let of = |pod: &&Pod| pod.controller.as_ref().is_some_and(|c| c.uid == controller);
-    pods.iter().filter(of).filter(|pod| pod.serving()).count()
+    pods.into_iter().filter(of).filter(|pod| pod.serving()).count()
 }

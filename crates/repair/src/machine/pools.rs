@@ -1,14 +1,13 @@
 //! Making and deleting pools.
 
-use super::action::Action;
-use super::context::{Context, Progress};
+use super::context::{Context, Halt, Progress, Unknown, resumable};
 use super::proofs;
 use crate::checks::{self, POOL_STATE, POOL_UNCHANGED, gone_by_us, made_by_somebody};
 use crate::effects::{Effect, Only};
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
 use crate::workflow::Reason;
-use crate::workflow::RepairRun as _;
+use crate::workflow::{Decision, RepairRun as _};
 use mooring_workflow::Effect as _;
 use mooring_workflow::Reading;
 
@@ -20,7 +19,7 @@ pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
         && !context.is_adopted(pool)
     {
         let message = format!("there is a pool {name} that is not of this run");
-        return Err(Action::resumable(Reason::NameTaken, message));
+        return Err(resumable(Reason::NameTaken, message));
     }
     let body = context.temporary_body();
     // What an earlier run left is not this run's before it has its size and tags.
@@ -90,26 +89,31 @@ const HOPELESS: [&str; 7] = [
 ];
 
 /// Makes an effect on a pool that may be Failed by the last try, and says why that is so.
-fn try_again(context: &Context<'_>, effect: Effect, pool: &Pool) -> Action {
+fn try_again(context: &Context<'_>, effect: Effect, pool: &Pool) -> Halt {
     let codes = match why_failed(context, &effect) {
         Ok(codes) => codes,
-        Err(action) => return action,
+        Err(halt) => return halt,
     };
     match context.effect(effect) {
-        Action::Wait { until, why } => {
-            let state = pool.state();
-            Action::Wait { until, why: format!("{why}: pool {} is {state}{codes}", pool.name) }
+        Halt::Decision(Decision::Wait { until, why }) => {
+            let why = format!("{why}: pool {} is {}{codes}", pool.name, pool.state());
+            Decision::Wait { until, why }.into()
         }
-        action => action,
+        halt => halt,
     }
 }
 
+/// The operation that the last try of an effect began.
+pub(super) fn operation(context: &Context<'_>, key: &str) -> Option<Query> {
+    context.state.attempt(key)?.token.clone().map(Query::Operation)
+}
+
 /// What the operation behind a failed pool says; stops if that is that trying again is useless.
-fn why_failed(context: &Context<'_>, effect: &Effect) -> Result<String, Action> {
+fn why_failed(context: &Context<'_>, effect: &Effect) -> Result<String, Halt> {
     let Some(attempt) = context.state.attempt(&effect.key()) else { return Ok(String::new()) };
-    let Some(token) = attempt.token.clone() else { return Ok(String::new()) };
-    let Some(reading) = context.seen.operations.get(&token) else {
-        return Err(Action::Observe(Query::Operation(token)));
+    let Some(token) = &attempt.token else { return Ok(String::new()) };
+    let Some(reading) = context.seen.operations.get(token) else {
+        return Err(Unknown::NotRead(Query::Operation(token.clone())).into());
     };
     if let Reading::Failed(why) = reading {
         return Ok(format!(" ({why})"));
@@ -118,7 +122,7 @@ fn why_failed(context: &Context<'_>, effect: &Effect) -> Result<String, Action> 
     let hopeless = codes.iter().any(|code| HOPELESS.iter().any(|word| code.contains(word)));
     if hopeless && !context.state.is_before_step(attempt) {
         let message = format!("{} failed: {}", effect.key(), codes.join(", "));
-        return Err(Action::resumable(Reason::EffectRefused, message));
+        return Err(resumable(Reason::EffectRefused, message));
     }
     Ok(if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) })
 }
@@ -153,7 +157,7 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     };
     if !context.is_ours(pool) {
         let message = format!("there is a pool {name} that is not of this run");
-        return Err(Action::resumable(Reason::NameTaken, message));
+        return Err(resumable(Reason::NameTaken, message));
     }
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
@@ -163,7 +167,7 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
 }
 
 /// No run ends as repaired while its temporary pool exists, whatever its journal says was done.
-pub(super) fn temporary_gone(context: &Context<'_>) -> Result<(), Action> {
+pub(super) fn temporary_gone(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.state.temporary();
     match context.pool(&name)? {
         Some(pool) if context.is_ours(pool) => {

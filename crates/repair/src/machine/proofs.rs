@@ -1,10 +1,11 @@
 //! Proofs: what must be seen before the next step may rely on it.
 
-use super::action::Action;
-use super::context::{Context, Progress};
+use std::collections::BTreeMap;
+
+use super::context::{Context, Halt, Progress, Unknown};
 use super::{drain, settle};
 use crate::checks::{ADDRESSES, PLACEMENT, enough_nodes, gone, wanted};
-use crate::observation::{Addresses, Nic, Query, ScaleSet};
+use crate::observation::{Addresses, Nic, Pod, Pool, Query, ScaleSet};
 use crate::plan::Step;
 use crate::sanitise;
 use crate::workflow::RepairRun as _;
@@ -23,34 +24,20 @@ pub(super) fn temporary(context: &Context<'_>) -> Progress {
     Ok(proof)
 }
 
-/// What was evicted runs elsewhere.
-pub(super) fn placement(context: &Context<'_>) -> Progress {
-    placed(context, Step::DrainPool, context.state.pool())
-}
-
 /// Nothing that could be moved is on the pool at this very moment, and what `drain` evicted from it serves elsewhere.
 pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress {
     // A node may have come, come back, or been uncordoned since the drain.
     drain::emptied(context, pool)?;
-    let pods = context.pods()?;
-    let nodes = context.nodes_of(pool)?;
-    let elsewhere: Vec<_> = pods
-        .iter()
-        .filter(|pod| !nodes.iter().any(|node| pod.node.as_deref() == Some(node.name.as_str())))
-        .cloned()
-        .collect();
-    let empty = std::collections::BTreeMap::new();
-    let former = context.state.facts.workloads.get(&drain).unwrap_or(&empty);
     let mut missing = Vec::new();
-    for (uid, workload) in former {
-        let serving = drain::serving(&elsewhere, uid);
-        if serving < workload.serving && serving < meant(context, uid, workload)? {
+    for (uid, workload, serving) in lagging(context, drain, pool)? {
+        if serving < meant(context, uid, workload)? {
             missing
                 .push(format!("{} ({serving} of {} pods serve)", workload.name, workload.serving));
         }
     }
     if missing.is_empty() {
-        return Ok(vec![format!("serving elsewhere: {}", counted(former.len(), "workload"))]);
+        let former = context.state.facts.workloads.get(&drain).map_or(0, BTreeMap::len);
+        return Ok(vec![format!("serving elsewhere: {}", counted(former, "workload"))]);
     }
     if let Some(reason) = context.settings.overrides.get(PLACEMENT) {
         return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
@@ -58,15 +45,34 @@ pub(super) fn placed(context: &Context<'_>, drain: Step, pool: &str) -> Progress
     Err(context.wait(format!("for pods to serve elsewhere: {}", missing.join(", "))))
 }
 
+/// Workloads with fewer serving pods outside the pool than before the drain: identity, workload, and how many serve.
+pub(super) fn lagging<'a>(
+    context: &Context<'a>,
+    drain: Step,
+    pool: &str,
+) -> Result<Vec<(&'a str, &'a Workload, usize)>, Unknown> {
+    let (pods, nodes) = (context.pods()?, context.nodes_of(pool)?);
+    let here = |pod: &&Pod| nodes.iter().any(|node| pod.node.as_deref() == Some(&node.name));
+    let elsewhere: Vec<_> = pods.iter().filter(|pod| !here(pod)).collect();
+    let former = context.state.facts.workloads.get(&drain).into_iter().flatten();
+    let serving = former
+        .map(|(uid, one)| (uid.as_str(), one, drain::serving(elsewhere.iter().copied(), uid)));
+    Ok(serving.filter(|(_, workload, serving)| *serving < workload.serving).collect())
+}
+
+/// Reads how many pods a workload should have, if that can be read.
+pub(super) fn replicas(workload: &Workload) -> Option<Query> {
+    let name = &workload.name;
+    let kinds = ["/ReplicaSet/", "/StatefulSet/"];
+    kinds.iter().any(|kind| name.contains(kind)).then(|| Query::Replicas(name.clone()))
+}
+
 /// How many pods of a workload should serve: as many as did before, unless somebody rolled it over, scaled it down or
 /// deleted it meanwhile.
-fn meant(context: &Context<'_>, uid: &str, workload: &Workload) -> Result<usize, Action> {
-    let name = &workload.name;
-    if !["/ReplicaSet/", "/StatefulSet/"].iter().any(|kind| name.contains(kind)) {
-        return Ok(workload.serving);
-    }
-    Ok(match context.seen.replicas.get(name) {
-        None => return Err(Action::Observe(Query::Replicas(name.clone()))),
+fn meant(context: &Context<'_>, uid: &str, workload: &Workload) -> Result<usize, Unknown> {
+    let Some(query) = replicas(workload) else { return Ok(workload.serving) };
+    Ok(match context.seen.replicas.get(&workload.name) {
+        None => return Err(Unknown::NotRead(query)),
         Some(Reading::NotFound) => 0,
         Some(Reading::Known(replicas)) if replicas.uid != uid => 0,
         Some(Reading::Known(replicas)) => replicas.wanted.min(workload.serving),
@@ -74,13 +80,8 @@ fn meant(context: &Context<'_>, uid: &str, workload: &Workload) -> Result<usize,
     })
 }
 
-/// The recreated pool has its full former number of nodes, not merely its minimum.
-pub(super) fn full_count(context: &Context<'_>) -> Progress {
-    Ok(vec![enough_nodes(context, context.state.pool())?])
-}
-
-/// The cure: another scale set, a write that succeeded, addresses, and a cluster that is Succeeded.
-pub(super) fn cure(context: &Context<'_>) -> Progress {
+/// The pool is Succeeded on another scale set, whose last write succeeded.
+pub(super) fn rebuilt<'a>(context: &Context<'a>) -> Result<(&'a Pool, &'a ScaleSet), Halt> {
     let name = context.state.pool();
     let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
     if pool.state() != "Succeeded" {
@@ -97,6 +98,13 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
             context.wait(format!("for a write of {} to succeed; it is {}", set.name, set.state))
         );
     }
+    Ok((pool, set))
+}
+
+/// The cure: another scale set, a write that succeeded, addresses, and a cluster that is Succeeded.
+pub(super) fn cure(context: &Context<'_>) -> Progress {
+    let name = context.state.pool();
+    let (pool, set) = rebuilt(context)?;
     let mut proof = vec![format!("scale set {} is new and its last write succeeded", set.name)];
     proof.push(addresses(context, name, set)?);
     let different = sanitise::differences(&context.plan().pool_body, &pool.raw);
@@ -108,7 +116,7 @@ pub(super) fn cure(context: &Context<'_>) -> Progress {
 }
 
 /// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
-fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String, Action> {
+pub(super) fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String, Halt> {
     let Some(nics) = context.nics(set)? else {
         let reason = &context.settings.overrides[ADDRESSES];
         return Ok(format!("addresses of {} were not read; overridden: {reason}", set.name));

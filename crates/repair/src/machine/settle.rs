@@ -4,17 +4,16 @@ use crate::workflow::RepairRun as _;
 use jiff::Timestamp;
 use mooring_workflow::Outcome;
 
-use super::action::Action;
-use super::context::{Context, Progress};
+use super::context::{Context, Halt, Progress};
+use super::reads;
 use crate::checks::{self, LOG_DELAY, OTHER_OPERATION};
 use crate::effects::Effect;
 use crate::names::RUN_TAG;
-use crate::observation::Query;
 use crate::operation::{self, Running, Scope};
 use crate::plan::pool_hash;
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
-use crate::workflow::Reason;
+use crate::workflow::{Finish, Reason};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
@@ -24,11 +23,11 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
     let name = context.state.pool();
     let Some(pool) = context.pool(name)? else {
         let message = format!("there is no pool {name}");
-        return Err(Action::refused(Reason::PoolGone, message));
+        return Err(context.refused(Reason::PoolGone, message));
     };
     if pool_hash(&pool.raw) != context.plan().pool_hash || context.on_another_set()? {
         let message = format!("pool {name} is no longer as it was planned; make a new plan");
-        return Err(Action::refused(Reason::PoolChanged, message));
+        return Err(context.refused(Reason::PoolChanged, message));
     }
     if let Some(taken) = context.pool(&context.state.temporary())?
         && !context.is_ours(taken)
@@ -41,29 +40,24 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
                 taken.name
             ),
         };
-        return Err(Action::refused(Reason::NameTaken, message));
+        return Err(context.refused(Reason::NameTaken, message));
     }
     Ok(vec!["the plan in the journal holds the pool as it is".to_owned()])
 }
 
-/// Waits for what is under way, or aborts it: only the one that was identified, only if it is old enough.
-pub(super) fn settle(context: &Context<'_>) -> Progress {
-    let cluster = context.cluster()?;
-    context.pools()?;
-    if cluster.state == "Canceling" {
+/// The cluster does not end an operation at this moment.
+pub(super) fn not_canceling(context: &Context<'_>) -> Result<(), Halt> {
+    if context.cluster()?.state == "Canceling" {
         return Err(context.wait("for the cluster to end Canceling".to_owned()));
     }
-    if let Running::Nothing = operation::running(context.seen) {
-        return Ok(vec!["no operation is running".to_owned()]);
-    }
-    for (read, query) in [
-        (context.seen.latest_operation.is_some(), Query::LatestOperation),
-        (context.seen.events.is_some(), Query::Events),
-    ] {
-        if !read {
-            return Err(Action::Observe(query));
-        }
-    }
+    Ok(())
+}
+
+/// Waits for what is under way, or aborts it: only the one that was identified, only if it is old enough.
+pub(super) fn settle(context: &Context<'_>) -> Progress {
+    not_canceling(context)?;
+    context.pools()?;
+    context.ensure_read(reads::settling(context))?;
     let (id, started, scope) = match operation::running(context.seen) {
         Running::Nothing => return Ok(vec!["no operation is running".to_owned()]),
         Running::One { id, started, scope } => (id, started, scope),
@@ -72,7 +66,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
             return Err(if context.state.aborts().next().is_some() || !is_final(context) {
                 context.wait(format!("to tell which operation runs: {why}"))
             } else {
-                Action::refused(Reason::UnidentifiedOperation, why)
+                context.refused(Reason::UnidentifiedOperation, why)
             });
         }
     };
@@ -85,7 +79,7 @@ pub(super) fn settle(context: &Context<'_>) -> Progress {
             "operation {id} has run for {} only; it is left alone",
             counted(age.as_mins(), "minute")
         );
-        return Err(Action::nothing(Reason::YoungOperation, message));
+        return Err(context.finish(Finish::NothingToDo, Reason::YoungOperation, message));
     }
     let from_log = !matches!(
         &context.seen.latest_operation,
@@ -131,10 +125,7 @@ fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
 
 /// The guards once more: waiting and aborting took time, and the pool may have come back by itself.
 pub(super) fn recheck(context: &Context<'_>) -> Progress {
-    let cluster = context.cluster()?;
-    if cluster.state == "Canceling" {
-        return Err(context.wait("for the cluster to end Canceling".to_owned()));
-    }
+    not_canceling(context)?;
     judged(context, context.state.judged_before_abort())
 }
 
@@ -143,16 +134,9 @@ pub(super) fn recheck(context: &Context<'_>) -> Progress {
 /// An abort of our own ends the retries, and a clock may jump: `before` is when the guards passed right before it. That
 /// the writes failed then stays true until one succeeds.
 pub(crate) fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
-    let pool = context.state.pool();
     context.pools()?;
-    context.nodes_of(pool)?;
-    if context.seen.events.is_none() {
-        return Err(Action::Observe(Query::Events));
-    }
-    context.direct_evidence()?;
-    if context.seen.latest_operation.is_none() {
-        return Err(Action::Observe(Query::LatestOperation));
-    }
+    context.nodes_of(context.state.pool())?;
+    context.ensure_read(reads::verdict(context))?;
     let (settings, now) = (settings(context), before.unwrap_or(context.now).max(context.now));
     let mut guards = checks::evaluate(context.seen, &settings, now);
     if let Some(before) = before {
@@ -177,7 +161,7 @@ pub(crate) fn judged(context: &Context<'_>, before: Option<Timestamp>) -> Progre
         .iter()
         .map(|guard| format!("{}: {}", guard.name, guard.evidence.join("; ")))
         .collect();
-    Err(Action::refused(Reason::GuardRefused, texts.join(" | ")))
+    Err(context.refused(Reason::GuardRefused, texts.join(" | ")))
 }
 
 /// What was asked for; an abort of our own is no evidence against the wedge.
@@ -189,12 +173,8 @@ fn settings(context: &Context<'_>) -> Settings {
     }
 }
 
-/// A tag makes the service reconcile the cluster, which takes it out of Canceled or Failed.
-pub(super) fn touch(context: &Context<'_>) -> Progress {
-    settled(context, true)
-}
-
-/// The cluster is Succeeded; `always` touches it even if it was so before.
+/// The cluster is Succeeded; `always` touches it even if it was so before. A tag makes the service reconcile the cluster,
+/// which takes it out of Canceled or Failed.
 pub(super) fn settled(context: &Context<'_>, always: bool) -> Progress {
     let cluster = context.cluster()?;
     let tagged = cluster.tags.get(RUN_TAG) == Some(&context.state.id);

@@ -1,7 +1,6 @@
 //! Undoing what can be undone, and saying what cannot.
 
-use super::action::Action;
-use super::context::Context;
+use super::context::{Context, Halt, Unknown, resumable};
 use super::drain;
 use crate::checks::LATE;
 use crate::effects::Effect;
@@ -12,7 +11,7 @@ use crate::workflow::RepairRun as _;
 use mooring_workflow::plural::counted;
 
 /// What stays behind once everything is undone that can be.
-pub(super) fn next(context: &Context<'_>) -> Result<Vec<String>, Action> {
+pub(super) fn next(context: &Context<'_>) -> Result<Vec<String>, Halt> {
     let name = context.state.pool();
     still_there(context)?;
     let mut left = context.state.losses_with_abort();
@@ -32,7 +31,7 @@ pub(super) fn next(context: &Context<'_>) -> Result<Vec<String>, Action> {
 }
 
 /// The pool was not deleted by this run: what a deletion has begun nobody can undo.
-fn still_there(context: &Context<'_>) -> Result<(), Action> {
+pub(super) fn still_there(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.state.pool();
     let deletion = context.state.deletion();
     let pool = context.pool(name)?;
@@ -45,7 +44,7 @@ fn still_there(context: &Context<'_>) -> Result<(), Action> {
         let how =
             if made_again { "was deleted and made again" } else { "was deleted, or is being so" };
         let message = format!("pool {name} {how}; only `resume` leads on from here");
-        return Err(Action::resumable(Reason::NotUndoable, message));
+        return Err(resumable(Reason::NotUndoable, message));
     }
     if deletion.is_some_and(|attempt| is_recent(context, attempt)) {
         return Err(
@@ -67,7 +66,7 @@ fn is_recent(context: &Context<'_>, attempt: &Attempt) -> bool {
 }
 
 /// Waits while a creation that may have been accepted could still show.
-fn not_late(context: &Context<'_>, name: &str) -> Result<(), Action> {
+fn not_late(context: &Context<'_>, name: &str) -> Result<(), Halt> {
     match context.state.attempt(&Effect::key_of_put(name)) {
         Some(put)
             if put.may_have_happened()
@@ -82,7 +81,7 @@ fn not_late(context: &Context<'_>, name: &str) -> Result<(), Action> {
 }
 
 /// Why the cluster needs the temporary pool.
-fn needed(context: &Context<'_>, name: &str) -> Result<Option<String>, Action> {
+fn needed(context: &Context<'_>, name: &str) -> Result<Option<String>, Unknown> {
     let carried = drain::on(context, name)?.len();
     if carried > 0 {
         return Ok(Some(format!("it carries {}", counted(carried, "pod"))));
@@ -99,7 +98,7 @@ fn needed(context: &Context<'_>, name: &str) -> Result<Option<String>, Action> {
 }
 
 /// Deletes the temporary pool if nothing needs it.
-fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(), Action> {
+fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(), Halt> {
     let name = context.state.temporary();
     let Some(pool) = context.pool(&name)? else { return not_late(context, &name) };
     if !context.is_ours(pool) {

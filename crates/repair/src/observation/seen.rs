@@ -69,7 +69,24 @@ pub struct Seen {
     pub replicas: BTreeMap<String, Reading<Replicas>>,
 }
 
-impl View<Answer> for Seen {
+impl View<Query, Answer> for Seen {
+    fn has(&self, query: &Query) -> bool {
+        match query {
+            Query::Cluster => self.cluster.is_some(),
+            Query::Pools => self.pools.is_some(),
+            Query::ScaleSets => self.scale_sets.is_some(),
+            Query::Instances(set) => self.instances.contains_key(set),
+            Query::Nics(set) => self.nics.contains_key(set),
+            Query::Events => self.events.is_some(),
+            Query::LatestOperation => self.latest_operation.is_some(),
+            Query::Operation(token) => self.operations.contains_key(token),
+            Query::Nodes => self.nodes.is_some(),
+            Query::Pods => self.pods.is_some(),
+            Query::Pdbs => self.pdbs.is_some(),
+            Query::Replicas(workload) => self.replicas.contains_key(workload),
+        }
+    }
+
     fn take(&mut self, answer: Answer) {
         match answer {
             Answer::Cluster(reading) => self.cluster = Some(reading),

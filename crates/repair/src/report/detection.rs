@@ -7,6 +7,7 @@ use mooring_redact::Lines;
 use serde::Serialize;
 
 use crate::checks;
+use crate::machine::reads;
 use crate::observation::{Query, Seen};
 use crate::operation::{Running, Scope, running};
 use crate::settings::Settings;
@@ -83,19 +84,28 @@ impl fmt::Display for UnderWay {
     }
 }
 
-/// Judges what was seen, or says what else must be read first.
-pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<DetectionReport, Query> {
-    let greenfield = matches!(seen.cluster, Some(Reading::NotFound));
-    if !greenfield && let Some(query) = unread(seen, settings) {
-        return Err(query);
+/// Returns what must be read before a judgement, as far as the view shows it; each once, whatever comes of it.
+pub fn queries(seen: &Seen, settings: &Settings) -> Vec<Query> {
+    if matches!(seen.cluster, Some(Reading::NotFound)) {
+        return Vec::new();
     }
+    let mut queries = reads::of_verdict(seen, &settings.target.pool);
+    if running(seen) != Running::Nothing {
+        queries.push(Query::LatestOperation);
+    }
+    queries
+}
+
+/// Judges what was seen.
+pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> DetectionReport {
+    let greenfield = matches!(seen.cluster, Some(Reading::NotFound));
     let detection = if greenfield {
         Detection { verdict: Verdict::Unknown, guards: Vec::new() }
     } else {
         let guards = checks::evaluate(seen, settings, now);
         Detection { verdict: verdict(&guards), guards }
     };
-    Ok(DetectionReport {
+    DetectionReport {
         schema: "mooring.repair/v1",
         at: now,
         cluster: settings.target.cluster.clone(),
@@ -108,26 +118,7 @@ pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> Result<Detect
             .as_ref()
             .and_then(Reading::known)
             .and_then(|pools| StandIn::of(pools, &settings.target.pool)),
-    })
-}
-
-/// What must be read before a judgement; each is read once, whatever comes of it.
-fn unread(seen: &Seen, settings: &Settings) -> Option<Query> {
-    let mut queries = vec![
-        (seen.cluster.is_some(), Query::Cluster),
-        (seen.pools.is_some(), Query::Pools),
-        (seen.scale_sets.is_some(), Query::ScaleSets),
-        (seen.events.is_some(), Query::Events),
-        (seen.nodes.is_some(), Query::Nodes),
-    ];
-    if let Some(set) = seen.scale_set_of(&settings.target.pool) {
-        queries.push((seen.instances.contains_key(&set.name), Query::Instances(set.name.clone())));
-        queries.push((seen.nics.contains_key(&set.name), Query::Nics(set.name.clone())));
     }
-    if running(seen) != Running::Nothing {
-        queries.push((seen.latest_operation.is_some(), Query::LatestOperation));
-    }
-    queries.into_iter().find(|(read, _)| !read).map(|(_, query)| query)
 }
 
 impl DetectionReport {

@@ -3,5 +3,5 @@
 mod detection;
 mod outcome;
 
-pub use detection::{DetectionReport, detect};
+pub use detection::{DetectionReport, detect, queries};
 pub use outcome::RunReport;

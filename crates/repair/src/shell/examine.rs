@@ -14,7 +14,7 @@ use crate::checks::{self, Surroundings};
 use crate::observation::{Query, Seen};
 use crate::operation::{self, deletions};
 use crate::plan::{self, Plan, PlanError};
-use crate::report::{DetectionReport, detect};
+use crate::report::{DetectionReport, detect, queries};
 use crate::resume::{Footing, footing};
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
@@ -77,10 +77,11 @@ impl Operator {
 
     async fn detect_into(&mut self, seen: &mut Seen) -> DetectionReport {
         loop {
-            match detect(seen, &self.settings, self.process.now()) {
-                Ok(report) => return report,
-                Err(query) => self.look(seen, &query).await,
-            }
+            let queries = queries(seen, &self.settings);
+            let Some(query) = queries.iter().find(|query| !seen.has(query)) else {
+                return detect(seen, &self.settings, self.process.now());
+            };
+            self.look(seen, query).await;
         }
     }
 
@@ -101,7 +102,7 @@ impl Operator {
         if let Some(at) = aborted.and_then(|since| operation::aborted(&seen, pool, since)) {
             let now = self.process.now();
             let settings = self.settings.clone().after_abort(at, now);
-            report = detect(&seen, &settings, now).unwrap_or(report);
+            report = detect(&seen, &settings, now);
         }
         for query in [Query::Pods, Query::Pdbs] {
             if !report.greenfield {

@@ -14,6 +14,6 @@ mod session;
 pub use cloud::{CLUSTER, Cloud, SETS, node, pod};
 pub use model::Workload;
 pub use session::{
-    Chaos, End, Ended, Kill, abort, action_of, go_on, recover, resume, run_to_rest, undo, until,
-    whole,
+    Chaos, End, Ended, Kill, abort, action_of, decided, go_on, recover, resume, run_to_rest, undo,
+    until, whole,
 };

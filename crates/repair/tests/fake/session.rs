@@ -422,22 +422,25 @@ fn terms(records: &[Record]) -> Settings {
 }
 
 /// What a run does next, with everything that it asks for as the cloud shows it, but for what was seen already.
-pub fn action_of(run: &Run, mut seen: Seen, cloud: &Cloud) -> Decision {
+pub fn action_of(run: &Run, seen: Seen, cloud: &Cloud) -> Decision {
+    decided(run, seen, cloud.now, |query| cloud.observe(query))
+}
+
+/// What a run does next at this time, with what is read as `observe` says.
+pub fn decided(
+    run: &Run,
+    mut seen: Seen,
+    now: Timestamp,
+    observe: impl Fn(&Query) -> Answer,
+) -> Decision {
     let terms = run.session.settings();
     loop {
-        let cx = mooring_workflow::Context {
-            terms: &terms,
-            run,
-            view: &seen,
-            view_seq: run.seq,
-            now: cloud.now,
-        };
+        let (view, view_seq) = (&seen, run.seq);
+        let cx = mooring_workflow::Context { terms: &terms, run, view, view_seq, now };
         let queries = PoolRepair::queries(&cx);
-        if queries.is_empty() {
-            return PoolRepair::decide(&cx);
-        }
-        for query in queries {
-            seen.take(cloud.observe(&query));
-        }
+        let Some(query) = queries.iter().find(|query| !seen.has(query)) else {
+            return PoolRepair::decide(&cx).unwrap();
+        };
+        seen.take(observe(query));
     }
 }

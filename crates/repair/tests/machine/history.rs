@@ -1,16 +1,12 @@
 //! Bugs that earlier tools of this kind had, each as a promise. `docs/TESTING.md` has the whole list.
 
-use mooring_repair::workflow::PoolRepair;
-use mooring_workflow::Context;
 use mooring_workflow::Stop;
-use mooring_workflow::workflow::View as _;
-use mooring_workflow::workflow::Workflow as _;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::fake::records::{around, begun, planned, session};
 use crate::fake::scenarios::{old_operation, settings};
-use crate::fake::{Cloud, Ended, Kill, abort, resume, run_to_rest};
+use crate::fake::{Cloud, Ended, Kill, abort, decided, resume, run_to_rest};
 use jiff::SignedDuration;
 use mooring_repair::begin::BeginError;
 use mooring_repair::effects::Effect;
@@ -125,17 +121,8 @@ fn a_pause_that_the_service_asked_for_survives_a_restart() {
         cloud.append(&record);
     }
     let state = Run::replay(&cloud.journal).unwrap().unwrap();
-    let mut seen = Seen::default();
-    let terms = state.session.settings();
-    let action = loop {
-        let (run, view, view_seq) = (&state, &seen, state.seq);
-        let now = now + SignedDuration::from_secs(1);
-        let cx = Context { terms: &terms, run, view, view_seq, now };
-        match PoolRepair::queries(&cx).pop() {
-            Some(query) => seen.take(cloud.observe(&query)),
-            None => break PoolRepair::decide(&cx),
-        }
-    };
+    let later = now + SignedDuration::from_secs(1);
+    let action = decided(&state, Seen::default(), later, |query| cloud.observe(query));
     let Decision::Wait { until, .. } = action else { panic!("{action:?}") };
     assert_eq!(until, now + SignedDuration::from_mins(5));
 }
@@ -150,28 +137,21 @@ fn a_creation_that_lacks_quota_stops_and_says_so() {
     let mut cloud = cloud.borrow_mut();
     cloud.pools.get_mut("systmp").unwrap().set_state("Failed");
     let state = Run::replay(&cloud.journal).unwrap().unwrap();
-    let mut seen = Seen::default();
-    let terms = state.session.settings();
-    let action = loop {
-        let (run, view, view_seq) = (&state, &seen, state.seq);
-        let cx = Context { terms: &terms, run, view, view_seq, now: cloud.now };
-        match PoolRepair::queries(&cx).pop() {
-            Some(Query::Operation(token)) => {
-                let operation = mooring_repair::observation::Operation {
-                    name: "o".into(),
-                    status: "Failed".into(),
-                    started: None,
-                    ended: None,
-                    pool: None,
-                    codes: vec!["ErrCode_InsufficientVCPUQuota".into()],
-                };
-                let known = mooring_workflow::Reading::Known(operation);
-                seen.take(mooring_repair::observation::Answer::Operation(token, known));
-            }
-            Some(query) => seen.take(cloud.observe(&query)),
-            None => break PoolRepair::decide(&cx),
+    let action = decided(&state, Seen::default(), cloud.now, |query| match query {
+        Query::Operation(token) => {
+            let operation = mooring_repair::observation::Operation {
+                name: "o".into(),
+                status: "Failed".into(),
+                started: None,
+                ended: None,
+                pool: None,
+                codes: vec!["ErrCode_InsufficientVCPUQuota".into()],
+            };
+            let known = mooring_workflow::Reading::Known(operation);
+            mooring_repair::observation::Answer::Operation(token.clone(), known)
         }
-    };
+        query => cloud.observe(query),
+    });
     let Decision::Stop(Stop { reason: Reason::EffectRefused, message, .. }) = action else {
         panic!("{action:?}")
     };
