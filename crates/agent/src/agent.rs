@@ -21,7 +21,6 @@ pub(crate) struct Agent<'w> {
     pub(crate) layout: Layout,
     /// Whatever leaves the agent goes through this.
     pub(crate) redactor: Redactor,
-    /// The version of this agent.
     pub(crate) version: &'static str,
     log: Log,
     /// Read when the first stamp is needed.

@@ -36,7 +36,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     pub name: String,
-    /// What is wrong with it.
     pub kind: DifferenceKind,
 }
 
@@ -62,7 +61,6 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The outcome of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
     pub differences: Vec<Difference>,

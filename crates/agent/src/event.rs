@@ -6,7 +6,6 @@ use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
 
 use crate::time::Clock;
 
-/// What an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     Provision,
@@ -32,7 +31,6 @@ impl Task {
     }
 }
 
-/// How much an event matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventLevel {
     Informational,

@@ -11,7 +11,6 @@ use crate::paths::{FALLBACK_LOG_FILE, LOG_FILE, Layout};
 use crate::time::Clock;
 use crate::world::{Stream, World};
 
-/// How much a record matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Info,

@@ -128,7 +128,6 @@ pub fn assignments(text: &[u8]) -> Assignments {
     found
 }
 
-/// Where a word ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
     /// At a delimiter outside quotes.

@@ -62,7 +62,6 @@ impl Layout {
         Self { root: root.filter(|root| !root.as_os_str().is_empty() && root != Path::new("/")) }
     }
 
-    /// Where a fixed path really lies.
     pub(crate) fn at(&self, fixed: &str) -> PathBuf {
         match &self.root {
             Some(root) if fixed.starts_with('/') => root.join(fixed.trim_start_matches('/')),

@@ -35,7 +35,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What the process' environment says.
     #[must_use]
     pub fn from_env() -> Self {
         let value = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -139,7 +138,6 @@ fn origin(variable: &'static str, text: &str) -> Result<Url, CloudError> {
     Ok(url)
 }
 
-/// Why the settings describe no cloud.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CloudError {
     /// An address that cannot be used.

@@ -14,7 +14,6 @@ use crate::text::safe;
 
 /// How many nested details of a refusal are kept, over all levels.
 const MAX_DETAILS: usize = 32;
-/// How deep they may be nested.
 const MAX_DEPTH: usize = 8;
 
 /// A call that did not succeed: why, and which one it was.
@@ -34,7 +33,6 @@ pub struct Made {
     pub path: String,
     /// `x-ms-correlation-request-id`, by which Azure's logs tell the call.
     pub correlation_id: String,
-    /// How many requests were sent.
     pub attempts: u32,
 }
 
@@ -48,7 +46,6 @@ pub enum Fate {
     Unknown,
 }
 
-/// Why a call did not succeed.
 #[derive(Debug)]
 pub enum ErrorKind {
     /// 404.
@@ -66,7 +63,6 @@ pub enum ErrorKind {
     /// 429, still, when attempts or time ended.
     Throttled {
         refusal: Refusal,
-        /// When it may be tried again.
         retry_after: Option<Duration>,
     },
     /// Any other 4xx: bad request, quota, policy.

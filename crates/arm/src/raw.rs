@@ -36,7 +36,6 @@ impl<T> Raw<T> {
         Document::parse(self.text())
     }
 
-    /// What we know of it.
     pub fn view(&self) -> &T {
         &self.view
     }
@@ -124,7 +123,6 @@ impl Document {
         self.0.len() != before
     }
 
-    /// The text of the whole object.
     pub fn text(&self) -> Result<String, RawError> {
         Ok(serde_json::to_string(self)?)
     }

@@ -73,7 +73,6 @@ impl ResourceId {
             .then_some(parent)
     }
 
-    /// The id as it was given.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -180,7 +179,6 @@ impl<'de> Deserialize<'de> for ResourceId {
     }
 }
 
-/// A text that is no resource id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a resource id: {0}")]
 pub struct ResourceIdError(String);

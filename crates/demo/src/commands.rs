@@ -22,7 +22,6 @@ pub(crate) struct Mooring {
     pub(crate) logs: PathBuf,
 }
 
-/// What a command came to.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     /// None if a signal ended it.

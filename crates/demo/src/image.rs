@@ -37,7 +37,6 @@ pub(crate) const BORROWED: &[&str] = &[
     "sleep", "tail", "tee", "timeout", "touch", "tr",
 ];
 
-/// A file of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct File {
     /// Where, from the root.

@@ -24,7 +24,6 @@ pub(crate) struct Node {
     pub(crate) mooring: PathBuf,
 }
 
-/// What the extension's command ended with.
 #[derive(Debug, Clone)]
 pub(crate) struct Ended {
     pub(crate) code: i32,

@@ -37,13 +37,11 @@ impl Claim {
         self.object = object;
     }
 
-    /// Whether its node has joined.
     pub(crate) fn has_joined(&self) -> bool {
         condition(&self.object, "Initialized").is_some_and(|one| one.status == "True")
     }
 }
 
-/// A condition of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Condition<'a> {
     pub(crate) kind: &'a str,

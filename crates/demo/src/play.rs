@@ -17,13 +17,11 @@ use crate::{files, processes, report};
 #[derive(Debug)]
 pub struct Options {
     pub scenario: Scenario,
-    /// What it is called.
     pub name: String,
     /// This program: it is the agent, the controller and the repair.
     pub mooring: PathBuf,
     /// How much faster than the scenario says.
     pub speed: f64,
-    /// What chance is drawn from.
     pub seed: u64,
     /// Whether everything stays open at the end, until somebody asks for the end.
     pub keep: bool,

@@ -12,7 +12,6 @@ use crate::scenario::Scenario;
 use crate::story::{Moment, MomentKind, NodeEnd, NodeTold, Story};
 use crate::voice::seconds;
 
-/// What a node left behind.
 pub(crate) type Left = Vec<File>;
 
 /// The page; `left` has what each node of the story left, in its order.

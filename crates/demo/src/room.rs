@@ -22,7 +22,6 @@ use crate::scenario::Image;
 /// How often Azure is asked for machines that have started.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What happens in the machine room.
 #[derive(Debug)]
 pub(crate) enum News {
     /// A machine runs, and its agent starts.
@@ -49,7 +48,6 @@ pub(crate) struct Machine {
     pub(crate) took: Duration,
 }
 
-/// What machines are made of.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
     pub(crate) images: BTreeMap<String, Image>,

@@ -61,7 +61,6 @@ pub struct Failing {
     pub step: String,
     /// With which exit code.
     pub code: u8,
-    /// What it says last.
     pub says: String,
 }
 
@@ -94,7 +93,6 @@ pub enum ScenarioError {
     /// A file that cannot be read.
     #[error("cannot read {0}: {1}\nhint: `mooring demo --list` names the built-in scenarios")]
     Unreadable(String, std::io::Error),
-    /// A text that is no scenario.
     #[error(
         "{file} is not a scenario: {why}\nhint: mend that place; `mooring demo --show NAME` prints a built-in scenario to start from"
     )]

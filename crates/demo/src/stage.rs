@@ -28,7 +28,6 @@ const ELECTION: Duration = Duration::from_mins(1);
 /// Between two looks at something that others do.
 pub(crate) const LOOK: Duration = Duration::from_millis(30);
 
-/// Where a story happens.
 pub(crate) struct Stage<'v> {
     pub(crate) voice: &'v mut Voice,
     pub(crate) story: Story,

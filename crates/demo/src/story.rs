@@ -34,7 +34,6 @@ pub(crate) struct NodeTold {
     pub(crate) end: NodeEnd,
 }
 
-/// What became of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeEnd {
     Joined,
@@ -62,7 +61,6 @@ pub(crate) enum MomentKind {
 }
 
 impl Story {
-    /// The last node that ended so.
     pub(crate) fn last(&self, end: NodeEnd) -> Option<&NodeTold> {
         self.nodes.iter().rev().find(|node| node.end == end)
     }

@@ -28,7 +28,6 @@ impl Style {
     }
 }
 
-/// What a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     Good,
@@ -76,7 +75,6 @@ pub(crate) fn seconds(duration: Duration) -> String {
     }
 }
 
-/// Where the story is told.
 pub struct Voice {
     out: Box<dyn Write + Send>,
     style: Style,
@@ -97,7 +95,6 @@ impl Voice {
         let _ = write!(self.out, "{clear}{text}").and_then(|()| self.out.flush());
     }
 
-    /// A text of its own.
     pub(crate) fn plain(&mut self, text: &str) {
         self.write(&format!("{}\n", wrapped(text, WIDTH, 0).join("\n")));
     }

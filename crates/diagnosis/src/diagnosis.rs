@@ -7,7 +7,6 @@ use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
 use crate::decode::decoded::{FoundBy, Outcome, Situation};
 
-/// What whoever asks already knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// The node's operating system, for texts that do not show it.
@@ -45,7 +44,6 @@ pub struct Reported {
 pub struct Effective {
     /// None if none can be known.
     pub code: Option<i32>,
-    /// What it is called.
     pub name: Option<String>,
 }
 
@@ -54,13 +52,11 @@ pub struct Effective {
 pub struct Diagnosis {
     /// The operating system; none where nothing shows it.
     pub os: Option<Os>,
-    /// What became of the bootstrap.
     pub outcome: Outcome,
     /// The code as the text has it; always kept.
     pub reported: Reported,
     /// The code that fits the cause.
     pub effective: Effective,
-    /// How sure this is.
     pub confidence: Confidence,
     /// What stands in the place of a code, where there is none.
     pub situation: Option<Situation>,
@@ -69,7 +65,6 @@ pub struct Diagnosis {
     /// The stable word in Pascal case for labels and conditions.
     pub reason: String,
     pub owner: Owner,
-    /// How far the node came.
     pub stage: Stage,
     /// What has happened, for a person.
     pub summary: String,

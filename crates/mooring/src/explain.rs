@@ -19,7 +19,6 @@ use crate::trace::say;
 
 /// A fleet's logs fit; a disk image does not. Memory does not grow with the text, but time does.
 const MAX_BYTES: u64 = 256 << 20;
-/// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {

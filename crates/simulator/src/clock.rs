@@ -33,7 +33,6 @@ pub trait Model: Send + 'static {
     /// Lets happen what is due.
     fn settle(&mut self, now: Timestamp);
 
-    /// When something is due next.
     fn next_change(&self) -> Option<Timestamp>;
 }
 

@@ -16,10 +16,8 @@ use crate::random::Random;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rule {
-    /// Which calls it is about.
     #[serde(default)]
     pub when: Condition,
-    /// What happens to them.
     pub then: Fault,
     /// How often it happens to a call that it is about: 1 always.
     #[serde(default = "always")]
@@ -65,7 +63,6 @@ pub struct Condition {
 #[serde(rename_all = "camelCase")]
 pub enum Service {
     Arm,
-    /// Where Azure tokens come from.
     SignIn,
     /// The instance metadata service.
     Imds,
@@ -98,10 +95,7 @@ pub enum Fault {
     /// The call takes effect; its answer breaks off in the middle of the body.
     Truncate,
     /// A read answers with what was true so many seconds ago.
-    Stale {
-        /// How old the answer is.
-        seconds: u64,
-    },
+    Stale { seconds: u64 },
     /// A long-running operation that the call starts ends otherwise than it should.
     Operation(OperationFault),
     /// The call is accepted, and what it was about is then not found.
@@ -142,7 +136,6 @@ impl Fault {
     }
 }
 
-/// How a long-running operation goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OperationFault {
@@ -156,12 +149,10 @@ pub enum OperationFault {
 /// A call, as far as rules look at it.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// The service that is called.
     pub service: Service,
     pub method: &'a str,
     /// The path without its query.
     pub path: &'a str,
-    /// Whether the call changes something.
     pub writes: bool,
 }
 

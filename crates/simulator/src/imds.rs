@@ -41,7 +41,6 @@ impl Imds {
         }
     }
 
-    /// What comes back for one request.
     pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
         let query = crate::uri::query(request.uri().query());
         let get = |name: &str| query.get(name).map_or("", String::as_str);

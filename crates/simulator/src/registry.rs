@@ -13,7 +13,6 @@ use crate::exchange::{Outcome, Request, json as answer};
 pub struct Registry {
     /// Its host name, as challenges say it.
     pub host: String,
-    /// Whether everybody may read.
     pub anonymous: bool,
     /// Client ids that may read; tokens of others are not exchanged.
     pub readers: Vec<String>,
@@ -31,7 +30,6 @@ impl Registry {
         }
     }
 
-    /// What comes back for one request.
     pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
         let form = crate::uri::query(std::str::from_utf8(request.body()).ok());
         let query = crate::uri::query(request.uri().query());

@@ -35,7 +35,6 @@ impl Trace {
         self.lines.iter().map(String::as_str)
     }
 
-    /// The whole trace as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.dropped > 0 {

@@ -19,7 +19,6 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// Whom the browser itself would ask (time, updates, accounts) if it had a network.
 const ITS_OWN: [&str; 4] = [".google.com", ".googleapis.com", ".gstatic.com", ".gvt1.com"];
 
-/// Which colours the reader prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     Light,
@@ -37,10 +36,8 @@ pub struct Page {
     pub requests: BTreeSet<String>,
 }
 
-/// What a picture shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
-    /// How many colours there are.
     pub colours: usize,
     /// Which part of it, from 0 to 1, has the most frequent colour.
     pub ground: f64,
@@ -138,7 +135,6 @@ fn requests(log: &str) -> io::Result<BTreeSet<String>> {
     Ok(urls)
 }
 
-/// What is in a picture.
 pub fn look(png: &[u8]) -> io::Result<Look> {
     let mut decoder = png::Decoder::new(io::Cursor::new(png));
     decoder.set_transformations(png::Transformations::normalize_to_color8());

@@ -31,7 +31,6 @@ impl Process {
         Ok(Self { child, log })
     }
 
-    /// Whether it still runs.
     pub(crate) fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }

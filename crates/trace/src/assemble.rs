@@ -41,7 +41,6 @@ impl Timeline {
         assemble(node, &files.iter().collect::<Vec<_>>())
     }
 
-    /// Whether nothing at all is known.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
             && self.exit_code.is_none()
@@ -175,7 +174,6 @@ fn of_one_boot(mut found: Vec<Found>, skipped: &mut Vec<Skipped>) -> Vec<Found> 
     found
 }
 
-/// What several sources tell becomes one.
 fn merged(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_by(|a, b| (&a.name, a.start).cmp(&(&b.name, b.start)));
     let mut merged: Vec<Found> = Vec::with_capacity(found.len());

@@ -9,19 +9,15 @@ use crate::escape::{escape, tidy};
 pub struct Chart {
     /// What the picture shows, in a sentence: its text alternative.
     pub label: String,
-    /// How many seconds the axis shows.
     pub seconds: f64,
     /// From top to bottom.
     pub rows: Vec<Row>,
 }
 
-/// A row of a chart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     pub label: String,
-    /// How deep the label is indented.
     pub indent: usize,
-    /// Whether the label stands out.
     pub strong: bool,
     pub bars: Vec<Bar>,
     /// Behind the last bar.

@@ -96,18 +96,15 @@ pub const ANY_STEP: f64 = 45.0;
 /// The limit for the scripts as a whole, on an image with everything cached.
 pub const WHOLE_RUN: f64 = 60.0;
 
-/// How a step compares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
     /// The figures; none where only the limit for any step, or for the whole, is known.
     pub figures: Option<Figures>,
     /// What it was held to, in seconds: p95, or the limit.
     pub limit: f64,
-    /// What that comes to.
     pub pace: Pace,
 }
 
-/// How fast a step was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     Usual,

@@ -7,11 +7,9 @@ use std::collections::BTreeMap;
 pub struct File {
     /// Its path, wherever it was found; only its end matters.
     pub path: String,
-    /// What is in it.
     pub bytes: Vec<u8>,
 }
 
-/// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// `provision.json`.

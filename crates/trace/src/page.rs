@@ -113,7 +113,6 @@ pub fn facts(facts: &[(&str, String, String)]) -> String {
     html
 }
 
-/// What stands in a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cell {
     /// Text, to the left.

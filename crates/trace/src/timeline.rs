@@ -9,7 +9,6 @@ use crate::field::Comparison;
 pub struct Timeline {
     /// What the node is called: its host name if a log tells it, else the folder that it was found in.
     pub node: String,
-    /// What became of the bootstrap.
     pub outcome: Outcome,
     /// The exit code that the node reports.
     pub exit_code: Option<i64>,
@@ -55,7 +54,6 @@ impl Timeline {
     }
 }
 
-/// From when to when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     pub begin: Timestamp,
@@ -68,13 +66,11 @@ impl Extent {
         at.duration_since(self.begin).as_secs_f64()
     }
 
-    /// How long all of it took.
     pub fn seconds(&self) -> f64 {
         self.seconds_to(self.end)
     }
 }
 
-/// What became of a bootstrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The node says that it is well.
@@ -98,9 +94,7 @@ impl Outcome {
 /// Something that took time, or an instant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// What the node calls it.
     pub name: String,
-    /// What sort of thing it is.
     pub kind: Kind,
     pub start: Timestamp,
     /// When it ended; the end of the bootstrap if it never did.
@@ -110,7 +104,6 @@ pub struct Span {
     pub sources: Vec<Source>,
     /// The span around it.
     pub parent: Option<usize>,
-    /// How many spans are around it.
     pub depth: usize,
     /// A track of its own kind on which spans only follow or hold each other.
     pub lane: usize,
@@ -121,7 +114,6 @@ pub struct Span {
 }
 
 impl Span {
-    /// How long it took.
     pub fn seconds(&self) -> f64 {
         self.end.duration_since(self.start).as_secs_f64()
     }
@@ -162,7 +154,6 @@ impl Kind {
     }
 }
 
-/// How a span ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// It came to its end. (A step that returns an error looks the same: the scripts do not tell.)
@@ -186,7 +177,6 @@ impl Status {
     }
 }
 
-/// Where a span was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// An event file for the guest agent.
@@ -252,16 +242,13 @@ pub struct Running {
 /// A stretch of which nothing tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gap {
-    /// When the silence began.
     pub start: Timestamp,
     pub end: Timestamp,
-    /// What had happened last.
     pub after: String,
     pub before: String,
 }
 
 impl Gap {
-    /// How long it was.
     pub fn seconds(&self) -> f64 {
         self.end.duration_since(self.start).as_secs_f64()
     }

@@ -7,7 +7,6 @@ pub(crate) enum Machine {
     Other(u16),
 }
 
-/// What a file says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Elf {
     pub(crate) machine: Machine,

@@ -104,7 +104,6 @@ pub(crate) fn place(from: &Path, to: &Path, mode: u32) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a command printed.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failed> {
     let output = command.output().map_err(|error| Failed(format!("{command:?}: {error}")))?;
     if !output.status.success() {

@@ -25,7 +25,6 @@ pub(crate) struct Target {
     /// As containers and packages call it.
     pub(crate) architecture: &'static str,
     machine: Machine,
-    /// What runs its programs elsewhere.
     emulator: &'static str,
 }
 

@@ -36,7 +36,6 @@ pub(super) fn variables(config: &NodeConfig, images: &GpuImages, out: &mut Envir
         .text("NVIDIA_MIG_PROFILE_LAYOUT", gpu.mig_profile_layout.join(","));
 }
 
-/// Which driver a VM size takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Driver {
     GridV20,

@@ -59,7 +59,6 @@ pub struct Built {
     pub notes: Vec<Note>,
 }
 
-/// Why there is no environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {

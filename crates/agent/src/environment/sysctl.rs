@@ -28,7 +28,6 @@ pub enum Note {
     LocalPortRange {
         /// As the config has it.
         range: String,
-        /// What is wrong with it.
         fault: PortRangeFault,
     },
 }
@@ -46,7 +45,6 @@ impl fmt::Display for Note {
 /// Why a pair of ports is no range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortRangeFault {
-    /// One of them is no number.
     NotANumber,
     /// One of them is zero or below.
     NotPositive,

@@ -24,7 +24,6 @@ struct Value {
 }
 
 impl Environment {
-    /// How many variables there are.
     pub fn len(&self) -> usize {
         self.variables.len()
     }

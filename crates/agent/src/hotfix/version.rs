@@ -1,6 +1,5 @@
 //! Versions of the form `YYYYMM.DD.PATCH`, and which of them repairs which.
 
-/// The numbers of a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     major: u64,

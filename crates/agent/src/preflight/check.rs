@@ -15,7 +15,6 @@ pub(crate) struct Check {
     pub(crate) needs: Need,
     /// The exit code of such a failure; a check without one has none of its own.
     pub(crate) code: Option<i32>,
-    /// Who can do something about it.
     pub(crate) audience: Owner,
     pub(super) find: fn(&mut dyn World, &Facts<'_>) -> Finding,
 }
@@ -40,7 +39,6 @@ impl Check {
     }
 }
 
-/// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) verdict: Verdict,
@@ -51,7 +49,6 @@ pub(crate) struct Finding {
     pub(crate) action: &'static str,
 }
 
-/// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Pass,

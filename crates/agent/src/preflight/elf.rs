@@ -9,7 +9,6 @@ const MAX_TABLE_BYTES: u64 = 1 << 20;
 /// A section that takes no room in the file.
 const NO_BITS: u64 = 8;
 
-/// What an ELF header says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Elf {
     is_64_bit: bool,
@@ -50,7 +49,6 @@ impl Elf {
         Some(Self { is_64_bit, is_big_endian, machine: number(18, 2)?, programs, sections })
     }
 
-    /// What the program is made for.
     pub(super) fn architecture(&self) -> &'static str {
         match self.machine {
             0x03 => "x86",

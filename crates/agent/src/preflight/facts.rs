@@ -12,7 +12,6 @@ use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Url, World};
 
-/// What checks go by.
 pub(crate) struct Facts<'a> {
     pub(crate) stage: Stage,
     pub(crate) layout: &'a Layout,

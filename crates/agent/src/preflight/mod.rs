@@ -165,7 +165,6 @@ pub struct CheckFacts {
     /// The exit code of such a failure; a check without one has none of its own.
     pub code: Option<i32>,
     pub can_be_fatal: bool,
-    /// Who can do something about it.
     pub audience: Owner,
 }
 

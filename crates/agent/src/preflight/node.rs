@@ -13,7 +13,6 @@ const MIN_FREE_BYTES: u64 = 1 << 30;
 /// Files that a bootstrap makes, with much to spare.
 const MIN_FREE_FILES: u64 = 10_000;
 
-/// Where a bootstrap writes.
 const WRITTEN: [&str; 4] = ["/opt/azure", "/var/log/azure", "/var/lib", "/etc"];
 
 /// 2026-08-21: no clock of a node with this agent is honestly behind it.

@@ -16,7 +16,6 @@ use crate::cli::Stage;
 use crate::go_text::{child_error, os_error};
 use crate::world::{ChildStatus, Tool, ToolEnd, World};
 
-/// Where images put it.
 const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras"];
 
 /// More than any release file has.

@@ -7,7 +7,6 @@ use crate::preflight::code_name;
 /// The report's code for "the agent failed before it ran anything".
 pub(crate) const NOT_STARTED: i32 = 240;
 
-/// Why a bootstrap failed.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) status: Box<CseStatus>,
@@ -33,7 +32,6 @@ impl Failure {
     }
 }
 
-/// What a shell would see.
 pub(super) fn exit_code(code: i32) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }

@@ -1,6 +1,5 @@
 //! How things go on after a step.
 
-/// How it goes on.
 pub(super) enum Flow {
     /// With the next step; what this one found.
     Next(&'static str),

@@ -17,7 +17,6 @@ use crate::world::{ChildStatus, Tool};
 
 /// Where the scripts have oras keep logins: without a home folder it knows no other place.
 const CONFIG: &str = "/etc/oras/config.yaml";
-/// What is quoted of its output.
 const QUOTED: usize = 500;
 /// Enough for deleting a line from a file.
 const LOGOUT: Duration = Duration::from_secs(10);

@@ -58,7 +58,6 @@ impl Code {
 pub(super) struct Stop {
     pub(super) code: Code,
     pub(super) text: String,
-    /// What to do about it.
     pub(super) hint: Option<&'static str>,
 }
 
@@ -91,7 +90,6 @@ pub(super) enum Party {
     Oras,
 }
 
-/// What went wrong with one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Dns,
@@ -213,7 +211,6 @@ impl Trouble {
         }
     }
 
-    /// What to do about it.
     pub(super) fn hint(&self, party: Party) -> &'static str {
         match (party, self.kind) {
             (Party::Imds, Kind::Refused) => {

@@ -54,7 +54,6 @@ pub trait World {
     fn kind(&mut self, path: &Path) -> io::Result<FileKind>;
     /// What stands at a path itself, a link included.
     fn entry(&mut self, path: &Path) -> io::Result<Entry>;
-    /// Where a link leads.
     fn read_link(&mut self, path: &Path) -> io::Result<PathBuf>;
     /// How much room is left in the file system that holds a path.
     fn space(&mut self, path: &Path) -> io::Result<Space>;
@@ -119,7 +118,6 @@ pub enum Stream {
     Err,
 }
 
-/// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     File,
@@ -210,7 +208,6 @@ pub struct ChildSpec {
     pub variables: Vec<(String, String)>,
 }
 
-/// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildEnd {
     /// By itself, or by a signal.
@@ -234,7 +231,6 @@ enum Scope {
 pub struct Stopped {
     /// The signal that this process received.
     pub signal: Signal,
-    /// How many processes have ended since.
     pub processes: usize,
     /// How many of them had to be killed.
     pub killed: usize,
@@ -242,7 +238,6 @@ pub struct Stopped {
     pub left: Vec<(u32, String)>,
 }
 
-/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildStatus {
     /// By itself, with this code.
@@ -262,11 +257,9 @@ pub struct Tool<'a> {
     /// Its variables besides `PATH`, `HOME` and `LANG`; nothing else is inherited.
     pub variables: Vec<(&'static str, OsString)>,
     pub input: &'a Secret,
-    /// When it is killed.
     pub limit: Duration,
 }
 
-/// How a small program ended.
 #[derive(Clone)]
 pub struct ToolEnd {
     /// `None` if its time was up.
@@ -291,7 +284,6 @@ pub trait Watch {
     fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<Woken>;
 }
 
-/// Why a sleeper woke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Woken {
     /// Something appeared; look again.

@@ -56,7 +56,6 @@ pub(super) struct Stop {
 #[derive(Debug)]
 struct Seen {
     name: String,
-    /// What it was sent last.
     sent: Option<Sent>,
     alive: bool,
 }

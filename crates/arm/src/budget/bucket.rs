@@ -12,7 +12,6 @@ const TOKEN: u128 = 1_000_000_000_000;
 #[derive(Debug, Clone)]
 pub(crate) struct Bucket {
     limit: Limit,
-    /// Parts in the bucket.
     level: u128,
     at: Timestamp,
     /// Azure said: nothing before this.

@@ -3,7 +3,6 @@
 /// A token bucket's size and refill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// How many requests at once.
     pub burst: u32,
     /// Thousandths of a request per second.
     pub milli_per_second: u32,

@@ -71,7 +71,6 @@ fn quoted(text: &str) -> String {
 pub struct ActivityEvent {
     #[serde(deserialize_with = "time")]
     pub event_timestamp: Option<Timestamp>,
-    /// When it could be seen here.
     #[serde(deserialize_with = "time")]
     pub submission_timestamp: Option<Timestamp>,
     pub correlation_id: Option<String>,

@@ -30,15 +30,10 @@ pub struct AgentPoolProperties {
     pub provisioning_state: Option<ProvisioningState>,
     #[serde(deserialize_with = "code")]
     pub power_state: Option<PowerState>,
-    /// What its nodes are for.
     pub mode: Option<PoolMode>,
-    /// How many nodes it shall have.
     pub count: Option<u32>,
-    /// How few the autoscaler may leave.
     pub min_count: Option<u32>,
-    /// How many it may make.
     pub max_count: Option<u32>,
-    /// Whether it is scaled automatically.
     pub enable_auto_scaling: Option<bool>,
     /// The size of its VMs.
     pub vm_size: Option<String>,

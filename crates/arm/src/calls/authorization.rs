@@ -79,10 +79,8 @@ pub struct DenyAssignmentProperties {
     /// Whether it is for the scope alone.
     #[serde(deserialize_with = "or_default")]
     pub do_not_apply_to_child_scopes: bool,
-    /// Whom it is for.
     #[serde(deserialize_with = "or_default")]
     pub principals: Vec<Principal>,
-    /// Whom it is not for.
     #[serde(deserialize_with = "or_default")]
     pub exclude_principals: Vec<Principal>,
 }

@@ -46,11 +46,8 @@ pub struct ClusterProperties {
     /// The API server's name inside of the network.
     #[serde(rename = "privateFQDN")]
     pub private_fqdn: Option<String>,
-    /// How many pools it may have.
     pub max_agent_pools: Option<u32>,
-    /// Whether it knows Entra users only.
     pub disable_local_accounts: Option<bool>,
-    /// How its API server is reached.
     #[serde(deserialize_with = "or_default")]
     pub api_server_access_profile: ApiServerAccessProfile,
     /// Its integration with Entra, if it has one. Its members are not needed.
@@ -92,7 +89,6 @@ pub struct AksOperation {
     /// `InProgress`, `Succeeded` and so on.
     pub status: String,
     pub percent_complete: Option<f64>,
-    /// When it was begun.
     #[serde(deserialize_with = "time")]
     pub start_time: Option<Timestamp>,
     #[serde(deserialize_with = "time")]

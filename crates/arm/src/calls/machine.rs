@@ -27,15 +27,12 @@ pub struct MachineProperties {
     pub resource_id: Option<ResourceId>,
     pub provisioning_state: Option<ProvisioningState>,
     pub node_image_version: Option<String>,
-    /// What became of it.
     pub status: Option<MachineStatus>,
 }
 
-/// What became of a machine.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct MachineStatus {
-    /// Why it could not be provisioned.
     pub provisioning_error: Option<Value>,
     /// `Running` and so on.
     pub vm_state: Option<String>,

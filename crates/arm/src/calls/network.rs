@@ -52,7 +52,6 @@ pub struct IpConfigurationProperties {
     /// The address, perhaps with a prefix length.
     #[serde(rename = "privateIPAddress")]
     pub private_ip_address: Option<String>,
-    /// Whether it is the first one.
     pub primary: Option<bool>,
 }
 

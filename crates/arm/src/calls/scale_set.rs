@@ -44,11 +44,9 @@ pub struct ScaleSetProperties {
     pub unique_id: Option<String>,
     #[serde(deserialize_with = "time")]
     pub time_created: Option<Timestamp>,
-    /// What its instances are made of.
     pub virtual_machine_profile: Option<VmProfile>,
 }
 
-/// What instances are made of.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct VmProfile {
@@ -82,11 +80,9 @@ pub struct ScaleSetVmProperties {
     /// Its name for the operating system, which is the node's name.
     pub os_profile: Option<OsProfile>,
     pub storage_profile: Option<StorageProfile>,
-    /// How it is right now.
     pub instance_view: Option<InstanceView>,
 }
 
-/// What the operating system is told.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct OsProfile {

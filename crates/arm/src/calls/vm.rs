@@ -37,11 +37,9 @@ pub struct VmProperties {
     pub time_created: Option<Timestamp>,
     /// Its disks and image.
     pub storage_profile: Option<StorageProfile>,
-    /// How it is right now.
     pub instance_view: Option<InstanceView>,
 }
 
-/// Where the image is told.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct StorageProfile {
@@ -56,7 +54,6 @@ pub struct ImageReference {
     pub community_gallery_image_id: Option<String>,
 }
 
-/// How a VM is right now.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct InstanceView {
@@ -93,7 +90,6 @@ pub struct VmStatus {
     pub time: Option<Timestamp>,
 }
 
-/// What an extension reports.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ExtensionView {
@@ -129,7 +125,6 @@ pub struct ExtensionProperties {
     pub kind: Option<String>,
     pub type_handler_version: Option<String>,
     pub provisioning_state: Option<ProvisioningState>,
-    /// How it is right now.
     pub instance_view: Option<ExtensionView>,
 }
 

@@ -24,7 +24,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What the process' environment says.
     #[must_use]
     pub fn from_env() -> Self {
         let value = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());

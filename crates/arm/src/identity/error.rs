@@ -17,11 +17,7 @@ pub enum IdentityError {
     Missing { credential: Credential, variable: &'static str },
     /// The file of further certificates cannot be used.
     #[error("AZURE_CA_CERTIFICATE: {}: {why}", path.display())]
-    Certificates {
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
+    Certificates { path: PathBuf, why: String },
     /// No network client could be made.
     #[error("cannot prepare the network: {0}")]
     Setup(String),

@@ -19,16 +19,13 @@ use crate::raw::Document;
 /// A write that goes on.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
-    /// What kind of write it was.
     pub(crate) kind: Kind,
-    /// Where its state is read.
     pub(crate) monitor: Monitor,
     /// The resource it is about: path and api-version.
     pub(crate) resource: ArmPath,
     /// Where an action's result is fetched after success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<ArmPath>,
-    /// When it was begun.
     pub(crate) started: Timestamp,
     /// Not to be asked before this.
     pub(crate) next: Timestamp,
@@ -40,7 +37,6 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// When it was begun.
     pub fn started(&self) -> Timestamp {
         self.started
     }
@@ -98,7 +94,6 @@ pub(crate) enum Kind {
     Action,
 }
 
-/// Where an operation's state is read.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Monitor {
@@ -118,7 +113,6 @@ pub enum Started {
     Running(Operation),
 }
 
-/// Where an operation stands.
 #[derive(Debug)]
 pub enum Progress {
     /// It goes on: the state's word and percent, as far as told.
@@ -130,7 +124,6 @@ pub enum Progress {
     Done(Outcome),
 }
 
-/// How an operation ended.
 #[derive(Debug)]
 pub enum Outcome {
     /// Well. With the resource after a PUT or PATCH, or an action's result, if there is one.

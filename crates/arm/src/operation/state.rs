@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::Outcome;
 use crate::error::Refusal;
 
-/// What a state's word says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Succeeded,

@@ -43,7 +43,6 @@ pub struct Token {
     pub expires: Timestamp,
 }
 
-/// Why there is no whole answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct TransportError {

@@ -6,7 +6,6 @@ use http::StatusCode;
 
 use crate::outside::Sent;
 
-/// What repeating a request would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Changes nothing. Some POSTs are reads: credentials, Resource Graph.
@@ -27,7 +26,6 @@ impl Class {
     }
 }
 
-/// What one attempt came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
     /// A status that is not success.

@@ -250,7 +250,6 @@ struct Refused {
     kind: ErrorKind,
 }
 
-/// Why a request has no answer.
 enum Unanswered {
     /// The call's time is up.
     Time,

@@ -132,7 +132,6 @@ impl DroppedFeature {
         &self.key
     }
 
-    /// Why the toggle does not arrive.
     pub const fn reason(&self) -> DropReason {
         self.reason
     }

@@ -1,6 +1,5 @@
 //! The two parsers whose acceptance rules count.
 
-/// Whose acceptance rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// Go's `protojson`, which reads the node config.

@@ -7,7 +7,6 @@ use std::fmt;
 pub struct Error {
     /// Where in the document, in bytes from its beginning.
     pub offset: usize,
-    /// What is wrong there.
     pub problem: Problem,
 }
 
@@ -21,17 +20,9 @@ pub enum Problem {
     /// Text in a string is not UTF-8.
     NotUtf8,
     /// Good JSON of the wrong type.
-    WrongType {
-        /// What the field takes.
-        expected: &'static str,
-        /// What the document holds.
-        found: &'static str,
-    },
+    WrongType { expected: &'static str, found: &'static str },
     /// Not a number, or one that the field's type cannot hold.
-    OutOfRange {
-        /// What the field takes.
-        expected: &'static str,
-    },
+    OutOfRange { expected: &'static str },
     /// The same field twice, by whichever of its names, or the same map key twice.
     Duplicate,
     /// More nested than any reader of this contract accepts.

@@ -8,7 +8,6 @@ use super::{Dialect, Error, Problem, string};
 /// How deep a document may nest, in either dialect.
 pub const MAX_DEPTH: usize = 10_000;
 
-/// What kind of value comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `null`

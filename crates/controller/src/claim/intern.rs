@@ -29,12 +29,10 @@ impl Interner {
         text
     }
 
-    /// How many texts are kept.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// Whether none is kept.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

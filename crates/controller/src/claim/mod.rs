@@ -41,14 +41,11 @@ pub struct Claim {
     pub machine: Option<MachineId>,
     /// The field that names something that may not be read.
     pub outside: Option<Outside>,
-    /// When the object was created.
     pub created: Timestamp,
     pub launched: Option<Timestamp>,
-    /// When its node registered.
     pub registered: Option<Timestamp>,
     /// Since when it has not: Karpenter's limit of 15 minutes counts from here.
     pub unregistered_since: Timestamp,
-    /// When it was told to go.
     pub deleted: Option<Timestamp>,
     /// Our condition as it stands on the object.
     pub condition: Option<Condition>,
@@ -67,7 +64,6 @@ pub struct Condition {
     pub reason: Arc<str>,
     /// The message, as it stands there.
     pub message: Arc<str>,
-    /// When the status changed last.
     pub since: Timestamp,
 }
 

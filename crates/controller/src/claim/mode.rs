@@ -2,7 +2,6 @@
 
 use mooring_codes::Os;
 
-/// How a node is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Karpenter creates the VM and then the extension.
@@ -13,7 +12,6 @@ pub enum Mode {
     Scriptless,
 }
 
-/// What an extension is to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It runs the bootstrap scripts.

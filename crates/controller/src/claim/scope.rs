@@ -17,7 +17,6 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Whether a VM may be read.
     pub fn contains_vm(&self, vm: &VmId) -> bool {
         self.contains_group(&vm.subscription, &vm.group)
     }
@@ -30,7 +29,6 @@ impl Scope {
             && self.node_resource_group.eq_ignore_ascii_case(group)
     }
 
-    /// Whether a machine may be read.
     pub fn contains_machine(&self, machine: &MachineId) -> bool {
         self.cluster.as_deref().is_some_and(|cluster| {
             let (pool, cluster) = (machine.pool.as_bytes(), cluster.as_bytes());

@@ -276,7 +276,6 @@ impl Metrics {
         }
     }
 
-    /// How much there is to do.
     pub fn lengths(&self, lengths: Lengths) {
         for (kind, value) in
             [("claims", lengths.claims), ("pending", lengths.pending), ("waiting", lengths.waiting)]
@@ -295,7 +294,6 @@ impl Metrics {
         self.arm_budget.set(arm.budget_left);
     }
 
-    /// Whether this replica leads.
     pub fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
     }

@@ -16,7 +16,6 @@ const MAX_TEXT: usize = 1024;
 pub struct ProvisioningError {
     pub uid: String,
     pub name: String,
-    /// When it was said last.
     pub at: Timestamp,
     /// What was said: at most 500 bytes of Azure's error, which end before the exit code.
     pub text: String,
@@ -100,7 +99,6 @@ impl ProvisioningError {
         })
     }
 
-    /// What the text is about.
     pub fn about(&self) -> About {
         let says = |words: &str| self.text.contains(words);
         if says("creating VM AKS identifying extension") {

@@ -19,7 +19,6 @@ mod vm;
 pub use machine::MachineSeen;
 pub use vm::{Agent, Extension, Power, VmSeen};
 
-/// What one read showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// The VM with its extensions.
@@ -57,7 +56,6 @@ pub enum Progress {
     Deleting,
 }
 
-/// What the bootstrap's extension shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cse {
     /// The VM is not ready for extensions yet.
@@ -67,15 +65,10 @@ pub enum Cse {
     /// It has not ended.
     Running,
     /// It ended well, by its own word; its text may know better.
-    Succeeded {
-        text: String,
-        /// Which system runs it.
-        os: Os,
-    },
+    Succeeded { text: String, os: Os },
     Failed {
         /// What is known; may be empty.
         text: String,
-        /// Which system runs it.
         os: Os,
     },
 }

@@ -10,17 +10,14 @@ use crate::claim::mode::{Role, is_known_name, role};
 /// A VM with its extensions.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct VmSeen {
-    /// Where the VM itself is.
     pub progress: Progress,
     pub extensions: Vec<Extension>,
     /// What the VM's own failed statuses say: code and text.
     pub failure: String,
     pub power: Power,
-    /// Whether its agent reports.
     pub agent: Agent,
 }
 
-/// Whether a VM runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Power {
     /// Not shown, or in between.
@@ -31,7 +28,6 @@ pub enum Power {
     Stopped,
 }
 
-/// Whether a VM's agent reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Agent {
     #[default]
@@ -44,7 +40,6 @@ pub enum Agent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
     pub name: String,
-    /// What it is to us.
     pub role: Role,
     pub progress: Progress,
     pub text: String,
@@ -208,7 +203,6 @@ impl VmSeen {
         self.scripts().any(|(extension, _)| extension.updating)
     }
 
-    /// What the bootstrap's extension shows.
     pub fn cse(&self) -> Cse {
         let ours = self.scripts();
         // If there are several, one that failed explains most, and one that runs is not over.

@@ -13,19 +13,15 @@ use crate::verdict::advice::Place;
 pub struct Row {
     pub image: String,
     pub cause: String,
-    /// How many nodes failed with it.
     pub failed: u32,
     /// Of how many of this image.
     pub nodes: u32,
-    /// The pools that they were in.
     pub pools: Vec<String>,
     /// The node classes that they were made from.
     pub classes: Vec<String>,
-    /// When it was seen last.
     pub last: jiff::Timestamp,
 }
 
-/// Which image fails with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// The most failures first.
@@ -93,7 +89,6 @@ impl Table {
         Self { rows, findings, dropped: record.dropped, unconfirmed }
     }
 
-    /// Where an image fails.
     pub fn place(&self, image: &str, has_versions: Option<bool>) -> Place {
         let mut place = Place { has_versions, ..Place::default() };
         for row in self.rows.iter().filter(|row| row.image == image) {

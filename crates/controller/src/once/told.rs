@@ -8,7 +8,6 @@ use crate::verdict::Verdict;
 use crate::verdict::condition::{Reason, Status};
 use crate::verdict::failure::{Failure, Source};
 
-/// Where it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     Azure,
@@ -40,9 +39,7 @@ pub struct NodeTold {
     pub joined: Option<bool>,
     /// Azure shows that CSE succeeded.
     pub cse_succeeded: bool,
-    /// What became of its bootstrap.
     pub verdict: Verdict,
-    /// Where it was read.
     pub from: From,
     /// What the extension, or the node itself, says in its own words; may hold secrets. Empty from the record.
     pub said: String,

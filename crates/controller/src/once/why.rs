@@ -30,9 +30,7 @@ pub struct Looker {
     /// The cluster's API, if there is a way to it.
     pub api: Option<Api>,
     pub arm: Client,
-    /// What may be read in Azure.
     pub scope: Scope,
-    /// Where the record is.
     pub namespace: String,
     pub condition_type: String,
     pub now: Timestamp,
@@ -42,7 +40,6 @@ pub struct Looker {
     pub say: fn(&str),
 }
 
-/// Why nothing can be told.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
     /// Nothing has this name.
@@ -59,7 +56,6 @@ pub enum Failed {
         "{0} could not be read: {1}\nhint: `mooring why` needs the role Reader on the node resource group"
     )]
     Unread(String, &'static str),
-    /// A command on a node.
     #[error("the command on {node}: {why}\nhint: {hint}")]
     Command { node: String, why: String, hint: &'static str },
     /// A Node names an instance that may not be read.
@@ -116,7 +112,6 @@ impl Looker {
         if told.is_empty() { Err(Failed::NotFound(what.to_owned())) } else { Ok(told) }
     }
 
-    /// Which image fails with what.
     pub async fn fleet(&self) -> Result<Table, Failed> {
         Ok(Table::of(&self.record().await?, &self.claims("").await?))
     }

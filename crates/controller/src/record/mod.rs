@@ -45,7 +45,6 @@ const MOST_POOLS: usize = 512;
 pub struct Entry {
     /// From claim and verdict; the same failure has the same id.
     pub id: String,
-    /// When the verdict was found.
     pub at: Timestamp,
     pub uid: String,
     pub node_claim: String,
@@ -63,7 +62,6 @@ pub struct Entry {
     pub key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
-    /// What it is called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The code that fits the cause, where that is another.
@@ -73,12 +71,10 @@ pub struct Entry {
     pub cause: String,
     #[serde(default)]
     pub owner: String,
-    /// How sure the diagnosis is.
     #[serde(default)]
     pub confidence: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// Where it was read.
     #[serde(default)]
     pub source: String,
     /// Only an event reports it; neither Azure nor the API server shows it. Not counted by image.
@@ -91,7 +87,6 @@ pub struct Entry {
     pub zone: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_type: Option<String>,
-    /// When the claim was launched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launched: Option<Timestamp>,
 }
@@ -111,7 +106,6 @@ pub struct Document {
     pub taken_from: Option<String>,
 }
 
-/// Why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
     #[error("the record of failures cannot be read: {0}")]
@@ -129,7 +123,6 @@ impl Entry {
         format!("{:016x}", hash(&[uid, key]))
     }
 
-    /// Whether it counts against its image.
     pub fn blames_image(&self) -> bool {
         !self.unconfirmed && Cause::can_be_image(&self.cause)
     }

@@ -21,23 +21,19 @@ pub struct Controller {
     /// Azure, within [`crate::schedule::share::ours`].
     pub arm: mooring_arm::Client,
     pub clock: Clock,
-    /// What the operator decided.
     pub settings: Settings,
     /// Where the Lease and the record are.
     pub namespace: String,
-    /// How long a lease lasts.
     pub times: Times,
     pub metrics: Arc<Metrics>,
     /// What `/healthz` and `/readyz` say.
     pub health: Arc<Health>,
 }
 
-/// What the loop hears.
 pub(crate) enum Message {
     Input(Input),
     /// This replica leads, and the record is as it was read then.
     Elected {
-        /// Which time it leads.
         term: u64,
         record: Document,
     },

@@ -100,12 +100,10 @@ impl Health {
         self.parts().broken = Some(what);
     }
 
-    /// Whether all expected lists are complete.
     pub(crate) fn is_synced(&self) -> bool {
         self.parts().watches.values().all(|watch| watch.synced)
     }
 
-    /// Whether this process lives.
     pub fn healthz(&self, now: Timestamp) -> Result<(), String> {
         let parts = self.parts();
         if let Some(what) = parts.broken {
@@ -120,7 +118,6 @@ impl Health {
         Ok(())
     }
 
-    /// Whether it can do its work.
     pub fn readyz(&self, now: Timestamp) -> Result<(), String> {
         self.healthz(now)?;
         let parts = self.parts();

@@ -36,7 +36,6 @@ const PAUSES: [Duration; 4] = [
     Duration::from_secs(4),
 ];
 
-/// Writes what it is given.
 pub(super) struct Writer {
     api: Api,
     gate: Arc<Gate>,
@@ -268,7 +267,6 @@ impl Writer {
     }
 }
 
-/// Why an attempt ended.
 enum Stop {
     /// Trying again is of no use.
     Never(String),

@@ -21,7 +21,6 @@ use crate::verdict::condition::Reason;
 use crate::verdict::registration::{IDLE_AFTER, OVERDUE_AFTER, due_after_success, overdue};
 use crate::verdict::seconds;
 
-/// Which reads come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// The NodeClaim was deleted, so its VM goes within seconds.
@@ -48,7 +47,6 @@ pub struct Looks {
     pub retry_after_seconds: i64,
     /// A sweep asked for a look.
     pub wanted: bool,
-    /// When the last look was answered.
     pub last: Option<Timestamp>,
     /// It has been told that Karpenter does not act.
     pub told_idle: bool,
@@ -58,7 +56,6 @@ pub struct Looks {
     pub not_before: Option<Timestamp>,
 }
 
-/// When to look next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     At(Timestamp, Priority),
@@ -319,7 +316,6 @@ impl Queue {
         self.slots.len()
     }
 
-    /// Whether no claim has.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }

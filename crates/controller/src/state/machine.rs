@@ -136,7 +136,6 @@ impl State {
             .min()
     }
 
-    /// How much there is to do.
     pub fn lengths(&self) -> Lengths {
         Lengths {
             claims: self.claims.len(),
@@ -146,7 +145,6 @@ impl State {
         }
     }
 
-    /// What was left out.
     pub fn dropped(&self) -> Dropped {
         Dropped { writes: self.dropped.writes + self.deferred.lost(), ..self.dropped }
     }

@@ -110,7 +110,6 @@ pub struct Told {
     pub after_seconds: Option<i64>,
 }
 
-/// A read of one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     pub uid: Arc<str>,
@@ -164,7 +163,6 @@ pub struct Dropped {
     pub writes: u64,
 }
 
-/// How much there is to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lengths {
     pub claims: usize,

@@ -16,7 +16,6 @@ use crate::verdict::condition::Reason;
 use crate::verdict::wording;
 use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, seconds};
 
-/// How often lists are read.
 const EVERY: SignedDuration = SignedDuration::from_secs(30);
 /// A VM that no list shows is looked at this often.
 const BLIND_LOOKS: u32 = 3;

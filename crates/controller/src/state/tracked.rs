@@ -37,7 +37,6 @@ pub(super) struct Held {
     pub(super) stood: bool,
 }
 
-/// What is going on.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     pub(super) looks: Looks,

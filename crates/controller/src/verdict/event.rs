@@ -19,7 +19,6 @@ use crate::verdict::wording::LONGEST_NOTE;
 /// Events about objects without a namespace live here.
 pub const NAMESPACE: &str = "default";
 
-/// What an event is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Regarding {
     /// The kind; it fixes the API group.
@@ -77,14 +76,12 @@ impl Kind {
 /// An event to create. All are warnings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What it is about.
     pub regarding: Regarding,
     /// The reason: `CSEFailed`, `CSETimedOut`, `NodeNotRegistered`, `ImageFailsBootstrap`.
     pub reason: &'static str,
     pub note: String,
     /// What makes it this event and no other; goes into the name.
     pub key: String,
-    /// When what it tells was found.
     pub at: Timestamp,
 }
 

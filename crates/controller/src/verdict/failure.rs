@@ -4,7 +4,6 @@
 pub struct Failure {
     /// The code as reported.
     pub code: Option<i32>,
-    /// What it is called.
     pub name: Option<String>,
     /// The code that fits the cause, where that is another.
     pub effective: Option<(i32, String)>,
@@ -15,11 +14,9 @@ pub struct Failure {
     /// What to do first, without its full stop.
     pub action: String,
     pub owner: &'static str,
-    /// How sure this is.
     pub confidence: &'static str,
     /// A quoted line that shows it, if there is one.
     pub evidence: Option<String>,
-    /// Where it was read.
     pub source: Source,
 }
 
@@ -30,7 +27,6 @@ impl Failure {
     }
 }
 
-/// Where a failure was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The VM's instance view.

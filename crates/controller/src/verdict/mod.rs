@@ -23,7 +23,6 @@ use crate::verdict::condition::{Reason, Status};
 use crate::verdict::failure::{Failure, Source};
 use crate::verdict::registration::{AzureState, Cause, ClusterState, Overdue, overdue};
 
-/// What is to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The reason; it fixes the status.

@@ -14,7 +14,6 @@ use crate::story::{NodeEnd, NodeTold};
 use crate::trouble::{Trouble, expect};
 use crate::voice::{Mark, seconds};
 
-/// Where one node stands.
 #[derive(Default)]
 struct Standing {
     machine: Option<Machine>,
@@ -185,7 +184,6 @@ fn named(code: i32, said: &str, image: &str) -> String {
     meanings.first().map_or_else(|| code.to_string(), |meaning| format!("{code} {}", meaning.name))
 }
 
-/// What the condition says.
 fn told_message(claim: &Claim) -> &str {
     let told = claim.told.as_ref().and_then(|(object, _)| condition(object, CONDITION));
     told.map_or("", |told| told.message)

@@ -40,10 +40,8 @@ pub enum Act {
 pub struct Boot {
     pub image: String,
     pub nodes: u16,
-    /// How many of them join.
     #[serde(default)]
     pub joined: u16,
-    /// How many of them fail.
     #[serde(default)]
     pub failed: u16,
     /// The exit code of those that fail.
@@ -55,18 +53,14 @@ pub struct Boot {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Describe {
-    /// What the condition's message must hold.
     #[serde(default)]
     pub says: Vec<String>,
 }
 
-/// Which node is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Of {
-    /// The last one that failed.
     Failed,
-    /// The last one that joined.
     Joined,
     /// The last one whose bootstrap succeeded without a node.
     Silent,
@@ -77,7 +71,6 @@ pub enum Of {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Why {
     pub of: Of,
-    /// What the answer must hold.
     #[serde(default)]
     pub says: Vec<String>,
 }
@@ -98,7 +91,6 @@ pub struct Wedge {
     pub pool: String,
     /// How many failed writes the activity log has by now.
     pub failed_writes: u16,
-    /// How many nodes never came up.
     pub unregistered_nodes: u16,
     /// For how many minutes an update of the cluster has been hanging; without it there is none.
     #[serde(default)]
@@ -131,7 +123,6 @@ pub struct Delete {
 pub struct Detect {
     /// `healthy`, `suspect`, `confirmed` or `unknown`.
     pub verdict: String,
-    /// What the answer must hold.
     #[serde(default)]
     pub says: Vec<String>,
 }
@@ -154,7 +145,6 @@ pub struct Apply {
     /// The exit code, if nobody kills it: 0 repaired, 4 refused, 5 can be resumed.
     #[serde(default)]
     pub exit: i32,
-    /// What it must say.
     #[serde(default)]
     pub says: Vec<String>,
 }

@@ -28,7 +28,6 @@ impl Stage {
         }
     }
 
-    /// What happens in it.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Launch => "Azure creates or changes the VM, node pool or cluster",

@@ -20,7 +20,6 @@ const CUT_LINE: usize = 120;
 /// Two phrases in one line belong together up to this distance.
 const SAME_LINE: usize = 1024;
 
-/// What a wording tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tier {
     /// An error that wraps another, or only reports that something failed.
@@ -45,7 +44,6 @@ pub(crate) struct Wording {
     pub(crate) also: &'static [&'static [usize]],
     /// Phrases that prove it wrong, anywhere in the text.
     pub(crate) without: &'static [usize],
-    /// What the text must be about.
     pub(crate) about: About,
     /// Exit codes that hide this cause.
     pub(crate) codes: &'static [i32],

@@ -48,7 +48,6 @@ impl FoundBy {
     }
 }
 
-/// What became of the bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It failed, and the code is known.
@@ -86,9 +85,7 @@ pub struct Decoded {
     pub os: Option<Os>,
     /// The exit code as reported.
     pub code: Option<i32>,
-    /// How the code was found.
     pub found_by: Option<FoundBy>,
-    /// What became of the bootstrap.
     pub outcome: Outcome,
     /// The kind of failure where a bootstrap has no code. None where its wording or another extension explains it.
     pub situation: Option<Situation>,

@@ -10,7 +10,6 @@ use crate::read::reading::Read;
 use crate::read::report::{error_at, status};
 use crate::text::words::follows_in_list;
 
-/// What a message says.
 pub(crate) fn tell(read: &Read<'_>, message: &Message) -> DecodedMessage {
     let os = os(read, message);
     let picked = match os {

@@ -13,12 +13,10 @@ use crate::text::phrases::PHRASES;
 /// As many phrases are shown on a page.
 const MOST_PHRASES: usize = 6;
 
-/// What is known of a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CausePage {
     /// The stable word in Pascal case.
     pub reason: &'static str,
-    /// How far a node comes.
     pub stage: Stage,
     pub owner: Owner,
     /// What has happened, for a person.

@@ -5,7 +5,6 @@ const HEAD: usize = 256 << 10;
 /// Names of errors are shorter.
 const LONGEST_NAME: usize = 64;
 
-/// What a text is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recognized {
     /// What was recognized, each with its article: `a kubelet log`.

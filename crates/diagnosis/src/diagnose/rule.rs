@@ -43,7 +43,6 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Whether everything but the clues fits.
     pub(crate) fn fits(&self, decoded: &Decoded, os: Option<Os>, day: Option<Date>) -> bool {
         let code = self.codes.is_empty() || decoded.code.is_some_and(|c| self.codes.contains(&c));
         let os = self.os.is_none() || self.os == os;

@@ -36,7 +36,6 @@ pub struct DiagnosisStream {
     head: Vec<u8>,
 }
 
-/// The result for a whole stream.
 #[derive(Debug)]
 pub struct StreamDiagnoses {
     /// As [`diagnose`] returns them.

@@ -25,7 +25,6 @@ pub(crate) enum Handler {
     Lost,
 }
 
-/// What made a message begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opener {
     /// The compute provider's sentence about one extension.
@@ -84,7 +83,6 @@ pub(crate) struct Message {
 pub(crate) enum Silence {
     /// The extension did not report in time.
     TimedOut,
-    /// The handler itself failed.
     HandlerFailed,
     /// The machine's agent never reported.
     AgentSilent,
@@ -125,7 +123,6 @@ impl Message {
         }
     }
 
-    /// Whether the script's streams have begun.
     pub(crate) fn in_streams(&self) -> bool {
         self.stdout.is_some() || self.stderr.is_some()
     }

@@ -12,7 +12,6 @@ const MOST_MESSAGES: usize = 1024;
 /// So many different names or sentences are kept.
 const MOST_LOOSE: usize = 32;
 
-/// What a text says.
 #[derive(Debug)]
 pub(crate) struct Read<'a> {
     pub(crate) text: &'a [u8],
@@ -23,7 +22,6 @@ pub(crate) struct Read<'a> {
     pub(crate) sentences: Vec<Found<i64>>,
     /// Codes of Azure Resource Manager, which tell less than anything else.
     pub(crate) arm_codes: Vec<Found<&'static str>>,
-    /// What stands outside of any message.
     pub(crate) loose: Message,
     /// Whether anything in the text is from an AKS node.
     pub(crate) from_aks_node: bool,
@@ -48,7 +46,6 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// Whether no more messages are read.
     pub(crate) fn is_full(&self) -> bool {
         self.full
     }

@@ -24,7 +24,6 @@ const SAMPLE: &[u8] = b"installing cached version of the container runtime conta
 /// Blanks between two words are not worth following further.
 const LONGEST_GAP: usize = 80;
 
-/// How a phrase is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compare {
     /// Byte by byte, in any case.
@@ -37,7 +36,6 @@ pub(crate) enum Compare {
 struct Phrase {
     text: &'static [u8],
     compare: Compare,
-    /// Where its gram begins.
     offset: usize,
     gram: u32,
     /// Another gram of the same word and its distance from the first, which most other words do not have.

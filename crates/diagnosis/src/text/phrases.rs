@@ -7,7 +7,6 @@ const MOST_PLACES: usize = 32;
 /// No URL that is worth following is longer.
 const LONGEST_URL: usize = 512;
 
-/// The phrases that a text has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phrases {
     /// By index of the phrase; empty if the text has none.

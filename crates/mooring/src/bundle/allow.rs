@@ -5,7 +5,6 @@
 pub(crate) struct Allowed {
     /// Below the node's root; the last part may hold one `*`.
     pub(crate) path: &'static str,
-    /// What it is good for.
     pub(crate) why: &'static str,
 }
 

@@ -15,17 +15,14 @@ const FOLDER: &str = "mooring-bundle";
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) path: String,
-    /// What it is good for.
     pub(crate) why: String,
     /// How long it was before anything was masked or cut.
     pub(crate) original: u64,
-    /// Whether only its end is there.
     pub(crate) is_cut: bool,
     pub(crate) redactions: usize,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What a bundle holds.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) entries: Vec<Entry>,

@@ -7,7 +7,6 @@ use mooring_redact::{MASK, Redactor, mask_line, names_secret};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Cleaned {
     pub(crate) bytes: Vec<u8>,
-    /// How many masks were put in.
     pub(crate) redactions: usize,
 }
 

@@ -16,16 +16,13 @@ pub(crate) struct Root {
     folder: OwnedFd,
 }
 
-/// What is in a file.
 #[derive(Debug)]
 pub(crate) struct Read {
     /// The content, or its end.
     pub(crate) bytes: Vec<u8>,
-    /// How long the file is.
     pub(crate) size: u64,
 }
 
-/// Why a file is not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Missing,

@@ -61,7 +61,6 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
     }
 }
 
-/// Which run a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begin {
     /// A new one. With `--best-effort`, an unfinished one is continued instead.

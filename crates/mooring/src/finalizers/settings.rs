@@ -12,7 +12,6 @@ use super::arguments::{PolicyArguments, TargetArguments};
 use crate::failure::Failure;
 use crate::journaled::write;
 
-/// What the pipelines of old set.
 const TIMEOUT: &str = "PKO_CLEANUP_TIMEOUT";
 
 pub(crate) fn settings(

@@ -17,7 +17,6 @@ use super::{end, left, show};
 use crate::failure::Failure;
 use crate::journaled::{Progress, Signals, once, patiently, write};
 
-/// What the command line asks for.
 pub(crate) struct Resume<'a> {
     pub(crate) yes: bool,
     pub(crate) token: Option<&'a ApprovalToken>,
@@ -120,7 +119,6 @@ impl Resume<'_> {
         Ok((plan, guards))
     }
 
-    /// What would approve the continuation.
     fn preview(operator: &Operator, state: &Run, footing: &Footing, fresh: Option<&Plan>) {
         match (fresh, footing) {
             (Some(plan), _) => write(&format!("\n{}\n", mooring_repair::plan::table(plan))),

@@ -25,7 +25,6 @@ const MAX_NAMES: usize = 500_000;
 const MAX_NAME: u64 = 1024;
 /// A PAX header holds a name, times and owners.
 const MAX_PAX_HEADER: u64 = 64 << 10;
-/// How deep folders are looked into.
 const DEEPEST: usize = 24;
 /// How many notes are printed, one for each file that is cut or broken.
 const MAX_NOTES: usize = 20;

@@ -8,7 +8,6 @@ use crate::names;
 /// Commands whose `-p` takes a password.
 const WITH_PASSWORD: &[&str] = &["login", "mysql", "mysqladmin", "mysqldump", "sshpass"];
 
-/// Finds every labeled value.
 pub(super) fn find(line: &str, found: &mut Vec<Range<usize>>) {
     let bytes = line.as_bytes();
     let mut takes_password = false;

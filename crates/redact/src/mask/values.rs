@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// The syntax of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Syntax {
     /// A word of a shell, a header or a message.

@@ -27,9 +27,7 @@ pub struct NewVm {
     pub mode: Mode,
     /// Whether its extensions come only by a promise that Karpenter keeps.
     pub promised: bool,
-    /// How its bootstrap goes.
     pub cse: Cse,
-    /// When it was made.
     pub created: Timestamp,
     /// Whether its bootstrap is long past; otherwise it boots now.
     pub grown: bool,
@@ -272,7 +270,6 @@ fn is_about(change: &Change, vm: &Vm) -> bool {
     }
 }
 
-/// What only scenarios do.
 impl Azure {
     /// Adds nodes to a pool, making its scale set first if there is none, and writes down that this succeeded.
     pub(crate) fn add_nodes(&mut self, pool: &str, count: u16, created: Timestamp, life: Life) {

@@ -12,7 +12,6 @@ impl Azure {
         self.state.settle(self.model_time(now));
     }
 
-    /// When something happens next by itself.
     pub fn next_change(&self) -> Option<Timestamp> {
         let at = self.state.agenda.next()?;
         Some(at.saturating_sub(self.clock).unwrap_or(at))

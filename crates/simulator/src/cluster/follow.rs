@@ -51,7 +51,6 @@ impl Cluster {
         }
     }
 
-    /// When a machine was made.
     fn created(&self, provider_id: &str) -> Option<Timestamp> {
         let body = self.azure.resource(provider_id.strip_prefix("azure://")?)?;
         body.pointer("/properties/timeCreated").and_then(Value::as_str)?.parse().ok()

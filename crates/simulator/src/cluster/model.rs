@@ -222,7 +222,6 @@ impl Cluster {
         self.karpenter.as_mut()
     }
 
-    /// What this world was made of.
     pub fn options(&self) -> &Options {
         &self.options
     }

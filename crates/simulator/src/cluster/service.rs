@@ -32,7 +32,6 @@ impl Shell {
         Self::with_clock(world, Arc::new(move || clock.now()))
     }
 
-    /// What comes back for one request.
     pub fn handle(&self, service: Service, request: &Request) -> Outcome {
         let now = self.now();
         let outcome = self.lock().handle(service, request, now);

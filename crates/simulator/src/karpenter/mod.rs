@@ -94,10 +94,7 @@ enum Step {
     /// Create its machine's extensions, as was promised.
     CreateExtensions,
     /// Say that its machine's bootstrap failed, and begin to clean up.
-    Announce {
-        /// What the machine's extension said.
-        message: String,
-    },
+    Announce { message: String },
     /// Take its machine away.
     DeleteMachine,
     /// Delete it, since its machine is gone.
@@ -202,7 +199,6 @@ impl Karpenter {
         acted
     }
 
-    /// When something is due next.
     pub fn next_change(&self) -> Option<Timestamp> {
         self.agenda.keys().next().map(|(at, _)| *at).filter(|_| !self.stopped)
     }

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use crate::azure::{Cse, Mode};
 
-/// Why no machine can be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LaunchFailure {
@@ -18,7 +17,6 @@ pub enum LaunchFailure {
     Refused,
 }
 
-/// What is fixed for one Karpenter.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Options {

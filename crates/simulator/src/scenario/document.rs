@@ -45,7 +45,6 @@ pub struct Scenario {
 pub struct Pool {
     pub name: String,
     pub mode: String,
-    /// How many nodes it has.
     pub nodes: u16,
     /// The autoscaler's least and most; without them there is no autoscaler.
     #[serde(default)]
@@ -69,16 +68,13 @@ pub struct Vms {
     pub node_pool: String,
     #[serde(default = "size")]
     pub size: String,
-    /// How they are provisioned.
     #[serde(default)]
     pub mode: Mode,
-    /// How long ago they were made.
     #[serde(default)]
     pub age_minutes: u32,
     /// Whether they still boot; otherwise their bootstrap is over.
     #[serde(default)]
     pub boots: bool,
-    /// How their bootstrap goes.
     #[serde(default)]
     pub bootstrap: Bootstrap,
 }
@@ -91,7 +87,6 @@ fn node_pool() -> String {
     "default".to_owned()
 }
 
-/// How a bootstrap goes.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Bootstrap {
@@ -122,7 +117,6 @@ pub struct Wedge {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClusterUpdate {
-    /// How long ago it was begun.
     pub age_minutes: u32,
 }
 
@@ -134,7 +128,6 @@ pub enum ScenarioError {
         "there is no scenario `{0}`\nhint: the built-in ones are {1}; anything else must be a file"
     )]
     Unknown(String, String),
-    /// A text that is no scenario.
     #[error(
         "{file} is not a scenario: {why}\nhint: mend that line, or start from `--scenario healthy`; the members are described in the scenarios of the simulator"
     )]

@@ -7,6 +7,5 @@ use crate::exchange::{Outcome, Request};
 /// What answers the requests of a socket. The shell around a model: it takes the time from a clock, locks the
 /// model, asks it, and lets go.
 pub trait Service: Send + Sync + 'static {
-    /// What comes back for one request.
     fn call(&self, request: Request) -> BoxFuture<'static, Outcome>;
 }

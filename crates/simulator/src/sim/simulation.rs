@@ -25,7 +25,6 @@ pub struct Settings {
     pub state: PathBuf,
     /// How much faster than Azure things happen.
     pub speed: f64,
-    /// What chance is drawn from.
     pub seed: u64,
     /// The port of the cluster's own API, on the same address; 0 takes a free one. Without it there is none.
     pub kube_port: Option<u16>,

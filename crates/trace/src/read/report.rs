@@ -13,9 +13,7 @@ use crate::timeline::{Kind, Source};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Facts {
     pub(crate) status: CseStatus,
-    /// When the scripts began.
     pub(crate) began: Option<Stamp>,
-    /// How many seconds they took.
     pub(crate) seconds: Option<i64>,
 }
 
@@ -54,7 +52,6 @@ fn inside(bytes: &[u8]) -> Option<CseStatus> {
     Some(CseStatus { timings, ..found })
 }
 
-/// What a report has times of.
 const TIMES: [&str; 9] = [
     "ExecDuration",
     "KernelStartTime",

@@ -7,7 +7,6 @@ use crate::escape::tidy;
 use crate::stamp::{self, Stamp};
 use crate::timeline::Source;
 
-/// What a trace tells.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Traced {
     /// Steps with a known beginning.

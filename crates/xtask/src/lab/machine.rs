@@ -135,7 +135,6 @@ impl Disk {
         Ok(disk)
     }
 
-    /// What differs from the lower directories.
     pub(super) fn upper(&self) -> PathBuf {
         self.own.join("upper")
     }

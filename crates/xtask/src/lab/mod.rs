@@ -29,7 +29,6 @@ const CASES: &str = "crates/xtask/lab/node.yaml";
 /// Set for the process that runs in namespaces of its own.
 const INSIDE: &str = "MOORING_LAB_INSIDE";
 
-/// What the chore is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     only: Option<String>,
@@ -108,7 +107,6 @@ fn shown(name: &str) -> String {
     format!("target/lab/{name}")
 }
 
-/// Where everything of the lab is.
 fn directory() -> Result<PathBuf, Failed> {
     let directory = root().canonicalize()?.join("target/lab");
     fs::create_dir_all(directory.join("output"))?;

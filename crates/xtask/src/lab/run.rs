@@ -15,7 +15,6 @@ const SENTINEL: &str = "opt/azure/containers/provision.complete";
 const PREVIOUS: &str = "var/log/azure/aks/provision.json.previous";
 const RUNS: &str = "var/lib/lab/runs";
 const MIDDLE: &str = "var/lib/lab/middle";
-/// What a node may write.
 const DISK: &str = "96m";
 
 /// Runs cases in namespaces of this process's own.

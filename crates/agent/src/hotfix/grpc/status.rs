@@ -13,7 +13,6 @@ pub enum Status {
     InvalidArgument,
     /// The time was up.
     DeadlineExceeded,
-    /// There is no such thing.
     NotFound,
     /// The caller may not.
     PermissionDenied,

@@ -52,7 +52,6 @@ pub fn read(text: &[u8]) -> Result<Vec<WriteFile>, String> {
     Ok(files.unwrap_or_default())
 }
 
-/// Lines with their numbers.
 struct Lines<'a> {
     rest: std::iter::Peekable<std::iter::Enumerate<std::str::Lines<'a>>>,
 }
@@ -70,7 +69,6 @@ impl<'a> Lines<'a> {
         Ok(found)
     }
 
-    /// Peeks at that line.
     fn peek_significant(&mut self) -> Option<&'a str> {
         while let Some((_, line)) = self.rest.peek() {
             if !is_blank(line) && !line.trim_start().starts_with('#') {

@@ -47,7 +47,6 @@ pub struct HttpRequest<'a> {
     pub form: Option<&'a Secret>,
     /// The proxy to go through, for an address with TLS.
     pub proxy: Option<&'a ProxyUrl>,
-    /// Who may vouch for the server.
     pub roots: &'a Roots,
     /// How long all of it may take.
     pub limit: Duration,
@@ -93,7 +92,6 @@ impl fmt::Debug for HttpResponse {
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpFailure {
     pub kind: HttpFailureKind,

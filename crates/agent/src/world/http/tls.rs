@@ -21,7 +21,6 @@ use super::{Dial, HttpFailure, HttpFailureKind, Phase};
 /// Two round trips and some arithmetic; the rest is patience with a bad line.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// Who may vouch for a server.
 #[derive(Clone)]
 pub struct Roots {
     config: Option<Arc<ClientConfig>>,
@@ -50,7 +49,6 @@ impl Roots {
         Self { config: config.ok().map(Arc::new), count }
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.count
     }

@@ -17,11 +17,9 @@ use crate::verdict::condition::Reason;
 pub struct Patch {
     /// The body, of type `application/json-patch+json`, for `nodeclaims/{name}/status`.
     pub body: Value,
-    /// Whether it says something new.
     pub kind: Kind,
 }
 
-/// Why a patch is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The verdict has not been on the object.

@@ -86,7 +86,6 @@ pub fn due_after_success(claim: &Claim, patience: SignedDuration) -> Option<Time
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VmState {
     pub power: Power,
-    /// Whether its agent reports.
     pub agent: Agent,
     /// Whether it has no bootstrap extension although it is ready for one.
     pub lacks_extension: bool,
@@ -95,7 +94,6 @@ pub struct VmState {
 }
 
 impl VmState {
-    /// What a read showed.
     #[must_use]
     pub fn of(vm: &VmSeen) -> Self {
         let cse = vm.cse();
@@ -108,7 +106,6 @@ impl VmState {
     }
 }
 
-/// What Azure showed of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AzureState {
     /// Nothing: the VM was gone, or Azure did not answer.
@@ -165,7 +162,6 @@ pub enum RequestState {
     Approved,
 }
 
-/// Why a node did not register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The VM does not run.

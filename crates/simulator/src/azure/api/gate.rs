@@ -13,7 +13,6 @@ use crate::faults::{self, Fault, Service};
 use crate::uri::query;
 
 impl Azure {
-    /// What comes back for one request.
     pub fn handle(&mut self, request: &Request, now: Timestamp) -> Outcome {
         let path = request.uri().path();
         let method = request.method().as_str();

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::azure::state::{AzureState, Birth, Extensions, Image, Life, Work, number, set, text};
 
 impl AzureState {
-    /// The scale set of a pool.
     pub(crate) fn vmss_of(&self, pool: &str) -> Option<&Value> {
         self.store
             .list(&self.options.compute("virtualMachineScaleSets"))

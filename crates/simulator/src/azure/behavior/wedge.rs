@@ -11,7 +11,6 @@ use crate::azure::state::{
 
 /// The code of every failed write.
 pub(crate) const CODE: &str = "NetworkingInternalOperationError";
-/// What stands with it.
 pub(crate) const MESSAGE: &str = "Unknown network allocation error.";
 /// The codes that it is wrapped in.
 const OUTER: [&str; 2] = ["ResourceOperationFailure", "ResourceDeploymentFailure"];

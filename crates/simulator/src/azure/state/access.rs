@@ -14,12 +14,10 @@ pub struct Lock {
     pub scope: String,
     pub name: String,
     pub level: LockLevel,
-    /// Why it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
 
-/// What a lock forbids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LockLevel {
     CanNotDelete,
@@ -82,7 +80,6 @@ pub struct Assignment {
     pub scope: String,
     /// What the role allows; a `*` stands for anything.
     pub actions: Vec<String>,
-    /// What the role takes away again.
     #[serde(default)]
     pub not_actions: Vec<String>,
 }

@@ -13,7 +13,6 @@ const KEPT: usize = 20_000;
 #[derive(Debug, Clone)]
 pub struct ActivityEntry {
     pub time: Timestamp,
-    /// When a query sees it.
     pub visible: Timestamp,
     /// What was done: `Microsoft.Compute/virtualMachineScaleSets/write`.
     pub action: String,
@@ -42,7 +41,6 @@ pub(crate) struct Origin<'a> {
 pub(crate) struct ActivityLog {
     pub(crate) entries: VecDeque<(u64, ActivityEntry)>,
     written: u64,
-    /// How late each entry is.
     pub(crate) delays: Random,
 }
 

@@ -64,7 +64,6 @@ impl Agenda {
         (at <= now).then(|| (at, first.remove()))
     }
 
-    /// When something happens next.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         self.events.keys().next().map(|(at, _)| *at)
     }

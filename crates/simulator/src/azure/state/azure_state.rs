@@ -48,7 +48,6 @@ pub(crate) struct AzureState {
     pub(crate) machines: u32,
     /// The roles of principals.
     pub(crate) assignments: Vec<Assignment>,
-    /// What is taken from their roles.
     pub(crate) denials: Vec<Denial>,
     pub(crate) deny_assignments: Vec<DenyAssignment>,
     pub(crate) locks: Vec<Lock>,

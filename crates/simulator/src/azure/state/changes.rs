@@ -47,7 +47,6 @@ pub struct Node {
     /// The version of its kubelet, without a `v`.
     pub kubernetes_version: String,
     pub address: String,
-    /// How far its kubelet gets.
     pub join: Join,
 }
 

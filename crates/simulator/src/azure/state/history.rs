@@ -7,7 +7,6 @@ use jiff::Timestamp;
 
 use super::azure_state::{AzureState, earlier};
 
-/// How many older states are kept.
 const KEPT: usize = 64;
 
 /// States of the world, oldest first, each with the time since which it held.

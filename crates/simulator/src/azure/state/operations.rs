@@ -29,7 +29,6 @@ pub(crate) enum Work {
     },
 }
 
-/// How far an operation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     InProgress,

@@ -19,7 +19,6 @@ pub struct Options {
     pub network_resource_group: String,
     /// Whether the pools are in that network, and name their subnet; otherwise they are in one that AKS made.
     pub own_network: bool,
-    /// What the application may do.
     pub rights: Rights,
     /// What is shown of a machine that is being deleted.
     pub deleting_view: DeletingView,
@@ -57,7 +56,6 @@ pub struct Options {
     pub limits: Limits,
     /// Where the cluster's own API is, if there is one.
     pub kubernetes: Option<KubernetesAccess>,
-    /// Whether calls need a token.
     pub require_token: bool,
     /// Scheme and authority of links, where a request does not say its own.
     pub endpoint: String,

@@ -9,7 +9,6 @@ pub enum Correlation {
     /// All have the id of one request.
     #[default]
     Shared,
-    /// Each has a new one.
     New,
 }
 

@@ -15,7 +15,6 @@ const FOREGROUND: &str = "foregroundDeletion";
 /// The finalizer of an owner that gives them up.
 const ORPHAN: &str = "orphan";
 
-/// What has become of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Gone,

@@ -10,7 +10,6 @@ use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
 use crate::kubernetes::api::write::defaults::NOT_READY;
 use crate::kubernetes::store::objects::{self, Key, list, number, text, time_at};
 
-/// What is due for a pod.
 enum Next {
     Start,
     End,

@@ -57,7 +57,6 @@ impl Kubernetes {
         Self { api, pods: PodTimes::default(), trace }
     }
 
-    /// What comes back for one request.
     pub fn handle(&mut self, request: &Request, now: Timestamp) -> Outcome {
         let outcome = self.handle_with_faults(request, now);
         let (method, path) = (request.method(), request.uri());
@@ -106,7 +105,6 @@ impl Shell {
         Self::with_clock(model, Arc::new(move || clock.now()))
     }
 
-    /// What comes back for one request.
     pub fn handle(&self, request: &Request) -> Outcome {
         self.with(|model, now| model.handle(request, now))
     }

@@ -28,7 +28,6 @@ pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> &'a str {
     at(value, path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A whole number by its path.
 pub(crate) fn number(value: &Value, path: &[&str]) -> Option<i64> {
     at(value, path).and_then(Value::as_i64)
 }
@@ -117,7 +116,6 @@ pub(crate) fn labels(object: &Value) -> impl Iterator<Item = (&str, &str)> {
     pairs(at(object, &["metadata", "labels"]))
 }
 
-/// The texts of a map.
 pub(crate) fn pairs(map: Option<&Value>) -> impl Iterator<Item = (&str, &str)> {
     map.and_then(Value::as_object)
         .into_iter()

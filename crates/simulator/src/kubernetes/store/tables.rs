@@ -48,7 +48,6 @@ impl Object {
     }
 }
 
-/// What happened to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
     Added,
@@ -87,7 +86,6 @@ pub(crate) struct Store {
     revision: u64,
     tables: BTreeMap<String, Table>,
     index: Index,
-    /// How many changes each table remembers.
     history: usize,
     /// All of the store began here: what is older was never there.
     restarted: u64,

@@ -14,7 +14,6 @@ const OF_POOL: [(&str, &str); 4] = [
     ("proximityPlacementGroupID", "Microsoft.Compute/proximityPlacementGroups/write"),
 ];
 
-/// What its cluster names.
 const OF_CLUSTER: [(&str, &str); 2] = [
     ("/properties/diskEncryptionSetID", "Microsoft.Compute/diskEncryptionSets/read"),
     (

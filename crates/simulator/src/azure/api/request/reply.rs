@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-/// What the model answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,

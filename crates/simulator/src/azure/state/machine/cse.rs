@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::cse_report::{KEPT_BYTES, end_of, report};
 
-/// How a machine's bootstrap goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Cse {
@@ -21,9 +20,7 @@ pub struct Cse {
     pub handler: String,
     /// Whether the kubelet starts afterwards; a failed bootstrap's never does.
     pub registers: bool,
-    /// How far that kubelet gets.
     pub join: Join,
-    /// Whether the machine itself works.
     pub guest: Guest,
     /// What the command really printed, where one ran; otherwise its streams are made of the above.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +45,6 @@ pub enum Join {
 }
 
 impl Join {
-    /// Whether there is a Node at all.
     pub(crate) fn has_node(self) -> bool {
         !matches!(self, Self::CsrDenied | Self::CsrPending)
     }

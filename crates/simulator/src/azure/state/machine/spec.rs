@@ -23,7 +23,6 @@ pub(crate) struct Birth {
     pub(crate) cse: Cse,
 }
 
-/// What becomes of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
     /// It boots, its bootstrap runs, its node may register.

@@ -11,7 +11,6 @@ use crate::kubernetes::store::objects::{self, Key, list, text};
 const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
 const ROLES: &str = "roles.rbac.authorization.k8s.io";
 
-/// What somebody wants to do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attempt<'a> {
     pub(crate) verb: &'a str,

@@ -13,7 +13,6 @@ pub(crate) const CONTENT_TYPE: &str = "application/vnd.kubernetes.protobuf";
 /// Stands in front of every body.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// What a field holds.
 enum Kind {
     /// Empty where it was not set: such fields are always sent.
     Text,
@@ -23,9 +22,7 @@ enum Kind {
     Truth,
     Message(Fields),
     Messages(Fields),
-    /// A map from texts.
     Map(&'static Kind),
-    /// What the server sets itself.
     Ignored,
 }
 

@@ -48,7 +48,6 @@ impl Query {
     }
 }
 
-/// What a path names.
 #[derive(Debug)]
 pub(crate) enum Target {
     Resource(ResourceTarget),

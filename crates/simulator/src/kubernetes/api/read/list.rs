@@ -17,7 +17,6 @@ use crate::kubernetes::api::state::{ApiResult, ApiServer, Form, Resource, Status
 use crate::kubernetes::store::objects::Key;
 use crate::kubernetes::store::{Object, item};
 
-/// Where a list goes on.
 struct Continue {
     revision: u64,
     after: Key,

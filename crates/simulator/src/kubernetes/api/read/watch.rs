@@ -218,7 +218,6 @@ impl ApiServer {
         self.watches.by_table.remove(table);
     }
 
-    /// How many watches are open.
     pub fn open_watches(&self) -> usize {
         self.watches.by_table.values().flatten().filter(|watch| !watch.sender.is_closed()).count()
     }

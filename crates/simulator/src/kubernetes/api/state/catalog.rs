@@ -23,7 +23,6 @@ pub(crate) struct Resource {
     pub(crate) table: String,
     /// The `apiVersion` in the store.
     pub(crate) stored_as: String,
-    /// Whether the server counts generations.
     pub(crate) generation: bool,
     pub(crate) status: bool,
     /// Further subresources, by name.
@@ -31,7 +30,6 @@ pub(crate) struct Resource {
     pub(crate) kind_of_thing: Nature,
 }
 
-/// Where a resource comes from.
 #[derive(Debug, Clone)]
 pub(crate) enum Nature {
     BuiltIn,

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use crate::faults::Rule;
 
-/// What a model is made of.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "options are separate switches")]
 pub struct Options {
@@ -30,7 +29,6 @@ pub struct Options {
     /// How long the cluster takes for things.
     pub delays: Delays,
     pub faults: Vec<Rule>,
-    /// How many lines the trace keeps.
     pub trace: usize,
 }
 

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::kubernetes::store::objects::{flag, list, text};
 
-/// What a value must look like.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a schema is a list of separate switches")]
 pub(crate) struct Schema {

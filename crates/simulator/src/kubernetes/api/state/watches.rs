@@ -46,7 +46,6 @@ pub(crate) enum Form {
     Table(Format),
 }
 
-/// How the next event is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delivery {
     Once,

@@ -82,7 +82,6 @@ impl Writer {
 pub(crate) struct ChangeQueue(pub(crate) BTreeSet<Place>);
 
 impl ChangeQueue {
-    /// The objects of one table.
     pub(crate) fn of<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'a Key> {
         self.all().filter(move |place| place.table == table).map(|place| &place.key)
     }

@@ -12,7 +12,6 @@ use crate::kubernetes::api::state::{
 };
 use crate::kubernetes::store::objects::{self, Key};
 
-/// How an object is to be deleted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeleteOptions {
     grace: Option<i64>,
@@ -22,7 +21,6 @@ pub(crate) struct DeleteOptions {
     pub(crate) dry_run: bool,
 }
 
-/// What a deletion came to.
 pub(crate) enum Deleted {
     /// It is gone; this was its last state.
     Gone(Value),

@@ -14,7 +14,6 @@ use crate::kubernetes::api::state::{
 use crate::kubernetes::store::objects::{self, Key};
 use crate::kubernetes::store::{Change, ChangeKind, Place, owners};
 
-/// How many writes are remembered.
 const WRITES: usize = 100_000;
 
 /// Decodes the body of a write into the form that is stored.

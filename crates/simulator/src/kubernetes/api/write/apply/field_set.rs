@@ -59,7 +59,6 @@ impl<'a> Shape<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FieldSet(BTreeSet<Vec<String>>);
 
-/// What the server owns.
 const NOT_OWNED: [&str; 11] = [
     "name",
     "namespace",

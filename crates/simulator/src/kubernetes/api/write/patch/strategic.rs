@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use crate::kubernetes::api::state::{Resource, StatusError};
 use crate::kubernetes::store::objects::members;
 
-/// How a list merges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListRule {
     Replace,
