@@ -109,9 +109,13 @@ impl Holder {
 
     /// Frees the Lease, so that the next holder does not wait until it expires. Returns true if that was confirmed.
     pub async fn release(&mut self) -> bool {
+        let written = self.written.take();
         self.lose();
         let released = async {
-            let lease = self.read().await.ok()??;
+            let lease = match written {
+                Some(written) => written,
+                None => self.read().await.ok()??,
+            };
             let object = self.candidate.released(&lease, (self.clock)())?;
             self.write(Method::PUT, object).await.ok()
         };

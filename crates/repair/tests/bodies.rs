@@ -466,7 +466,7 @@ fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
     };
     let settings = Settings::new(target);
     let holder = "x".to_owned();
-    let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder };
+    let owner = Owner { host: "h".into(), pid: 1, holder };
     let guard = |outcome, overridden: Option<&str>, transient| CheckResult {
         name: "pool-state".into(),
         outcome,

@@ -44,7 +44,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn owner() -> Owner {
-    Owner { host: "h".into(), boot: "b".into(), pid: 7, start: 9, holder: "x".into() }
+    Owner { host: "h".into(), pid: 7, holder: "x".into() }
 }
 
 fn settings(pool: &str) -> Settings {

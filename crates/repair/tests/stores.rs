@@ -1,4 +1,4 @@
-//! The journal's stores: what was promised to be durable is, and two writers never both succeed.
+//! The journal's stores and their locks: what was reported as durable is, two writers never both succeed, and one process holds a run.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,15 +11,16 @@ mod common;
 
 use mooring_repair::shell::store;
 use mooring_repair::workflow::Reason;
+use std::rc::Rc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use mooring_repair::settings::Settings;
-use mooring_repair::workflow::{Entry, Finish, Record};
+use mooring_repair::workflow::{Entry, Record};
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use mooring_simulator::kubernetes::{Clock, InProcess, Key, Kubernetes, Options, Running, Shell};
 use mooring_workflow::journal::{encode, follow};
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::{JournalLock, LockError, LockWait, Owner, acquire};
 use mooring_workflow::store::NAMESPACE;
 use mooring_workflow::store::SEGMENT_BYTES;
 use mooring_workflow::store::{FileStore, Store, StoreError};
@@ -29,12 +30,8 @@ fn start() -> Timestamp {
     "2026-11-15T05:00:00Z".parse().unwrap()
 }
 
-fn later(seconds: u64) -> Timestamp {
-    start() + Duration::from_secs(seconds)
-}
-
 fn owner(name: &str) -> Owner {
-    Owner { host: name.into(), boot: "b".into(), pid: 1, start: 1, holder: name.into() }
+    Owner { host: name.into(), pid: 1, holder: name.into() }
 }
 
 /// An API server in this process, with faults.
@@ -95,52 +92,61 @@ fn stopped(length: usize) -> Entry {
 
 async fn append(store: &mut Store<Entry>, records: &mut Vec<Record>, entry: Entry) {
     let record = follow(records.last(), "run", start(), entry);
-    store.append(&record, start()).await.unwrap();
+    store.append(&record).await.unwrap();
     records.push(record);
 }
 
-/// The store with its lock taken, and a run begun in it.
+/// Acquires the lock of a store for a process whose clock differs by `skew` seconds.
+async fn acquire_by(
+    store: &mut Store<Entry>,
+    name: &str,
+    wait: LockWait,
+    skew: i64,
+) -> Result<(JournalLock, Vec<Record>), LockError> {
+    let began = tokio::time::Instant::now();
+    let start = start() + SignedDuration::from_secs(skew);
+    let clock: mooring_workflow::live::Clock = Rc::new(move || start + began.elapsed());
+    let (_stop, mut stopped) = tokio::sync::watch::channel(false);
+    acquire(store, &owner(name), wait, &clock, &mut stopped, &mut |_| {}).await
+}
+
+/// The same without waiting.
+async fn acquire_now(
+    store: &mut Store<Entry>,
+    name: &str,
+) -> Result<(JournalLock, Vec<Record>), LockError> {
+    acquire_by(store, name, LockWait::None, 0).await
+}
+
+const PATIENT: LockWait = LockWait::Until(SignedDuration::from_mins(60));
+
+/// The store with a run begun in it.
 async fn begun(mut store: Store<Entry>) -> (Store<Entry>, Vec<Record>) {
     store.load().await.unwrap();
-    store.lock(&owner("a"), start()).await.unwrap();
     let mut records = Vec::new();
     append(&mut store, &mut records, begins()).await;
     (store, records)
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_appended_is_there_for_everybody() {
+async fn records_and_the_holder_of_the_lock_are_visible_to_every_process() {
     let server = Server::with(Vec::new());
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("journal");
     let files = || Store::File(FileStore::new(&file));
     for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
         let mut store = make();
-        assert!(store.load().await.unwrap().records.is_empty());
-        store.lock(&owner("a"), start()).await.unwrap();
-        let mut records = Vec::new();
+        let (mut lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
+        assert!(records.is_empty());
         append(&mut store, &mut records, begins()).await;
         append(&mut store, &mut records, stopped(10)).await;
-        store.beat(later(5)).await.unwrap();
-        let seen = make().load().await.unwrap();
-        assert_eq!(seen.records, records);
-        let lock = seen.lock.unwrap();
-        assert_eq!(lock.owner, owner("a"));
-        assert_eq!(lock.heartbeat, later(5));
-        store.unlock().await.unwrap();
-        assert!(make().load().await.unwrap().lock.is_none());
+        assert_eq!(make().load().await.unwrap(), records);
+        let holder = make().holder(start()).await.unwrap().unwrap();
+        assert_eq!((holder.owner, holder.heartbeat), (owner("a"), start()));
+        lock.release().await;
+        assert_eq!(make().holder(start()).await.unwrap(), None);
+        assert_eq!(acquire_now(&mut make(), "b").await.unwrap().1, records, "at once");
     }
-}
-
-/// A run that writes much and has no time for signs of life is alive.
-#[tokio::test(start_paused = true)]
-async fn a_record_in_the_cluster_is_a_sign_of_life() {
-    let server = Server::with(Vec::new());
-    let mut store = server.store();
-    store.load().await.unwrap();
-    store.lock(&owner("a"), start()).await.unwrap();
-    store.append(&follow(None, "run", later(20), begins()), later(20)).await.unwrap();
-    assert_eq!(server.store().load().await.unwrap().lock.unwrap().heartbeat, later(20));
 }
 
 #[tokio::test(start_paused = true)]
@@ -151,60 +157,155 @@ async fn a_store_says_where_it_is() {
     assert_eq!(server.store().place(), "ConfigMap mooring-system/repair-system");
 }
 
+/// The fence: whoever holds the lock, a record is only appended to the journal that it was made from.
 #[tokio::test(start_paused = true)]
 async fn of_two_writers_only_one_succeeds() {
     let server = Server::with(Vec::new());
-    let (mut one, mut two) = (server.store(), server.store());
-    one.load().await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("journal");
+    let files = || Store::File(FileStore::new(&file));
+    for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
+        let (mut one, mut records) = begun(make()).await;
+        let mut two = make();
+        two.load().await.unwrap();
+        append(&mut one, &mut records, stopped(1)).await;
+        let record = follow(records.first(), "run", start(), stopped(2));
+        for _ in 0..2 {
+            assert!(matches!(two.append(&record).await, Err(StoreError::LostLock)));
+            assert!(matches!(two.keep(2, 1).await, Ok(()) | Err(StoreError::LostLock)));
+        }
+        assert_eq!(make().load().await.unwrap(), records);
+        append(&mut one, &mut records, stopped(3)).await;
+    }
+}
+
+/// Forgetting must not drop what another process appended.
+#[tokio::test(start_paused = true)]
+async fn former_writer_of_a_file_forgets_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
+    let (mut one, mut records) = begun(make()).await;
+    append(&mut one, &mut records, stopped(1)).await;
+    let mut two = make();
     two.load().await.unwrap();
-    one.lock(&owner("a"), start()).await.unwrap();
-    assert!(matches!(two.lock(&owner("b"), start()).await, Err(StoreError::LostLock)));
-    // The second one takes the lock over; the first one cannot write any more, not even a sign of life.
-    two.load().await.unwrap();
-    two.lock(&owner("b"), start()).await.unwrap();
-    let record = follow(None, "run", start(), begins());
-    assert!(matches!(one.append(&record, start()).await, Err(StoreError::LostLock)));
-    assert!(matches!(one.beat(start()).await, Err(StoreError::LostLock)));
-    assert!(matches!(one.unlock().await, Err(StoreError::LostLock)));
-    two.append(&record, start()).await.unwrap();
-    assert_eq!(server.store().load().await.unwrap().lock.unwrap().owner, owner("b"));
+    append(&mut one, &mut records, stopped(2)).await;
+    assert!(matches!(two.keep(2, 1).await, Err(StoreError::LostLock)));
+    assert_eq!(make().load().await.unwrap(), records);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_has_one_owner_at_a_time() {
+async fn second_process_is_refused_while_the_first_one_holds_the_run() {
+    let server = Server::with(Vec::new());
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("journal");
-    let (mut one, mut two): (Store<Entry>, Store<Entry>) =
-        (Store::File(FileStore::new(&file)), Store::File(FileStore::new(&file)));
-    one.load().await.unwrap();
-    two.load().await.unwrap();
-    one.lock(&owner("a"), start()).await.unwrap();
-    assert!(matches!(two.lock(&owner("b"), start()).await, Err(StoreError::LostLock)));
-    let record = follow(None, "run", start(), begins());
-    assert!(matches!(two.append(&record, start()).await, Err(StoreError::LostLock)));
-    // A process that is gone has given its lock back, whatever the file says.
-    drop(one);
-    two.load().await.unwrap();
-    two.lock(&owner("b"), start()).await.unwrap();
-    two.append(&record, start()).await.unwrap();
+    let files = || Store::File(FileStore::new(&file));
+    for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
+        let (lock, _) = acquire_now(&mut make(), "a").await.unwrap();
+        let Err(LockError::Busy(busy)) = acquire_now(&mut make(), "b").await else { panic!() };
+        assert_eq!(busy.owner, owner("a"));
+        drop(lock);
+    }
+}
+
+/// The kernel frees the lock of a process that ended, whatever the file contains.
+#[tokio::test(start_paused = true)]
+async fn dead_process_frees_its_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
+    let mut store = make();
+    let (lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
+    append(&mut store, &mut records, begins()).await;
+    drop(lock);
+    let text = std::fs::read_to_string(folder.path().join("journal.lock")).unwrap();
+    assert!(text.contains("\"host\":\"a\""), "{text}");
+    assert_eq!(make().holder(start()).await.unwrap(), None);
+    let began = tokio::time::Instant::now();
+    let (_, found) = acquire_now(&mut make(), "b").await.unwrap();
+    assert_eq!((found, began.elapsed()), (records, Duration::ZERO));
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_takes_a_file_over_has_what_its_last_owner_wrote_before_it_let_go() {
+async fn file_is_waited_for_and_has_all_records_of_its_last_holder() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("journal");
-    let make = || -> Store<Entry> { Store::File(FileStore::new(&file)) };
+    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
+    let mut last = make();
+    let (mut lock, mut records) = acquire_now(&mut last, "a").await.unwrap();
+    let works = async {
+        tokio::time::sleep(Duration::from_mins(5)).await;
+        append(&mut last, &mut records, begins()).await;
+        lock.release().await;
+    };
     let mut next = make();
-    let loaded = next.load().await.unwrap();
-    let (mut last, records) = begun(make()).await;
-    last.unlock().await.unwrap();
-    drop(last);
-    let taken = next.take(&owner("b"), start(), loaded).await.unwrap();
-    assert_eq!(taken.records, records);
-    let mut records = taken.records;
-    append(&mut next, &mut records, Entry::Finished { finish: Finish::Aborted, left: vec![] })
-        .await;
-    assert_eq!(make().load().await.unwrap().records, records);
+    let (next, ()) = tokio::join!(acquire_by(&mut next, "b", PATIENT, 0), works);
+    assert_eq!(next.unwrap().1, records);
+}
+
+/// A process that is stopped does not renew. Whatever it does when it continues, another one has the run.
+#[tokio::test(start_paused = true)]
+async fn stopped_holder_in_the_cluster_loses_the_run() {
+    for skew in [0, -600, 7200] {
+        let server = Server::with(Vec::new());
+        let (mut theirs, mut store) = (server.store(), server.store());
+        let held = acquire_by(&mut theirs, "stopped", LockWait::None, skew).await;
+        let (mut lock, mut records) = held.unwrap();
+        append(&mut theirs, &mut records, begins()).await;
+        let began = tokio::time::Instant::now();
+        let (_mine, found) = acquire_by(&mut store, "b", PATIENT, 0).await.unwrap();
+        let took = began.elapsed().as_secs();
+        assert!((30..=31).contains(&took), "{skew}: {took}");
+        assert_eq!(found, records);
+        append(&mut store, &mut records, stopped(1)).await;
+        let late = follow(records.first(), "run", start(), stopped(2));
+        assert!(matches!(theirs.append(&late).await, Err(StoreError::LostLock)), "{skew}");
+        assert!(matches!(lock.confirm(start()).await, Err(StoreError::LostLock)), "{skew}");
+        assert!(matches!(lock.keep().await, StoreError::LostLock), "{skew}");
+        lock.release().await;
+        assert_eq!(server.store().holder(start()).await.unwrap().unwrap().owner, owner("b"));
+        assert_eq!(server.store().load().await.unwrap(), records);
+    }
+}
+
+/// Only changes that a process sees itself count, so that clocks may differ or jump.
+#[tokio::test(start_paused = true)]
+async fn living_holder_keeps_the_run_whatever_the_clocks_show() {
+    for skew in [0, -600, 7200] {
+        let server = Server::with(Vec::new());
+        let held = acquire_by(&mut server.store(), "a", LockWait::None, skew).await;
+        let (mut lock, _) = held.unwrap();
+        let two_minutes = LockWait::Until(SignedDuration::from_mins(2));
+        tokio::select! {
+            taken = async { acquire_by(&mut server.store(), "b", two_minutes, 0).await.map(drop) } => {
+                assert!(matches!(taken, Err(LockError::Busy(_))), "{skew}: {taken:?}");
+            }
+            lost = lock.keep() => panic!("{skew}: {lost}"),
+        }
+    }
+}
+
+/// `apply` does not wait for a run in progress, but for one that seems to be dead: it would otherwise never get the lock.
+#[tokio::test(start_paused = true)]
+async fn lock_of_a_dead_process_is_acquired_without_being_asked_to_wait() {
+    for (age, busy) in [(0, true), (29, true), (30, false), (86_400, false)] {
+        let server = Server::with(Vec::new());
+        drop(acquire_by(&mut server.store(), "dead", LockWait::None, -age).await.unwrap());
+        let began = tokio::time::Instant::now();
+        let taken = acquire_now(&mut server.store(), "b").await;
+        assert_eq!(matches!(taken, Err(LockError::Busy(_))), busy, "{age}");
+        let took = began.elapsed().as_secs();
+        assert!(if busy { took == 0 } else { (30..=31).contains(&took) }, "{age}: {took}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_for_a_lock_ends_when_the_process_is_interrupted() {
+    let server = Server::with(Vec::new());
+    let _held = acquire_now(&mut server.store(), "a").await.unwrap();
+    let (stop, mut stopped) = tokio::sync::watch::channel(false);
+    stop.send(true).unwrap();
+    let clock: mooring_workflow::live::Clock = Rc::new(start);
+    let mut store = server.store();
+    let taken = acquire(&mut store, &owner("b"), PATIENT, &clock, &mut stopped, &mut |_| {}).await;
+    assert!(matches!(taken.map(drop), Err(LockError::Interrupted)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -213,21 +314,19 @@ async fn a_lock_file_is_its_owners_alone_and_never_a_link() {
     let folder = tempfile::tempdir().unwrap();
     let lock_file = folder.path().join("journal.lock");
     let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
-    let mut store = make();
-    store.load().await.unwrap();
-    store.lock(&owner("a"), start()).await.unwrap();
+    let held = acquire_now(&mut make(), "a").await.unwrap();
     let mode = std::fs::metadata(&lock_file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    drop(store);
-    // Somebody else's file, which must not be written, and not be taken for a lock that is free.
+    drop(held);
+    // Another user's file, which must be neither written nor locked.
     let other = folder.path().join("other");
     std::fs::write(&other, "theirs").unwrap();
     std::fs::remove_file(&lock_file).unwrap();
     symlink(&other, &lock_file).unwrap();
-    let loaded = make().load().await;
-    assert!(matches!(loaded, Err(StoreError::Unavailable(_))), "{loaded:?}");
-    let locked = make().lock(&owner("a"), start()).await;
-    assert!(matches!(locked, Err(StoreError::Unavailable(_))), "{locked:?}");
+    let holder = make().holder(start()).await;
+    assert!(matches!(holder, Err(StoreError::Unavailable(_))), "{holder:?}");
+    let locked = acquire_now(&mut make(), "a").await.map(drop);
+    assert!(matches!(locked, Err(LockError::Store(StoreError::Unavailable(_)))), "{locked:?}");
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "theirs");
 }
 
@@ -241,7 +340,7 @@ async fn a_file_forgets_all_but_the_last_records() {
     }
     store.keep(records.len(), 2).await.unwrap();
     append(&mut store, &mut records, stopped(9)).await;
-    assert_eq!(make().load().await.unwrap().records, records[3..]);
+    assert_eq!(make().load().await.unwrap(), records[3..]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -260,9 +359,8 @@ async fn a_lost_answer_never_doubles_a_record_and_never_loses_one() {
             // Some of them fill a part.
             let length = if number % 4 == 0 { SEGMENT_BYTES / 2 } else { number };
             append(&mut store, &mut records, stopped(length)).await;
-            store.beat(start()).await.unwrap();
         }
-        assert_eq!(server.store().load().await.unwrap().records, records, "{then:?}");
+        assert_eq!(server.store().load().await.unwrap(), records, "{then:?}");
     }
 }
 
@@ -274,9 +372,13 @@ async fn a_write_that_is_refused_for_good_says_why_and_is_not_repeated() {
         let mut store = server.store();
         store.load().await.unwrap();
         let began = tokio::time::Instant::now();
-        let locked = store.lock(&owner("a"), start()).await;
-        let Err(StoreError::Unavailable(why)) = locked else { panic!("{status}: {locked:?}") };
-        assert!(why.contains("by a fault rule"), "{status}: {why}");
+        let locked = acquire_now(&mut server.store(), "a").await.map(drop);
+        let Err(LockError::Store(StoreError::Unavailable(why))) = locked else {
+            panic!("{status}: {locked:?}")
+        };
+        let appended = store.append(&follow(None, "run", start(), begins())).await;
+        let Err(StoreError::Unavailable(also)) = appended else { panic!("{status}: {appended:?}") };
+        assert!(why.contains("by a fault rule") && also == why, "{status}: {why} {also}");
         assert_eq!(began.elapsed(), Duration::ZERO, "{status}");
     }
 }
@@ -300,11 +402,20 @@ async fn a_store_that_stays_away_is_given_up() {
         let server = Server::with(vec![fault(away, 1.0)]);
         let mut store = server.store();
         store.load().await.unwrap();
-        let began = tokio::time::Instant::now();
-        let locked = store.lock(&owner("a"), start()).await;
-        assert!(matches!(&locked, Err(StoreError::Unavailable(_))), "{status}: {locked:?}");
-        let seconds = began.elapsed().as_secs();
-        assert!((10..30).contains(&seconds), "{status}: given up after {seconds} s");
+        for locks in [true, false] {
+            let began = tokio::time::Instant::now();
+            let failed = if locks {
+                match acquire_now(&mut server.store(), "a").await.map(drop) {
+                    Err(LockError::Store(error)) => error,
+                    other => panic!("{status}: {other:?}"),
+                }
+            } else {
+                store.append(&follow(None, "run", start(), begins())).await.unwrap_err()
+            };
+            assert!(matches!(failed, StoreError::Unavailable(_)), "{status}: {failed:?}");
+            let seconds = began.elapsed().as_secs();
+            assert!((10..30).contains(&seconds), "{status}: given up after {seconds} s");
+        }
     }
 }
 
@@ -317,16 +428,16 @@ async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
     for _ in 0..12 {
         append(&mut store, &mut records, stopped(SEGMENT_BYTES / 4)).await;
     }
-    assert_eq!(server.store().load().await.unwrap().records, records);
+    assert_eq!(server.store().load().await.unwrap(), records);
     // Three of these fit into one.
     assert_eq!(server.maps().len(), 4);
     store.keep(records.len(), 2).await.unwrap();
     assert_eq!(server.maps().len(), 1, "what is forgotten is deleted");
-    let left = server.store().load().await.unwrap().records;
+    let left = server.store().load().await.unwrap();
     assert!(left.len() >= 2 && left.len() < 8, "{}", left.len());
     assert_eq!(left[..], records[records.len() - left.len()..]);
     append(&mut store, &mut records, stopped(1)).await;
-    assert_eq!(server.store().load().await.unwrap().records.last(), records.last());
+    assert_eq!(server.store().load().await.unwrap().last(), records.last());
 }
 
 /// A part is put aside when the next record does not fit any more, and not earlier.
@@ -343,7 +454,7 @@ async fn a_part_is_filled_to_its_last_byte() {
         append(&mut store, &mut records, stopped(1)).await;
         assert_eq!(server.maps().len(), 2);
         assert_eq!(began.elapsed(), Duration::ZERO, "nothing was tried twice");
-        assert_eq!(server.store().load().await.unwrap().records, records);
+        assert_eq!(server.store().load().await.unwrap(), records);
     }
 }
 
@@ -375,10 +486,10 @@ async fn no_more_and_no_less_than_whole_parts_are_forgotten() {
             gone += part;
         }
         store.keep(all, retained).await.unwrap();
-        let left = server.store().load().await.unwrap().records;
+        let left = server.store().load().await.unwrap();
         assert_eq!(left, records[gone..], "{retained} of {all}");
         append(&mut store, &mut records, stopped(1)).await;
-        assert_eq!(server.store().load().await.unwrap().records, records[gone..], "{retained}");
+        assert_eq!(server.store().load().await.unwrap(), records[gone..], "{retained}");
     }
 }
 
@@ -392,13 +503,12 @@ async fn a_part_of_the_journal_is_never_overwritten_by_a_former_owner() {
 
     let mut successor = server.store();
     successor.load().await.unwrap();
-    successor.lock(&owner("b"), start()).await.unwrap();
     append(&mut successor, &mut records, stopped(1)).await;
     append(&mut successor, &mut records, stopped(SEGMENT_BYTES / 2)).await;
 
-    let written = former.append(&late, start()).await;
+    let written = former.append(&late).await;
     assert!(matches!(written, Err(StoreError::LostLock)), "{written:?}");
-    assert_eq!(server.store().load().await.unwrap().records, records);
+    assert_eq!(server.store().load().await.unwrap(), records);
     append(&mut successor, &mut records, stopped(1)).await;
 }
 
@@ -417,7 +527,7 @@ async fn a_part_that_the_head_does_not_count_is_written_again() {
     for _ in 0..3 {
         append(&mut store, &mut records, stopped(SEGMENT_BYTES / 2)).await;
     }
-    assert_eq!(server.store().load().await.unwrap().records, records);
+    assert_eq!(server.store().load().await.unwrap(), records);
 }
 
 #[tokio::test(start_paused = true)]
@@ -425,9 +535,10 @@ async fn missing_namespace_names_the_manifest() {
     let server = Server::of(Kubernetes::new(Options { start: start(), ..Options::default() }));
     let mut store = server.store();
     store.load().await.unwrap();
-    let error = store.lock(&owner("a"), start()).await.unwrap_err().to_string();
-    assert!(
-        error.contains("kubectl apply -f packaging/roles/mooring-repair-cluster.yaml"),
-        "{error}"
-    );
+    let appended = store.append(&follow(None, "run", start(), begins())).await.unwrap_err();
+    let Err(LockError::Store(locked)) = acquire_now(&mut store, "a").await else { panic!() };
+    for error in [appended.to_string(), locked.to_string()] {
+        let hint = "kubectl apply -f packaging/roles/mooring-repair-cluster.yaml";
+        assert!(error.contains(hint), "{error}");
+    }
 }

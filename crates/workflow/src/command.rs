@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use jiff::Timestamp;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 
 use crate::engine::{RunError, RunOutcome, run};
 use crate::journal::{Content, Entry, JournalError, Record, Run};
-use crate::live::{Adapter, Clock, LiveWorld, Watcher, heartbeat};
-use crate::lock::{Lock, LockError, LockWait, Owner, acquire};
+use crate::live::{Adapter, Clock, LiveWorld, Watcher};
+use crate::lock::{JournalLock, Lock, LockError, LockWait, Owner, acquire};
 use crate::store::{Store, StoreError};
 use crate::workflow::Workflow;
 
@@ -64,12 +64,13 @@ pub struct JournalStatus<E> {
 
 impl<E: Content> JournalStatus<E> {
     /// Reads the journal, without its lock.
-    pub async fn read(mut store: Store<E>) -> Result<Self, String> {
-        let contents = store.load().await.map_err(|error| match error {
+    pub async fn read(mut store: Store<E>, now: Timestamp) -> Result<Self, String> {
+        let records = store.load().await.map_err(|error| match error {
             StoreError::Journal(error) => damaged(&store.place(), &error),
             error => error.to_string(),
         })?;
-        Ok(Self { place: store.place(), records: contents.records, lock: contents.lock })
+        let lock = store.holder(now).await.map_err(|error| error.to_string())?;
+        Ok(Self { place: store.place(), records, lock })
     }
 }
 
@@ -86,13 +87,14 @@ pub struct Process {
 pub struct HeldJournal<W: Workflow> {
     /// Where it is kept.
     pub store: Store<Entry<W>>,
+    lock: JournalLock,
     pub records: Vec<Record<Entry<W>>>,
 }
 
 impl<W: Workflow> HeldJournal<W> {
     /// Releases the lock. If that fails, it expires.
     pub async fn release(mut self) {
-        let _ = self.store.unlock().await;
+        self.lock.release().await;
     }
 
     /// Forgets all but the last `retained` records.
@@ -117,7 +119,7 @@ impl Process {
     ) -> Result<HeldJournal<W>, CommandResult<R, B>> {
         let mut stop = self.stop.clone();
         match acquire(&mut store, &self.owner, wait, &self.clock, &mut stop, say).await {
-            Ok(contents) => Ok(HeldJournal { store, records: contents.records }),
+            Ok((lock, records)) => Ok(HeldJournal { store, lock, records }),
             Err(LockError::Busy(lock)) => Err(CommandResult::Held(lock)),
             Err(LockError::Interrupted) => {
                 Err(CommandResult::Resumable("stopped while waiting for the lock".to_owned()))
@@ -125,9 +127,6 @@ impl Process {
             Err(LockError::Store(StoreError::Journal(error))) => {
                 Err(CommandResult::Failed(damaged(&store.place(), &error)))
             }
-            Err(LockError::Unnamed(place)) => Err(CommandResult::Failed(format!(
-                "somebody holds the lock of {place} and does not say who; `fuser` on its .lock tells"
-            ))),
             Err(LockError::Store(error)) => Err(CommandResult::failed(&error)),
         }
     }
@@ -162,23 +161,26 @@ impl Process {
         adapter: impl Adapter<W>,
         watcher: Watcher<'_, W>,
     ) -> CommandResult<RunOutcome<W>, B> {
-        let HeldJournal { mut store, mut records } = journal;
-        if let Err(error) = store.append(&first, first.at).await {
+        let HeldJournal { mut store, mut lock, mut records } = journal;
+        let confirmed = lock.confirm(self.now()).await;
+        let appended = match confirmed {
+            Ok(()) => store.append(&first).await,
+            lost => lost,
+        };
+        if let Err(error) = appended {
             return CommandResult::failed(&error);
         }
         records.push(first);
-        let store = Rc::new(Mutex::new(store));
         let (clock, stop) = (Rc::clone(&self.clock), self.stop.clone());
-        let mut world = LiveWorld { adapter, store: Rc::clone(&store), clock, stop, watcher };
+        let gate = lock.gate();
+        let mut world = LiveWorld { adapter, store, gate, clock, stop, watcher };
         let ended = tokio::select! {
             // On the heap: it is large.
             ended = Box::pin(run(&mut world, terms, records)) => ended,
-            lost = heartbeat(&store, &self.clock) => {
-                return CommandResult::Resumable(lost.to_string());
-            }
+            lost = lock.keep() => return CommandResult::Resumable(lost.to_string()),
         };
         drop(world);
-        let _ = store.lock().await.unlock().await;
+        lock.release().await;
         CommandResult::driven(ended)
     }
 }

@@ -1,20 +1,20 @@
 //! The world as it is.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use tokio::sync::{Mutex, watch};
+use mooring_kube::Gate;
+use tokio::sync::watch;
 
 use crate::decision::{Decision, Stop};
 use crate::effect::EffectResult;
-use crate::journal::{Content, Entry, Record, Run};
+use crate::journal::{Entry, Record, Run};
+use crate::lock::{TERM, TIMES};
 use crate::store::{Store, StoreError};
 use crate::workflow::Workflow;
 use crate::world::{AppendError, World};
-
-/// Between two heartbeats. A lock is free after 30 s without one, so that several may be lost.
-const HEARTBEAT: Duration = Duration::from_secs(5);
 
 pub type Clock = Rc<dyn Fn() -> Timestamp>;
 /// Receives what comes next.
@@ -36,7 +36,9 @@ pub trait Adapter<W: Workflow> {
 /// The services, the journal and the clock.
 pub(crate) struct LiveWorld<'a, W: Workflow, A> {
     pub(crate) adapter: A,
-    pub(crate) store: Rc<Mutex<Store<Entry<W>>>>,
+    pub(crate) store: Store<Entry<W>>,
+    /// Closes when the lock is not renewed; none if it needs no renewal.
+    pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) clock: Clock,
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) watcher: Watcher<'a, W>,
@@ -62,8 +64,13 @@ impl<W: Workflow, A: Adapter<W>> World<W> for LiveWorld<'_, W, A> {
     }
 
     async fn append(&mut self, record: &Record<Entry<W>>) -> Result<(), AppendError> {
-        let now = self.now();
-        self.store.lock().await.append(record, now).await.map_err(AppendError::from)
+        may_write(self.gate.as_deref()).await?;
+        self.store.append(record).await?;
+        // An effect follows its intent at once. What took the time of the lock meanwhile must not begin it.
+        if matches!(record.entry, Entry::Intent { .. }) {
+            may_write(self.gate.as_deref()).await?;
+        }
+        Ok(())
     }
 
     fn interrupted(&self) -> bool {
@@ -99,14 +106,12 @@ pub async fn pause(time: SignedDuration, stop: &watch::Receiver<bool>) {
     }
 }
 
-/// Renews the lock until it is lost.
-pub(crate) async fn heartbeat<E: Content>(store: &Mutex<Store<E>>, clock: &Clock) -> StoreError {
-    loop {
-        tokio::time::sleep(HEARTBEAT).await;
-        match store.lock().await.beat(clock()).await {
-            // A store that is not available may come back; whether the lock is still held shows then.
-            Ok(()) | Err(StoreError::Unavailable(_)) => {}
-            Err(lost) => return lost,
-        }
+/// Waits while a renewal of the lock is late, for as long as the lock lasts.
+async fn may_write(gate: Option<&Gate>) -> Result<(), AppendError> {
+    let Some(gate) = gate else { return Ok(()) };
+    match tokio::time::timeout(TIMES.lease, gate.lets(TERM)).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(AppendError::LostLock),
+        Err(_) => Err(AppendError::Unavailable("the lock could not be renewed".to_owned())),
     }
 }

@@ -12,7 +12,7 @@ use crate::workflow::Workflow;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AppendError {
     /// Another process continued the journal: nothing more may be done.
-    #[error("somebody else took the run over")]
+    #[error("lock lost: another process took over this run")]
     LostLock,
     /// The store is not available.
     #[error("the journal cannot be written: {0}")]

@@ -55,9 +55,15 @@ impl Stage<'_> {
         expect_words("mooring repair detect", &answer.stdout, &detect.says)
     }
 
+    /// Returns where the journal is: a file, whose lock is free as soon as a repair is killed.
+    fn journal(&self) -> String {
+        self.log("repair.journal").display().to_string()
+    }
+
     /// Makes a plan with these flags and returns its hash.
     async fn hash(&mut self, flags: &[&str]) -> Result<String, Trouble> {
-        let words = [&["repair", "plan", "-o", "json"], flags].concat();
+        let journal = self.journal();
+        let words = [&["repair", "plan", "-o", "json", "--journal", &journal], flags].concat();
         let answer = self.mooring.ask(&words).await?;
         self.keep(
             LOG,
@@ -85,7 +91,9 @@ impl Stage<'_> {
             self.story.plan = Some(self.hash(STOP_AT_BUDGETS).await?);
         }
         let hash = self.planned()?;
+        let journal = self.journal();
         let mut words = vec!["repair", "apply", "--poll", "1", "--yes", "--plan-hash", &hash];
+        words.extend(["--journal", &journal]);
         if apply.stop_at_budgets {
             words.extend(STOP_AT_BUDGETS);
         }
@@ -100,7 +108,8 @@ impl Stage<'_> {
 
     pub(super) async fn resume(&mut self, resume: &Resume) -> Result<(), Trouble> {
         let hash = self.planned()?;
-        let words = ["repair", "resume", "--yes", "--plan-hash", &hash];
+        let journal = self.journal();
+        let words = ["repair", "resume", "--yes", "--plan-hash", &hash, "--journal", &journal];
         let shown = format!("mooring repair resume --yes --plan-hash {}…", short(&hash));
         self.run(&shown, &words, resume.kill_at, resume.exit).await?;
         Ok(())

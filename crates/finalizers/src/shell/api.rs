@@ -28,6 +28,8 @@ pub(super) const WEBHOOKS: [&str; 2] =
 pub(super) struct Cluster {
     pub(super) api: Client,
     pub(super) profile: Profile,
+    /// Namespace and name of the journal's Lease, which is not the operator's although it is named after its group.
+    pub(super) lock: Option<[String; 2]>,
 }
 
 impl Cluster {
@@ -57,7 +59,15 @@ impl Cluster {
             }
             Query::Controllers => Answer::Controllers(self.controllers().await),
             Query::Leases => {
-                let read = |body: &Value| items(body, |item| Lease::read(&self.profile, item));
+                let read = |body: &Value| {
+                    items(body, |item| {
+                        let member = |name: &str| item["metadata"][name].as_str();
+                        let of_journal = self.lock.as_ref().is_some_and(|[namespace, name]| {
+                            member("namespace") == Some(namespace) && member("name") == Some(name)
+                        });
+                        Lease::read(&self.profile, item).filter(|_| !of_journal)
+                    })
+                };
                 let path = "/apis/coordination.k8s.io/v1/leases";
                 Answer::Leases(served(list(&self.api, path, read).await))
             }

@@ -56,7 +56,12 @@ impl Remover {
     /// Prepares; nothing is asked yet. `stop` turns true when a run shall stop at the next safe point.
     #[must_use]
     pub fn new(api: Client, settings: Settings, clock: Clock, stop: watch::Receiver<bool>) -> Self {
-        let cluster = Cluster { api, profile: settings.profile.clone() };
+        let profile = settings.profile.clone();
+        let lock = match &settings.journal {
+            JournalPlace::ConfigMap(namespace) => Some([namespace.clone(), profile.config_map()]),
+            JournalPlace::File(_) => None,
+        };
+        let cluster = Cluster { api, profile, lock };
         let process = Process { owner: this_process(random_id()), clock, stop };
         Self { settings, cluster, process }
     }
@@ -126,7 +131,7 @@ impl Remover {
 
     /// What the journal says, without its lock.
     pub async fn status(&self) -> Result<JournalStatus, String> {
-        JournalStatus::read(self.store()).await
+        JournalStatus::read(self.store(), self.process.now()).await
     }
 
     /// Begins a run and drives it until it stops.

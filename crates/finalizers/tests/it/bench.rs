@@ -376,7 +376,8 @@ impl Mortal {
         let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
             let (mortal, inner) = (mortal.clone(), inner.clone());
             async move {
-                let journal = request.uri().path().contains("/configmaps");
+                let path = request.uri().path();
+                let journal = path.contains("/configmaps") || path.contains("/leases");
                 let counts = request.method() != http::Method::GET && (mortal.journal || !journal);
                 if !counts {
                     return inner.send(request).await;

@@ -187,6 +187,7 @@ pub(crate) async fn what_is_not_permitted_is_told_with_verb_and_resource(bench: 
         {"apiGroups": [bench.group], "resources": ["*"], "verbs": ["get", "list", "delete"]},
         {"apiGroups": [sub, "apiextensions.k8s.io"], "resources": ["*"], "verbs": all},
         {"apiGroups": [""], "resources": ["configmaps", "secrets"], "verbs": all},
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "update"]},
         {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterrolebindings"], "verbs": ["get"]},
         {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "verbs": ["get", "delete"]},
     ]);
@@ -459,6 +460,8 @@ pub(crate) async fn a_run_that_is_killed_is_continued(bench: Bench) {
 /// As if the process had been on this machine and were gone: it is, but the test that played it lives.
 async fn forget_lock(bench: &Bench) {
     let name = bench.settings.profile.config_map();
-    let path = format!("/api/v1/namespaces/mooring-system/configmaps/{name}");
-    bench.call("PATCH", &path, json!({"data": {"lock": ""}})).await;
+    let path = format!("/apis/coordination.k8s.io/v1/namespaces/mooring-system/leases/{name}");
+    bench
+        .call("PATCH", &path, json!({"spec": {"holderIdentity": "", "leaseDurationSeconds": 1}}))
+        .await;
 }

@@ -154,7 +154,10 @@ fn effects(bench: &Bench, since: usize) -> BTreeSet<(String, String, String)> {
         model
             .writes()
             .skip(since)
-            .filter(|write| write.manager == "mooring" && write.resource != "configmaps")
+            .filter(|write| {
+                let journal = ["configmaps", "leases.coordination.k8s.io"];
+                write.manager == "mooring" && !journal.contains(&write.resource.as_str())
+            })
             .map(|write| {
                 (write.resource.clone(), write.key.namespace.clone(), write.key.name.clone())
             })

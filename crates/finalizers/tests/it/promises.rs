@@ -349,8 +349,9 @@ async fn a_second_one_stops_at_the_lock_and_an_unfinished_run_comes_first() {
     let path = format!("/api/v1/namespaces/mooring-system/configmaps/{name}");
     let (_, map) = bench.get(&path).await;
     let now = bench.model.as_ref().unwrap().now();
-    let lock = json!({"owner": {"host": "elsewhere", "boot": "b", "pid": 1, "start": 1, "holder": "h"}, "heartbeat": now});
-    bench.call("PATCH", &path, json!({"data": {"lock": lock.to_string()}})).await;
+    let lease = format!("/apis/coordination.k8s.io/v1/namespaces/mooring-system/leases/{name}");
+    let spec = json!({"holderIdentity": "elsewhere_1_h", "renewTime": format!("{now:.6}"), "leaseDurationSeconds": 30});
+    bench.call("PATCH", &lease, json!({ "spec": spec })).await;
     let held = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
     assert!(matches!(held, CommandResult::Held(_)), "{held:?}");
     assert!(map["data"]["journal"].as_str().unwrap().contains("mooring.finalizers.journal/v2"));

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use mooring_redact::{printable, shell_word};
 use mooring_workflow::command::CommandResult;
-use mooring_workflow::lock::{Liveness, Lock, SILENCE};
-use mooring_workflow::process::{liveness, this_process};
+use mooring_workflow::lock::Lock;
 use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
 
@@ -30,11 +29,17 @@ pub(crate) fn code<R, B>(
         }
         CommandResult::Refused(error) => Err(refusal(&error)),
         CommandResult::Held(lock) => {
-            Err(Failure::refused(format!("{}\nhint: `{status}` tells how far it is", held(&lock))))
+            let stopped = if lock.expires {
+                String::new()
+            } else {
+                format!("; a stopped process keeps its lock (`kill {}`)", lock.owner.pid)
+            };
+            let hint = format!("hint: `{status}` shows its progress{stopped}");
+            Err(Failure::refused(format!("{}\n{hint}", held(&lock))))
         }
         CommandResult::Failed(why) => Err(Failure::unreadable(why)),
         CommandResult::NoJournal(why) => Err(Failure::unreadable(format!(
-            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs permissions on ConfigMaps in its namespace ({NAMESPACE} by default)"
+            "{why}\nhint: `--journal` takes a file in a folder that exists, or `configmap`, which needs permissions on ConfigMaps and Leases in its namespace ({NAMESPACE} by default)"
         ))),
     }
 }
@@ -50,24 +55,17 @@ pub(crate) fn flag(place: &JournalPlace) -> String {
     }
 }
 
-/// Who works on it, or worked.
+/// Returns the process that holds the lock, for people.
 pub(crate) fn held(lock: &Lock) -> String {
-    let owner = &lock.owner;
-    let state = if is_gone(lock) { "worked on this and is gone" } else { "works on this" };
-    let host = printable(&owner.host);
-    format!("{host} (process {}) {state}, heard of at {:.0}", owner.pid, lock.heartbeat)
+    let expired = if lock.looks_expired(Timestamp::now()) { ", expired" } else { "" };
+    let (host, pid) = (printable(&lock.owner.host), lock.owner.pid);
+    format!("locked by {host} (pid {pid}{expired}), last heartbeat {:.0}", lock.heartbeat)
 }
 
-/// What an earlier run that is not over means for one that should begin: somebody is at work, or `left`.
+/// The result of a run that should begin while an earlier one is unfinished: another process drives it, or `left`.
 pub(crate) fn in_the_way<R, B>(lock: Option<Lock>, left: B) -> CommandResult<R, B> {
-    let silent = |lock: &Lock| Timestamp::now().duration_since(lock.heartbeat) >= SILENCE;
-    let alive = lock.filter(|lock| !silent(lock) && !is_gone(lock));
-    alive.map_or_else(|| CommandResult::Refused(left), CommandResult::Held)
-}
-
-/// True if the owner was a process of this machine that runs no more.
-fn is_gone(lock: &Lock) -> bool {
-    liveness(&lock.owner, &this_process(String::new())) == Liveness::Gone
+    let current = lock.filter(|lock| !lock.looks_expired(Timestamp::now()));
+    current.map_or_else(|| CommandResult::Refused(left), CommandResult::Held)
 }
 
 #[cfg(test)]
@@ -78,19 +76,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_owner_that_lives_is_in_the_way() {
-        let me = this_process(String::new());
-        let of = |pid: u32, age: i64| {
-            let owner = Owner { pid, ..me.clone() };
+    fn only_a_lock_that_is_renewed_is_in_the_way() {
+        let of = |expires: bool, age: i64| {
+            let owner = Owner { host: "h".into(), pid: 7, holder: "x".into() };
             let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);
-            Lock { owner, heartbeat }
+            Lock { owner, heartbeat, expires }
         };
         let blocks = |lock| matches!(in_the_way::<(), _>(lock, ()), CommandResult::Held(_));
-        assert!(blocks(Some(of(me.pid, 5))));
-        assert!(!blocks(Some(of(me.pid, 40))), "it is silent");
-        assert!(!blocks(Some(of(u32::MAX - 1, 5))), "its process is gone");
+        assert!(blocks(Some(of(true, 5))));
+        assert!(!blocks(Some(of(true, 40))), "it expired");
+        assert!(blocks(Some(of(false, 40))), "the kernel keeps it");
         assert!(!blocks(None));
-        assert!(held(&of(me.pid, 5)).contains("works on this"));
-        assert!(held(&of(u32::MAX - 1, 5)).contains("is gone"));
+        assert!(held(&of(true, 5)).starts_with("locked by h (pid 7), last heartbeat 2"));
+        assert!(held(&of(true, 40)).contains("(pid 7, expired)"));
     }
 }

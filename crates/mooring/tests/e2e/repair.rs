@@ -362,15 +362,20 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
         assert!(err.contains("/system to rebuild pool system in cluster "), "{err}");
     }
 
-    let hash = sim.hash();
-    let (code, _, err) = sim.run(&["apply", "--fail-window", "20", "--yes", "--plan-hash", &hash]);
+    let journal = sim.folder.path().join("journal");
+    let place = ["--journal", journal.to_str().unwrap()];
+    let (_, plan) = sim.json(&[&["plan", "-o", "json"], &place[..]].concat());
+    let hash = plan["hash"].as_str().unwrap().to_owned();
+    let (code, _, err) = sim.run(
+        &[&["apply", "--fail-window", "20", "--yes", "--plan-hash", &hash], &place[..]].concat(),
+    );
     assert_eq!(code, 4, "another setting is another plan: {err}");
     assert!(err.contains("something changed since it was approved"), "{err}");
     let mut random = Random::new(9);
     let mut words = vec!["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
     let (mut kills, mut ends) = (0, 0);
     let code = loop {
-        let mut child = sim.command(&words).spawn().unwrap();
+        let mut child = sim.command(&[&words[..], &place].concat()).spawn().unwrap();
         if kills < 12 {
             std::thread::sleep(Duration::from_millis(400 + random.below(2500)));
             child.kill().unwrap();
@@ -384,13 +389,13 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
         if code == 0 {
             break code;
         }
-        let (_, standing) = sim.json(&["status", "-o", "json"]);
+        let (_, standing) = sim.json(&[&["status", "-o", "json"], &place[..]].concat());
         if !standing["run"].is_null() {
             words = vec!["resume", "--yes", "--plan-hash", &hash];
         }
     };
     assert_eq!(code, 0);
-    let (_, standing) = sim.json(&["status", "--all", "-o", "json"]);
+    let (_, standing) = sim.json(&[&["status", "--all", "-o", "json"], &place[..]].concat());
     assert_eq!(standing["run"]["finish"], "repaired", "{standing:#}");
     assert_eq!(standing["runs"].as_array().unwrap().len(), 1, "one run, however often it died");
     let deletes = standing["run"]["effects"].as_array().unwrap().iter();
@@ -403,8 +408,33 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
     }
     let (code, report) = sim.json(&["detect", "-o", "json"]);
     assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")), "{report:#}");
-    let (code, _, _) = sim.run(&["resume", "--yes"]);
+    let (code, _, _) = sim.run(&[&["resume", "--yes"], &place[..]].concat());
     assert_eq!(code, 0, "a run that is over has nothing to resume");
+}
+
+/// A Lease cannot show that its holder died: it expires.
+#[test]
+fn killed_run_in_the_cluster_is_resumed_after_its_lease_expired() {
+    let sim = Sim::wedged();
+    let hash = sim.hash();
+    let words = ["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
+    let mut first = sim.command(&words).spawn().unwrap();
+    let began = Instant::now();
+    while sim.json(&["status", "-o", "json"]).1["lock"]["owner"]["pid"] != first.id() {
+        assert!(began.elapsed() < PATIENCE);
+    }
+    signal(&first, "-STOP");
+    let (code, _, err) = sim.run(&words);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains(&format!("(pid {}), last heartbeat ", first.id())), "{err}");
+    first.kill().unwrap();
+    ended(first);
+    let (code, out, err) = sim.run(&["resume", "--yes", "--plan-hash", &hash, "-o", "json"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("waiting for the lock to expire (30s)"), "{err}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["finish"], "repaired");
+    assert_eq!(sim.json(&["status", "-o", "json"]).1["lock"], Value::Null);
 }
 
 #[test]
@@ -428,7 +458,10 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
     signal(&first, "-STOP");
     let (code, _, err) = sim.run(&words);
     assert_eq!(code, 4, "{err}");
-    assert!(err.contains("works on this"), "{err}");
+    for part in [format!("(pid {}), last heartbeat ", first.id()), format!("`kill {}`", first.id())]
+    {
+        assert!(err.contains("locked by ") && err.contains(&part), "{err}");
+    }
     signal(&first, "-TERM");
     signal(&first, "-CONT");
     let (code, _, err) = ended(first);

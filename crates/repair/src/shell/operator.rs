@@ -108,7 +108,8 @@ impl Operator {
 
     /// What the journal says, without its lock.
     pub async fn status(&mut self) -> Result<JournalStatus, ApiUnavailable> {
-        Ok(JournalStatus::read(self.store().await?).await?)
+        let store = self.store().await?;
+        Ok(JournalStatus::read(store, self.process.now()).await?)
     }
 
     /// Returns where Mooring 0.1 left an unfinished run of this pool, if that can be read.

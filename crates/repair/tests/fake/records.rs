@@ -17,7 +17,7 @@ use mooring_workflow::lock::Owner;
 use super::cloud::Cloud;
 
 pub fn owner() -> Owner {
-    Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "x".into() }
+    Owner { host: "h".into(), pid: 1, holder: "x".into() }
 }
 
 /// One record more of the last one's run.

@@ -1,5 +1,7 @@
 //! Pools of every kind, api-versions that end, and AKS Automatic.
 
+use std::rc::Rc;
+
 use mooring_repair::shell::CommandResult;
 use mooring_repair::shell::store;
 use mooring_repair::verdict::Verdict;
@@ -7,7 +9,7 @@ use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::cluster::{Options, Running};
 use mooring_simulator::scenario::Scenario;
-use mooring_workflow::lock::Owner;
+use mooring_workflow::lock::{LockError, LockWait, Owner, acquire};
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 
@@ -183,13 +185,16 @@ async fn automatic_refuses_a_journal_in_kube_system_and_the_refusal_is_explained
         bench.shell.kube_service("simulated-administrator"),
         "default",
     ));
-    let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "h".into() };
+    let owner = Owner { host: "h".into(), pid: 1, holder: "h".into() };
+    let shell = bench.shell.clone();
+    let clock: mooring_workflow::live::Clock = Rc::new(move || shell.now());
+    let (_stop, mut stop) = tokio::sync::watch::channel(false);
     for (namespace, refused) in [("kube-system", true), (NAMESPACE, false)] {
         let mut store = store(api.clone(), namespace, "system");
-        store.load().await.unwrap();
-        let locked = store.lock(&owner, bench.shell.now()).await;
+        let locked =
+            acquire(&mut store, &owner, LockWait::None, &clock, &mut stop, &mut |_| {}).await;
         assert_eq!(locked.is_err(), refused, "{namespace}");
-        if let Err(error) = locked {
+        if let Err(LockError::Store(error)) = locked {
             let why = error.to_string();
             assert!(why.contains("kube-system is managed by AKS"), "{why}");
             assert!(why.contains("hint: AKS Automatic refuses writes"), "{why}");

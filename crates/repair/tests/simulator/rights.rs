@@ -11,7 +11,6 @@ use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Entry, Finish};
 use mooring_simulator::kubernetes::{Key, Kubernetes, User};
 use mooring_workflow::journal::follow;
-use mooring_workflow::lock::Owner;
 use mooring_workflow::store::NAMESPACE;
 use mooring_workflow::store::SEGMENT_BYTES;
 use serde_json::{Value, json};
@@ -97,18 +96,15 @@ async fn forget(bench: &Bench) {
     let now = bench.shell.now();
     let mut store = store(bench.kube(), NAMESPACE, "other");
     store.load().await.unwrap();
-    let owner = Owner { host: "h".into(), boot: "b".into(), pid: 1, start: 1, holder: "h".into() };
-    store.lock(&owner, now).await.unwrap();
     let mut last = None;
     for _ in 0..3 {
         let message = "m".repeat(SEGMENT_BYTES / 2);
         let entry = Entry::Stopped { reason: Reason::Deadline, message };
         let record = follow(last.as_ref(), "run", now, entry);
-        store.append(&record, now).await.unwrap();
+        store.append(&record).await.unwrap();
         last = Some(record);
     }
     store.keep(3, 1).await.unwrap();
-    store.unlock().await.unwrap();
 }
 
 /// The group gets what a repair needs, and not what goes over disruption budgets.

@@ -1,39 +1,24 @@
 //! A journal in the target cluster.
 //!
-//! The head object (`repair-<pool>` for a pool) holds the lock, the newest part of the journal and which
-//! full parts stand beside it as `<head>-<n>`. Every change is one write of the head that names the
-//! version it was made from, so that two writers cannot both succeed. A full part is written before the head
+//! The head object (`repair-<pool>` for a pool) holds the newest part of the journal and the numbers of the full parts,
+//! which are objects `<head>-<n>`. Every change is one write of the head that names the version it was made from, so that
+//! two writers cannot both succeed. A full part is written before the head
 //! counts it; one that the head does not count was left by a crash and does not exist.
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::time::Duration;
 
 use http::Method;
-use jiff::Timestamp;
-use mooring_kube::{Client, Lost, Response};
+use mooring_kube::{Client, Lost, RequestError, Response};
 use serde_json::{Value, json};
 
 use super::segments::{SEGMENT_BYTES, Segment, join};
-use super::{Contents, StoreError};
-use super::{MANIFEST, NAMESPACE};
+use super::{PAUSES, StoreError, explain};
 use crate::journal::{Content, Record, encode};
-use crate::lock::Lock;
-
-/// Pauses between tries of one write: the API of a cluster in trouble may be away for a while.
-const PAUSES: [Duration; 6] = [
-    Duration::from_millis(200),
-    Duration::from_millis(500),
-    Duration::from_secs(1),
-    Duration::from_secs(2),
-    Duration::from_secs(4),
-    Duration::from_secs(8),
-];
 
 /// What the head says, beside its version.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Head {
-    lock: Option<Lock>,
     /// The numbers of the full parts that count: those before were forgotten.
     parts: Range<usize>,
     text: String,
@@ -48,7 +33,7 @@ pub struct ConfigMapStore<E> {
     head: Head,
     /// The head's `resourceVersion`; none if there is no head.
     version: Option<String>,
-    /// Somebody else wrote since it was loaded: nothing may be written any more, not even that the lock is free.
+    /// Another process wrote since it was loaded: nothing may be written any more.
     lost: bool,
     /// How many records the full parts hold, as they were loaded.
     counts: Vec<usize>,
@@ -76,7 +61,11 @@ impl<E: Content> ConfigMapStore<E> {
         format!("ConfigMap {}/{}", self.namespace, self.name)
     }
 
-    pub(super) async fn load(&mut self) -> Result<Contents<E>, StoreError> {
+    pub(super) fn location(&self) -> (&Client, &str, &str) {
+        (&self.api, &self.namespace, &self.name)
+    }
+
+    pub(super) async fn load(&mut self) -> Result<Vec<Record<E>>, StoreError> {
         let found = self.read_head().await?;
         self.lost = false;
         (self.head, self.version) = found.map_or((Head::default(), None), |(h, v)| (h, Some(v)));
@@ -92,27 +81,12 @@ impl<E: Content> ConfigMapStore<E> {
             segments.push(Segment { index, text: text.to_owned() });
         }
         segments.push(Segment { index: self.head.parts.end, text: self.head.text.clone() });
-        Ok(Contents { records: join(segments)?, lock: self.head.lock.clone() })
+        Ok(join(segments)?)
     }
 
-    pub(super) async fn set_lock(&mut self, lock: Option<Lock>) -> Result<(), StoreError> {
-        self.write(Head { lock, ..self.head.clone() }).await
-    }
-
-    pub(super) async fn beat(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let lock = self.head.lock.clone().map(|lock| Lock { heartbeat: now, ..lock });
-        self.set_lock(lock).await
-    }
-
-    pub(super) async fn append(
-        &mut self,
-        record: &Record<E>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
         let line = encode(record);
         let mut head = self.head.clone();
-        // A record is a sign of life as well.
-        head.lock = head.lock.map(|lock| Lock { heartbeat: now, ..lock });
         let is_full = !head.text.is_empty() && head.text.len() + line.len() > SEGMENT_BYTES;
         let full = is_full.then(|| head.text.lines().count());
         if is_full {
@@ -170,12 +144,12 @@ impl<E: Content> ConfigMapStore<E> {
                     return Ok(());
                 }
                 Ok(answer) if matches!(answer.status, 404 | 409) => {
-                    why = words(&answer, &self.namespace);
+                    why = self.explain(&answer);
                     let Some((found, version)) = self.read_head().await? else {
                         if self.version.is_none() && answer.status == 404 {
-                            return Err(StoreError::Unavailable(self.hint_namespace(&why)));
+                            return Err(StoreError::Unavailable(why));
                         }
-                        // Somebody deleted it. Its records are gone, and with them the right to go on.
+                        // It was deleted. Its records do not exist any more, and no run continues without them.
                         self.lost = true;
                         return Err(StoreError::LostLock);
                     };
@@ -190,9 +164,9 @@ impl<E: Content> ConfigMapStore<E> {
                     }
                 }
                 Ok(answer) if answer.status == 429 || answer.status >= 500 => {
-                    why = words(&answer, &self.namespace);
+                    why = self.explain(&answer);
                 }
-                Ok(answer) => return Err(StoreError::Unavailable(words(&answer, &self.namespace))),
+                Ok(answer) => return Err(StoreError::Unavailable(self.explain(&answer))),
                 Err(Lost(lost)) => why = lost,
             }
             tokio::time::sleep(pause).await;
@@ -223,7 +197,7 @@ impl<E: Content> ConfigMapStore<E> {
             };
             match sent {
                 Ok(answer) if answer.is_success() => return Ok(()),
-                Ok(answer) => why = words(&answer, &self.namespace),
+                Ok(answer) => why = self.explain(&answer),
                 Err(Lost(lost)) => why = lost,
             }
             tokio::time::sleep(pause).await;
@@ -252,10 +226,6 @@ impl<E: Content> ConfigMapStore<E> {
                 "the {what} in {place} is unreadable (docs/RUNBOOK.md)"
             ))
         };
-        let lock = match data("lock") {
-            "" => None,
-            text => Some(serde_json::from_str(text).map_err(|_| unreadable("lock"))?),
-        };
         let parts = match data("parts") {
             "" => 0..0,
             text => text
@@ -263,7 +233,7 @@ impl<E: Content> ConfigMapStore<E> {
                 .and_then(|(start, end)| Some(start.parse().ok()?..end.parse().ok()?))
                 .ok_or_else(|| unreadable("list of parts"))?,
         };
-        let head = Head { lock, parts, text: data("journal").to_owned() };
+        let head = Head { parts, text: data("journal").to_owned() };
         Ok(Some((head, version_of(&object).unwrap_or_default())))
     }
 
@@ -271,21 +241,15 @@ impl<E: Content> ConfigMapStore<E> {
         match self.api.get(&self.path(name)).await {
             Ok(answer) if answer.is_success() => Ok(Some(answer.body)),
             Ok(answer) if answer.status == 404 => Ok(None),
-            Ok(answer) => Err(StoreError::Unavailable(words(&answer, &self.namespace))),
+            Ok(answer) => Err(StoreError::Unavailable(self.explain(&answer))),
             Err(Lost(why)) => Err(StoreError::Unavailable(why)),
         }
     }
 
-    fn hint_namespace(&self, why: &str) -> String {
-        let namespace = &self.namespace;
-        if namespace == NAMESPACE {
-            return format!(
-                "{why}\nhint: `kubectl apply -f {MANIFEST}` creates namespace {NAMESPACE} and the permissions in it"
-            );
-        }
-        format!(
-            "{why}\nhint: create namespace {namespace} with the permissions of {MANIFEST}, or use the default, {NAMESPACE}"
-        )
+    fn explain(&self, response: &Response) -> String {
+        let (reason, message) = response.refusal();
+        let error = RequestError { status: Some(response.status), reason, message };
+        explain(&error, &self.namespace)
     }
 
     fn part(&self, index: usize) -> String {
@@ -316,9 +280,7 @@ impl<E: Content> ConfigMapStore<E> {
 
 impl Head {
     fn data(&self) -> Value {
-        let lock = self.lock.as_ref().and_then(|lock| serde_json::to_string(lock).ok());
         json!({
-            "lock": lock.unwrap_or_default(),
             "parts": format!("{}..{}", self.parts.start, self.parts.end),
             "journal": self.text,
         })
@@ -327,14 +289,4 @@ impl Head {
 
 fn version_of(object: &Value) -> Option<String> {
     object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned)
-}
-
-fn words(answer: &Response, namespace: &str) -> String {
-    let (reason, message) = answer.refusal();
-    if answer.status == 403 && namespace == "kube-system" {
-        return format!(
-            "{reason}: {message}\nhint: AKS Automatic refuses writes in kube-system; keep the journal in a namespace of its own ({NAMESPACE} by default)"
-        );
-    }
-    format!("{reason}: {message}")
 }

@@ -99,16 +99,13 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         if from == 0 {
             return Ok(());
         }
+        if self.length_if_as_it_was()?.is_none() {
+            return Err(FileError::Conflict);
+        }
         let text: String = self.records[from..].iter().map(encode).collect();
         self.disk.replace(&self.path, text.as_bytes()).map_err(|error| self.disk_error(error))?;
         self.records.drain(..from);
         Ok(())
-    }
-
-    /// The same records in another file at the same place: whoever has the former one open writes to nobody.
-    pub(crate) fn renew(&mut self) -> Result<(), FileError> {
-        let text: String = self.records.iter().map(encode).collect();
-        self.disk.replace(&self.path, text.as_bytes()).map_err(|error| self.disk_error(error))
     }
 
     fn disk_error(&self, error: io::Error) -> FileError {

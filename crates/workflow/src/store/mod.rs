@@ -1,19 +1,24 @@
-//! Where a journal is kept, with its lock: in the target cluster, or in a file.
+//! Where a journal is kept: in the target cluster, or in a file.
 
 mod config_map;
 mod disk;
 mod file;
 mod segments;
 
+use std::time::Duration;
+
 use jiff::Timestamp;
+use mooring_kube::RequestError;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::journal::{Content, JournalError, Record};
-use crate::lock::{Lock, Owner};
+use crate::live::Clock;
+use crate::lock::{FileLock, JournalLock, LeaseLock, Lock, Owner, file_holder, lease_holder};
 
 pub use config_map::ConfigMapStore;
 pub use disk::{Disk, FileError, FileJournal, RealDisk};
+pub(crate) use disk::{NEVER_A_LINK, OWNER_ONLY};
 pub use file::FileStore;
 pub use segments::{SEGMENT_BYTES, Segment, join, split};
 
@@ -21,6 +26,16 @@ pub use segments::{SEGMENT_BYTES, Segment, join, split};
 pub const NAMESPACE: &str = "mooring-system";
 /// The manifest that creates [`NAMESPACE`] and the permissions in it.
 pub const MANIFEST: &str = "packaging/roles/mooring-repair-cluster.yaml";
+
+/// Pauses between attempts of one write: the API server of a cluster in trouble may be away for a while.
+pub(crate) const PAUSES: [Duration; 6] = [
+    Duration::from_millis(200),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+    Duration::from_secs(8),
+];
 
 /// Where a journal is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +56,8 @@ impl Default for JournalPlace {
 /// A store that cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// Somebody else holds the lock, or wrote since.
-    #[error("somebody else took the run over")]
+    /// Another process holds the lock, or wrote since.
+    #[error("lock lost: another process took over this run")]
     LostLock,
     /// The store does not answer, or does not let us.
     #[error("the journal cannot be used: {0}")]
@@ -52,12 +67,21 @@ pub enum StoreError {
     Journal(#[from] JournalError),
 }
 
-/// What a store holds.
-#[derive(Debug)]
-pub struct Contents<E> {
-    pub records: Vec<Record<E>>,
-    /// The lock, if it is held.
-    pub lock: Option<Lock>,
+/// Explains a rejected request for an object of a journal.
+pub(crate) fn explain(error: &RequestError, namespace: &str) -> String {
+    match error.status {
+        Some(403) if namespace == "kube-system" => format!(
+            "{error}\nhint: AKS Automatic refuses writes in kube-system; keep the journal in a namespace of its own ({NAMESPACE} by default)"
+        ),
+        // What is created names its namespace only.
+        Some(404) if namespace == NAMESPACE => format!(
+            "{error}\nhint: `kubectl apply -f {MANIFEST}` creates namespace {NAMESPACE} and the permissions in it"
+        ),
+        Some(404) => format!(
+            "{error}\nhint: create namespace {namespace} with the permissions of {MANIFEST}, or use the default, {NAMESPACE}"
+        ),
+        _ => error.to_string(),
+    }
 }
 
 pub enum Store<E> {
@@ -67,57 +91,41 @@ pub enum Store<E> {
 }
 
 impl<E: Content> Store<E> {
-    pub async fn load(&mut self) -> Result<Contents<E>, StoreError> {
+    pub async fn load(&mut self) -> Result<Vec<Record<E>>, StoreError> {
         match self {
             Self::ConfigMap(store) => store.load().await,
             Self::File(store) => store.load(),
         }
     }
 
-    /// Takes the lock, unless what was loaded last has changed.
-    pub async fn lock(&mut self, owner: &Owner, now: Timestamp) -> Result<(), StoreError> {
-        let lock = Lock { owner: owner.clone(), heartbeat: now };
+    /// Returns the lock of this journal, not acquired yet.
+    pub(crate) fn lock(&self, owner: &Owner, clock: &Clock) -> JournalLock {
         match self {
-            Self::ConfigMap(store) => store.set_lock(Some(lock)).await,
-            Self::File(store) => store.lock(lock),
+            Self::ConfigMap(store) => {
+                let (client, namespace, name) = store.location();
+                let lock = LeaseLock::new(client.clone(), namespace, name, owner, clock);
+                JournalLock::Lease(Box::new(lock))
+            }
+            Self::File(store) => JournalLock::File(FileLock::new(store.path(), owner)),
         }
     }
 
-    /// Takes the lock; what the journal holds then. That of a `ConfigMap` is taken only if nothing changed since `loaded`; the
-    /// owner of a file may have written once more before it let go.
-    pub async fn take(
-        &mut self,
-        owner: &Owner,
-        now: Timestamp,
-        loaded: Contents<E>,
-    ) -> Result<Contents<E>, StoreError> {
-        self.lock(owner, now).await?;
+    /// Returns the process that holds the lock; none if it is free.
+    pub async fn holder(&self, now: Timestamp) -> Result<Option<Lock>, StoreError> {
         match self {
-            Self::ConfigMap(_) => Ok(loaded),
-            Self::File(store) => store.load(),
+            Self::ConfigMap(store) => {
+                let (client, namespace, name) = store.location();
+                let holder = lease_holder(client, namespace, name).await;
+                holder.map_err(|error| StoreError::Unavailable(explain(&error, namespace)))
+            }
+            Self::File(store) => file_holder(store.path(), now),
         }
     }
 
-    /// Says that the owner is alive.
-    pub async fn beat(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    /// Appends a record, durably, if the journal has not grown since it was loaded.
+    pub async fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
         match self {
-            Self::ConfigMap(store) => store.beat(now).await,
-            Self::File(store) => store.beat(now),
-        }
-    }
-
-    /// Gives the lock back.
-    pub async fn unlock(&mut self) -> Result<(), StoreError> {
-        match self {
-            Self::ConfigMap(store) => store.set_lock(None).await,
-            Self::File(store) => store.unlock(),
-        }
-    }
-
-    /// Appends a record, durably, if the lock is still ours.
-    pub async fn append(&mut self, record: &Record<E>, now: Timestamp) -> Result<(), StoreError> {
-        match self {
-            Self::ConfigMap(store) => store.append(record, now).await,
+            Self::ConfigMap(store) => store.append(record).await,
             Self::File(store) => store.append(record),
         }
     }

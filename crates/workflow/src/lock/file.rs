@@ -1,0 +1,94 @@
+//! The lock of a journal in a file: the kernel's (`flock`), on a file beside it that is never replaced.
+//!
+//! The kernel frees the lock when its process ends, and keeps it while the process is stopped. The file's contents name the
+//! process, for people only.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::Errno;
+
+use super::{Attempt, Lock, Owner};
+use crate::store::{NEVER_A_LINK, OWNER_ONLY, StoreError};
+
+pub struct FileLock {
+    journal: PathBuf,
+    owner: Owner,
+    held: Option<File>,
+}
+
+impl FileLock {
+    pub(crate) fn new(journal: &Path, owner: &Owner) -> Self {
+        Self { journal: journal.to_owned(), owner: owner.clone(), held: None }
+    }
+
+    pub(super) fn attempt(&mut self, now: Timestamp) -> Result<Attempt, StoreError> {
+        if self.held.is_some() {
+            return Ok(Attempt::Held);
+        }
+        self.held = self.lock().map_err(|error| unusable(&self.journal, &error))?;
+        if self.held.is_some() {
+            return Ok(Attempt::Held);
+        }
+        Ok(match file_holder(&self.journal, now)? {
+            Some(lock) => Attempt::HeldBy(lock),
+            // It was freed just now.
+            None => Attempt::Failed("the lock is busy".to_owned()),
+        })
+    }
+
+    /// Locks the file; none if another process has.
+    fn lock(&self) -> io::Result<Option<File>> {
+        let flags = NEVER_A_LINK.union(OFlags::RDWR).union(OFlags::CREATE);
+        let mut file = File::from(open(lock_path(&self.journal), flags, OWNER_ONLY)?);
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+        file.set_len(0)?;
+        file.write_all(serde_json::to_string(&self.owner)?.as_bytes())?;
+        Ok(Some(file))
+    }
+
+    pub(super) fn release(&mut self) {
+        if let Some(file) = self.held.take() {
+            // The lock ends with the file, whatever it contains.
+            let _ = file.set_len(0);
+        }
+    }
+}
+
+/// Returns the process that holds the lock of a journal file; none if it is free.
+pub(crate) fn file_holder(journal: &Path, now: Timestamp) -> Result<Option<Lock>, StoreError> {
+    let file = match open(lock_path(journal), NEVER_A_LINK, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(unusable(journal, &error.into())),
+    };
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => return Ok(None),
+        Err(Errno::WOULDBLOCK) => {}
+        Err(error) => return Err(unusable(journal, &error.into())),
+    }
+    let mut text = String::new();
+    let read = File::from(file).read_to_string(&mut text);
+    read.map_err(|error| unusable(journal, &error))?;
+    // A process that has just locked it may not have written its name yet.
+    let unknown = Owner { host: "unknown".to_owned(), pid: 0, holder: String::new() };
+    let owner = serde_json::from_str(&text).unwrap_or(unknown);
+    Ok(Some(Lock { owner, heartbeat: now, expires: false }))
+}
+
+fn lock_path(journal: &Path) -> PathBuf {
+    let mut path = journal.as_os_str().to_owned();
+    path.push(".lock");
+    path.into()
+}
+
+fn unusable(journal: &Path, error: &io::Error) -> StoreError {
+    StoreError::Unavailable(format!("{}: {error}", lock_path(journal).display()))
+}

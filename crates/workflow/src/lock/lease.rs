@@ -1,0 +1,144 @@
+//! The lock of a journal in the cluster: a Lease beside its `ConfigMap`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use mooring_kube::{Client, Clock, Gate, Holder, Lease, RequestError, Times, read_lease};
+use tokio::time::Instant;
+
+use super::{Attempt, Lock, Owner};
+use crate::live;
+use crate::store::{StoreError, explain};
+
+/// The next holder may begin 30 s after a renewal. The holder begins no effect later than 20 s after it, which leaves the
+/// rest for a request that is in progress.
+pub const TIMES: Times = Times {
+    lease: Duration::from_secs(30),
+    renew: Duration::from_secs(20),
+    retry: Duration::from_secs(5),
+};
+
+/// The only term of a [`Gate`]: a lost Lease is never acquired again by the same run.
+pub(crate) const TERM: u64 = 0;
+
+pub struct LeaseLock {
+    holder: Holder,
+    gate: Arc<Gate>,
+    clock: Clock,
+    namespace: String,
+}
+
+impl LeaseLock {
+    pub(crate) fn new(
+        client: Client,
+        namespace: &str,
+        name: &str,
+        owner: &Owner,
+        clock: &live::Clock,
+    ) -> Self {
+        let clock = steady(clock());
+        let gate = Arc::new(Gate::new(Arc::clone(&clock)));
+        let identity = identity(owner);
+        let holder = Holder::new(client, namespace, name, &identity, TIMES, Arc::clone(&clock));
+        Self { holder, gate, clock, namespace: namespace.to_owned() }
+    }
+
+    pub(super) fn gate(&self) -> Arc<Gate> {
+        Arc::clone(&self.gate)
+    }
+
+    pub(super) fn is_current(&self) -> bool {
+        self.holder.may_write_until().is_some_and(|until| (self.clock)() < until)
+    }
+
+    pub(super) async fn attempt(&mut self) -> Result<Attempt, StoreError> {
+        match self.holder.attempt().await {
+            Ok(mooring_kube::Attempt::Held) => {
+                if let Some(until) = self.holder.may_write_until() {
+                    self.gate.open(TERM, until);
+                }
+                Ok(Attempt::Held)
+            }
+            Ok(mooring_kube::Attempt::Waiting(lease) | mooring_kube::Attempt::Lost(lease)) => {
+                self.gate.close();
+                Ok(Attempt::HeldBy(lock(&lease)))
+            }
+            Err(error) if is_transient(&error) => Ok(Attempt::Failed(error.to_string())),
+            Err(error) => Err(StoreError::Unavailable(explain(&error, &self.namespace))),
+        }
+    }
+
+    pub(super) async fn keep(&mut self) -> StoreError {
+        loop {
+            tokio::time::sleep(TIMES.retry).await;
+            match self.attempt().await {
+                Ok(Attempt::HeldBy(_)) => return StoreError::LostLock,
+                // The API server may come back; whether the Lease is still held shows then.
+                Ok(Attempt::Held | Attempt::Failed(_)) | Err(_) => {}
+            }
+        }
+    }
+
+    pub(super) async fn release(&mut self) {
+        self.gate.close();
+        self.holder.release().await;
+    }
+}
+
+/// Returns the holder of a Lease; none if it is free.
+pub(crate) async fn lease_holder(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<Lock>, RequestError> {
+    let lease = read_lease(client, namespace, name).await?;
+    Ok(lease.filter(|lease| !lease.holder.is_empty()).map(|lease| lock(&lease)))
+}
+
+/// A response that never came, a server that is busy, or another process that was faster.
+fn is_transient(error: &RequestError) -> bool {
+    error.status.is_none_or(|status| matches!(status, 408 | 409 | 429 | 500..))
+}
+
+/// A clock that runs evenly from `start`: a correction of the host's clock must neither prolong nor end a Lease.
+fn steady(start: Timestamp) -> Clock {
+    let began = Instant::now();
+    Arc::new(move || start.checked_add(began.elapsed()).unwrap_or(Timestamp::MAX))
+}
+
+fn identity(owner: &Owner) -> String {
+    format!("{}_{}_{}", owner.host, owner.pid, owner.holder)
+}
+
+/// What a Lease contains about its holder. Other programs may have written it.
+fn lock(lease: &Lease) -> Lock {
+    let mut parts = lease.holder.rsplitn(3, '_');
+    let (holder, pid, host) = (parts.next(), parts.next(), parts.next());
+    let owner = match (host, pid.and_then(|pid| pid.parse().ok()), holder) {
+        (Some(host), Some(pid), Some(holder)) => {
+            Owner { host: host.to_owned(), pid, holder: holder.to_owned() }
+        }
+        _ => Owner { host: lease.holder.clone(), pid: 0, holder: String::new() },
+    };
+    let heartbeat = lease.renewed.parse().unwrap_or(Timestamp::UNIX_EPOCH);
+    Lock { owner, heartbeat, expires: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_names_host_and_process() {
+        let owner = Owner { host: "build_7".into(), pid: 42, holder: "0af3".into() };
+        let renewed = "2026-11-15T05:00:00.000000Z".to_owned();
+        let lease = Lease { holder: identity(&owner), renewed, ..Lease::default() };
+        let found = lock(&lease);
+        assert_eq!(found.owner, owner);
+        assert!(!found.looks_expired("2026-11-15T05:00:29Z".parse().unwrap()));
+        assert!(found.looks_expired("2026-11-15T05:00:30Z".parse().unwrap()));
+        let foreign = Lease { holder: "another-program".into(), ..Lease::default() };
+        assert_eq!(lock(&foreign).owner.host, "another-program");
+    }
+}
