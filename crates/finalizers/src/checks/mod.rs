@@ -10,70 +10,10 @@
 //!
 //! Unknown is never pass.
 
+mod begin;
 mod effect;
 mod operator_gone;
 
+pub use begin::{CLUSTER_IDENTITY, OBJECTS_KNOWN, OPERATOR_GONE};
+pub(crate) use begin::{evaluate, unread};
 pub(crate) use effect::operator_stopped;
-
-use jiff::Timestamp;
-use mooring_workflow::{CheckResult, Outcome, Reading};
-
-use crate::machine::unreadable;
-use crate::seen::{Query, Seen, known};
-use crate::settings::Settings;
-
-/// Nothing shows that the operator still runs.
-pub const OPERATOR_GONE: &str = "operator-gone";
-/// All CRDs and objects could be read.
-pub const OBJECTS_KNOWN: &str = "objects-known";
-/// It is known which cluster this is.
-pub const CLUSTER_IDENTITY: &str = "cluster-identity";
-
-/// Why there is no answer; none if there is one, also if it is that there is nothing.
-pub(super) fn missing<T>(query: &Query, reading: Option<&Reading<T>>) -> Option<String> {
-    reading
-        .filter(|reading| !matches!(reading, Reading::Known(_) | Reading::NotFound))
-        .map(|reading| unreadable(query, reading))
-}
-
-/// What must hold. Unknown is never pass; for objects that cannot be read, `--best-effort` goes on all the same.
-pub(crate) fn evaluate(
-    seen: &Seen,
-    settings: &Settings,
-    cluster: &str,
-    now: Timestamp,
-) -> Vec<CheckResult> {
-    let identity = if cluster.is_empty() {
-        let why = "the uid of the namespace kube-system could not be read (needs the verb get on namespaces)";
-        CheckResult::new(CLUSTER_IDENTITY, Outcome::Fail, why)
-    } else {
-        CheckResult::new(CLUSTER_IDENTITY, Outcome::Pass, format!("uid of kube-system: {cluster}"))
-    };
-    let mut unknown: Vec<String> =
-        missing(&Query::Definitions, seen.definitions.as_ref()).into_iter().collect();
-    unknown.extend(known(seen.definitions.as_ref()).iter().filter_map(|definition| {
-        let query = Query::Objects(Box::new(definition.clone()));
-        missing(&query, seen.objects.get(definition.name()))
-    }));
-    let mut objects =
-        CheckResult::new(OBJECTS_KNOWN, Outcome::Pass, "all definitions and objects could be read");
-    if !unknown.is_empty() {
-        objects.outcome = Outcome::Unknown;
-        objects.evidence = unknown;
-        objects.overridden = settings.best_effort.then(|| "--best-effort".to_owned());
-    }
-    vec![operator_gone::operator_gone(seen, settings, now), objects, identity]
-}
-
-/// What else could not be read. It is left alone and told at the end.
-pub(crate) fn unread(seen: &Seen) -> Vec<String> {
-    let mut unread: Vec<String> = seen
-        .bindings
-        .iter()
-        .filter_map(|(name, reading)| missing(&Query::Binding(name.clone()), Some(reading)))
-        .collect();
-    unread.extend(missing(&Query::Release, seen.release.as_ref()));
-    unread.extend(missing(&Query::Made, seen.made.as_ref()));
-    unread.extend(missing(&Query::Namespace, seen.namespace.as_ref()));
-    unread
-}

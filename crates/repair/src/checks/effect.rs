@@ -4,7 +4,8 @@ use jiff::SignedDuration;
 use mooring_workflow::plural::counted;
 use serde_json::Value;
 
-use super::{FAILING_WRITES, POOL_STATE, ago, recovered};
+use super::text::ago;
+use super::{FAILING_WRITES, POOL_STATE, recovered};
 use crate::effects::Effect;
 use crate::machine::{Context, Halt, Unknown, reads, resumable, settle};
 use crate::observation::Pool;

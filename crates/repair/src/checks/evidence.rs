@@ -6,7 +6,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Outcome;
 
-use super::{known, latest_suffix, target};
+use super::text::{known, latest_suffix, target};
 use crate::observation::{Addresses, Instance, Nic, ScaleSet, Seen};
 use crate::settings::Settings;
 use crate::signatures::{Check, Signature};

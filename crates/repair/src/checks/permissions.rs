@@ -1,23 +1,20 @@
-//! Whether permissions, locks and deny assignments let a run come to its end: decided before anything is changed.
+//! Whether the caller's permissions let a run come to its end: decided before anything is changed.
 
 use mooring_workflow::Step as _;
 use std::collections::{BTreeMap, BTreeSet};
 
-use mooring_arm::calls::{DenyAssignment, Lock, Permission, Principal};
+use mooring_arm::calls::{DenyAssignment, Lock, Permission};
 use mooring_redact::printable;
 
+use super::PERMISSIONS;
 use super::capacity::Planning;
-use super::needs::{Actor, Need, is_at_or_below, needs, place, places_of_locks};
-use super::{DENY_ASSIGNMENTS, LOCKS, PERMISSIONS};
+use super::needs::{Actor, Need, needs, place};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome};
 
 /// The role for resources that a pool names.
 const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";
-/// The principal of a deny assignment that is meant for everyone.
-const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";
-
 /// What was read about rights, each by the scope at which it was read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rights {
@@ -33,27 +30,19 @@ pub(super) fn permissions(plan: &Planning<'_>) -> CheckResult {
     check_permissions(&needs_of(plan), &plan.around.rights)
 }
 
-pub(super) fn locks(plan: &Planning<'_>) -> CheckResult {
-    check_locks(&needs_of(plan), &plan.around.rights)
-}
-
-pub(super) fn deny_assignments(plan: &Planning<'_>) -> CheckResult {
-    check_deny_assignments(&needs_of(plan), &plan.around.rights)
-}
-
-fn needs_of(plan: &Planning<'_>) -> Vec<Need> {
+pub(super) fn needs_of(plan: &Planning<'_>) -> Vec<Need> {
     needs(plan.seen, plan.settings, plan.cluster, plan.pool)
 }
 
 /// What a check found.
 #[derive(Default)]
-struct Findings {
-    forbidden: BTreeSet<String>,
-    unclear: BTreeSet<String>,
+pub(super) struct Findings {
+    pub(super) forbidden: BTreeSet<String>,
+    pub(super) unclear: BTreeSet<String>,
 }
 
 impl Findings {
-    fn into_check(self, name: &'static str, fine: String) -> CheckResult {
+    pub(super) fn into_check(self, name: &'static str, fine: String) -> CheckResult {
         let outcome = match (self.forbidden.is_empty(), self.unclear.is_empty()) {
             (false, _) => Outcome::Fail,
             (true, false) => Outcome::Unknown,
@@ -66,7 +55,7 @@ impl Findings {
 }
 
 /// A reading at a scope; why there is none goes into the findings.
-fn at<'a, T>(
+pub(super) fn at<'a, T>(
     readings: &'a BTreeMap<String, Reading<Vec<T>>>,
     scope: &str,
     what: &str,
@@ -117,148 +106,14 @@ fn check_permissions(needs: &[Need], rights: &Rights) -> CheckResult {
     findings.into_check(PERMISSIONS, fine)
 }
 
-/// Whether a lock of this level forbids an action; none if the level is not known.
-fn forbids(level: &str, action: &str) -> Option<bool> {
-    let deletes = action.ends_with("/delete");
-    match level.to_ascii_lowercase().as_str() {
-        "cannotdelete" => Some(deletes),
-        "readonly" => Some(!action.ends_with("/read")),
-        "notspecified" => Some(false),
-        _ => None,
-    }
-}
-
-fn check_locks(needs: &[Need], rights: &Rights) -> CheckResult {
-    let mut findings = Findings::default();
-    let mut forbidden: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
-    for need in needs {
-        for scope in places_of_locks(need) {
-            let Some(list) = at(&rights.locks, &scope, "locks", &mut findings) else { continue };
-            for lock in list {
-                let Some(locked) = scope_of(lock).filter(|locked| {
-                    // Nor is anything deleted of which a part is locked.
-                    is_at_or_below(&need.scope, locked)
-                        || need.action.ends_with("/delete")
-                            && need.scope.contains("/providers/")
-                            && is_at_or_below(locked, &need.scope)
-                }) else {
-                    continue;
-                };
-                let level = &lock.properties.level;
-                let name = format!(
-                    "lock {} ({}) on {}",
-                    printable(&lock.name),
-                    printable(level),
-                    printable(locked)
-                );
-                match forbids(level, need.action) {
-                    Some(true) if !need.certain => {
-                        let step = need.step.name();
-                        findings.unclear.insert(format!("{name} may forbid {step}"));
-                    }
-                    Some(true) => {
-                        forbidden.entry(name).or_default().insert(need.step.name());
-                    }
-                    Some(false) => {}
-                    None => {
-                        findings.unclear.insert(format!("{name} is of an unknown level"));
-                    }
-                }
-            }
-        }
-    }
-    for (lock, steps) in forbidden {
-        let steps: Vec<&str> = steps.into_iter().collect();
-        findings
-            .forbidden
-            .insert(format!("{lock} forbids {}; remove the lock first", steps.join(", ")));
-    }
-    findings.into_check(LOCKS, "no lock forbids a step".to_owned())
-}
-
-/// The scope of a lock, out of its id.
-fn scope_of(lock: &Lock) -> Option<&str> {
-    let at = lock.id.to_lowercase().rfind("/providers/microsoft.authorization/locks/")?;
-    Some(&lock.id[..at])
-}
-
-/// Whether something is for the caller.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Concern {
-    Yes,
-    Perhaps,
-    No,
-}
-
-fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
-    let one = |principal: &Principal| {
-        let is_caller = caller.map(|caller| principal.id.eq_ignore_ascii_case(caller));
-        match is_caller {
-            _ if principal.id == EVERYONE => Concern::Yes,
-            Some(true) => Concern::Yes,
-            // Who is in a group cannot be read here.
-            _ if principal.kind.eq_ignore_ascii_case("Group") => Concern::Perhaps,
-            None => Concern::Perhaps,
-            Some(false) => Concern::No,
-        }
-    };
-    let mut worst = Concern::No;
-    for found in principals.iter().map(one) {
-        match found {
-            Concern::Yes => return Concern::Yes,
-            Concern::Perhaps => worst = Concern::Perhaps,
-            Concern::No => {}
-        }
-    }
-    worst
-}
-
-fn check_deny_assignments(needs: &[Need], rights: &Rights) -> CheckResult {
-    let mut findings = Findings::default();
-    for need in needs.iter().filter(|need| need.actor == Actor::Caller) {
-        let place = place(need);
-        let Some(list) = at(&rights.deny_assignments, &place, "deny assignments", &mut findings)
-        else {
-            continue;
-        };
-        for assignment in list {
-            let denial = &assignment.properties;
-            let covers = if denial.do_not_apply_to_child_scopes {
-                need.scope.eq_ignore_ascii_case(&denial.scope)
-            } else {
-                is_at_or_below(&need.scope, &denial.scope)
-            };
-            if !covers || !denial.permissions.iter().any(|one| one.covers(need.action)) {
-                continue;
-            }
-            let caller = rights.caller.as_deref();
-            let told = format!(
-                "{}: deny assignment {} on {} denies {}",
-                need.step.name(),
-                printable(&denial.deny_assignment_name),
-                printable(&denial.scope),
-                need.action
-            );
-            let meant = concerns(&denial.principals, caller);
-            let excluded = concerns(&denial.exclude_principals, caller);
-            match (meant, excluded) {
-                (Concern::No, _) | (_, Concern::Yes) => {}
-                (Concern::Yes, Concern::No) if need.certain => {
-                    findings.forbidden.insert(told);
-                }
-                _ => {
-                    findings.unclear.insert(format!("{told}, perhaps for this identity too"));
-                }
-            }
-        }
-    }
-    findings.into_check(DENY_ASSIGNMENTS, "no deny assignment forbids a step".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use mooring_arm::calls::Principal;
+
     use super::*;
-    use crate::checks::{blocks, warns};
+    use crate::checks::deny_assignments::{EVERYONE, check_deny_assignments};
+    use crate::checks::locks::check_locks;
+    use crate::checks::{blocks, places_of_locks, warns};
     use crate::plan::Step;
 
     fn check(needs: &[Need], rights: &Rights) -> [CheckResult; 3] {

@@ -5,7 +5,8 @@ use mooring_workflow::{CheckResult, Outcome};
 
 use super::evidence::{Sign, Subject};
 use super::storm::{LOG_DELAY, Writes};
-use super::{FAILING_WRITES, MISSING_NODES, POOL_STATE, ago, known, latest_suffix, target};
+use super::text::{ago, known, latest_suffix, target};
+use super::{FAILING_WRITES, MISSING_NODES, POOL_STATE};
 use crate::observation::{Node, Seen};
 use crate::settings::Settings;
 use crate::signatures::Signature;

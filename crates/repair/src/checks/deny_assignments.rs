@@ -1,0 +1,90 @@
+//! Whether deny assignments let a run come to its end: decided before anything is changed.
+
+use mooring_arm::calls::Principal;
+use mooring_redact::printable;
+use mooring_workflow::{CheckResult, Step as _};
+
+use super::DENY_ASSIGNMENTS;
+use super::capacity::Planning;
+use super::needs::{Actor, Need, is_at_or_below, place};
+use super::permissions::{Findings, Rights, at, needs_of};
+
+/// The principal of a deny assignment that is meant for everyone.
+pub(super) const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";
+
+pub(super) fn deny_assignments(plan: &Planning<'_>) -> CheckResult {
+    check_deny_assignments(&needs_of(plan), &plan.around.rights)
+}
+
+/// Whether something is for the caller.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Concern {
+    Yes,
+    Perhaps,
+    No,
+}
+
+fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
+    let one = |principal: &Principal| {
+        let is_caller = caller.map(|caller| principal.id.eq_ignore_ascii_case(caller));
+        match is_caller {
+            _ if principal.id == EVERYONE => Concern::Yes,
+            Some(true) => Concern::Yes,
+            // Who is in a group cannot be read here.
+            _ if principal.kind.eq_ignore_ascii_case("Group") => Concern::Perhaps,
+            None => Concern::Perhaps,
+            Some(false) => Concern::No,
+        }
+    };
+    let mut worst = Concern::No;
+    for found in principals.iter().map(one) {
+        match found {
+            Concern::Yes => return Concern::Yes,
+            Concern::Perhaps => worst = Concern::Perhaps,
+            Concern::No => {}
+        }
+    }
+    worst
+}
+
+pub(super) fn check_deny_assignments(needs: &[Need], rights: &Rights) -> CheckResult {
+    let mut findings = Findings::default();
+    for need in needs.iter().filter(|need| need.actor == Actor::Caller) {
+        let place = place(need);
+        let Some(list) = at(&rights.deny_assignments, &place, "deny assignments", &mut findings)
+        else {
+            continue;
+        };
+        for assignment in list {
+            let denial = &assignment.properties;
+            let covers = if denial.do_not_apply_to_child_scopes {
+                need.scope.eq_ignore_ascii_case(&denial.scope)
+            } else {
+                is_at_or_below(&need.scope, &denial.scope)
+            };
+            if !covers || !denial.permissions.iter().any(|one| one.covers(need.action)) {
+                continue;
+            }
+            let caller = rights.caller.as_deref();
+            let told = format!(
+                "{}: deny assignment {} on {} denies {}",
+                need.step.name(),
+                printable(&denial.deny_assignment_name),
+                printable(&denial.scope),
+                need.action
+            );
+            let meant = concerns(&denial.principals, caller);
+            let excluded = concerns(&denial.exclude_principals, caller);
+            match (meant, excluded) {
+                (Concern::No, _) | (_, Concern::Yes) => {}
+                (Concern::Yes, Concern::No) if need.certain => {
+                    findings.forbidden.insert(told);
+                }
+                _ => {
+                    findings.unclear.insert(format!("{told}, perhaps for this identity too"));
+                }
+            }
+        }
+    }
+    findings.into_check(DENY_ASSIGNMENTS, "no deny assignment forbids a step".to_owned())
+}

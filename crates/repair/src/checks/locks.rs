@@ -1,0 +1,81 @@
+//! Whether locks let a run come to its end: decided before anything is changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mooring_arm::calls::Lock;
+use mooring_redact::printable;
+use mooring_workflow::{CheckResult, Step as _};
+
+use super::LOCKS;
+use super::capacity::Planning;
+use super::needs::{Need, is_at_or_below, places_of_locks};
+use super::permissions::{Findings, Rights, at, needs_of};
+
+pub(super) fn locks(plan: &Planning<'_>) -> CheckResult {
+    check_locks(&needs_of(plan), &plan.around.rights)
+}
+
+/// Whether a lock of this level forbids an action; none if the level is not known.
+fn forbids(level: &str, action: &str) -> Option<bool> {
+    let deletes = action.ends_with("/delete");
+    match level.to_ascii_lowercase().as_str() {
+        "cannotdelete" => Some(deletes),
+        "readonly" => Some(!action.ends_with("/read")),
+        "notspecified" => Some(false),
+        _ => None,
+    }
+}
+
+pub(super) fn check_locks(needs: &[Need], rights: &Rights) -> CheckResult {
+    let mut findings = Findings::default();
+    let mut forbidden: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
+    for need in needs {
+        for scope in places_of_locks(need) {
+            let Some(list) = at(&rights.locks, &scope, "locks", &mut findings) else { continue };
+            for lock in list {
+                let Some(locked) = scope_of(lock).filter(|locked| {
+                    // Nor is anything deleted of which a part is locked.
+                    is_at_or_below(&need.scope, locked)
+                        || need.action.ends_with("/delete")
+                            && need.scope.contains("/providers/")
+                            && is_at_or_below(locked, &need.scope)
+                }) else {
+                    continue;
+                };
+                let level = &lock.properties.level;
+                let name = format!(
+                    "lock {} ({}) on {}",
+                    printable(&lock.name),
+                    printable(level),
+                    printable(locked)
+                );
+                match forbids(level, need.action) {
+                    Some(true) if !need.certain => {
+                        let step = need.step.name();
+                        findings.unclear.insert(format!("{name} may forbid {step}"));
+                    }
+                    Some(true) => {
+                        forbidden.entry(name).or_default().insert(need.step.name());
+                    }
+                    Some(false) => {}
+                    None => {
+                        findings.unclear.insert(format!("{name} is of an unknown level"));
+                    }
+                }
+            }
+        }
+    }
+    for (lock, steps) in forbidden {
+        let steps: Vec<&str> = steps.into_iter().collect();
+        findings
+            .forbidden
+            .insert(format!("{lock} forbids {}; remove the lock first", steps.join(", ")));
+    }
+    findings.into_check(LOCKS, "no lock forbids a step".to_owned())
+}
+
+/// The scope of a lock, out of its id.
+fn scope_of(lock: &Lock) -> Option<&str> {
+    let at = lock.id.to_lowercase().rfind("/providers/microsoft.authorization/locks/")?;
+    Some(&lock.id[..at])
+}

@@ -1,0 +1,269 @@
+//! The table of checks, and their evaluation in each phase.
+
+use jiff::Timestamp;
+use mooring_workflow::{CheckResult, Outcome, Phase};
+
+use super::capacity::Planning;
+use super::ids::{
+    ADDRESSES, BUDGETS, CLUSTER_STATE, DENY_ASSIGNMENTS, FAILING_WRITES, LOCKS, MISSING_NODES,
+    NAME, OTHER_OPERATION, OTHER_POOLS, PERMISSIONS, PLACEMENT, POOL_LIMIT, POOL_RECREATED,
+    POOL_STATE, POOL_UNCHANGED, QUOTA, RECREATIONS, REPLACEMENT_READY, SIZE, SUBNET, TIME,
+    TOLERATIONS, WEDGED,
+};
+use super::{capacity, cluster, deny_assignments, effect, locks, permissions, tolerations, wedge};
+use crate::effects::Effect;
+use crate::machine::{Context, Halt, reads};
+use crate::observation::{Query, Seen};
+use crate::settings::Settings;
+use crate::workflow::{RepairRun as _, Run};
+
+/// A row of the table.
+pub struct Check {
+    /// What `--override` takes.
+    pub id: &'static str,
+    /// Whether `--override` takes it.
+    pub overridable: bool,
+    /// What happens at the beginning of a run if it fails.
+    on_fail: At,
+    /// What happens at the beginning of a run if it is unknown.
+    on_unknown: At,
+    when: When,
+}
+
+/// What an outcome does to a run that is about to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// The run does not begin.
+    Block,
+    /// The operator is warned.
+    Warn,
+    /// Nothing: the run finds out.
+    Allow,
+}
+
+type Detect = fn(&Seen, &Settings, Timestamp) -> CheckResult;
+type Begin = fn(&Planning<'_>) -> CheckResult;
+type BeginIfNeeded = fn(&Planning<'_>) -> Option<CheckResult>;
+/// What is read, and what must hold right before an effect.
+type Before = (fn(&Context<'_>) -> Vec<Query>, fn(&Context<'_>) -> Result<(), Halt>);
+
+/// When a check is evaluated, and by what.
+#[derive(Clone, Copy)]
+enum When {
+    Detect(Detect, Option<Before>),
+    Begin(Begin),
+    BeginIfNeeded(BeginIfNeeded),
+    Effect(Before),
+    Step,
+}
+
+use At::{Allow, Block, Warn};
+
+const fn row(id: &'static str, overridable: bool, on: (At, At), when: When) -> Check {
+    Check { id, overridable, on_fail: on.0, on_unknown: on.1, when }
+}
+
+/// The table, in the order in which checks are shown. Columns: id, overridable, (on fail, on unknown), when.
+pub static CHECKS: [Check; 24] = [
+    row(MISSING_NODES, true, (Block, Block), When::Detect(wedge::missing_nodes, None)),
+    row(
+        FAILING_WRITES,
+        true,
+        (Block, Block),
+        When::Detect(wedge::failing_writes, Some((reads::writes, effect::writes_still_fail))),
+    ),
+    row(CLUSTER_STATE, true, (Block, Block), When::Detect(cluster::cluster_state, None)),
+    row(OTHER_POOLS, true, (Block, Block), When::Detect(cluster::other_pools, None)),
+    row(
+        POOL_STATE,
+        true,
+        (Block, Block),
+        When::Detect(wedge::pool_state, Some((reads::pools, effect::did_not_recover))),
+    ),
+    row(QUOTA, true, (Block, Allow), When::Begin(capacity::quota)),
+    row(SIZE, true, (Block, Allow), When::Begin(capacity::size)),
+    row(SUBNET, true, (Block, Allow), When::Begin(capacity::subnet)),
+    // A run respects a budget that never clears, and can be resumed after a short time.
+    row(BUDGETS, true, (Warn, Allow), When::Begin(capacity::budgets)),
+    row(NAME, false, (Block, Allow), When::Begin(capacity::name)),
+    row(POOL_LIMIT, true, (Block, Allow), When::Begin(capacity::pool_limit)),
+    // It must be known that a rebuild is not the third one within a day.
+    row(RECREATIONS, true, (Block, Block), When::Begin(capacity::recreations)),
+    row(PERMISSIONS, true, (Block, Warn), When::Begin(permissions::permissions)),
+    row(LOCKS, true, (Block, Warn), When::Begin(locks::locks)),
+    row(DENY_ASSIGNMENTS, true, (Block, Warn), When::Begin(deny_assignments::deny_assignments)),
+    row(TIME, false, (Warn, Allow), When::Begin(capacity::time)),
+    row(TOLERATIONS, true, (Block, Allow), When::BeginIfNeeded(tolerations::tolerations)),
+    row(WEDGED, false, (Block, Block), When::Effect((reads::verdict, effect::wedged))),
+    row(
+        POOL_UNCHANGED,
+        false,
+        (Block, Block),
+        When::Effect((reads::pool_and_scale_set, effect::pool_unchanged)),
+    ),
+    row(
+        POOL_RECREATED,
+        false,
+        (Block, Block),
+        When::Effect((reads::pool_and_scale_set, effect::pool_recreated)),
+    ),
+    row(
+        REPLACEMENT_READY,
+        false,
+        (Block, Block),
+        When::Effect((reads::replacement, effect::replacement_ready)),
+    ),
+    row(PLACEMENT, true, (Block, Block), When::Step),
+    row(ADDRESSES, true, (Block, Block), When::Step),
+    row(OTHER_OPERATION, true, (Block, Block), When::Step),
+];
+
+/// What must hold right before an effect. What was verified may be hours ago: nothing is taken off a pool that recovered,
+/// that is another one, or whose replacement has fewer nodes than it should.
+fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
+    // A rollback checks tags and pods itself.
+    if run.phase == Phase::Aborting {
+        return &[];
+    }
+    match effect {
+        Effect::AbortOperation { .. } => &[WEDGED],
+        Effect::PutPool { pool, .. } if *pool != run.pool() => {
+            &[POOL_UNCHANGED, POOL_STATE, FAILING_WRITES]
+        }
+        Effect::Cordon { .. }
+        | Effect::Evict { .. }
+        | Effect::DeletePod { .. }
+        | Effect::DeletePool { .. }
+            if effect::is_rebuilt(run) =>
+        {
+            &[POOL_RECREATED, REPLACEMENT_READY]
+        }
+        Effect::Cordon { .. } | Effect::DeletePool { .. } => {
+            &[POOL_UNCHANGED, POOL_STATE, REPLACEMENT_READY, FAILING_WRITES]
+        }
+        Effect::Evict { .. } | Effect::DeletePod { .. } => {
+            &[POOL_UNCHANGED, POOL_STATE, REPLACEMENT_READY]
+        }
+        // What `recreate-pool` and `reconcile-cluster` do is decided by what exists.
+        Effect::PutPool { .. } | Effect::Uncordon { .. } | Effect::TagCluster { .. } => &[],
+    }
+}
+
+/// Evaluates what must hold right before an effect.
+pub(crate) fn ensure(context: &Context<'_>, effect: &Effect) -> Result<(), Halt> {
+    ensure_all(context, preconditions(effect, context.state))
+}
+
+/// Evaluates checks on live state, in their order, until one does not hold.
+pub(crate) fn ensure_all(context: &Context<'_>, ids: &[&str]) -> Result<(), Halt> {
+    evaluated(context, ids).try_for_each(|(_, holds)| holds(context))
+}
+
+/// What must be read for that: no more than shows which check does not hold.
+pub(crate) fn reads(context: &Context<'_>, effect: &Effect) -> Vec<Query> {
+    let mut queries = Vec::new();
+    for (reads, holds) in evaluated(context, preconditions(effect, context.state)) {
+        queries.extend(reads(context));
+        if holds(context).is_err() {
+            break;
+        }
+    }
+    queries
+}
+
+fn evaluated(context: &Context<'_>, ids: &[&str]) -> impl Iterator<Item = Before> {
+    let overridden =
+        |check: &Check| check.overridable && context.settings.overrides.contains_key(check.id);
+    ids.iter().filter_map(|id| find(id)).filter(move |check| !overridden(check)).filter_map(
+        |check| match check.when {
+            When::Effect(before) | When::Detect(_, Some(before)) => Some(before),
+            _ => None,
+        },
+    )
+}
+
+fn find(id: &str) -> Option<&'static Check> {
+    CHECKS.iter().find(|check| check.id == id)
+}
+
+/// What `--override` takes.
+pub fn overridable() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().filter(|check| check.overridable).map(|check| check.id)
+}
+
+/// Evaluates the five checks of the verdict.
+pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<CheckResult> {
+    let detect = CHECKS.iter().filter_map(|check| match check.when {
+        When::Detect(detect, _) => Some(detect),
+        _ => None,
+    });
+    let overridden = |mut result: CheckResult| {
+        result.overridden = settings.overrides.get(&result.name).cloned();
+        result
+    };
+    detect.map(|detect| overridden(detect(seen, settings, now))).collect()
+}
+
+/// Evaluates what is known to fail before anything is changed.
+pub(crate) fn begin(planning: &Planning<'_>) -> Vec<CheckResult> {
+    let begin = |check: &Check| match check.when {
+        When::Begin(begin) => Some(begin(planning)),
+        When::BeginIfNeeded(begin) => begin(planning),
+        _ => None,
+    };
+    CHECKS.iter().filter_map(begin).collect()
+}
+
+/// Returns true if a run with this result does not begin unless it is overridden.
+pub fn blocks(result: &CheckResult) -> bool {
+    at_beginning(result) == Block
+}
+
+/// Returns true if an operator is warned because it is not known whether a run can succeed.
+pub fn warns(result: &CheckResult) -> bool {
+    result.outcome == Outcome::Unknown && at_beginning(result) == Warn
+}
+
+fn at_beginning(result: &CheckResult) -> At {
+    let check = find(&result.name);
+    match result.outcome {
+        Outcome::Pass => Allow,
+        Outcome::Fail => check.map_or(Block, |check| check.on_fail),
+        Outcome::Unknown => check.map_or(Block, |check| check.on_unknown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_is_in_the_table_once() {
+        for check in &CHECKS {
+            assert_eq!(
+                CHECKS.iter().filter(|other| other.id == check.id).count(),
+                1,
+                "{}",
+                check.id
+            );
+        }
+    }
+
+    fn is_begin(check: &Check) -> bool {
+        matches!(check.when, When::Begin(_) | When::BeginIfNeeded(_))
+    }
+
+    #[test]
+    fn only_known_failures_and_uncounted_rebuilds_block_a_plan() {
+        let result = |id: &str, outcome| CheckResult::new(id, outcome, "");
+        for check in CHECKS.iter().filter(|check| is_begin(check)) {
+            let fails = !matches!(check.id, BUDGETS | TIME);
+            assert_eq!(blocks(&result(check.id, Outcome::Fail)), fails, "{}", check.id);
+            let unknown = check.id == RECREATIONS;
+            assert_eq!(blocks(&result(check.id, Outcome::Unknown)), unknown, "{}", check.id);
+            let warned = [PERMISSIONS, LOCKS, DENY_ASSIGNMENTS].contains(&check.id);
+            assert_eq!(warns(&result(check.id, Outcome::Unknown)), warned, "{}", check.id);
+            assert!(!blocks(&result(check.id, Outcome::Pass)), "{}", check.id);
+        }
+    }
+}

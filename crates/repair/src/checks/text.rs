@@ -1,0 +1,25 @@
+//! Readings and times as checks print them.
+
+use jiff::Timestamp;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
+
+use crate::observation::{Pool, Seen};
+
+pub(super) fn target<'a>(seen: &'a Seen, name: &str) -> Result<Option<&'a Pool>, String> {
+    known(seen.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
+}
+
+pub(super) fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {
+    let reading = reading.ok_or_else(|| "were not read".to_owned())?;
+    reading.known().ok_or_else(|| reading.missing().unwrap_or_default())
+}
+
+pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
+    format!("{} ago", counted(now.duration_since(at).as_mins(), "minute"))
+}
+
+/// How recent the newest of several is, after the text that counts them.
+pub(super) fn latest_suffix(at: Option<Timestamp>, now: Timestamp) -> String {
+    at.map_or_else(String::new, |at| format!(", the last one {}", ago(at, now)))
+}
