@@ -45,7 +45,7 @@ pub struct Resource {
 
 /// An object of a manifest that is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Made {
+pub struct ReleaseObject {
     pub target: Target,
     /// Whether it is being deleted.
     pub deleting: bool,
@@ -53,7 +53,7 @@ pub struct Made {
     pub ours: bool,
 }
 
-impl Made {
+impl ReleaseObject {
     /// From the API's JSON. Helm marks what it made; what carries no such mark, or another release's, is not ours.
     #[must_use]
     pub fn read(target: Target, value: &Value, release: &str, namespace: &str) -> Self {
@@ -192,7 +192,7 @@ mod tests {
         let made = |annotations: Value| {
             let value = json!({"metadata": {"name": "s", "uid": "u", "annotations": annotations}});
             let target = Target::of("services", "/api/v1", &value).unwrap();
-            Made::read(target, &value, "r", "n").ours
+            ReleaseObject::read(target, &value, "r", "n").ours
         };
         let (name, place) = ("meta.helm.sh/release-name", "meta.helm.sh/release-namespace");
         assert!(made(json!({name: "r", place: "n"})));

@@ -10,11 +10,11 @@ use mooring_workflow::{EffectResult, Unknown};
 use serde::{Deserialize, Serialize};
 
 use crate::effect::Effect;
-use crate::machine;
 use crate::profile::Profile;
-use crate::seen::{Answer, Query, Seen};
 use crate::step::Step;
+use crate::steps;
 use crate::terms::Terms;
+use crate::view::{Answer, OperatorView, Query};
 
 /// The content of a record.
 pub type Entry = mooring_workflow::Entry<FinalizerRemoval>;
@@ -48,7 +48,7 @@ impl Workflow for FinalizerRemoval {
     type Reason = Reason;
     type Query = Query;
     type Answer = Answer;
-    type View = Seen;
+    type View = OperatorView;
 
     /// A round for each object that changed since it was listed.
     const MAX_ROUNDS: usize = 100_000;
@@ -76,11 +76,11 @@ impl Workflow for FinalizerRemoval {
     }
 
     fn queries(cx: &Context<'_, Self>) -> Vec<Query> {
-        machine::queries(cx)
+        steps::queries(cx)
     }
 
     fn decide(cx: &Context<'_, Self>) -> Result<Decision, Unknown<Self>> {
-        machine::decide(cx)
+        steps::decide(cx)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::history::{breaker, summaries};
 use crate::plan::Plan;
 use crate::resume::ResumeError;
 use crate::settings::{Settings, pointer};
-use crate::stand_in::StandIn;
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::Run;
 use crate::workflow::{Entry, Record, Session};
 use mooring_workflow::CheckResult;
@@ -127,7 +127,7 @@ pub(crate) fn check_new_plan(
 
 /// The run whose temporary pool is adopted is one of this journal that is over.
 fn adopted(records: &[Record], plan: &Plan, journal: &str) -> Result<(), BeginError> {
-    let Some(left) = &plan.stand_in else { return Ok(()) };
+    let Some(left) = &plan.left_temporary_pool else { return Ok(()) };
     let is_over = summaries(records)
         .iter()
         .any(|summary| summary.finish.is_some() && left.run.as_deref() == Some(&summary.run));
@@ -135,7 +135,7 @@ fn adopted(records: &[Record], plan: &Plan, journal: &str) -> Result<(), BeginEr
         return Ok(());
     }
     let lost = lost_run(records, left, journal);
-    Err(BeginError::Hopeless(format!("{NAME}: {}", lost.unwrap_or_else(|| left.and_now()))))
+    Err(BeginError::Hopeless(format!("{NAME}: {}", lost.unwrap_or_else(|| left.remediation()))))
 }
 
 /// What guards and checks say, whatever the journal does: nobody need be asked for what is refused anyway.
@@ -166,7 +166,7 @@ pub fn may_begin(
 
 /// The way out where the temporary pool names this journal and the journal does not hold its run: an older copy was
 /// restored, or the journal was deleted. None if the run is in another journal, or in this one.
-pub fn lost_run(records: &[Record], left: &StandIn, journal: &str) -> Option<String> {
+pub fn lost_run(records: &[Record], left: &TemporaryPool, journal: &str) -> Option<String> {
     let known = records.iter().any(|record| left.run.as_deref() == Some(record.run.as_str()));
     if known || left.journal.as_deref() != Some(journal) {
         return None;

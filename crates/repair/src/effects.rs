@@ -13,7 +13,7 @@ use mooring_workflow::{Authority, EffectResult, Refusal};
 /// The code of a refusal by a lock.
 const SCOPE_LOCKED: &str = "ScopeLocked";
 
-/// One change. The machine makes at most one per step, and each can be seen to have happened.
+/// One change. A decision makes at most one, and reading shows whether it happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum Effect {
@@ -28,13 +28,13 @@ pub enum Effect {
     PutPool {
         pool: String,
         body: Value,
-        /// Only if there is none of its name, or the very one that was looked at. Older journals do not say.
+        /// Precondition if there is none of its name, or the very one that was looked at. Older journals do not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        only: Option<Only>,
+        only: Option<Precondition>,
     },
     DeletePool {
         pool: String,
-        /// Only if the resource still has this version.
+        /// Precondition if the resource still has this version.
         if_match: Option<String>,
     },
     /// Keep new pods off a node.
@@ -63,7 +63,7 @@ pub enum Effect {
 /// Under which condition a pool is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Only {
+pub enum Precondition {
     /// There is no such pool.
     IfAbsent,
     /// It still has this version.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::effects::Effect;
 use crate::plan::Step;
-use crate::settings::{BREAKER_PERIOD, MOST_RECREATIONS};
+use crate::settings::{BREAKER_PERIOD, MAX_RECREATIONS};
 use crate::workflow::{Entry, Finish, Record};
 use mooring_workflow::Effect as _;
 use mooring_workflow::EffectResult;
@@ -100,7 +100,7 @@ pub fn breaker(runs: &[RunSummary], pool: &str, now: Timestamp) -> Option<String
         .filter_map(|run| run.deleted)
         .filter(|deleted| now.duration_since(*deleted) < BREAKER_PERIOD)
         .count();
-    (recent >= MOST_RECREATIONS).then(|| {
+    (recent >= MAX_RECREATIONS).then(|| {
         format!(
             "pool {pool} was recreated {recent} times within a day; another time will not cure it"
         )

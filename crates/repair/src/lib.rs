@@ -7,10 +7,10 @@
 //! | [`signatures`] | what a wedge is, as data |
 //! | [`checks`] | every check in one table: when it is evaluated, what blocks, what can be overridden |
 //! | [`operation`], [`verdict`] | which operation is running; the verdict that holds regardless of what is unknown |
-//! | [`stand_in`] | a temporary pool that is there, and whose it is |
+//! | [`temporary_pool`] | a temporary pool that is there, and whose it is |
 //! | [`plan`] | steps as data, with a hash over what matters |
 //! | [`workflow`], [`effects`] | the repair as a workflow, its journal, and changes as data |
-//! | `machine` | what was read and the time in; exactly one decision out |
+//! | `steps` | what was read and the time in; exactly one decision out |
 //! | [`begin`], [`resume`] | whether a run may begin, and on what authority it is continued |
 //! | [`history`] | earlier runs: what was done, and whether it was done too often |
 //! | [`shell`] | Azure, Kubernetes, and what an operator asks for |
@@ -23,17 +23,17 @@ pub mod begin;
 pub mod checks;
 pub mod effects;
 pub mod history;
-mod machine;
 pub mod names;
 pub mod observation;
 pub mod operation;
 pub mod plan;
+pub mod pool_body;
 pub mod report;
 pub mod resume;
-pub mod sanitise;
 pub mod settings;
 pub mod shell;
 pub mod signatures;
-pub mod stand_in;
+mod steps;
+pub mod temporary_pool;
 pub mod verdict;
 pub mod workflow;

@@ -18,7 +18,7 @@ pub const APPROVAL_TAG: &str = "mooring-approval";
 /// The form of [`APPROVAL_TAG`].
 const APPROVAL_VERSION: &str = "v2:";
 
-/// The value of [`APPROVAL_TAG`]. Only the permission to write the agent pool or the managed cluster sets it, so that it
+/// The value of [`APPROVAL_TAG`]. Precondition the permission to write the agent pool or the managed cluster sets it, so that it
 /// vouches for a plan that anyone with access to the journal could have changed.
 pub fn approval_tag(plan: &PlanHash) -> String {
     format!("{APPROVAL_VERSION}{plan}")

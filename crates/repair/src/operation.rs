@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{ActivityEvent, Cluster, Seen};
+use crate::observation::{ActivityEvent, Cluster, ClusterView};
 use crate::settings::BREAKER_PERIOD;
 use mooring_workflow::Reading;
 
@@ -40,13 +40,13 @@ pub enum Running {
 ///
 /// Taking the newest *cluster write* instead, as has been done, ages the wrong operation when a pool
 /// operation is what runs, and a young healthy one is aborted.
-pub fn running(seen: &Seen) -> Running {
-    let busy = match busy(seen) {
+pub fn running(view: &ClusterView) -> Running {
+    let busy = match busy(view) {
         Ok(false) => return Running::Nothing,
         Ok(true) => "something is under way",
         Err(why) => return Running::Unidentified(why),
     };
-    if let Some(Reading::Known(Some(operation))) = &seen.latest_operation
+    if let Some(Reading::Known(Some(operation))) = &view.latest_operation
         && operation.running()
     {
         return match operation.started {
@@ -58,21 +58,21 @@ pub fn running(seen: &Seen) -> Running {
             None => Running::Unidentified(format!("{busy}, but its start is not said")),
         };
     }
-    from_events(seen).unwrap_or_else(|why| Running::Unidentified(format!("{busy}; {why}")))
+    from_events(view).unwrap_or_else(|why| Running::Unidentified(format!("{busy}; {why}")))
 }
 
 /// True if this very operation is the one that runs.
-pub fn is_running(seen: &Seen, scope: &Scope, operation: &str) -> bool {
-    matches!(running(seen), Running::One { id, scope: found, .. } if id == operation && found == *scope)
+pub fn is_running(view: &ClusterView, scope: &Scope, operation: &str) -> bool {
+    matches!(running(view), Running::One { id, scope: found, .. } if id == operation && found == *scope)
 }
 
-fn busy(seen: &Seen) -> Result<bool, String> {
-    let cluster = match &seen.cluster {
+fn busy(view: &ClusterView) -> Result<bool, String> {
+    let cluster = match &view.cluster {
         Some(Reading::Known(cluster)) => cluster,
         Some(other) => return Err(format!("the cluster {}", other.missing().unwrap_or_default())),
         None => return Err("the cluster was not read".to_owned()),
     };
-    let pools = match &seen.pools {
+    let pools = match &view.pools {
         Some(Reading::Known(pools)) => pools,
         Some(other) => return Err(format!("pools {}", other.missing().unwrap_or_default())),
         None => return Err("pools were not read".to_owned()),
@@ -80,10 +80,10 @@ fn busy(seen: &Seen) -> Result<bool, String> {
     Ok(!is_settled(cluster) || pools.iter().any(crate::observation::Pool::busy))
 }
 
-fn from_events(seen: &Seen) -> Result<Running, String> {
+fn from_events(view: &ClusterView) -> Result<Running, String> {
     let cluster =
-        seen.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is not known")?;
-    let events = match &seen.events {
+        view.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is not known")?;
+    let events = match &view.events {
         Some(Reading::Known(events)) => events,
         Some(other) => {
             return Err(format!("the activity log {}", other.missing().unwrap_or_default()));
@@ -101,7 +101,7 @@ fn id_of(event: &ActivityEvent) -> &str {
 }
 
 /// True if the cluster is busy and these events do not tell with what.
-pub fn is_untold(cluster: &Cluster, events: &[ActivityEvent]) -> bool {
+pub fn has_unknown_operation(cluster: &Cluster, events: &[ActivityEvent]) -> bool {
     !is_settled(cluster) && open(cluster, events).is_empty()
 }
 
@@ -127,9 +127,9 @@ fn open<'e>(cluster: &Cluster, events: &'e [ActivityEvent]) -> Vec<(&'e Activity
 }
 
 /// How often a pool was deleted within a day, as the activity log has it: whoever did it, and whatever journal they kept.
-pub fn deletions(seen: &Seen, pool: &str, now: Timestamp) -> Reading<usize> {
+pub fn deletions(view: &ClusterView, pool: &str, now: Timestamp) -> Reading<usize> {
     let unread = || Reading::Failed("was not read".to_owned());
-    let Some(cluster) = seen.cluster.as_ref().and_then(Reading::known) else { return unread() };
+    let Some(cluster) = view.cluster.as_ref().and_then(Reading::known) else { return unread() };
     let id = format!("{}/agentPools/{pool}", cluster.id);
     let count = |events: &Vec<ActivityEvent>| {
         let of_pool = events
@@ -144,7 +144,7 @@ pub fn deletions(seen: &Seen, pool: &str, now: Timestamp) -> Reading<usize> {
         let all: BTreeSet<_> = of_pool.map(id_of).collect();
         all.difference(&failed).count()
     };
-    seen.events.as_ref().map_or_else(unread, |reading| reading.map(count))
+    view.events.as_ref().map_or_else(unread, |reading| reading.map(count))
 }
 
 /// What an event's operation belongs to, if it is one of this cluster that changes something.
@@ -162,9 +162,9 @@ fn scope(event: &ActivityEvent, cluster: &str) -> Option<Scope> {
     }
 }
 /// When the activity log shows that an operation of the cluster or the pool was aborted, at `since` or after it.
-pub fn aborted(seen: &Seen, pool: &str, since: Timestamp) -> Option<Timestamp> {
-    let cluster = seen.cluster.as_ref()?.known()?;
-    let events = seen.events.as_ref()?.known()?;
+pub fn aborted(view: &ClusterView, pool: &str, since: Timestamp) -> Option<Timestamp> {
+    let cluster = view.cluster.as_ref()?.known()?;
+    let events = view.events.as_ref()?.known()?;
     let of_pool = format!("{}/agentPools/{pool}", cluster.id);
     let is_abort = |event: &&ActivityEvent| {
         event.operation.to_ascii_lowercase().ends_with("/abort/action")

@@ -15,7 +15,7 @@ use crate::begin::{BeginError, check_new_plan};
 use crate::observation::Pool;
 use crate::plan::{Document, Plan, Step};
 use crate::settings::Settings;
-use crate::stand_in::StandIn;
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::Record;
 use crate::workflow::Run;
 use mooring_workflow::CheckResult;
@@ -31,10 +31,10 @@ pub enum Footing {
     Replannable,
     /// Nothing vouches for it, and the pool is gone.
     Unverified,
-    /// Only effects that harm nothing are left, or a rollback, which checks the tags itself.
+    /// Precondition effects that harm nothing are left, or a rollback, which checks the tags itself.
     Harmless,
     /// The temporary pool vouches for another plan.
-    Contradicted(StandIn),
+    Contradicted(TemporaryPool),
 }
 
 /// What the run of a journal can rely on, given the live pools.
@@ -42,7 +42,7 @@ pub fn footing(state: &Run, pools: &[Pool]) -> Footing {
     if state.phase == Phase::Aborting {
         return Footing::Harmless;
     }
-    let anchor = StandIn::of(pools, state.pool());
+    let anchor = TemporaryPool::of(pools, state.pool());
     // What a finished run left vouches for nothing before this run has adopted it.
     if let Some(anchor) =
         anchor.filter(|anchor| anchor.run.is_none() || anchor.run != state.session.plan.adopts)
@@ -101,7 +101,7 @@ pub enum ResumeError {
     NotVerified,
     /// The journal's plan is not the one that was approved when the temporary pool was made.
     #[error("the plan in the journal is not the approved one: {0} with another approval")]
-    Contradicted(StandIn),
+    Contradicted(TemporaryPool),
     /// Another version made the plan.
     #[error("the plan was made by Mooring {0}; this is {version}", version = VERSION)]
     OtherVersion(String),

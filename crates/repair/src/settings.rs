@@ -157,7 +157,7 @@ const FAIL_THRESHOLD: u32 = 5;
 const FAIL_WINDOW: SignedDuration = SignedDuration::from_mins(360);
 
 /// Recreations of a pool within [`BREAKER_PERIOD`] after which another one is refused.
-pub(crate) const MOST_RECREATIONS: usize = 2;
+pub(crate) const MAX_RECREATIONS: usize = 2;
 pub(crate) const BREAKER_PERIOD: SignedDuration = SignedDuration::from_hours(24);
 
 impl Settings {
@@ -240,12 +240,12 @@ impl Settings {
         if self.overrides.contains_key(guard) {
             return Err(SettingsError::Twice(guard.to_owned()));
         }
-        self.go_over(guard, reason.trim());
+        self.apply_override(guard, reason.trim());
         Ok(())
     }
 
     /// Takes in an override that was checked.
-    pub(crate) fn go_over(&mut self, guard: &str, reason: &str) {
+    pub(crate) fn apply_override(&mut self, guard: &str, reason: &str) {
         if guard == BUDGETS {
             self.budgets = BudgetPolicy::Override(reason.to_owned());
         }

@@ -12,12 +12,12 @@ use mooring_workflow::workflow::{Context, Workflow};
 use serde::{Deserialize, Serialize};
 
 use crate::effects::Effect;
-use crate::machine;
 use crate::names::temporary_pool;
-use crate::observation::{Answer, Query, Seen, is_windows};
+use crate::observation::{Answer, ClusterView, Query, is_windows};
 use crate::operation::Scope;
 use crate::plan::{Document, Step};
 use crate::settings::Settings;
+use crate::steps;
 
 /// The content of a record.
 pub type Entry = mooring_workflow::Entry<PoolRepair>;
@@ -50,7 +50,7 @@ impl Workflow for PoolRepair {
     type Reason = Reason;
     type Query = Query;
     type Answer = Answer;
-    type View = Seen;
+    type View = ClusterView;
 
     const MAX_ROUNDS: usize = 4;
 
@@ -117,11 +117,11 @@ impl Workflow for PoolRepair {
     }
 
     fn queries(cx: &Context<'_, Self>) -> Vec<Query> {
-        machine::queries(cx)
+        steps::queries(cx)
     }
 
     fn decide(cx: &Context<'_, Self>) -> Result<Decision, Unknown<Self>> {
-        machine::decide(cx)
+        steps::decide(cx)
     }
 }
 
@@ -154,7 +154,7 @@ impl Session {
     pub fn settings(&self) -> Settings {
         let mut settings = self.plan.settings.clone();
         for (name, reason) in &self.overrides {
-            settings.go_over(name, reason);
+            settings.apply_override(name, reason);
         }
         settings.journal = self.journal.clone();
         settings.limits.overall = self.overall;

@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use mooring_repair::begin::{BeginError, Start, begin};
-use mooring_repair::checks::Surroundings;
-use mooring_repair::observation::{Answer, Cluster, Pool, Seen};
+use mooring_repair::checks::Capacity;
+use mooring_repair::observation::{Answer, Cluster, ClusterView, Pool};
 use mooring_repair::plan;
-use mooring_repair::sanitise::{
-    SanitiseError, differences, intent_of, sanitise, temporary, temporary_count,
+use mooring_repair::pool_body::{
+    PoolBodyError, differences, intent_of, pool_body, temporary, temporary_count,
 };
 use mooring_repair::settings::VersionPolicy;
 use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
@@ -49,14 +49,14 @@ fn with(change: impl FnOnce(&mut Value)) -> Value {
     pool
 }
 
-fn temp(pool: &Value) -> Result<Value, SanitiseError> {
+fn temp(pool: &Value) -> Result<Value, PoolBodyError> {
     temporary(pool, ControlPlane, Some("1.36.2"))
 }
 
 #[test]
 fn read_only_members_go_and_everything_else_stays() {
     let before = live();
-    let body = sanitise(&before, ControlPlane, Some("1.36.2")).unwrap();
+    let body = pool_body(&before, ControlPlane, Some("1.36.2")).unwrap();
     assert_eq!(before, live(), "the input is never changed");
     assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["properties"]);
     let properties = &body["properties"];
@@ -93,18 +93,19 @@ fn read_only_members_go_and_everything_else_stays() {
 #[test]
 fn a_pool_without_properties_or_version_is_refused() {
     for pool in [json!(null), json!({}), json!({"properties": null}), json!([])] {
-        assert_eq!(sanitise(&pool, Keep, None), Err(SanitiseError::NoProperties));
-        assert_eq!(temp(&pool), Err(SanitiseError::NoProperties));
+        assert_eq!(pool_body(&pool, Keep, None), Err(PoolBodyError::NoProperties));
+        assert_eq!(temp(&pool), Err(PoolBodyError::NoProperties));
     }
     for version in [None, Some("")] {
-        assert_eq!(sanitise(&live(), ControlPlane, version), Err(SanitiseError::NoVersion));
+        assert_eq!(pool_body(&live(), ControlPlane, version), Err(PoolBodyError::NoVersion));
     }
 }
 
 #[test]
 fn a_repair_is_no_upgrade_unless_asked_for() {
     let version = |pool: &Value, policy: VersionPolicy| {
-        sanitise(pool, policy, Some("1.36.2")).unwrap()["properties"]["orchestratorVersion"].clone()
+        pool_body(pool, policy, Some("1.36.2")).unwrap()["properties"]["orchestratorVersion"]
+            .clone()
     };
     assert_eq!(version(&live(), Keep), "1.35.4");
     assert_eq!(version(&live(), ControlPlane), "1.36.2");
@@ -117,12 +118,12 @@ fn a_repair_is_no_upgrade_unless_asked_for() {
 #[test]
 fn absent_tags_stay_absent() {
     let pool = with(|pool| drop(pool["properties"].as_object_mut().unwrap().remove("tags")));
-    assert!(sanitise(&pool, Keep, None).unwrap()["properties"].get("tags").is_none());
+    assert!(pool_body(&pool, Keep, None).unwrap()["properties"].get("tags").is_none());
     let upper = with(|pool| {
         pool["properties"]["tags"] = json!({"AKS-managed-x": "kept", "aks-managed-x": "gone"});
     });
     assert_eq!(
-        sanitise(&upper, Keep, None).unwrap()["properties"]["tags"],
+        pool_body(&upper, Keep, None).unwrap()["properties"]["tags"],
         json!({"AKS-managed-x": "kept"})
     );
 }
@@ -146,13 +147,13 @@ fn a_count_outside_of_the_limits_is_clamped() {
                 (count.into(), min.into(), max.into(), auto.into(), mode.into());
         });
         assert_eq!(
-            sanitise(&pool, Keep, None).unwrap()["properties"]["count"],
+            pool_body(&pool, Keep, None).unwrap()["properties"]["count"],
             expected,
             "{count} {min} {max} {auto} {mode}"
         );
     }
     let none = with(|pool| drop(pool["properties"].as_object_mut().unwrap().remove("count")));
-    assert!(sanitise(&none, Keep, None).unwrap()["properties"].get("count").is_none());
+    assert!(pool_body(&none, Keep, None).unwrap()["properties"].get("count").is_none());
 }
 
 #[test]
@@ -209,15 +210,15 @@ fn a_temporary_pool_needs_a_size_and_a_source() {
         with(move |pool| drop(pool["properties"].as_object_mut().unwrap().remove(name)))
     };
     for (pool, error) in [
-        (gone("vmSize"), SanitiseError::NoVmSize),
-        (with(|pool| pool["properties"]["vmSize"] = "".into()), SanitiseError::NoVmSize),
-        (with(|pool| drop(pool.as_object_mut().unwrap().remove("id"))), SanitiseError::NoId),
-        (with(|pool| pool["id"] = "".into()), SanitiseError::NoId),
+        (gone("vmSize"), PoolBodyError::NoVmSize),
+        (with(|pool| pool["properties"]["vmSize"] = "".into()), PoolBodyError::NoVmSize),
+        (with(|pool| drop(pool.as_object_mut().unwrap().remove("id"))), PoolBodyError::NoId),
+        (with(|pool| pool["id"] = "".into()), PoolBodyError::NoId),
     ] {
         assert_eq!(temp(&pool), Err(error));
         assert!(!error.to_string().is_empty());
     }
-    assert_eq!(temporary(&live(), ControlPlane, Some("")), Err(SanitiseError::NoVersion));
+    assert_eq!(temporary(&live(), ControlPlane, Some("")), Err(PoolBodyError::NoVersion));
     for default in
         [gone("osDiskSizeGB"), with(|pool| pool["properties"]["osDiskSizeGB"] = 0.into())]
     {
@@ -281,14 +282,14 @@ fn differences_are_what_was_asked_for_and_not_given() {
 
 fn plan_of(pool: &Value) -> plan::Plan {
     let never_deleted = Reading::Known(0);
-    plan_with(pool, &Surroundings { deletions: never_deleted, ..Surroundings::unread() })
+    plan_with(pool, &Capacity { deletions: never_deleted, ..Capacity::unread() })
 }
 
-fn plan_with(pool: &Value, around: &Surroundings) -> plan::Plan {
+fn plan_with(pool: &Value, around: &Capacity) -> plan::Plan {
     planned(pool, around, |_| {})
 }
 
-fn planned(pool: &Value, around: &Surroundings, set: impl FnOnce(&mut Settings)) -> plan::Plan {
+fn planned(pool: &Value, around: &Capacity, set: impl FnOnce(&mut Settings)) -> plan::Plan {
     planned_with(pool, around, &[], EXPIRES, set)
 }
 
@@ -296,12 +297,12 @@ const EXPIRES: &str = "2026-05-26T21:40:00Z";
 
 fn planned_with(
     pool: &Value,
-    around: &Surroundings,
+    around: &Capacity,
     guards: &[CheckResult],
     expires: &str,
     set: impl FnOnce(&mut Settings),
 ) -> plan::Plan {
-    let mut seen = Seen::default();
+    let mut seen = ClusterView::default();
     let cluster: Value =
         serde_json::from_str(include_str!("fixtures/01_managed_cluster_get_succeeded.json"))
             .unwrap();
@@ -327,7 +328,7 @@ fn an_approved_plan_applies_wherever_the_journal_is_kept() {
     let behind = |pool: &mut Value| {
         pool["properties"]["currentOrchestratorVersion"] = "1.30.0".into();
     };
-    let (pool, around) = (with(behind), Surroundings::unread());
+    let (pool, around) = (with(behind), Capacity::unread());
     let plan = plan_with(&pool, &around);
     let elsewhere = planned(&pool, &around, |settings| {
         settings.journal = JournalPlace::File("/tmp/journal".into());
@@ -389,7 +390,7 @@ fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
     let named = |name: &str| live["properties"][name].as_str().unwrap().to_owned();
     let (nodes, pods) = (named("vnetSubnetID"), named("podSubnetID"));
     let check = |free: &[(&str, Reading<i64>)]| {
-        let mut around = Surroundings::unread();
+        let mut around = Capacity::unread();
         around.free_addresses =
             free.iter().map(|(id, free)| ((*id).to_owned(), free.clone())).collect();
         let plan = plan_with(&live, &around);
@@ -517,7 +518,7 @@ fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
 /// A hash approves the plan that it was made of and no other.
 #[test]
 fn plan_hash_covers_checks_settings_overrides_and_expiry() {
-    let around = Surroundings::unread();
+    let around = Capacity::unread();
     let guard = |outcome| CheckResult {
         name: "pool-state".into(),
         outcome,
@@ -527,7 +528,7 @@ fn plan_hash_covers_checks_settings_overrides_and_expiry() {
     };
     let with_guard = |outcome| planned_with(&live(), &around, &[guard(outcome)], EXPIRES, |_| {});
     let with_flag = |set: fn(&mut Settings)| planned(&live(), &around, set);
-    let known = Surroundings { deletions: Reading::Known(0), ..Surroundings::unread() };
+    let known = Capacity { deletions: Reading::Known(0), ..Capacity::unread() };
     let plans = [
         with_guard(Outcome::Pass),
         with_guard(Outcome::Fail),
@@ -591,13 +592,13 @@ proptest! {
     fn no_pool_makes_the_sanitiser_panic_or_keep_what_it_must_drop(pool in any_json()) {
         let before = pool.clone();
         let _ = temporary(&pool, ControlPlane, Some("1.2.3"));
-        if let Ok(body) = sanitise(&pool, ControlPlane, Some("1.2.3")) {
+        if let Ok(body) = pool_body(&pool, ControlPlane, Some("1.2.3")) {
             prop_assert!(body.get("id").is_none());
             prop_assert_eq!(&body["properties"]["orchestratorVersion"], "1.2.3");
             let tags = body["properties"]["tags"].as_object();
             prop_assert!(tags.into_iter().flatten().all(|(name, _)| !name.starts_with("aks-managed-")));
             // What was sanitised once stays as it is.
-            prop_assert_eq!(sanitise(&body, ControlPlane, Some("1.2.3")).unwrap(), body);
+            prop_assert_eq!(pool_body(&body, ControlPlane, Some("1.2.3")).unwrap(), body);
         }
         prop_assert_eq!(pool, before);
     }

@@ -35,7 +35,7 @@ use fake::{CLUSTER, Cloud, Ended, go_on, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
-use mooring_repair::observation::{Answer, Query, Seen};
+use mooring_repair::observation::{Answer, ClusterView, Query};
 use mooring_repair::plan;
 use mooring_repair::plan::{Document, Plan, Step};
 use mooring_repair::report::{detect, queries};
@@ -202,7 +202,7 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
 /// A plan of now with its guards, as `--pipeline` makes it.
 fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
     let settings = settings();
-    let mut seen = Seen::default();
+    let mut seen = ClusterView::default();
     while let Some(query) = queries(&seen, &settings).iter().find(|query| !seen.has(query)) {
         seen.take(cloud.observe(query));
     }

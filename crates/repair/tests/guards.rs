@@ -14,7 +14,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Node, Pool, Query, ScaleSet, Seen,
+    ActivityEvent, Answer, Cluster, ClusterView, Instance, Node, Pool, Query, ScaleSet,
 };
 use mooring_repair::report::{detect, queries};
 use mooring_repair::settings::{Settings, Target};
@@ -53,8 +53,8 @@ fn settings() -> Settings {
 }
 
 /// The recorded wedge, with the pool Failed.
-fn recorded() -> Seen {
-    let mut seen = Seen::default();
+fn recorded() -> ClusterView {
+    let mut seen = ClusterView::default();
     seen.take(Answer::Cluster(Reading::Known(
         Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap(),
     )));
@@ -85,11 +85,11 @@ fn recorded() -> Seen {
     seen
 }
 
-fn guard(seen: &Seen, settings: &Settings, name: &str) -> CheckResult {
+fn guard(seen: &ClusterView, settings: &Settings, name: &str) -> CheckResult {
     evaluate(seen, settings, now()).into_iter().find(|guard| guard.name == name).unwrap()
 }
 
-fn outcome(seen: &Seen, name: &str) -> Outcome {
+fn outcome(seen: &ClusterView, name: &str) -> Outcome {
     guard(seen, &settings(), name).outcome
 }
 
@@ -97,7 +97,7 @@ fn pool(name: &str, properties: &Value) -> Pool {
     Pool::read(&json!({"name": name, "properties": properties})).unwrap()
 }
 
-fn with_pools(pools: Vec<Pool>) -> Seen {
+fn with_pools(pools: Vec<Pool>) -> ClusterView {
     let mut seen = recorded();
     seen.take(Answer::Pools(Reading::Known(pools)));
     seen
@@ -188,7 +188,7 @@ fn what_may_not_be_read_is_unknown_and_never_healthy() {
         }
         assert_eq!(verdict(&evaluate(&seen, &settings(), now())), Verdict::Unknown, "{answer:?}");
     }
-    let nothing = Seen::default();
+    let nothing = ClusterView::default();
     assert!(
         evaluate(&nothing, &settings(), now())
             .iter()
@@ -600,7 +600,7 @@ fn an_override_lets_a_guard_through_and_says_why() {
 
 #[test]
 fn missing_cluster_is_never_healthy() {
-    let mut seen = Seen::default();
+    let mut seen = ClusterView::default();
     seen.take(Answer::Cluster(response(
         404,
         &fixture!("02_managed_cluster_get_404"),
@@ -614,7 +614,7 @@ fn missing_cluster_is_never_healthy() {
 
 #[test]
 fn detect_asks_for_what_it_needs_and_exits_as_documented() {
-    assert!(queries(&Seen::default(), &settings()).contains(&Query::Cluster));
+    assert!(queries(&ClusterView::default(), &settings()).contains(&Query::Cluster));
     let mut seen = recorded();
     seen.nics.clear();
     let nics = Query::Nics("aks-system-20157742-vmss".into());

@@ -19,7 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::effects::{Effect, Only};
+use mooring_repair::effects::{Effect, Precondition};
 use mooring_repair::history::{breaker, retained, summaries};
 use mooring_repair::operation::Scope;
 use mooring_repair::plan::Step;
@@ -94,7 +94,7 @@ fn entries() -> Vec<Entry> {
             Effect::PutPool {
                 pool: "systmp".into(),
                 body: json!({"properties": {"count": 1, "spotMaxPrice": -1.0}}),
-                only: Some(Only::IfMatch("e".into())),
+                only: Some(Precondition::IfMatch("e".into())),
             },
             EffectResult::Unknown { why: "w".into() },
         ),

@@ -8,8 +8,8 @@
 )]
 
 use jiff::Timestamp;
-use mooring_repair::observation::{ActivityEvent, Answer, Cluster, Operation, Pool, Seen};
-use mooring_repair::operation::{Running, Scope, is_running, is_untold, running};
+use mooring_repair::observation::{ActivityEvent, Answer, Cluster, ClusterView, Operation, Pool};
+use mooring_repair::operation::{Running, Scope, has_unknown_operation, is_running, running};
 use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
 use serde_json::{Value, json};
@@ -29,8 +29,8 @@ fn pool(name: &str, properties: &Value) -> Pool {
 }
 
 /// A cluster at rest, with a pool that failed.
-fn recorded() -> Seen {
-    let mut seen = Seen::default();
+fn recorded() -> ClusterView {
+    let mut seen = ClusterView::default();
     let cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     seen.take(Answer::Cluster(Reading::Known(cluster)));
     let failed = pool("system", &json!({"provisioningState": "Failed"}));
@@ -38,7 +38,7 @@ fn recorded() -> Seen {
     seen
 }
 
-fn busy(pool_state: &str) -> Seen {
+fn busy(pool_state: &str) -> ClusterView {
     let mut seen = recorded();
     let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     cluster.state = "Updating".into();
@@ -112,7 +112,7 @@ fn only_the_very_operation_counts_as_running() {
     assert!(!is_running(&seen, &Scope::Cluster, "o2"), "another one took its place");
     assert!(!is_running(&seen, &Scope::Pool("system".into()), "o1"));
     assert!(!is_running(&recorded(), &Scope::Cluster, "o1"), "it has ended");
-    assert!(!is_running(&Seen::default(), &Scope::Cluster, "o1"), "nobody knows");
+    assert!(!is_running(&ClusterView::default(), &Scope::Cluster, "o1"), "nobody knows");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn an_operation_that_cannot_be_told_is_not_guessed() {
     )])));
     pool_only.take(Answer::Events(Reading::Known(vec![])));
     assert!(matches!(running(&pool_only), Running::Unidentified(_)));
-    assert!(matches!(running(&Seen::default()), Running::Unidentified(_)));
+    assert!(matches!(running(&ClusterView::default()), Running::Unidentified(_)));
 }
 
 /// One request caused all of them: a write of a scale set that failed says nothing of the cluster's own operation.
@@ -189,7 +189,7 @@ fn an_operation_is_ended_by_its_own_end_and_no_other() {
     }
 }
 
-/// Only then is the log read further back, which costs time and may show a line that nobody ever ended.
+/// Precondition then is the log read further back, which costs time and may show a line that nobody ever ended.
 #[test]
 fn the_log_leaves_something_untold_only_of_a_cluster_that_is_busy() {
     let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
@@ -199,8 +199,11 @@ fn the_log_leaves_something_untold_only_of_a_cluster_that_is_busy() {
         "eventTimestamp": "2026-05-26T20:00:00Z",
     }));
     let open = [open.unwrap()];
-    assert!(!is_untold(&cluster, &[]) && !is_untold(&cluster, &open), "it is settled");
+    assert!(
+        !has_unknown_operation(&cluster, &[]) && !has_unknown_operation(&cluster, &open),
+        "it is settled"
+    );
     cluster.state = "Updating".into();
-    assert!(is_untold(&cluster, &[]));
-    assert!(!is_untold(&cluster, &open));
+    assert!(has_unknown_operation(&cluster, &[]));
+    assert!(!has_unknown_operation(&cluster, &open));
 }

@@ -1,11 +1,11 @@
 //! Which pools a plan is made for, and what it makes of them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
-use mooring_repair::checks::Surroundings;
-use mooring_repair::observation::{Answer, Cluster, Pool, Seen};
+use mooring_repair::checks::Capacity;
+use mooring_repair::observation::{Answer, Cluster, ClusterView, Pool};
 use mooring_repair::plan;
 use mooring_repair::plan::{Plan, PlanError};
-use mooring_repair::sanitise::CRITICAL_TAINT;
+use mooring_repair::pool_body::CRITICAL_TAINT;
 use mooring_repair::settings::{Settings, Target, VersionPolicy};
 use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
@@ -38,7 +38,7 @@ fn pool(name: &str, change: &Value) -> Value {
 }
 
 fn planned(pools: &[Value], target: &str, version: VersionPolicy) -> Result<Plan, PlanError> {
-    let mut seen = Seen::default();
+    let mut seen = ClusterView::default();
     let cluster = json!({
         "id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c",
         "properties": {"provisioningState": "Succeeded", "currentKubernetesVersion": "1.33.6"},
@@ -55,7 +55,7 @@ fn planned(pools: &[Value], target: &str, version: VersionPolicy) -> Result<Plan
     });
     settings.version = version;
     let expires = "2026-05-26T21:40:00Z".parse().unwrap();
-    plan::build(&seen, &settings, &Surroundings::unread(), &[], expires)
+    plan::build(&seen, &settings, &Capacity::unread(), &[], expires)
 }
 
 fn keep(pools: &[Value]) -> Result<Plan, PlanError> {

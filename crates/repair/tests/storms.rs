@@ -10,7 +10,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::checks::evaluate;
 use mooring_repair::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Nic, Node, Pool, ScaleSet, Seen,
+    ActivityEvent, Answer, Cluster, ClusterView, Instance, Nic, Node, Pool, ScaleSet,
 };
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::signatures::Signatures;
@@ -342,8 +342,8 @@ impl Log {
 }
 
 /// A pool that failed and lacks a node, in a cluster that is well, and what the case has beside that.
-fn seen(log: &Log, live: &Live) -> Seen {
-    let mut seen = Seen::default();
+fn seen(log: &Log, live: &Live) -> ClusterView {
+    let mut seen = ClusterView::default();
     let cluster =
         json!({"id": "/subscriptions/s/c", "properties": {"provisioningState": "Succeeded"}});
     seen.take(Answer::Cluster(Reading::Known(Cluster::read(&cluster).unwrap())));

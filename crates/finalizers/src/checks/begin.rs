@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 
 use super::operator_gone;
-use crate::machine::unreadable;
-use crate::seen::{Query, Seen, known};
 use crate::settings::Settings;
+use crate::steps::unreadable;
+use crate::view::{OperatorView, Query, known};
 
 /// Nothing shows that the operator still runs.
 pub const OPERATOR_GONE: &str = "operator-gone";
@@ -24,7 +24,7 @@ pub(super) fn missing<T>(query: &Query, reading: Option<&Reading<T>>) -> Option<
 
 /// What must hold. Unknown is never pass; for objects that cannot be read, `--best-effort` goes on all the same.
 pub(crate) fn evaluate(
-    seen: &Seen,
+    view: &OperatorView,
     settings: &Settings,
     cluster: &str,
     now: Timestamp,
@@ -36,10 +36,10 @@ pub(crate) fn evaluate(
         CheckResult::new(CLUSTER_IDENTITY, Outcome::Pass, format!("uid of kube-system: {cluster}"))
     };
     let mut unknown: Vec<String> =
-        missing(&Query::Definitions, seen.definitions.as_ref()).into_iter().collect();
-    unknown.extend(known(seen.definitions.as_ref()).iter().filter_map(|definition| {
+        missing(&Query::Definitions, view.definitions.as_ref()).into_iter().collect();
+    unknown.extend(known(view.definitions.as_ref()).iter().filter_map(|definition| {
         let query = Query::Objects(Box::new(definition.clone()));
-        missing(&query, seen.objects.get(definition.name()))
+        missing(&query, view.objects.get(definition.name()))
     }));
     let mut objects =
         CheckResult::new(OBJECTS_KNOWN, Outcome::Pass, "all definitions and objects could be read");
@@ -48,18 +48,18 @@ pub(crate) fn evaluate(
         objects.evidence = unknown;
         objects.overridden = settings.best_effort.then(|| "--best-effort".to_owned());
     }
-    vec![operator_gone::operator_gone(seen, settings, now), objects, identity]
+    vec![operator_gone::operator_gone(view, settings, now), objects, identity]
 }
 
 /// What else could not be read. It is left alone and told at the end.
-pub(crate) fn unread(seen: &Seen) -> Vec<String> {
-    let mut unread: Vec<String> = seen
+pub(crate) fn unread(view: &OperatorView) -> Vec<String> {
+    let mut unread: Vec<String> = view
         .bindings
         .iter()
         .filter_map(|(name, reading)| missing(&Query::Binding(name.clone()), Some(reading)))
         .collect();
-    unread.extend(missing(&Query::Release, seen.release.as_ref()));
-    unread.extend(missing(&Query::Made, seen.made.as_ref()));
-    unread.extend(missing(&Query::Namespace, seen.namespace.as_ref()));
+    unread.extend(missing(&Query::Release, view.release.as_ref()));
+    unread.extend(missing(&Query::ReleaseObject, view.made.as_ref()));
+    unread.extend(missing(&Query::Namespace, view.namespace.as_ref()));
     unread
 }

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::machine::{Context, Halt, stop};
-use crate::seen::Query;
+use crate::steps::{Context, Halt, stop};
+use crate::view::Query;
 use crate::workflow::Reason;
 
 /// How far the clocks of the cluster and of this process may differ.
@@ -31,8 +31,8 @@ fn no_lease_renewed(cx: &Context<'_>) -> Result<(), Halt> {
         return Ok(());
     }
     // Its workload may have renewed one until its last pod ended.
-    let since = cx.state.step_since().checked_add(LEASE_GRACE).unwrap_or(Timestamp::MAX);
-    match cx.read(cx.seen.leases.as_ref(), Query::Leases)? {
+    let since = cx.run.step_since().checked_add(LEASE_GRACE).unwrap_or(Timestamp::MAX);
+    match cx.read(cx.view.leases.as_ref(), Query::Leases)? {
         Ok(leases) => match leases.into_iter().flatten().find(|lease| lease.renewed > since) {
             None => Ok(()),
             Some(lease) => {

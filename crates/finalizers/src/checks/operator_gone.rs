@@ -8,8 +8,8 @@ use super::begin::{OPERATOR_GONE, missing};
 use crate::evidence::Writes;
 use crate::managed::{Managed, managed};
 use crate::observation::{Controller, Object};
-use crate::seen::{Query, Seen, known};
 use crate::settings::Settings;
+use crate::view::{OperatorView, Query, known};
 use mooring_workflow::Reading;
 use mooring_workflow::{CheckResult, Outcome};
 
@@ -31,20 +31,24 @@ impl Piece {
 }
 
 /// Evaluates the check. Every piece must pass; what cannot be read is unknown, and blocks.
-pub(super) fn operator_gone(seen: &Seen, settings: &Settings, now: Timestamp) -> CheckResult {
-    let workloads = workloads(seen, settings);
-    let runs = known(seen.controllers.as_ref()).iter().any(Controller::runs);
+pub(super) fn operator_gone(
+    view: &OperatorView,
+    settings: &Settings,
+    now: Timestamp,
+) -> CheckResult {
+    let workloads = workloads(view, settings);
+    let runs = known(view.controllers.as_ref()).iter().any(Controller::runs);
     // What a running workload renews, writes and answers ends with it.
     let explained = runs && settings.scale_down && workloads.outcome == Outcome::Pass;
     let mut pieces = if explained {
         Vec::new()
     } else {
-        vec![leases(seen, now), writes(seen, now), events(seen, now), webhooks(seen)]
+        vec![leases(view, now), writes(view, now), events(view, now), webhooks(view)]
     };
     // An override is about what cannot be shown. A workload that is seen to run stops every run at its finalizers.
     let overridable = workloads.outcome == Outcome::Pass;
     pieces.insert(0, workloads);
-    pieces.push(managed_groups(seen, settings));
+    pieces.push(managed_groups(view, settings));
     let worst = |outcome: Outcome| pieces.iter().any(|piece| piece.outcome == outcome);
     let outcome = if worst(Outcome::Fail) {
         Outcome::Fail
@@ -63,12 +67,12 @@ pub(super) fn operator_gone(seen: &Seen, settings: &Settings, now: Timestamp) ->
     }
 }
 
-fn workloads(seen: &Seen, settings: &Settings) -> Piece {
-    if let Some(why) = missing(&Query::Controllers, seen.controllers.as_ref()) {
+fn workloads(view: &OperatorView, settings: &Settings) -> Piece {
+    if let Some(why) = missing(&Query::Controllers, view.controllers.as_ref()) {
         return Piece::new(Outcome::Unknown, why);
     }
     let running: Vec<_> =
-        known(seen.controllers.as_ref()).iter().filter(|one| one.runs()).collect();
+        known(view.controllers.as_ref()).iter().filter(|one| one.runs()).collect();
     let names: Vec<String> = running.iter().map(|one| one.target.to_string()).collect();
     let names = names.join(", ");
     let namespace = &settings.profile.namespace;
@@ -91,11 +95,11 @@ fn workloads(seen: &Seen, settings: &Settings) -> Piece {
     }
 }
 
-fn leases(seen: &Seen, now: Timestamp) -> Piece {
-    if let Some(why) = missing(&Query::Leases, seen.leases.as_ref()) {
+fn leases(view: &OperatorView, now: Timestamp) -> Piece {
+    if let Some(why) = missing(&Query::Leases, view.leases.as_ref()) {
         return Piece::new(Outcome::Unknown, why);
     }
-    let newest = known(seen.leases.as_ref()).iter().max_by_key(|lease| lease.renewed);
+    let newest = known(view.leases.as_ref()).iter().max_by_key(|lease| lease.renewed);
     match newest.filter(|lease| now.duration_since(lease.renewed) < LEASE_AGE) {
         Some(lease) => {
             let ago = ago(lease.renewed, now);
@@ -106,12 +110,12 @@ fn leases(seen: &Seen, now: Timestamp) -> Piece {
 }
 
 /// The objects of the profile's groups that could be read.
-fn objects(seen: &Seen) -> impl Iterator<Item = &Object> {
-    seen.objects.values().filter_map(Reading::known).flatten()
+fn objects(view: &OperatorView) -> impl Iterator<Item = &Object> {
+    view.objects.values().filter_map(Reading::known).flatten()
 }
 
-fn writes(seen: &Seen, now: Timestamp) -> Piece {
-    let newest = objects(seen)
+fn writes(view: &OperatorView, now: Timestamp) -> Piece {
+    let newest = objects(view)
         .filter_map(|object| match &object.writes {
             Writes::Known(Some(write)) => Some((object, write)),
             _ => None,
@@ -124,18 +128,18 @@ fn writes(seen: &Seen, now: Timestamp) -> Piece {
         let text = format!("field manager {manager} wrote {} {ago}", object.target);
         return Piece::new(Outcome::Fail, text);
     }
-    if let Some(object) = objects(seen).find(|object| object.writes == Writes::Unknown) {
+    if let Some(object) = objects(view).find(|object| object.writes == Writes::Unknown) {
         let text = format!("{} has no managedFields that show who wrote it when", object.target);
         return Piece::new(Outcome::Unknown, text);
     }
     Piece::new(Outcome::Pass, "no write by a field manager of the operator within 24h")
 }
 
-fn events(seen: &Seen, now: Timestamp) -> Piece {
-    if let Some(why) = missing(&Query::Events, seen.events.as_ref()) {
+fn events(view: &OperatorView, now: Timestamp) -> Piece {
+    if let Some(why) = missing(&Query::Events, view.events.as_ref()) {
         return Piece::new(Outcome::Unknown, why);
     }
-    let newest = known(seen.events.as_ref()).iter().max_by_key(|event| event.at);
+    let newest = known(view.events.as_ref()).iter().max_by_key(|event| event.at);
     match newest.filter(|event| now.duration_since(event.at) < SIGN_AGE) {
         Some(event) => {
             let ago = ago(event.at, now);
@@ -145,11 +149,11 @@ fn events(seen: &Seen, now: Timestamp) -> Piece {
     }
 }
 
-fn webhooks(seen: &Seen) -> Piece {
-    if let Some(why) = missing(&Query::Webhooks, seen.webhooks.as_ref()) {
+fn webhooks(view: &OperatorView) -> Piece {
+    if let Some(why) = missing(&Query::Webhooks, view.webhooks.as_ref()) {
         return Piece::new(Outcome::Unknown, why);
     }
-    let all = known(seen.webhooks.as_ref());
+    let all = known(view.webhooks.as_ref());
     if let Some(hook) = all.iter().find(|hook| hook.answers == Reading::Known(true)) {
         return Piece::new(Outcome::Fail, format!("{} has a service that answers", hook.name));
     }
@@ -163,18 +167,18 @@ fn webhooks(seen: &Seen) -> Piece {
 }
 
 /// Controllers that run outside the cluster leave no other sign while nothing changes.
-fn managed_groups(seen: &Seen, settings: &Settings) -> Piece {
+fn managed_groups(view: &OperatorView, settings: &Settings) -> Piece {
     let profile = &settings.profile;
-    let mut groups: BTreeSet<&String> = known(seen.definitions.as_ref())
+    let mut groups: BTreeSet<&String> = known(view.definitions.as_ref())
         .iter()
         .map(|definition| &definition.group)
         .filter(|group| profile.has_group(group))
         .collect();
-    if missing(&Query::Definitions, seen.definitions.as_ref()).is_some() {
+    if missing(&Query::Definitions, view.definitions.as_ref()).is_some() {
         groups.extend(&profile.groups);
     }
     let live = |group: &str| {
-        objects(seen).filter(|object| !object.deleting).any(|object| {
+        objects(view).filter(|object| !object.deleting).any(|object| {
             object.target.resource.split_once('.').is_some_and(|(_, own)| own == group)
         })
     };

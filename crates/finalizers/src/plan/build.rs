@@ -1,4 +1,4 @@
-//! From what was seen to a plan.
+//! Builds a plan from a view.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,15 +6,15 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::around::{Around, Dependent};
+use super::dependents::{Dependent, Dependents};
 use super::planned::{PlannedObject, PlannedStep};
 use super::targets::{covered, targets};
 use crate::checks::{self, OBJECTS_KNOWN, unread};
 use crate::profile::Profile;
-use crate::seen::{Seen, known};
 use crate::settings::Settings;
 use crate::step::Step;
 use crate::target::Target;
+use crate::view::{OperatorView, known};
 use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
 use mooring_workflow::{CheckResult, Outcome};
 
@@ -55,20 +55,20 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
-/// The plan for what was seen; `seen` must have an answer to every question of the profile. A run of it may begin until
+/// The plan for what was seen; `view` must have an answer to every question of the profile. A run of it may begin until
 /// `expires`.
 pub fn build(
-    seen: &Seen,
+    view: &OperatorView,
     settings: &Settings,
-    around: &Around,
+    around: &Dependents,
     expires: Timestamp,
     now: Timestamp,
 ) -> Plan {
     let profile = &settings.profile;
-    let objects: Vec<PlannedObject> = known(seen.definitions.as_ref())
+    let objects: Vec<PlannedObject> = known(view.definitions.as_ref())
         .iter()
         .filter(|definition| profile.has_group(&definition.group))
-        .filter_map(|definition| seen.objects.get(definition.name())?.known())
+        .filter_map(|definition| view.objects.get(definition.name())?.known())
         .flatten()
         .map(|object| {
             let (strip, keep) =
@@ -77,10 +77,10 @@ pub fn build(
         })
         .collect();
     let uids: BTreeSet<String> = objects.iter().map(|one| one.object.target.uid.clone()).collect();
-    let guards = checks::evaluate(seen, settings, &around.cluster, now);
-    let unread = unread(seen);
+    let guards = checks::evaluate(view, settings, &around.cluster, now);
+    let unread = unread(view);
     let mut notes = around.notes.clone();
-    let mut by_step = targets(seen, profile, &objects, &mut notes);
+    let mut by_step = targets(view, profile, &objects, &mut notes);
     notes.extend(unread.iter().cloned());
     // What could not be read may be there. An operator that runs and has nothing left to process is no work by itself.
     let unknown =
@@ -88,7 +88,7 @@ pub fn build(
     let certain = unread.is_empty() && !guards.iter().any(unknown);
     let nothing_to_do = certain
         && by_step.keys().all(|step| *step == Step::ScaleDown)
-        && !known(seen.definitions.as_ref()).iter().any(|one| profile.has_group(&one.group));
+        && !known(view.definitions.as_ref()).iter().any(|one| profile.has_group(&one.group));
     if nothing_to_do {
         by_step.clear();
     } else {
@@ -111,7 +111,7 @@ pub fn build(
         overrides: &settings.overrides,
         checks: guards.iter().filter(|one| one.outcome != Outcome::Pass).map(outcome).collect(),
         objects: objects.iter().map(finalizers).collect(),
-        targets: covered(seen, settings, &objects),
+        targets: covered(view, settings, &objects),
         cascade: around.cascade(&uids).iter().filter(|one| one.direct).map(identity).collect(),
     };
     let hash = hash_document(&document);

@@ -3,32 +3,36 @@
 use std::collections::BTreeMap;
 
 use super::planned::PlannedObject;
-use crate::machine::NOT_SERVED;
 use crate::profile::{Profile, ReleaseResources};
-use crate::seen::{Seen, known};
 use crate::settings::Settings;
 use crate::step::Step;
+use crate::steps::NOT_SERVED;
 use crate::target::Target;
+use crate::view::{OperatorView, known};
 use mooring_workflow::Reading;
 
 type Targets = BTreeMap<Step, Vec<String>>;
 
 /// Everything that a run of the plan may delete, strip or scale down, in the order of paths.
-pub(super) fn covered(seen: &Seen, settings: &Settings, objects: &[PlannedObject]) -> Vec<Target> {
+pub(super) fn covered(
+    view: &OperatorView,
+    settings: &Settings,
+    objects: &[PlannedObject],
+) -> Vec<Target> {
     let profile = &settings.profile;
     let mut all: Vec<&Target> = objects.iter().map(|one| &one.object.target).collect();
-    let definitions = known(seen.definitions.as_ref()).iter();
+    let definitions = known(view.definitions.as_ref()).iter();
     all.extend(definitions.filter(|one| profile.has_group(&one.group)).map(|one| &one.target));
-    all.extend(seen.bindings.values().filter_map(Reading::known).map(|one| &one.target));
-    all.extend(known(seen.release.as_ref()).iter().map(|one| &one.target));
+    all.extend(view.bindings.values().filter_map(Reading::known).map(|one| &one.target));
+    all.extend(known(view.release.as_ref()).iter().map(|one| &one.target));
     if deletes_resources(profile) {
-        let made = known(seen.made.as_ref()).iter();
+        let made = known(view.made.as_ref()).iter();
         all.extend(made.filter(|one| one.goes()).map(|one| &one.target));
     }
-    all.extend(seen.namespace.iter().filter_map(Reading::known).map(|one| &one.target));
+    all.extend(view.namespace.iter().filter_map(Reading::known).map(|one| &one.target));
     if settings.scale_down {
         let namespace = &profile.namespace;
-        let scaled = known(seen.controllers.as_ref()).iter().filter(|one| {
+        let scaled = known(view.controllers.as_ref()).iter().filter(|one| {
             let own = namespace.is_none() || *namespace == one.target.namespace;
             one.runs() && one.is_scalable() && own
         });
@@ -44,7 +48,7 @@ fn deletes_resources(profile: &Profile) -> bool {
 }
 
 pub(super) fn targets(
-    seen: &Seen,
+    view: &OperatorView,
     profile: &Profile,
     objects: &[PlannedObject],
     notes: &mut Vec<String>,
@@ -66,25 +70,25 @@ pub(super) fn targets(
             "{held} objects have finalizers that the profile does not list; they stay until somebody else removes those"
         ));
     }
-    for controller in known(seen.controllers.as_ref()).iter().filter(|controller| controller.runs())
+    for controller in known(view.controllers.as_ref()).iter().filter(|controller| controller.runs())
     {
         if !objects.is_empty() {
             add(Step::AwaitTeardown, controller.target.to_string());
         }
         add(Step::ScaleDown, controller.target.to_string());
     }
-    for definition in known(seen.definitions.as_ref()) {
+    for definition in known(view.definitions.as_ref()) {
         match &definition.version {
             _ if !profile.has_group(&definition.group) => {}
             Some(_) => add(Step::DeleteDefinitions, definition.name().to_owned()),
             None => notes.push(format!("{}: {NOT_SERVED}", definition.name())),
         }
     }
-    for binding in seen.bindings.values().filter_map(Reading::known) {
+    for binding in view.bindings.values().filter_map(Reading::known) {
         add(Step::DeleteBindings, format!("{} ({})", binding.target, binding.grants));
     }
-    release(seen, profile, &mut add, notes);
-    if let Some(namespace) = seen.namespace.as_ref().and_then(Reading::known) {
+    release(view, profile, &mut add, notes);
+    if let Some(namespace) = view.namespace.as_ref().and_then(Reading::known) {
         let name = &namespace.target.name;
         add(Step::DeleteNamespace, namespace.target.to_string());
         notes.extend(
@@ -95,14 +99,14 @@ pub(super) fn targets(
 }
 
 fn release(
-    seen: &Seen,
+    view: &OperatorView,
     profile: &Profile,
     add: &mut impl FnMut(Step, String),
     notes: &mut Vec<String>,
 ) {
-    let revisions = known(seen.release.as_ref());
+    let revisions = known(view.release.as_ref());
     let deletes = deletes_resources(profile);
-    for one in known(seen.made.as_ref()) {
+    for one in known(view.made.as_ref()) {
         if deletes && one.goes() {
             add(Step::DeleteRelease, one.target.to_string());
         } else if !one.ours || !deletes {

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::effect::Effect;
 use crate::evidence::{Backend, Lease, OperatorEvent, Webhook, WebhookState, has_ready_endpoint};
-use crate::helm::{Made, Resource, Revision};
+use crate::helm::{ReleaseObject, Resource, Revision};
 use crate::observation::{
     Binding, Controller, DAEMON_SETS, DEFINITIONS, Definition, EXTENSIONS, Namespace, Object,
 };
 use crate::profile::{Profile, Release};
-use crate::seen::{Answer, Query};
 use crate::target::Target;
+use crate::view::{Answer, Query};
 use mooring_kube::Client;
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
@@ -87,7 +87,7 @@ impl Cluster {
                 Some(release) => self.revisions(release).await,
                 None => Reading::NotFound,
             }),
-            Query::Made => Answer::Made(match &self.profile.release {
+            Query::ReleaseObject => Answer::ReleaseObject(match &self.profile.release {
                 Some(release) => self.made(release).await,
                 None => Reading::NotFound,
             }),
@@ -163,11 +163,14 @@ impl Cluster {
     }
 
     /// What the newest manifest names and is there.
-    async fn made(&self, release: &Release) -> Reading<Vec<Made>> {
+    async fn made(&self, release: &Release) -> Reading<Vec<ReleaseObject>> {
         self.find_made(release).await.map_or_else(|missing| missing, Reading::Known)
     }
 
-    async fn find_made(&self, release: &Release) -> Result<Vec<Made>, Reading<Vec<Made>>> {
+    async fn find_made(
+        &self,
+        release: &Release,
+    ) -> Result<Vec<ReleaseObject>, Reading<Vec<ReleaseObject>>> {
         let namespace = release.namespace.as_deref().unwrap_or_default();
         let revisions = self.revisions(release).await.found()?.unwrap_or_default();
         let newest = revisions.into_iter().max_by_key(|revision| revision.revision);
@@ -185,7 +188,12 @@ impl Cluster {
             let target = place(resource, name, *namespaced, namespace);
             let parse = |body: &Value| {
                 let uid = body["metadata"]["uid"].as_str()?.to_owned();
-                Some(Made::read(Target { uid, ..target.clone() }, body, &release.name, namespace))
+                Some(ReleaseObject::read(
+                    Target { uid, ..target.clone() },
+                    body,
+                    &release.name,
+                    namespace,
+                ))
             };
             made.extend(read(&self.api, &target.path, parse).await.found()?);
         }

@@ -1,8 +1,8 @@
 //! The shell: everything that touches the cluster, a disk or a clock.
 
 mod api;
-mod around;
 mod begin;
+mod dependents;
 mod remover;
 
 pub use begin::BeginError;

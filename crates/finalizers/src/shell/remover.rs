@@ -18,11 +18,11 @@ use tokio::sync::watch;
 use super::api::Cluster;
 use super::begin::{self, BeginError, begin};
 use crate::effect::Effect;
-use crate::machine::reads;
 use crate::plan::{self, Plan};
-use crate::seen::{Answer, Query, Seen};
 use crate::settings::Settings;
+use crate::steps::reads;
 use crate::terms::Terms;
+use crate::view::{Answer, OperatorView, Query};
 use crate::workflow::{Entry, FinalizerRemoval, Reason, Record, Run, RunOutcome};
 
 /// How long a holder is waited for that renews its lock: it is at work.
@@ -68,7 +68,7 @@ impl Remover {
 
     /// Looks, and plans; changes nothing. A run of the plan may begin until `expires`.
     pub async fn plan(&self, expires: Timestamp) -> Result<Plan, SignedOut> {
-        let mut seen = Seen::default();
+        let mut seen = OperatorView::default();
         loop {
             let mut queries = reads::everything(&seen, &self.settings.profile).into_iter();
             let Some(query) = queries.find(|query| !seen.has(query)) else { break };

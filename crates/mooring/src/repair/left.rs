@@ -77,7 +77,7 @@ impl From<ApiUnavailable> for Failure {
 /// Fails if a temporary pool is there although the journal knows of no run: somebody deleted a pool and did not make it
 /// again, and a guard that says *there is no such pool* must not hide that.
 pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> {
-    match &report.stand_in {
+    match &report.temporary_pool {
         None => Ok(()),
         Some(left) => Err(Failure::refused(format!(
             "{left}; no run of this journal is under way\nhint: `mooring repair status --all --journal` with that one tells how far it is, and `resume` continues it; only if that run is over and the pool is well, drain the temporary pool and delete it (docs/RUNBOOK.md)"

@@ -98,7 +98,7 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
                     operator.own(&state).map_err(Failure::unreadable)?;
                 }
                 if standing.records.is_empty()
-                    && let Some(left) = operator.stand_in().await
+                    && let Some(left) = operator.temporary_pool().await
                 {
                     write(&format!("But {left}.\nhint: `--journal` names it\n"));
                 }

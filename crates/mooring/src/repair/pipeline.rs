@@ -9,7 +9,7 @@ use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::resume::{Consent, Footing, Fresh};
 use mooring_repair::settings::Settings;
 use mooring_repair::shell::{CommandResult, LOCK_WAIT, Operator};
-use mooring_repair::stand_in::StandIn;
+use mooring_repair::temporary_pool::TemporaryPool;
 use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
@@ -138,10 +138,10 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 return Ok(0);
             }
             if let Some(young) = report.operation.as_ref().filter(|found| found.left_alone) {
-                let own = |left: &StandIn| {
+                let own = |left: &TemporaryPool| {
                     standing.records.iter().any(|record| left.run.as_ref() == Some(&record.run))
                 };
-                if !report.stand_in.as_ref().is_some_and(own) {
+                if !report.temporary_pool.as_ref().is_some_and(own) {
                     nobody_stands_in(report)?;
                 }
                 write(&format!("{young}; nothing to do\n"));

@@ -8,14 +8,14 @@ use mooring_workflow::{CheckResult, Outcome, Reading};
 use super::permissions::Rights;
 use super::{BUDGETS, NAME, POOL_LIMIT, QUOTA, RECREATIONS, SIZE, SUBNET, TIME};
 use crate::names::temporary_pool;
-use crate::observation::{Cluster, Hold, Pool, Seen};
-use crate::sanitise::temporary_count;
-use crate::settings::{MOST_RECREATIONS, Settings};
-use crate::stand_in::StandIn;
+use crate::observation::{Cluster, ClusterView, EvictionBlocker, Pool};
+use crate::pool_body::temporary_count;
+use crate::settings::{MAX_RECREATIONS, Settings};
+use crate::temporary_pool::TemporaryPool;
 
 /// Facts about the subscription and network that a temporary pool needs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Surroundings {
+pub struct Capacity {
     /// vCPUs of one node of the pool's size.
     pub vcpus: Reading<i64>,
     /// vCPUs left in the region and in the size's family, whichever is fewer.
@@ -30,7 +30,7 @@ pub struct Surroundings {
     pub rights: Rights,
 }
 
-impl Surroundings {
+impl Capacity {
     #[must_use]
     pub fn unread() -> Self {
         let why = || "was not read".to_owned();
@@ -72,14 +72,14 @@ fn nodes(pool: &Pool) -> i64 {
 
 /// What a plan is made from.
 pub(crate) struct Planning<'a> {
-    pub(crate) seen: &'a Seen,
+    pub(crate) view: &'a ClusterView,
     pub(crate) settings: &'a Settings,
     pub(crate) cluster: &'a Cluster,
     pub(crate) pool: &'a Pool,
     /// The temporary pool that an earlier run left.
-    pub(crate) left: Option<&'a StandIn>,
+    pub(crate) left: Option<&'a TemporaryPool>,
     pub(crate) expected_seconds: u32,
-    pub(crate) around: &'a Surroundings,
+    pub(crate) around: &'a Capacity,
 }
 
 impl Planning<'_> {
@@ -169,12 +169,12 @@ fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> 
 
 /// Budgets that can never let their pods on this pool go.
 pub(super) fn budgets(plan: &Planning<'_>) -> CheckResult {
-    let (seen, pool) = (plan.seen, plan.pool.name.as_str());
+    let (view, pool) = (plan.view, plan.pool.name.as_str());
     let result = |outcome, detail: String| CheckResult::new(BUDGETS, outcome, detail);
     let readings = (
-        seen.nodes.as_ref().and_then(Reading::known),
-        seen.pods.as_ref().and_then(Reading::known),
-        seen.pdbs.as_ref().and_then(Reading::known),
+        view.nodes.as_ref().and_then(Reading::known),
+        view.pods.as_ref().and_then(Reading::known),
+        view.pdbs.as_ref().and_then(Reading::known),
     );
     let (Some(nodes), Some(pods), Some(budgets)) = readings else {
         let detail = "nodes, pods or budgets were not read".to_owned();
@@ -190,7 +190,9 @@ pub(super) fn budgets(plan: &Planning<'_>) -> CheckResult {
         .filter(|pod| pod.movable())
         .filter(here)
         .filter_map(|pod| {
-            Hold::of(pod, budgets).filter(|hold| !hold.can_clear()).map(|hold| hold.to_string())
+            EvictionBlocker::of(pod, budgets)
+                .filter(|hold| !hold.can_clear())
+                .map(|hold| hold.to_string())
         })
         .collect();
     if stuck.is_empty() {
@@ -203,11 +205,11 @@ pub(super) fn budgets(plan: &Planning<'_>) -> CheckResult {
 
 pub(super) fn name(plan: &Planning<'_>) -> CheckResult {
     let temporary = plan.temporary();
-    let pools = plan.seen.pools.as_ref().and_then(Reading::known);
+    let pools = plan.view.pools.as_ref().and_then(Reading::known);
     let taken = || pools.is_some_and(|pools| pools.iter().any(|pool| pool.name == temporary));
     let (outcome, detail) = match plan.left {
         // Whether it may be taken over is in the journal.
-        Some(left) => (Outcome::Unknown, left.and_now()),
+        Some(left) => (Outcome::Unknown, left.remediation()),
         None if taken() => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
         None => (Outcome::Pass, format!("{temporary} is free")),
     };
@@ -218,9 +220,9 @@ pub(super) fn name(plan: &Planning<'_>) -> CheckResult {
 pub(super) fn recreations(plan: &Planning<'_>) -> CheckResult {
     let (outcome, detail) = match &plan.around.deletions {
         Reading::Known(count) => (
-            if *count < MOST_RECREATIONS { Outcome::Pass } else { Outcome::Fail },
+            if *count < MAX_RECREATIONS { Outcome::Pass } else { Outcome::Fail },
             format!(
-                "the activity log has {} of the pool within a day, {MOST_RECREATIONS} are too many",
+                "the activity log has {} of the pool within a day, {MAX_RECREATIONS} are too many",
                 counted(*count, "deletion")
             ),
         ),
@@ -233,7 +235,7 @@ pub(super) fn recreations(plan: &Planning<'_>) -> CheckResult {
 
 pub(super) fn pool_limit(plan: &Planning<'_>) -> CheckResult {
     plan.unless_left(POOL_LIMIT, || {
-        let pools = plan.seen.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
+        let pools = plan.view.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
         let Some(most) = plan.cluster.max_pools else {
             let why = "the cluster does not say how many pools it may have";
             return (Outcome::Unknown, why.to_owned());

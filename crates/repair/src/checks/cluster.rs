@@ -2,7 +2,7 @@
 
 use super::{CLUSTER_STATE, OTHER_POOLS};
 use crate::names::{PURPOSE, PURPOSE_TAG};
-use crate::observation::{Pool, Seen};
+use crate::observation::{ClusterView, Pool};
 use crate::settings::Settings;
 use jiff::Timestamp;
 use mooring_workflow::Reading;
@@ -10,9 +10,9 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome};
 
 /// The cluster is in a state from which it can be repaired.
-pub(super) fn cluster_state(seen: &Seen, _: &Settings, _: Timestamp) -> CheckResult {
+pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> CheckResult {
     let guard = |outcome, evidence: String| CheckResult::new(CLUSTER_STATE, outcome, evidence);
-    match &seen.cluster {
+    match &view.cluster {
         None => guard(Outcome::Unknown, "the cluster was not read".to_owned()),
         Some(Reading::Known(cluster)) => {
             let state = cluster.state.as_str();
@@ -40,9 +40,9 @@ pub(super) fn cluster_state(seen: &Seen, _: &Settings, _: Timestamp) -> CheckRes
 }
 
 /// Every other pool has nodes, or is meant to have none.
-pub(super) fn other_pools(seen: &Seen, settings: &Settings, _: Timestamp) -> CheckResult {
+pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp) -> CheckResult {
     let guard = |outcome, evidence: String| CheckResult::new(OTHER_POOLS, outcome, evidence);
-    let pools = match &seen.pools {
+    let pools = match &view.pools {
         Some(Reading::Known(pools)) => pools,
         Some(other) => {
             return guard(

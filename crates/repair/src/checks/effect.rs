@@ -7,16 +7,16 @@ use serde_json::Value;
 use super::text::ago;
 use super::{FAILING_WRITES, POOL_STATE, recovered};
 use crate::effects::Effect;
-use crate::machine::{Context, Halt, Unknown, reads, resumable, settle};
 use crate::observation::Pool;
 use crate::plan::Step;
-use crate::sanitise;
+use crate::pool_body;
+use crate::steps::{Context, Halt, Unknown, clear_operation, reads, resumable};
 use crate::workflow::{Attempt, Reason, RepairRun as _, Run};
 
 /// The pool is the one of the plan, unedited, or was deleted by this run. The journal may be old, or an old copy.
 pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Halt> {
-    let name = context.state.pool();
-    let Some(pool) = context.pool(name)? else { return gone_by_us(context) };
+    let name = context.run.pool();
+    let Some(pool) = context.pool(name)? else { return ensure_deleted_by_run(context) };
     let changed = |how: &str| Err(resumable(Reason::PoolChanged, format!("pool {name} {how}")));
     if context.on_another_set()? {
         return changed("is on another scale set than in the snapshot; abort, and look anew");
@@ -31,7 +31,7 @@ pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Halt> {
 
 /// The pool did not come back by itself.
 pub(super) fn did_not_recover(context: &Context<'_>) -> Result<(), Halt> {
-    let name = context.state.pool();
+    let name = context.run.pool();
     if context.pool(name)?.is_none_or(|pool| pool.state() != "Succeeded") {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub(super) fn did_not_recover(context: &Context<'_>) -> Result<(), Halt> {
 
 /// No write of the pool's scale set succeeded. What cannot be read now is waited for.
 pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
-    let name = context.state.pool();
+    let name = context.run.pool();
     if context.pool(name)?.is_none() {
         return Ok(());
     }
@@ -53,7 +53,7 @@ pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
     };
     context.events()?;
     context.ensure_read(reads::writes(context))?;
-    match recovered(context.seen, context.settings, context.now) {
+    match recovered(context.view, context.settings, context.now) {
         None => Ok(()),
         Some(at) => {
             let message = format!(
@@ -69,12 +69,12 @@ pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
 
 /// All checks of the verdict hold at this moment: the run may have waited for hours.
 pub(super) fn wedged(context: &Context<'_>) -> Result<(), Halt> {
-    settle::judged(context, None).map(drop)
+    clear_operation::ensure_wedged(context, None).map(drop)
 }
 
 /// The pool that takes the pods has its nodes, at this moment.
 pub(super) fn replacement_ready(context: &Context<'_>) -> Result<(), Halt> {
-    enough_nodes(context, &replacement(context.state)).map(drop)
+    enough_nodes(context, &replacement(context.run)).map(drop)
 }
 
 /// The pool that takes the pods: the temporary one until the pool is rebuilt.
@@ -88,9 +88,9 @@ pub(super) fn is_rebuilt(run: &Run) -> bool {
 }
 
 /// The pool is gone because this run deleted it, or an operator says that it shall come back all the same.
-pub(crate) fn gone_by_us(context: &Context<'_>) -> Result<(), Halt> {
-    let name = context.state.pool();
-    if context.state.deletion().is_some() || context.settings.overrides.contains_key(POOL_STATE) {
+pub(crate) fn ensure_deleted_by_run(context: &Context<'_>) -> Result<(), Halt> {
+    let name = context.run.pool();
+    if context.run.deletion().is_some() || context.settings.overrides.contains_key(POOL_STATE) {
         return Ok(());
     }
     Err(missing(context, name, || {
@@ -103,7 +103,7 @@ pub(crate) fn gone_by_us(context: &Context<'_>) -> Result<(), Halt> {
 
 /// True if somebody changed what the pool should be. The service's own changes do not count.
 fn edited(snapshot: &Value, pool: &Pool) -> bool {
-    let differ = |then: &Value, now: &Value| match [then, now].map(sanitise::intent_of) {
+    let differ = |then: &Value, now: &Value| match [then, now].map(pool_body::intent_of) {
         [Ok(then), Ok(now)] => then != now,
         _ => true,
     };
@@ -120,11 +120,11 @@ fn edited(snapshot: &Value, pool: &Pool) -> bool {
 }
 
 /// The pool of the snapshot's name on another scale set, if it is not of this run's making.
-pub(crate) fn made_by_somebody<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Unknown> {
-    let name = context.state.pool();
+pub(crate) fn recreated_externally<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Unknown> {
+    let name = context.run.pool();
     let Some(pool) = context.pool(name)? else { return Ok(None) };
     let ours =
-        context.state.attempt(&Effect::key_of_put(name)).is_some_and(Attempt::may_have_happened);
+        context.run.attempt(&Effect::key_of_put(name)).is_some_and(Attempt::may_have_happened);
     Ok((context.on_another_set()? && !ours).then_some(pool))
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, 
 /// How many nodes one of the two pools must have to carry the load.
 pub(crate) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Halt> {
     let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
-    if name != context.state.pool() {
+    if name != context.run.pool() {
         return Ok(pool.count().unwrap_or(1).max(1));
     }
     let body = &context.plan().pool_body;
@@ -152,8 +152,8 @@ pub(crate) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Halt> {
     let former = body["properties"]["count"].as_i64().unwrap_or(1);
     // The autoscaler of the new pool may want fewer by now, and so may a person once it was seen whole.
     let theirs = pool.autoscaled()
-        || context.state.has_done(Step::VerifyCure)
-        || made_by_somebody(context)?.is_some();
+        || context.run.has_done(Step::VerifyCure)
+        || recreated_externally(context)?.is_some();
     Ok(if theirs { former.min(pool.count().unwrap_or(former)) } else { former }.max(least))
 }
 
@@ -163,7 +163,7 @@ pub(crate) const LATE: SignedDuration = SignedDuration::from_mins(2);
 /// What to do about a pool that this run made and that is not there.
 pub(crate) fn gone(context: &Context<'_>, name: &str) -> Halt {
     missing(context, name, || {
-        if name == context.state.pool() {
+        if name == context.run.pool() {
             format!(
                 "pool {name}, which this run made again, is gone; make it once more (docs/RUNBOOK.md), and `resume`"
             )
@@ -177,7 +177,7 @@ pub(crate) fn gone(context: &Context<'_>, name: &str) -> Halt {
 
 /// Waits for a pool that is not there, until it is too late to be an old answer.
 fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> Halt {
-    if context.now.duration_since(context.state.step_since()) < LATE {
+    if context.now.duration_since(context.run.step_since()) < LATE {
         return context.wait(format!("for pool {name}, which is not there"));
     }
     resumable(Reason::PoolGone, told())
@@ -186,7 +186,7 @@ fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> 
 /// The pool that was rebuilt is not the one of the plan: only then is the temporary pool not needed, whatever a journal
 /// says was done.
 pub(super) fn pool_recreated(context: &Context<'_>) -> Result<(), Halt> {
-    let name = context.state.pool();
+    let name = context.run.pool();
     if context.pool(name)?.is_none() {
         return Err(gone(context, name));
     }

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Outcome;
 
 use super::text::{known, latest_suffix, target};
-use crate::observation::{Addresses, Instance, Nic, ScaleSet, Seen};
+use crate::observation::{Addresses, ClusterView, Instance, Nic, ScaleSet};
 use crate::settings::Settings;
 use crate::signatures::{Check, Signature};
 use mooring_workflow::plural::counted;
@@ -33,7 +33,7 @@ impl Sign {
 /// What is judged: a pool's scale set at one instant.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
-    pub(crate) seen: &'a Seen,
+    pub(crate) view: &'a ClusterView,
     pub(crate) settings: &'a Settings,
     pub(crate) set: &'a ScaleSet,
     /// When a write of the scale set succeeded last.
@@ -53,12 +53,12 @@ impl<'a> Subject<'a> {
     }
 
     fn instances(self) -> Result<&'a [Instance], String> {
-        let instances = known(self.seen.instances.get(&self.set.name))?;
+        let instances = known(self.view.instances.get(&self.set.name))?;
         Ok(instances)
     }
 
     fn empty_addresses(self) -> Sign {
-        let nics: &[Nic] = match known(self.seen.nics.get(&self.set.name)) {
+        let nics: &[Nic] = match known(self.view.nics.get(&self.set.name)) {
             Ok(nics) => nics,
             Err(why) => return Sign::new(Outcome::Unknown, format!("network interfaces {why}")),
         };
@@ -142,7 +142,7 @@ impl<'a> Subject<'a> {
     }
 
     fn not_accelerated(self, tag: &str) -> Sign {
-        let pool = match target(self.seen, &self.settings.target.pool) {
+        let pool = match target(self.view, &self.settings.target.pool) {
             Ok(pool) => pool,
             Err(why) => return Sign::new(Outcome::Unknown, format!("pools {why}")),
         };

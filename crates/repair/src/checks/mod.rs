@@ -26,10 +26,10 @@ mod tolerations;
 mod wedge;
 
 pub(crate) use capacity::Planning;
-pub use capacity::{Surroundings, subnets};
+pub use capacity::{Capacity, subnets};
 pub use cluster::absent;
 pub(crate) use effect::{
-    LATE, enough_nodes, gone, gone_by_us, made_by_somebody, replacement, wanted,
+    LATE, enough_nodes, ensure_deleted_by_run, gone, recreated_externally, replacement, wanted,
 };
 pub use needs::{Actor, Need, needs, place, places_of_locks};
 pub use permissions::Rights;

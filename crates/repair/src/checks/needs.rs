@@ -3,7 +3,7 @@
 
 use super::ADDRESSES;
 use crate::names::temporary_pool;
-use crate::observation::{Cluster, Pool, Seen};
+use crate::observation::{Cluster, ClusterView, Pool};
 use crate::operation::{self, Running, Scope};
 use crate::plan::Step;
 use crate::settings::Settings;
@@ -65,7 +65,7 @@ const DISK_ENCRYPTION: &str = "Microsoft.Compute/diskEncryptionSets/read";
 const ASSIGN_IDENTITY: &str = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action";
 
 /// Returns everything that a run on this pool needs.
-pub fn needs(seen: &Seen, settings: &Settings, cluster: &Cluster, pool: &Pool) -> Vec<Need> {
+pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &Pool) -> Vec<Need> {
     let caller = |action, scope: &str, step| Need {
         action,
         scope: scope.to_owned(),
@@ -85,7 +85,7 @@ pub fn needs(seen: &Seen, settings: &Settings, cluster: &Cluster, pool: &Pool) -
         caller(delete, &temporary, Step::DeleteTemporary),
         caller("Microsoft.Resources/tags/write", &cluster.id, Step::TouchCluster),
     ];
-    match operation::running(seen) {
+    match operation::running(view) {
         Running::One { scope: Scope::Pool(name), .. } => needs.push(caller(
             "Microsoft.ContainerService/managedClusters/agentPools/abort/action",
             &of_pool(&name),
@@ -114,7 +114,7 @@ pub fn needs(seen: &Seen, settings: &Settings, cluster: &Cluster, pool: &Pool) -
             actor: Actor::Service,
             ..caller(action, scope, step)
         };
-        let set = seen.scale_set_of(&pool.name).map_or(group.as_str(), |set| set.id.as_str());
+        let set = view.scale_set_of(&pool.name).map_or(group.as_str(), |set| set.id.as_str());
         let delete_set = "Microsoft.Compute/virtualMachineScaleSets/delete";
         needs.push(service(
             "Microsoft.Compute/virtualMachineScaleSets/write",

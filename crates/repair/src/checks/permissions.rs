@@ -31,7 +31,7 @@ pub(super) fn permissions(plan: &Planning<'_>) -> CheckResult {
 }
 
 pub(super) fn needs_of(plan: &Planning<'_>) -> Vec<Need> {
-    needs(plan.seen, plan.settings, plan.cluster, plan.pool)
+    needs(plan.view, plan.settings, plan.cluster, plan.pool)
 }
 
 /// What a check found.

@@ -12,9 +12,9 @@ use super::ids::{
 };
 use super::{capacity, cluster, deny_assignments, effect, locks, permissions, tolerations, wedge};
 use crate::effects::Effect;
-use crate::machine::{Context, Halt, reads};
-use crate::observation::{Query, Seen};
+use crate::observation::{ClusterView, Query};
 use crate::settings::Settings;
+use crate::steps::{Context, Halt, reads};
 use crate::workflow::{RepairRun as _, Run};
 
 /// A row of the table.
@@ -41,7 +41,7 @@ enum At {
     Allow,
 }
 
-type Detect = fn(&Seen, &Settings, Timestamp) -> CheckResult;
+type Detect = fn(&ClusterView, &Settings, Timestamp) -> CheckResult;
 type Begin = fn(&Planning<'_>) -> CheckResult;
 type BeginIfNeeded = fn(&Planning<'_>) -> Option<CheckResult>;
 /// What is read, and what must hold right before an effect.
@@ -151,7 +151,7 @@ fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
 
 /// Evaluates what must hold right before an effect.
 pub(crate) fn ensure(context: &Context<'_>, effect: &Effect) -> Result<(), Halt> {
-    ensure_all(context, preconditions(effect, context.state))
+    ensure_all(context, preconditions(effect, context.run))
 }
 
 /// Evaluates checks on live state, in their order, until one does not hold.
@@ -162,7 +162,7 @@ pub(crate) fn ensure_all(context: &Context<'_>, ids: &[&str]) -> Result<(), Halt
 /// What must be read for that: no more than shows which check does not hold.
 pub(crate) fn reads(context: &Context<'_>, effect: &Effect) -> Vec<Query> {
     let mut queries = Vec::new();
-    for (reads, holds) in evaluated(context, preconditions(effect, context.state)) {
+    for (reads, holds) in evaluated(context, preconditions(effect, context.run)) {
         queries.extend(reads(context));
         if holds(context).is_err() {
             break;
@@ -192,7 +192,7 @@ pub fn overridable() -> impl Iterator<Item = &'static str> {
 }
 
 /// Evaluates the five checks of the verdict.
-pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<CheckResult> {
+pub fn evaluate(view: &ClusterView, settings: &Settings, now: Timestamp) -> Vec<CheckResult> {
     let detect = CHECKS.iter().filter_map(|check| match check.when {
         When::Detect(detect, _) => Some(detect),
         _ => None,
@@ -201,7 +201,7 @@ pub fn evaluate(seen: &Seen, settings: &Settings, now: Timestamp) -> Vec<CheckRe
         result.overridden = settings.overrides.get(&result.name).cloned();
         result
     };
-    detect.map(|detect| overridden(detect(seen, settings, now))).collect()
+    detect.map(|detect| overridden(detect(view, settings, now))).collect()
 }
 
 /// Evaluates what is known to fail before anything is changed.

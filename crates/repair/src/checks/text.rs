@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
-use crate::observation::{Pool, Seen};
+use crate::observation::{ClusterView, Pool};
 
-pub(super) fn target<'a>(seen: &'a Seen, name: &str) -> Result<Option<&'a Pool>, String> {
-    known(seen.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
+pub(super) fn target<'a>(view: &'a ClusterView, name: &str) -> Result<Option<&'a Pool>, String> {
+    known(view.pools.as_ref()).map(|pools| pools.iter().find(|pool| pool.name == name))
 }
 
 pub(super) fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {

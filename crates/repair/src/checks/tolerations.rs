@@ -2,8 +2,8 @@
 
 use super::TOLERATIONS;
 use super::capacity::Planning;
-use crate::observation::{Pod, Pool, Seen};
-use crate::sanitise::CRITICAL_TAINT;
+use crate::observation::{ClusterView, Pod, Pool};
+use crate::pool_body::CRITICAL_TAINT;
 use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::Reading;
@@ -11,22 +11,22 @@ use mooring_workflow::plural::counted;
 
 /// Checks a System pool without the taint; none for other pools, whose pods tolerate the taints of the temporary pool.
 pub(super) fn tolerations(plan: &Planning<'_>) -> Option<CheckResult> {
-    check(plan.seen, plan.pool)
+    check(plan.view, plan.pool)
 }
 
-fn check(seen: &Seen, pool: &Pool) -> Option<CheckResult> {
+fn check(view: &ClusterView, pool: &Pool) -> Option<CheckResult> {
     let taints = pool.raw["properties"]["nodeTaints"].as_array();
     if !pool.is_system() || taints.is_some_and(|taints| taints.iter().any(|t| t == CRITICAL_TAINT))
     {
         return None;
     }
-    let (outcome, detail) = placement(seen, &pool.name);
+    let (outcome, detail) = placement(view, &pool.name);
     Some(CheckResult::new(TOLERATIONS, outcome, detail))
 }
 
-fn placement(seen: &Seen, pool: &str) -> (Outcome, String) {
+fn placement(view: &ClusterView, pool: &str) -> (Outcome, String) {
     let readings =
-        (seen.nodes.as_ref().and_then(Reading::known), seen.pods.as_ref().and_then(Reading::known));
+        (view.nodes.as_ref().and_then(Reading::known), view.pods.as_ref().and_then(Reading::known));
     let (Some(nodes), Some(pods)) = readings else {
         return (Outcome::Unknown, "nodes or pods were not read".to_owned());
     };
@@ -81,14 +81,14 @@ mod tests {
                 "spec": {"nodeName": "system", "tolerations": tolerations}});
             let mut nodes = vec![node("system", &nothing)];
             nodes.extend(other.map(|taints| node("user", taints)));
-            let seen = Seen {
+            let view = ClusterView {
                 nodes: Some(Reading::Known(nodes)),
                 pods: Some(Reading::Known(vec![Pod::read(&pod).unwrap()])),
-                ..Seen::default()
+                ..ClusterView::default()
             };
-            assert_eq!(placement(&seen, "system").0, outcome, "{tolerations} {other:?}");
+            assert_eq!(placement(&view, "system").0, outcome, "{tolerations} {other:?}");
         }
-        assert_eq!(placement(&Seen::default(), "system").0, Outcome::Unknown);
+        assert_eq!(placement(&ClusterView::default(), "system").0, Outcome::Unknown);
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
             (json!({"mode": "User"}), false),
         ] {
             let pool = Pool::read(&json!({"name": "p", "properties": properties})).unwrap();
-            assert_eq!(check(&Seen::default(), &pool).is_some(), checked, "{properties}");
+            assert_eq!(check(&ClusterView::default(), &pool).is_some(), checked, "{properties}");
         }
     }
 }

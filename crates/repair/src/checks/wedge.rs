@@ -7,17 +7,21 @@ use super::evidence::{Sign, Subject};
 use super::storm::{LOG_DELAY, Writes};
 use super::text::{ago, known, latest_suffix, target};
 use super::{FAILING_WRITES, MISSING_NODES, POOL_STATE};
-use crate::observation::{Node, Seen};
+use crate::observation::{ClusterView, Node};
 use crate::settings::Settings;
 use crate::signatures::Signature;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
 /// Usable nodes below the minimum, or instances without a node for a while.
-pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) -> CheckResult {
+pub(super) fn missing_nodes(
+    view: &ClusterView,
+    settings: &Settings,
+    now: Timestamp,
+) -> CheckResult {
     let guard = |outcome, evidence: String| CheckResult::new(MISSING_NODES, outcome, evidence);
     let pool_name = &settings.target.pool;
-    let (pool, nodes) = match (target(seen, pool_name), known(seen.nodes.as_ref())) {
+    let (pool, nodes) = match (target(view, pool_name), known(view.nodes.as_ref())) {
         (Ok(Some(pool)), Ok(nodes)) => (pool, nodes),
         (Ok(None), _) => return guard(Outcome::Fail, format!("there is no pool {pool_name}")),
         (Err(why), _) => return guard(Outcome::Unknown, format!("pools {why}")),
@@ -31,10 +35,10 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
     if below {
         return guard(Outcome::Pass, nodes_told);
     }
-    let Some(set) = seen.scale_set_of(pool_name) else {
+    let Some(set) = view.scale_set_of(pool_name) else {
         return guard(Outcome::Unknown, format!("{nodes_told}; the pool's scale set is not known"));
     };
-    let instances = match known(seen.instances.get(&set.name)) {
+    let instances = match known(view.instances.get(&set.name)) {
         Ok(instances) => instances,
         Err(why) => return guard(Outcome::Unknown, format!("{nodes_told}; instances {why}")),
     };
@@ -72,21 +76,25 @@ pub(super) fn missing_nodes(seen: &Seen, settings: &Settings, now: Timestamp) ->
 
 /// Writes of the pool's current scale set fail with a signature and none succeeded since, or live state shows
 /// the same.
-pub(super) fn failing_writes(seen: &Seen, settings: &Settings, now: Timestamp) -> CheckResult {
+pub(super) fn failing_writes(
+    view: &ClusterView,
+    settings: &Settings,
+    now: Timestamp,
+) -> CheckResult {
     let guard = |outcome, evidence: String| CheckResult::new(FAILING_WRITES, outcome, evidence);
-    let Some(set) = seen.scale_set_of(&settings.target.pool) else {
-        let why = seen.scale_sets.as_ref().and_then(Reading::missing);
+    let Some(set) = view.scale_set_of(&settings.target.pool) else {
+        let why = view.scale_sets.as_ref().and_then(Reading::missing);
         let why = why.map_or_else(String::new, |why| format!(" (scale sets {why})"));
         return guard(Outcome::Unknown, format!("the pool's scale set is not known{why}"));
     };
     // Without the log nothing shows that the pool did not recover.
-    let events = match known(seen.events.as_ref()) {
+    let events = match known(view.events.as_ref()) {
         Ok(events) => events,
         Err(why) => return guard(Outcome::Unknown, format!("activity log {why}")),
     };
     let writes = Writes::of(events, &set.id);
     let success = writes.last_success();
-    let subject = Subject { seen, settings, set, success, now };
+    let subject = Subject { view, settings, set, success, now };
     let signs = settings.signatures.signatures.iter().flat_map(|signature| {
         let count = (!signature.errors.is_empty()).then(|| count(writes, signature, subject));
         count.into_iter().chain(subject.check(signature))
@@ -148,17 +156,17 @@ fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sig
 /// read. Nothing is tried again after an abort, so what failed then cannot fail anew.
 pub(crate) fn keep(
     guards: &mut [CheckResult],
-    seen: &Seen,
+    view: &ClusterView,
     settings: &Settings,
     before: Timestamp,
     now: Timestamp,
 ) {
     let Some(guard) = guards.iter_mut().find(|guard| guard.name == FAILING_WRITES) else { return };
     let is_known =
-        known(seen.events.as_ref()).is_ok() && seen.scale_set_of(&settings.target.pool).is_some();
+        known(view.events.as_ref()).is_ok() && view.scale_set_of(&settings.target.pool).is_some();
     // What the log did not show when it was judged may show now.
     let since = before.checked_sub(LOG_DELAY).unwrap_or(Timestamp::MIN);
-    let is_over = recovered(seen, settings, now).is_some_and(|at| at > since);
+    let is_over = recovered(view, settings, now).is_some_and(|at| at > since);
     if guard.outcome != Outcome::Pass && is_known && !is_over {
         guard.outcome = Outcome::Pass;
         let kept =
@@ -169,19 +177,23 @@ pub(crate) fn keep(
 
 /// When a write of the pool's scale set succeeded with nothing since that shows a wedge: neither a failure nor live
 /// state. None while the log or the scale set is not known.
-pub(crate) fn recovered(seen: &Seen, settings: &Settings, now: Timestamp) -> Option<Timestamp> {
-    let set = seen.scale_set_of(&settings.target.pool)?;
-    let events = known(seen.events.as_ref()).ok()?;
+pub(crate) fn recovered(
+    view: &ClusterView,
+    settings: &Settings,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let set = view.scale_set_of(&settings.target.pool)?;
+    let events = known(view.events.as_ref()).ok()?;
     let at = Writes::of(events, &set.id).succeed_again(&settings.signatures)?;
-    let subject = Subject { seen, settings, set, success: Some(at), now };
+    let subject = Subject { view, settings, set, success: Some(at), now };
     let mut signs = settings.signatures.signatures.iter().flat_map(|one| subject.check(one));
     (!signs.any(|sign| sign.outcome == Outcome::Pass)).then_some(at)
 }
 
 /// The pool itself is in a state that counts as wedged.
-pub(super) fn pool_state(seen: &Seen, settings: &Settings, _: Timestamp) -> CheckResult {
+pub(super) fn pool_state(view: &ClusterView, settings: &Settings, _: Timestamp) -> CheckResult {
     let guard = |outcome, evidence: String| CheckResult::new(POOL_STATE, outcome, evidence);
-    match target(seen, &settings.target.pool) {
+    match target(view, &settings.target.pool) {
         Err(why) => guard(Outcome::Unknown, format!("pools {why}")),
         Ok(None) => guard(Outcome::Fail, format!("there is no pool {}", settings.target.pool)),
         Ok(Some(pool)) => {

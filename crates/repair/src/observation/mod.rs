@@ -5,17 +5,17 @@
 //! a [`mooring_workflow::Reading`] that says why, so that a missing permission ends as *unknown* and never as *healthy*.
 
 mod azure;
-mod budgets;
 mod error_codes;
 mod json;
 mod kubernetes;
+mod pdbs;
 mod pool;
-mod seen;
+mod view;
 
 pub use azure::{ActivityEvent, Addresses, Cluster, Instance, Nic, Operation, ScaleSet, Status};
-pub use budgets::{Hold, Pdb, Selector};
 pub use error_codes::{ErrorTexts, carries, codes};
 pub use kubernetes::{Controller, Node, Pod, Replicas, stranger};
+pub use pdbs::{EvictionBlocker, Pdb, Selector};
 pub(crate) use pool::is_windows;
 pub use pool::{Pool, pool_name_of_id};
-pub use seen::{Answer, Query, Seen};
+pub use view::{Answer, ClusterView, Query};

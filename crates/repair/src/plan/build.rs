@@ -1,4 +1,4 @@
-//! From what was seen to a plan.
+//! Builds a plan from a view.
 
 use mooring_workflow::Step as _;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use thiserror::Error;
 
 use super::document::{self, Document};
 use super::step::Step;
-use crate::checks::{self, Planning, Surroundings, TIME, absent};
+use crate::checks::{self, Capacity, Planning, TIME, absent};
 use crate::names::{RUN_TAG, temporary_pool};
-use crate::observation::Seen;
-use crate::sanitise;
-use crate::sanitise::{CRITICAL_TAINT, SanitiseError};
+use crate::observation::ClusterView;
+use crate::pool_body;
+use crate::pool_body::{CRITICAL_TAINT, PoolBodyError};
 use crate::settings::Settings;
-use crate::stand_in::StandIn;
+use crate::temporary_pool::TemporaryPool;
 use mooring_workflow::Reading;
 use mooring_workflow::canonical;
 use mooring_workflow::secret_fields;
@@ -44,7 +44,7 @@ pub struct Plan {
     pub prechecks: Vec<CheckResult>,
     /// The temporary pool that an earlier run left.
     #[serde(rename = "leftTemporaryPool", skip_serializing_if = "Option::is_none")]
-    pub stand_in: Option<StandIn>,
+    pub left_temporary_pool: Option<TemporaryPool>,
     /// What will not be as before.
     pub changes: Vec<String>,
     /// What the approval covers and a run executes.
@@ -90,20 +90,20 @@ pub enum PlanError {
     NoSubnet(String, String),
     /// No body can be made of it.
     #[error(transparent)]
-    Pool(#[from] SanitiseError),
+    Pool(#[from] PoolBodyError),
 }
 
 /// Makes a plan that can be begun until `expires`; `guards` are those of the same reading.
 pub fn build(
-    seen: &Seen,
+    view: &ClusterView,
     settings: &Settings,
-    around: &Surroundings,
+    around: &Capacity,
     guards: &[CheckResult],
     expires: Timestamp,
 ) -> Result<Plan, PlanError> {
-    let cluster = known(seen.cluster.as_ref(), "cluster")?;
-    let pools = known(seen.pools.as_ref(), "pools")?;
-    known(seen.scale_sets.as_ref(), "scale sets")?;
+    let cluster = known(view.cluster.as_ref(), "cluster")?;
+    let pools = known(view.pools.as_ref(), "pools")?;
+    known(view.scale_sets.as_ref(), "scale sets")?;
     let name = &settings.target.pool;
     let pool = pools.iter().find(|pool| pool.name == *name);
     let pool = pool.ok_or_else(|| PlanError::NoPool(absent(pools, name)))?;
@@ -118,8 +118,8 @@ pub fn build(
     let version = cluster.version.as_deref();
     let mut source = lasting(&pool.raw);
     let stripped = secret_fields::strip(&mut source);
-    let temporary_body = sanitise::temporary(&source, settings.version, version)?;
-    let pool_body = sanitise::sanitise(&source, settings.version, version)?;
+    let temporary_body = pool_body::temporary(&source, settings.version, version)?;
+    let pool_body = pool_body::pool_body(&source, settings.version, version)?;
     let steps: Vec<PlannedStep> = Step::ALL
         .iter()
         .copied()
@@ -142,10 +142,10 @@ pub fn build(
         })
         .collect();
     let expected = steps.iter().map(|step| step.expected_seconds).sum();
-    let stand_in = StandIn::of(pools, name);
-    let left = stand_in.as_ref();
+    let left_temporary_pool = TemporaryPool::of(pools, name);
+    let left = left_temporary_pool.as_ref();
     let prechecks = checks::begin(&Planning {
-        seen,
+        view,
         settings,
         cluster,
         pool,
@@ -163,9 +163,9 @@ pub fn build(
         cluster: cluster.id.to_ascii_lowercase(),
         pool: name.clone(),
         pool_hash: pool_hash(&pool.raw),
-        scale_set: seen.scale_set_of(name).map(|set| set.id.clone()),
+        scale_set: view.scale_set_of(name).map(|set| set.id.clone()),
         settings: settings.bound(),
-        adopts: stand_in.as_ref().and_then(|left| left.run.clone()),
+        adopts: left_temporary_pool.as_ref().and_then(|left| left.run.clone()),
         findings: findings
             .filter(|(_, outcome)| *outcome != Outcome::Pass)
             .map(|(name, outcome)| (name.to_owned(), outcome))
@@ -185,7 +185,7 @@ pub fn build(
         pool: name.clone(),
         expected_seconds: expected,
         prechecks,
-        stand_in,
+        left_temporary_pool,
         changes: changes(&pool.raw, &document),
         temporary_pool: temporary_pool(name, pool.is_windows()),
         steps,

@@ -86,7 +86,7 @@ impl Document {
     pub fn with_overrides(&self, overrides: &BTreeMap<String, String>) -> Self {
         let mut plan = self.clone();
         for (name, reason) in overrides {
-            plan.settings.go_over(name, reason);
+            plan.settings.apply_override(name, reason);
         }
         plan
     }

@@ -7,11 +7,11 @@ use mooring_redact::Lines;
 use serde::Serialize;
 
 use crate::checks;
-use crate::machine::reads;
-use crate::observation::{Query, Seen};
+use crate::observation::{ClusterView, Query};
 use crate::operation::{Running, Scope, running};
 use crate::settings::Settings;
-use crate::stand_in::StandIn;
+use crate::steps::reads;
+use crate::temporary_pool::TemporaryPool;
 use crate::verdict::{Detection, Verdict, verdict};
 use mooring_workflow::Outcome;
 use mooring_workflow::Reading;
@@ -33,16 +33,16 @@ pub struct DetectionReport {
     pub detection: Detection,
     /// The operation that runs, if one does that can be told.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub operation: Option<UnderWay>,
+    pub operation: Option<RunningOperation>,
     /// The temporary pool of a run that is not over.
     #[serde(rename = "temporaryPool", skip_serializing_if = "Option::is_none")]
-    pub stand_in: Option<StandIn>,
+    pub temporary_pool: Option<TemporaryPool>,
 }
 
 /// An operation that runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct UnderWay {
+pub struct RunningOperation {
     /// Its id, as the operations endpoint or the activity log has it.
     pub id: String,
     pub since: Timestamp,
@@ -55,9 +55,9 @@ pub struct UnderWay {
     pub minutes: i64,
 }
 
-impl UnderWay {
-    fn of(seen: &Seen, settings: &Settings, now: Timestamp) -> Option<Self> {
-        let Running::One { id, started, scope } = running(seen) else { return None };
+impl RunningOperation {
+    fn of(view: &ClusterView, settings: &Settings, now: Timestamp) -> Option<Self> {
+        let Running::One { id, started, scope } = running(view) else { return None };
         let age = now.duration_since(started);
         Some(Self {
             id,
@@ -72,7 +72,7 @@ impl UnderWay {
     }
 }
 
-impl fmt::Display for UnderWay {
+impl fmt::Display for RunningOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "operation {} of ", self.id)?;
         match &self.pool {
@@ -85,24 +85,24 @@ impl fmt::Display for UnderWay {
 }
 
 /// Returns what must be read before a judgement, as far as the view shows it; each once, whatever comes of it.
-pub fn queries(seen: &Seen, settings: &Settings) -> Vec<Query> {
-    if matches!(seen.cluster, Some(Reading::NotFound)) {
+pub fn queries(view: &ClusterView, settings: &Settings) -> Vec<Query> {
+    if matches!(view.cluster, Some(Reading::NotFound)) {
         return Vec::new();
     }
-    let mut queries = reads::of_verdict(seen, &settings.target.pool);
-    if running(seen) != Running::Nothing {
+    let mut queries = reads::of_verdict(view, &settings.target.pool);
+    if running(view) != Running::Nothing {
         queries.push(Query::LatestOperation);
     }
     queries
 }
 
-/// Judges what was seen.
-pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> DetectionReport {
-    let greenfield = matches!(seen.cluster, Some(Reading::NotFound));
+/// Evaluates a view.
+pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> DetectionReport {
+    let greenfield = matches!(view.cluster, Some(Reading::NotFound));
     let detection = if greenfield {
         Detection { verdict: Verdict::Unknown, guards: Vec::new() }
     } else {
-        let guards = checks::evaluate(seen, settings, now);
+        let guards = checks::evaluate(view, settings, now);
         Detection { verdict: verdict(&guards), guards }
     };
     DetectionReport {
@@ -112,12 +112,12 @@ pub fn detect(seen: &Seen, settings: &Settings, now: Timestamp) -> DetectionRepo
         pool: settings.target.pool.clone(),
         greenfield,
         detection,
-        operation: UnderWay::of(seen, settings, now),
-        stand_in: seen
+        operation: RunningOperation::of(view, settings, now),
+        temporary_pool: view
             .pools
             .as_ref()
             .and_then(Reading::known)
-            .and_then(|pools| StandIn::of(pools, &settings.target.pool)),
+            .and_then(|pools| TemporaryPool::of(pools, &settings.target.pool)),
     }
 }
 
@@ -157,9 +157,9 @@ impl DetectionReport {
                 overridden.unwrap_or_default()
             ));
         }
-        let stand_in = self.stand_in.iter().map(ToString::to_string);
+        let temporary_pool = self.temporary_pool.iter().map(ToString::to_string);
         let operation = self.operation.iter().map(ToString::to_string);
-        for line in operation.chain(stand_in) {
+        for line in operation.chain(temporary_pool) {
             text.line(format_args!("{:<8} {:<15} {line}", "also", ""));
         }
         text.into()

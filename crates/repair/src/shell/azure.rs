@@ -10,10 +10,10 @@ use mooring_arm::{Client, Document, Outcome, Priority, Progress, ResourceId, Res
 use serde_json::Value;
 
 use super::answers::{Missing, began, invalid, is_unavailable, listed, no_cluster, read, refused};
-use crate::effects::Only;
+use crate::effects::Precondition;
 use crate::observation::{
-    ActivityEvent, Answer, Cluster, Instance, Nic, Node, Operation, Pool, Query, ScaleSet, Seen,
-    stranger,
+    ActivityEvent, Answer, Cluster, ClusterView, Instance, Nic, Node, Operation, Pool, Query,
+    ScaleSet, stranger,
 };
 use crate::operation;
 use crate::operation::Scope;
@@ -190,7 +190,8 @@ impl Azure {
                 other => return other,
             }
         }
-        let untold = self.last.as_ref().is_some_and(|last| operation::is_untold(last, &all));
+        let untold =
+            self.last.as_ref().is_some_and(|last| operation::has_unknown_operation(last, &all));
         if untold && let Reading::Known(older) = self.log(&own_group, STUCK, now).await {
             all.extend(older);
         }
@@ -244,7 +245,7 @@ impl Azure {
         &self,
         pool: &str,
         body: &Value,
-        only: Option<&Only>,
+        only: Option<&Precondition>,
     ) -> EffectResult {
         let (id, body) = match (self.pool(pool), Document::of(body)) {
             (Ok(id), Ok(body)) => (id, body),
@@ -253,8 +254,8 @@ impl Azure {
         };
         let client = self.client.within(WRITE);
         began(match only {
-            Some(Only::IfAbsent) => client.create_agent_pool(&id, &body).await,
-            Some(Only::IfMatch(tag)) => client.put_agent_pool(&id, &body, Some(tag)).await,
+            Some(Precondition::IfAbsent) => client.create_agent_pool(&id, &body).await,
+            Some(Precondition::IfMatch(tag)) => client.put_agent_pool(&id, &body, Some(tag)).await,
             None => client.put_agent_pool(&id, &body, None).await,
         })
     }
@@ -303,7 +304,7 @@ impl Azure {
     }
 
     async fn still_runs(&mut self, scope: &Scope, operation: &str, now: Timestamp) -> bool {
-        let mut seen = Seen::default();
+        let mut seen = ClusterView::default();
         // The log is asked only if the operations endpoint does not tell: it is slow, and late.
         for query in [Query::Cluster, Query::Pools, Query::LatestOperation, Query::Events] {
             if let Some(answer) = self.observe(&query, now).await {

@@ -5,7 +5,7 @@ use mooring_arm::{Client, ResourceId};
 use serde_json::Value;
 
 use super::answers::Missing;
-use crate::checks::{Surroundings, subnets};
+use crate::checks::{Capacity, subnets};
 use crate::observation::{Cluster, Pool};
 use mooring_workflow::Reading;
 
@@ -15,8 +15,8 @@ pub(crate) async fn surroundings(
     subscription: &str,
     cluster: &Cluster,
     pool: &Pool,
-) -> Surroundings {
-    let mut around = Surroundings::unread();
+) -> Capacity {
+    let mut around = Capacity::unread();
     for (id, _) in subnets(cluster, pool) {
         let free = match ResourceId::parse(&id) {
             Ok(subnet) => match client.subnet(&subnet).await {

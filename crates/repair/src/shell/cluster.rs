@@ -97,7 +97,7 @@ fn eviction(version: &str, namespace: &str, pod: &str, uid: &str) -> Value {
     })
 }
 
-/// Only this very pod: one of the same name may be another one by now.
+/// Precondition this very pod: one of the same name may be another one by now.
 fn preconditions(uid: &str) -> Value {
     if uid.is_empty() { json!(null) } else { json!({ "uid": uid }) }
 }

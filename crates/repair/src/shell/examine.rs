@@ -10,19 +10,19 @@ use super::adapter;
 use super::capacity;
 use super::operator::Operator;
 use super::rights::rights;
-use crate::checks::{self, Surroundings};
-use crate::observation::{Query, Seen};
+use crate::checks::{self, Capacity};
+use crate::observation::{ClusterView, Query};
 use crate::operation::{self, deletions};
 use crate::plan::{self, Plan, PlanError};
 use crate::report::{DetectionReport, detect, queries};
 use crate::resume::{Footing, footing};
 use crate::settings::Settings;
-use crate::stand_in::StandIn;
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::{RepairRun as _, Run};
 
 /// Between two looks at what may not be read yet.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(10);
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(60);
+const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long a right is waited for, and who is told.
 pub(super) struct Grace {
@@ -44,7 +44,7 @@ impl Operator {
         self.grace = Some(Grace { most, say });
     }
 
-    async fn look(&mut self, seen: &mut Seen, query: &Query) {
+    async fn look(&mut self, seen: &mut ClusterView, query: &Query) {
         let kube = match query {
             Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => self.kube().await,
             _ => Err(String::new().into()),
@@ -66,16 +66,16 @@ impl Operator {
                 "the activity log may not be read ({why}); a right that was just given is waited for, {minutes} minutes"
             ));
             live::pause(pause.min(left), &self.process.stop).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(MAX_PAUSE);
         }
     }
 
     /// Judges the pool, strictly reading.
     pub async fn detect(&mut self) -> DetectionReport {
-        self.detect_into(&mut Seen::default()).await
+        self.detect_into(&mut ClusterView::default()).await
     }
 
-    async fn detect_into(&mut self, seen: &mut Seen) -> DetectionReport {
+    async fn detect_into(&mut self, seen: &mut ClusterView) -> DetectionReport {
         loop {
             let queries = queries(seen, &self.settings);
             let Some(query) = queries.iter().find(|query| !seen.has(query)) else {
@@ -92,7 +92,7 @@ impl Operator {
         expires: Option<Timestamp>,
         unfinished: Option<&Run>,
     ) -> Examined {
-        let mut seen = Seen::default();
+        let mut seen = ClusterView::default();
         let aborted = unfinished.and_then(Run::first_abort);
         if let Some(at) = aborted {
             self.look_back(&self.settings.clone(), self.process.now().duration_since(at));
@@ -115,7 +115,7 @@ impl Operator {
         Examined { plan: plan::build(&seen, &self.settings, &around, guards, expires), report }
     }
 
-    async fn surroundings(&self, seen: &Seen) -> Surroundings {
+    async fn surroundings(&self, seen: &ClusterView) -> Capacity {
         let target = &self.settings.target;
         let cluster = seen.cluster.as_ref().and_then(Reading::known);
         let pools = seen.pools.as_ref().and_then(Reading::known);
@@ -125,19 +125,19 @@ impl Operator {
                 let client = self.azure.client();
                 let around = capacity::surroundings(client, &target.subscription, cluster, pool);
                 let needs = checks::needs(seen, &self.settings, cluster, pool);
-                Surroundings {
+                Capacity {
                     deletions: deletions(seen, &target.pool, self.process.now()),
                     rights: rights(client, &needs).await,
                     ..around.await
                 }
             }
-            _ => Surroundings::unread(),
+            _ => Capacity::unread(),
         }
     }
 
     /// Returns what an unfinished run can rely on besides its journal.
     pub async fn footing(&mut self, state: &Run) -> Result<Footing, String> {
-        let mut seen = Seen::default();
+        let mut seen = ClusterView::default();
         self.look(&mut seen, &Query::Pools).await;
         match &seen.pools {
             Some(Reading::Known(pools)) => Ok(footing(state, pools)),
@@ -157,15 +157,15 @@ impl Operator {
 
     /// Returns true if Azure answers that there is no such cluster.
     pub async fn is_absent(&mut self) -> bool {
-        let mut seen = Seen::default();
+        let mut seen = ClusterView::default();
         self.look(&mut seen, &Query::Cluster).await;
         matches!(seen.cluster, Some(Reading::NotFound))
     }
 
     /// The temporary pool of a run that is not over, wherever its journal is.
-    pub async fn stand_in(&mut self) -> Option<StandIn> {
-        let mut seen = Seen::default();
+    pub async fn temporary_pool(&mut self) -> Option<TemporaryPool> {
+        let mut seen = ClusterView::default();
         self.look(&mut seen, &Query::Pools).await;
-        StandIn::of(seen.pools.as_ref()?.known()?, &self.settings.target.pool)
+        TemporaryPool::of(seen.pools.as_ref()?.known()?, &self.settings.target.pool)
     }
 }

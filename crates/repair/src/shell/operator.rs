@@ -30,7 +30,7 @@ use crate::names::{config_map, config_map_of_0_1};
 use crate::plan::Plan;
 use crate::resume::{Consent, Fresh, Grant, authorize};
 use crate::settings::{Settings, pointer};
-use crate::stand_in::StandIn;
+use crate::temporary_pool::TemporaryPool;
 use crate::workflow::{Entry, PoolRepair, Record, RepairRun as _, Run, RunOutcome, Session};
 
 /// How long a holder is waited for that renews its lock: it is at work.
@@ -278,10 +278,10 @@ impl Operator {
 
     /// There is no run to continue here; if there is one elsewhere, that is said instead.
     async fn nothing(&mut self, text: String, records: &[Record]) -> CommandResult {
-        let knows = |left: &StandIn| {
+        let knows = |left: &TemporaryPool| {
             records.iter().any(|record| left.run.as_deref() == Some(record.run.as_str()))
         };
-        match self.stand_in().await {
+        match self.temporary_pool().await {
             Some(left) if knows(&left) => CommandResult::Failed(format!(
                 "{text}, but {left}: the next `apply` takes the pool over, or drain and delete it (docs/RUNBOOK.md)"
             )),
@@ -289,7 +289,7 @@ impl Operator {
                 let lost = lost_run(records, &left, &self.pointer());
                 CommandResult::Failed(format!(
                     "{text}, but {}",
-                    lost.unwrap_or_else(|| left.and_now())
+                    lost.unwrap_or_else(|| left.remediation())
                 ))
             }
             None => CommandResult::Nothing(text),

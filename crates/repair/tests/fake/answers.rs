@@ -3,7 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::observation as seen;
 use mooring_repair::observation::{
-    ActivityEvent, Addresses, Answer, Cluster, Instance, Nic, Query, Replicas, ScaleSet, Seen,
+    ActivityEvent, Addresses, Answer, Cluster, ClusterView, Instance, Nic, Query, Replicas,
+    ScaleSet,
 };
 use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
@@ -19,8 +20,8 @@ const LAG: SignedDuration = SignedDuration::from_mins(5);
 
 impl Cloud {
     /// The cluster and its pools.
-    pub fn looked_at(&self) -> Seen {
-        let mut seen = Seen::default();
+    pub fn looked_at(&self) -> ClusterView {
+        let mut seen = ClusterView::default();
         for query in [Query::Cluster, Query::Pools, Query::ScaleSets] {
             seen.take(self.observe(&query));
         }

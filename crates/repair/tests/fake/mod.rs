@@ -4,7 +4,7 @@
 
 mod answers;
 mod cloud;
-mod deeds;
+mod effects;
 pub mod ends;
 mod model;
 pub mod records;

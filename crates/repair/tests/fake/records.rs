@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mooring_repair::begin::{BeginError, Start, begin};
-use mooring_repair::checks::Surroundings;
+use mooring_repair::checks::Capacity;
 use mooring_repair::plan;
 use mooring_repair::plan::{Document, Plan, PlanError};
 use mooring_repair::resume::further_overrides;
@@ -28,8 +28,8 @@ pub fn append(records: &mut Vec<Record>, entry: Entry) {
 }
 
 /// What is around a pool that was never deleted; nothing else of it is known.
-pub fn around() -> Surroundings {
-    Surroundings { deletions: Reading::Known(0), ..Surroundings::unread() }
+pub fn around() -> Capacity {
+    Capacity { deletions: Reading::Known(0), ..Capacity::unread() }
 }
 
 /// A new run of what the cloud shows.
@@ -37,7 +37,7 @@ pub fn begun(
     records: &[Record],
     cloud: &Cloud,
     settings: &Settings,
-    around: &Surroundings,
+    around: &Capacity,
 ) -> Result<Record, BeginError> {
     let plan = planned(cloud, settings, around).unwrap();
     let run = format!("run{}", records.len());
@@ -46,11 +46,7 @@ pub fn begun(
 }
 
 /// A plan of what the cloud shows, by nobody's judgement of the wedge.
-pub fn planned(
-    cloud: &Cloud,
-    settings: &Settings,
-    around: &Surroundings,
-) -> Result<Plan, PlanError> {
+pub fn planned(cloud: &Cloud, settings: &Settings, around: &Capacity) -> Result<Plan, PlanError> {
     plan::build(&cloud.looked_at(), settings, around, &[], ApprovalToken::expiry(cloud.now))
 }
 

@@ -12,8 +12,8 @@ use mooring_workflow::EffectResult;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::follow;
 
-use mooring_repair::checks::Surroundings;
-use mooring_repair::observation::{Answer, Query, Seen};
+use mooring_repair::checks::Capacity;
+use mooring_repair::observation::{Answer, ClusterView, Query};
 use mooring_repair::plan::Step;
 use mooring_repair::settings::Settings;
 use mooring_repair::workflow::RunOutcome;
@@ -28,7 +28,7 @@ use mooring_repair::workflow::PoolRepair;
 use mooring_workflow::workflow::{View as _, Workflow as _};
 
 use super::cloud::Cloud;
-use super::deeds::Fault;
+use super::effects::Fault;
 use super::records::{around, begun, session};
 use super::scenarios::settings;
 
@@ -422,14 +422,14 @@ fn terms(records: &[Record]) -> Settings {
 }
 
 /// What a run does next, with everything that it asks for as the cloud shows it, but for what was seen already.
-pub fn action_of(run: &Run, seen: Seen, cloud: &Cloud) -> Decision {
+pub fn action_of(run: &Run, seen: ClusterView, cloud: &Cloud) -> Decision {
     decided(run, seen, cloud.now, |query| cloud.observe(query))
 }
 
 /// What a run does next at this time, with what is read as `observe` says.
 pub fn decided(
     run: &Run,
-    mut seen: Seen,
+    mut seen: ClusterView,
     now: Timestamp,
     observe: impl Fn(&Query) -> Answer,
 ) -> Decision {

@@ -256,7 +256,7 @@ async fn a_run_is_never_overlooked_because_its_journal_is_elsewhere() {
     let told = "whose journal is configmap/mooring-system/repair-system";
     let report = bench.operator().detect().await;
     assert!(report.table().contains(told), "{}", report.table());
-    assert_eq!(bench.operator().stand_in().await.unwrap().pool, "systmp");
+    assert_eq!(bench.operator().temporary_pool().await.unwrap().pool, "systmp");
     for ending in [
         bench.resume(&Consent::Pipeline).await,
         bench.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,

@@ -120,7 +120,7 @@ pub(super) const TABLE: [Tested; 16] = [
             "--test=journal",
             "--test=stores",
             "--test=operations",
-            "--test=machine",
+            "--test=steps",
         ],
         skipped: &[],
     },

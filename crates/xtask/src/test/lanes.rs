@@ -53,7 +53,7 @@ const TABLE: &[(&str, Lane, f64, Quick)] = &[
     ("agent/lib", Lane::Processor, 7.0, Quick::Run),
     ("doc-tests", Lane::Processor, 7.0, Quick::Run),
     ("simulator/lib", Lane::Processor, 6.0, Quick::Run),
-    ("repair/machine", Lane::Processor, 5.0, Quick::Run),
+    ("repair/steps", Lane::Processor, 5.0, Quick::Run),
     ("mooring/e2e", Lane::Waiting, 200.0, Quick::Skip),
     ("agent/node", Lane::Waiting, 60.0, Quick::Run),
     ("mooring/it", Lane::Waiting, 40.0, Quick::Run),

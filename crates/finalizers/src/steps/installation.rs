@@ -1,0 +1,144 @@
+//! What stands around the custom resources: the operator, its bindings, its release and its namespace.
+
+use super::context::{Context, Progress, stop};
+use crate::effect::Effect;
+use crate::helm::{ReleaseObject, Revision};
+use crate::observation::Controller;
+use crate::profile::ReleaseResources;
+use crate::view::Query;
+use crate::workflow::Reason;
+use mooring_workflow::plural::counted;
+
+/// Scales the operator to zero, if that was asked for.
+pub(super) fn scale_down(cx: &Context<'_>) -> Progress {
+    let controllers = match cx.controllers()? {
+        Ok(controllers) => controllers,
+        Err(why) => return Ok(vec![format!("not known: {why}")]),
+    };
+    let running: Vec<_> = controllers.into_iter().filter(|controller| controller.runs()).collect();
+    if running.is_empty() {
+        return Ok(vec!["no operator runs".to_owned()]);
+    }
+    if !cx.terms.settings.scale_down {
+        let message = format!("the operator runs ({})", running[0].target);
+        return Err(stop(Reason::OperatorRuns, message));
+    }
+    let covered = |one: &&&Controller| one.is_scalable() && cx.terms.covers(&one.target);
+    if let Some(other) = running.iter().find(|one| !covered(one)) {
+        let message =
+            format!("the operator runs ({}), and cannot be scaled down there", other.target);
+        return Err(stop(Reason::OperatorRuns, message));
+    }
+    let wanted = running.iter().filter(|controller| controller.wanted > 0);
+    let effects = wanted.map(|controller| Effect::ScaleDown {
+        target: controller.target.clone(),
+        replicas: controller.wanted,
+    });
+    let never = cx.work(effects)?;
+    if let Some((target, why)) = never.first() {
+        let message = format!("{target} cannot be scaled down: {why}");
+        return Err(stop(Reason::OperatorRuns, message));
+    }
+    if cx.expired() {
+        let message = format!("the pods of {} do not end", running[0].target);
+        return Err(stop(Reason::OperatorRuns, message));
+    }
+    Err(cx.wait("for the operator's pods to end".to_owned()))
+}
+
+pub(super) fn bindings(cx: &Context<'_>) -> Progress {
+    let mut effects = Vec::new();
+    let mut unknown = 0;
+    for name in &cx.profile().cluster_role_bindings {
+        match cx.read(cx.view.bindings.get(name), Query::Binding(name.clone()))? {
+            Ok(found) => effects
+                .extend(found.map(|binding| Effect::Delete { target: binding.target.clone() })),
+            Err(_) => unknown += 1,
+        }
+    }
+    let never = cx.work(effects)?;
+    let stays = never.len() + unknown;
+    Ok(vec![if stays == 0 {
+        "no binding is left".to_owned()
+    } else {
+        format!("{stays} bindings stay")
+    }])
+}
+
+/// What the release made and is to go.
+pub(super) fn removable<'a>(
+    cx: &Context<'_>,
+    made: &'a [ReleaseObject],
+) -> impl Iterator<Item = &'a ReleaseObject> + use<'a> {
+    let release = cx.profile().release.as_ref();
+    let wanted = release.is_some_and(|release| release.resources == ReleaseResources::Delete);
+    made.iter().filter(move |one| wanted && one.goes())
+}
+
+pub(super) fn release(cx: &Context<'_>) -> Progress {
+    if cx.profile().release.is_none() {
+        return Ok(vec!["the profile names no release".to_owned()]);
+    }
+    let revisions = match cx.read(cx.view.release.as_ref(), Query::Release)? {
+        Ok(revisions) => revisions.map(Vec::as_slice).unwrap_or_default(),
+        Err(why) => return Ok(vec![format!("the release is not known: {why}")]),
+    };
+    if revisions.is_empty() {
+        return Ok(vec!["no release is left".to_owned()]);
+    }
+    let made = match cx.read(cx.view.made.as_ref(), Query::ReleaseObject)? {
+        Ok(made) => made.map(Vec::as_slice).unwrap_or_default(),
+        Err(why) => return Ok(vec![format!("what the release made is not known: {why}")]),
+    };
+    let living = removable(cx, made).filter(|one| !one.deleting);
+    let effects = living.map(|one| Effect::Delete { target: one.target.clone() });
+    let never = cx.work(effects)?;
+    let going = removable(cx, made).filter(|one| one.deleting).count();
+    if going > 0 && !cx.expired() {
+        return Err(cx.wait(format!("for {going} objects of the release to go")));
+    }
+    // The newest record says what is left, so it stays with it.
+    let keep = usize::from(!never.is_empty() || going > 0);
+    let mut oldest_first: Vec<&Revision> = revisions.iter().collect();
+    oldest_first.sort_by_key(|revision| revision.revision);
+    oldest_first.truncate(revisions.len() - keep);
+    let effects =
+        oldest_first.iter().map(|revision| Effect::Delete { target: revision.target.clone() });
+    let stays = cx.work(effects)?.len() + keep;
+    Ok(vec![if stays == 0 {
+        "no release is left".to_owned()
+    } else {
+        format!("left of the release: {}", counted(stays, "record"))
+    }])
+}
+
+pub(super) fn namespace(cx: &Context<'_>) -> Progress {
+    if cx.profile().namespace.is_none() {
+        return Ok(vec!["the profile names no namespace".to_owned()]);
+    }
+    // With the namespace would go the only record of what the release made outside of it.
+    if cx.profile().release.is_some()
+        && let Err(why) = cx.read(cx.view.release.as_ref(), Query::Release)?
+    {
+        return Ok(vec![format!("the namespace stays, since its release is not known: {why}")]);
+    }
+    if cx.profile().release.is_some()
+        && let Err(why) = cx.read(cx.view.made.as_ref(), Query::ReleaseObject)?
+    {
+        return Ok(vec![format!(
+            "the namespace stays, since what its release made is not known: {why}"
+        )]);
+    }
+    let found = match cx.read(cx.view.namespace.as_ref(), Query::Namespace)? {
+        Ok(None) => return Ok(vec!["the namespace is gone".to_owned()]),
+        Ok(Some(namespace)) => namespace,
+        Err(why) => return Ok(vec![format!("the namespace is not known: {why}")]),
+    };
+    let effect = Effect::Delete { target: found.target.clone() };
+    let never = cx.work((!found.deleting).then_some(effect))?;
+    if !never.is_empty() || cx.expired() {
+        return Ok(vec!["the namespace stays".to_owned()]);
+    }
+    let why = found.held_by.first().map(|held| format!(" ({held})")).unwrap_or_default();
+    Err(cx.wait(format!("for the namespace to go{why}")))
+}

@@ -1,0 +1,83 @@
+//! What each step depends on, as far as the view shows it.
+
+use super::context::Context;
+use super::objects::next_whole;
+use crate::checks::operator_stopped;
+use crate::observation::Controller;
+use crate::profile::Profile;
+use crate::step::Step;
+use crate::view::{OperatorView, Query, known};
+
+/// What the current step depends on.
+pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
+    let (view, profile) = (cx.view, cx.profile());
+    match cx.run.step() {
+        None => [objects(view, profile), installation(profile)].concat(),
+        Some(Step::DeleteObjects | Step::DeleteDefinitions) => objects(view, profile),
+        Some(Step::AwaitTeardown) => {
+            let mut reads = vec![Query::Controllers];
+            if known(view.controllers.as_ref()).iter().any(Controller::runs) {
+                reads.extend(objects(view, profile));
+            }
+            reads
+        }
+        Some(Step::ScaleDown) => vec![Query::Controllers],
+        Some(Step::StripFinalizers) => finalizers(cx),
+        Some(Step::DeleteBindings) => bindings(profile),
+        Some(Step::DeleteRelease) => release(profile),
+        Some(Step::DeleteNamespace) if profile.namespace.is_some() => {
+            [release(profile), vec![Query::Namespace]].concat()
+        }
+        Some(Step::DeleteNamespace | Step::Verify) => Vec::new(),
+    }
+}
+
+/// Everything that a profile speaks of, and every sign of its operator; whole objects are not part of it.
+pub(crate) fn everything(view: &OperatorView, profile: &Profile) -> Vec<Query> {
+    let signs = vec![Query::Controllers, Query::Leases, Query::Events, Query::Webhooks];
+    [objects(view, profile), signs, installation(profile)].concat()
+}
+
+/// The CRDs of the profile, and their objects.
+fn objects(view: &OperatorView, profile: &Profile) -> Vec<Query> {
+    if profile.groups.is_empty() {
+        return Vec::new();
+    }
+    let served = known(view.definitions.as_ref())
+        .iter()
+        .filter(|one| profile.has_group(&one.group) && one.version.is_some());
+    let lists = served.map(|one| Query::Objects(Box::new(one.clone())));
+    [Query::Definitions].into_iter().chain(lists).collect()
+}
+
+/// Whole objects are large: the next one is read once nothing else is to be done first.
+fn finalizers(cx: &Context<'_>) -> Vec<Query> {
+    let mut reads = objects(cx.view, cx.profile());
+    let Ok(objects) = cx.objects() else { return reads };
+    if objects.known.is_empty() {
+        return reads;
+    }
+    reads.push(Query::Controllers);
+    if !cx.terms.ignores_operator() {
+        reads.push(Query::Leases);
+    }
+    if operator_stopped(cx).is_ok() {
+        reads.extend(next_whole(cx, &objects));
+    }
+    reads
+}
+
+/// What installed the operator.
+fn installation(profile: &Profile) -> Vec<Query> {
+    let namespace = profile.namespace.is_some().then_some(Query::Namespace);
+    [bindings(profile), release(profile), namespace.into_iter().collect()].concat()
+}
+
+fn bindings(profile: &Profile) -> Vec<Query> {
+    profile.cluster_role_bindings.iter().cloned().map(Query::Binding).collect()
+}
+
+fn release(profile: &Profile) -> Vec<Query> {
+    let release = profile.release.as_ref();
+    release.map_or_else(Vec::new, |_| vec![Query::Release, Query::ReleaseObject])
+}

@@ -1,0 +1,157 @@
+//! What was asked and answered since the last change.
+
+use mooring_workflow::Reading;
+use std::collections::BTreeMap;
+
+use mooring_workflow::workflow::View;
+
+use super::{
+    ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Replicas, ScaleSet,
+};
+
+/// A question to the outside world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
+    Cluster,
+    Pools,
+    /// The scale sets of the node resource group.
+    ScaleSets,
+    /// The instances of a scale set, with their instance views.
+    Instances(String),
+    /// The network interfaces of a scale set.
+    Nics(String),
+    /// The activity log: scale-set writes of the node resource group, and all writes on the cluster.
+    Events,
+    /// The cluster's latest operation, if there is one.
+    LatestOperation,
+    /// The operation behind a resume token.
+    Operation(String),
+    Nodes,
+    Pods,
+    Pdbs,
+    /// How many pods a workload is meant to have: `namespace/kind/name` of a `ReplicaSet` or `StatefulSet`.
+    Replicas(String),
+}
+
+/// The answer to a [`Query`], of the same name.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "each is the answer to the query of its name")]
+pub enum Answer {
+    Cluster(Reading<Cluster>),
+    Pools(Reading<Vec<Pool>>),
+    ScaleSets(Reading<Vec<ScaleSet>>),
+    Instances(String, Reading<Vec<Instance>>),
+    Nics(String, Reading<Vec<Nic>>),
+    Events(Reading<Vec<ActivityEvent>>),
+    LatestOperation(Reading<Option<Operation>>),
+    Operation(String, Reading<Operation>),
+    Nodes(Reading<Vec<Node>>),
+    Pods(Reading<Vec<Pod>>),
+    Pdbs(Reading<Vec<Pdb>>),
+    Replicas(String, Reading<Replicas>),
+}
+
+/// Answers that are still fresh: whoever changes something or waits throws them away.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "each is the answer to the query of its name")]
+pub struct ClusterView {
+    pub cluster: Option<Reading<Cluster>>,
+    pub pools: Option<Reading<Vec<Pool>>>,
+    pub scale_sets: Option<Reading<Vec<ScaleSet>>>,
+    pub instances: BTreeMap<String, Reading<Vec<Instance>>>,
+    pub nics: BTreeMap<String, Reading<Vec<Nic>>>,
+    pub events: Option<Reading<Vec<ActivityEvent>>>,
+    pub latest_operation: Option<Reading<Option<Operation>>>,
+    pub operations: BTreeMap<String, Reading<Operation>>,
+    pub nodes: Option<Reading<Vec<Node>>>,
+    pub pods: Option<Reading<Vec<Pod>>>,
+    pub pdbs: Option<Reading<Vec<Pdb>>>,
+    pub replicas: BTreeMap<String, Reading<Replicas>>,
+}
+
+impl View<Query, Answer> for ClusterView {
+    fn has(&self, query: &Query) -> bool {
+        match query {
+            Query::Cluster => self.cluster.is_some(),
+            Query::Pools => self.pools.is_some(),
+            Query::ScaleSets => self.scale_sets.is_some(),
+            Query::Instances(set) => self.instances.contains_key(set),
+            Query::Nics(set) => self.nics.contains_key(set),
+            Query::Events => self.events.is_some(),
+            Query::LatestOperation => self.latest_operation.is_some(),
+            Query::Operation(token) => self.operations.contains_key(token),
+            Query::Nodes => self.nodes.is_some(),
+            Query::Pods => self.pods.is_some(),
+            Query::Pdbs => self.pdbs.is_some(),
+            Query::Replicas(workload) => self.replicas.contains_key(workload),
+        }
+    }
+
+    fn take(&mut self, answer: Answer) {
+        match answer {
+            Answer::Cluster(reading) => self.cluster = Some(reading),
+            Answer::Pools(reading) => self.pools = Some(reading),
+            Answer::ScaleSets(reading) => self.scale_sets = Some(reading),
+            Answer::Instances(set, reading) => drop(self.instances.insert(set, reading)),
+            Answer::Nics(set, reading) => drop(self.nics.insert(set, reading)),
+            Answer::Events(reading) => self.events = Some(reading),
+            Answer::LatestOperation(reading) => self.latest_operation = Some(reading),
+            Answer::Operation(token, reading) => drop(self.operations.insert(token, reading)),
+            Answer::Nodes(reading) => self.nodes = Some(reading),
+            Answer::Pods(reading) => self.pods = Some(reading),
+            Answer::Pdbs(reading) => self.pdbs = Some(reading),
+            Answer::Replicas(workload, reading) => drop(self.replicas.insert(workload, reading)),
+        }
+    }
+}
+
+impl ClusterView {
+    /// The scale set that backs a pool now, by AKS's tag: the newest, if an old one is still there beside it. None if it
+    /// is unknown or there is none.
+    pub fn scale_set_of(&self, pool: &str) -> Option<&ScaleSet> {
+        let sets = self.scale_sets.as_ref()?.known()?;
+        let mut of_pool = sets.iter().filter(|set| set.pool.as_deref() == Some(pool));
+        let mut newest = of_pool.next()?;
+        for set in of_pool {
+            match (set.created, newest.created) {
+                (Some(this), Some(other)) if this != other => {
+                    newest = if this > other { set } else { newest };
+                }
+                _ => return None,
+            }
+        }
+        Some(newest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_scale_sets_of_a_pool_the_newer_one_backs_it() {
+        let set = |name: &str, created: Option<&str>| ScaleSet {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            pool: Some("system".to_owned()),
+            state: String::new(),
+            capacity: None,
+            created: created.map(|at| at.parse().unwrap()),
+            accelerated: None,
+        };
+        let (old, new) = (Some("2026-05-01T00:00:00Z"), Some("2026-05-26T00:00:00Z"));
+        for (sets, wanted) in [
+            (vec![], None),
+            (vec![set("a", None)], Some("a")),
+            (vec![set("a", old), set("b", new)], Some("b")),
+            (vec![set("b", new), set("a", old)], Some("b")),
+            (vec![set("a", None), set("b", new)], None),
+            (vec![set("a", new), set("b", None)], None),
+            (vec![set("a", new), set("b", new)], None),
+        ] {
+            let view =
+                ClusterView { scale_sets: Some(Reading::Known(sets)), ..ClusterView::default() };
+            assert_eq!(view.scale_set_of("system").map(|set| set.name.as_str()), wanted);
+        }
+    }
+}

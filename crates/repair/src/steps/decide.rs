@@ -1,0 +1,71 @@
+//! The decision of the current step, and the preconditions of its effect.
+
+use mooring_workflow::Phase;
+
+use super::context::{Context, Halt, Unknown};
+use super::{clear_operation, drain, pools, reads, rollback, verify};
+use crate::checks;
+use crate::observation::Query;
+use crate::plan::Step;
+use crate::workflow::{Decision, Finish, PoolRepair, RepairRun as _};
+
+type Cx<'a> = mooring_workflow::Context<'a, PoolRepair>;
+
+/// What the decision depends on: what the step reads, then what the preconditions of its effect read.
+pub(crate) fn queries(cx: &Cx<'_>) -> Vec<Query> {
+    let context = Context::new(cx);
+    let mut queries = reads::of_step(&context);
+    if context.has_all(&queries)
+        && let Ok(Decision::Apply(effect)) = next(&context)
+    {
+        queries.extend(checks::reads(&context, &effect));
+    }
+    queries
+}
+
+/// The one thing to do now.
+pub(crate) fn decide(cx: &Cx<'_>) -> Result<Decision, Unknown> {
+    let context = Context::new(cx);
+    let decision = next(&context)?;
+    match &decision {
+        Decision::Apply(effect) => match checks::ensure(&context, effect) {
+            Ok(()) => Ok(decision),
+            Err(halt) => halt.decision(),
+        },
+        _ => Ok(decision),
+    }
+}
+
+fn next(context: &Context<'_>) -> Result<Decision, Unknown> {
+    step(context).or_else(Halt::decision)
+}
+
+fn step(context: &Context<'_>) -> Result<Decision, Halt> {
+    let run = context.run;
+    if run.phase == Phase::Aborting {
+        return rollback::roll_back(context).map(|left| Decision::Finish(Finish::Aborted, left));
+    }
+    let Some(step) = run.step() else {
+        pools::temporary_gone(context)?;
+        return Ok(Decision::Finish(Finish::Repaired, run.losses()));
+    };
+    let proof = match step {
+        Step::Snapshot => clear_operation::snapshot(context),
+        Step::Settle => clear_operation::clear_operation(context),
+        Step::Recheck => clear_operation::recheck(context),
+        Step::CreateTemporary => pools::create_temporary(context),
+        Step::ProveTemporary => verify::temporary(context),
+        Step::CordonPool => drain::cordon(context, run.pool()),
+        Step::DrainPool => drain::drain(context, step, run.pool()),
+        Step::ProvePlacement => verify::workloads(context, Step::DrainPool, run.pool()),
+        Step::DeletePool => pools::delete_pool(context),
+        Step::RecreatePool => pools::recreate(context),
+        Step::AwaitNodes => checks::enough_nodes(context, run.pool()).map(|text| vec![text]),
+        Step::VerifyCure => verify::pool(context),
+        Step::CordonTemporary => drain::cordon(context, &run.temporary()),
+        Step::DrainTemporary => drain::drain(context, step, &run.temporary()),
+        Step::DeleteTemporary => pools::delete_temporary(context),
+        Step::TouchCluster => clear_operation::reconcile_cluster(context, true),
+    };
+    proof.map(Decision::Done)
+}

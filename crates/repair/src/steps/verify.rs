@@ -1,0 +1,145 @@
+//! Verification: what the next step relies on.
+
+use std::collections::BTreeMap;
+
+use super::context::{Context, Halt, Progress, Unknown};
+use super::{clear_operation, drain};
+use crate::checks::{ADDRESSES, PLACEMENT, enough_nodes, gone, wanted};
+use crate::observation::{Addresses, Nic, Pod, Pool, Query, ScaleSet};
+use crate::plan::Step;
+use crate::pool_body;
+use crate::workflow::RepairRun as _;
+use crate::workflow::Workload;
+use mooring_workflow::Reading;
+use mooring_workflow::plural::counted;
+
+/// The temporary pool can carry the load: all its nodes usable, and the fault is not in it too.
+pub(super) fn temporary(context: &Context<'_>) -> Progress {
+    let name = context.run.temporary();
+    let mut proof = vec![enough_nodes(context, &name)?];
+    let Some(set) = context.scale_set(&name)? else {
+        return Err(context.wait(format!("for the scale set of pool {name}")));
+    };
+    proof.push(addresses(context, &name, set)?);
+    Ok(proof)
+}
+
+/// Nothing that could be moved is on the pool at this very moment, and what `drain` evicted from it serves elsewhere.
+pub(super) fn workloads(context: &Context<'_>, drain: Step, pool: &str) -> Progress {
+    // A node may have come, come back, or been uncordoned since the drain.
+    drain::ensure_empty(context, pool)?;
+    let mut missing = Vec::new();
+    for (uid, workload, serving) in lagging(context, drain, pool)? {
+        if serving < desired_replicas(context, uid, workload)? {
+            missing
+                .push(format!("{} ({serving} of {} pods serve)", workload.name, workload.serving));
+        }
+    }
+    if missing.is_empty() {
+        let former = context.run.facts.workloads.get(&drain).map_or(0, BTreeMap::len);
+        return Ok(vec![format!("serving elsewhere: {}", counted(former, "workload"))]);
+    }
+    if let Some(reason) = context.settings.overrides.get(PLACEMENT) {
+        return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
+    }
+    Err(context.wait(format!("for pods to serve elsewhere: {}", missing.join(", "))))
+}
+
+/// Workloads with fewer serving pods outside the pool than before the drain: identity, workload, and how many serve.
+pub(super) fn lagging<'a>(
+    context: &Context<'a>,
+    drain: Step,
+    pool: &str,
+) -> Result<Vec<(&'a str, &'a Workload, usize)>, Unknown> {
+    let (pods, nodes) = (context.pods()?, context.nodes_of(pool)?);
+    let here = |pod: &&Pod| nodes.iter().any(|node| pod.node.as_deref() == Some(&node.name));
+    let elsewhere: Vec<_> = pods.iter().filter(|pod| !here(pod)).collect();
+    let former = context.run.facts.workloads.get(&drain).into_iter().flatten();
+    let serving = former
+        .map(|(uid, one)| (uid.as_str(), one, drain::serving(elsewhere.iter().copied(), uid)));
+    Ok(serving.filter(|(_, workload, serving)| *serving < workload.serving).collect())
+}
+
+/// Reads how many pods a workload should have, if that can be read.
+pub(super) fn replicas(workload: &Workload) -> Option<Query> {
+    let name = &workload.name;
+    let kinds = ["/ReplicaSet/", "/StatefulSet/"];
+    kinds.iter().any(|kind| name.contains(kind)).then(|| Query::Replicas(name.clone()))
+}
+
+/// How many pods of a workload should serve: as many as did before, unless somebody rolled it over, scaled it down or
+/// deleted it meanwhile.
+fn desired_replicas(
+    context: &Context<'_>,
+    uid: &str,
+    workload: &Workload,
+) -> Result<usize, Unknown> {
+    let Some(query) = replicas(workload) else { return Ok(workload.serving) };
+    Ok(match context.view.replicas.get(&workload.name) {
+        None => return Err(Unknown::NotRead(query)),
+        Some(Reading::NotFound) => 0,
+        Some(Reading::Known(replicas)) if replicas.uid != uid => 0,
+        Some(Reading::Known(replicas)) => replicas.wanted.min(workload.serving),
+        Some(_) => workload.serving,
+    })
+}
+
+/// The pool is Succeeded on another scale set, whose last write succeeded.
+pub(super) fn rebuilt<'a>(context: &Context<'a>) -> Result<(&'a Pool, &'a ScaleSet), Halt> {
+    let name = context.run.pool();
+    let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
+    if pool.state() != "Succeeded" {
+        return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
+    }
+    let Some(set) = context.scale_set(name)? else {
+        return Err(context.wait(format!("for the scale set of pool {name}")));
+    };
+    if context.plan().is_on(&set.id) {
+        return Err(context.wait(format!("for pool {name} to be on a new scale set")));
+    }
+    if set.state != "Succeeded" {
+        return Err(
+            context.wait(format!("for a write of {} to succeed; it is {}", set.name, set.state))
+        );
+    }
+    Ok((pool, set))
+}
+
+/// The cure: another scale set, a write that succeeded, addresses, and a cluster that is Succeeded.
+pub(super) fn pool(context: &Context<'_>) -> Progress {
+    let name = context.run.pool();
+    let (pool, set) = rebuilt(context)?;
+    let mut proof = vec![format!("scale set {} is new and its last write succeeded", set.name)];
+    proof.push(addresses(context, name, set)?);
+    let different = pool_body::differences(&context.plan().pool_body, &pool.raw);
+    if !different.is_empty() {
+        proof.push(format!("differs from the snapshot in {}", different.join(", ")));
+    }
+    proof.extend(clear_operation::reconcile_cluster(context, false)?);
+    Ok(proof)
+}
+
+/// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
+pub(super) fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String, Halt> {
+    let Some(nics) = context.nics(set)? else {
+        let reason = &context.settings.overrides[ADDRESSES];
+        return Ok(format!("addresses of {} were not read; overridden: {reason}", set.name));
+    };
+    let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(|nic| wanted(nic)).count();
+    let empty = of(|nic| nic.addresses == Addresses::Empty);
+    let with = of(|nic| matches!(nic.addresses, Addresses::Some(_)));
+    let missing = with == 0 && wanted(context, pool)? > 0;
+    if empty > 0 || missing {
+        if let Some(reason) = context.settings.overrides.get(ADDRESSES) {
+            return Ok(format!(
+                "of the interfaces of {}, {empty} are without an address and {with} with one; overridden: {reason}",
+                set.name
+            ));
+        }
+        return Err(context.wait(format!(
+            "for addresses: of the interfaces of {}, {empty} are without and {with} with one",
+            set.name
+        )));
+    }
+    Ok(format!("{} of {} with addresses and none without", counted(with, "interface"), set.name))
+}

@@ -1,0 +1,318 @@
+//! What is taken off a pool, when, and what holds it.
+
+use crate::fake::ends::{keys, once, rest, stopped};
+use crate::fake::scenarios::{budget_that_never_clears, overriding, settings};
+use crate::fake::{Cloud, Workload, action_of, node, pod, recover, until};
+use jiff::SignedDuration;
+use mooring_repair::history::summaries;
+use mooring_repair::observation::{Answer, ClusterView, Pdb, Query, Replicas};
+use mooring_repair::plan::Step;
+use mooring_repair::workflow::Entry;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_workflow::Effect as _;
+use mooring_workflow::Reading;
+use mooring_workflow::journal::follow;
+use mooring_workflow::workflow::View as _;
+use serde_json::json;
+
+#[test]
+fn pods_that_serve_nowhere_else_stop_the_deletion() {
+    // A pod that is pending for ever, and one that its controller cannot make at all, since a webhook or a quota refuses.
+    for pending in [true, false] {
+        let mut cloud = Cloud::wedged();
+        cloud.workloads.push(Workload { app: "lost", replicas: 1, min_available: 0 });
+        cloud.pods.push(pod("lost-a", "lost", "ReplicaSet", "aks-system-0-0"));
+        cloud.idle = Some("lost");
+        if pending {
+            let mut waits = pod("lost-b", "lost", "ReplicaSet", "");
+            (waits.node, waits.serves_at) = (Some("nowhere".into()), None);
+            cloud.pods.push(waits);
+        }
+        let end = once(cloud, &settings());
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::StepTimeout, "{message}");
+        assert!(message.contains("ReplicaSet/lost (0 of 1 pods serve)"), "{message}");
+        assert!(end.cloud.borrow().deletes.is_empty());
+        let end = recover(&end.cloud.borrow(), &overriding("placement"), None);
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    }
+}
+
+#[test]
+fn a_workload_that_somebody_scales_down_or_deletes_meanwhile_is_not_waited_for() {
+    for replicas in [Some(1), Some(0), None] {
+        let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
+        {
+            let mut cloud = cloud.borrow_mut();
+            cloud.workloads.retain(|workload| workload.app != "coredns" || replicas.is_some());
+            for workload in &mut cloud.workloads {
+                if workload.app == "coredns" {
+                    (workload.replicas, workload.min_available) = (replicas.unwrap(), 0);
+                }
+            }
+            let kept = replicas.unwrap_or(0);
+            let of = |name: &str| name.starts_with("coredns");
+            while cloud.pods.iter().filter(|pod| of(&pod.name)).count() > kept {
+                let at = cloud.pods.iter().position(|pod| of(&pod.name)).unwrap();
+                cloud.pods.remove(at);
+            }
+        }
+        let began = cloud.borrow().now;
+        let end = recover(&cloud.borrow(), &settings(), None);
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{replicas:?}");
+        let took = end.cloud.borrow().now.duration_since(began);
+        assert!(took < SignedDuration::from_mins(5), "{replicas:?}: {took}");
+    }
+}
+
+#[test]
+fn what_a_workload_is_meant_to_have_is_its_former_number_if_nobody_can_tell() {
+    let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    cloud.workloads.retain(|workload| workload.app != "metrics");
+    cloud.pods.retain(|pod| pod.app != "metrics");
+    let state = cloud.state.clone().unwrap();
+    let name = "kube-system/ReplicaSet/metrics".to_owned();
+    let next = |reading: Option<Reading<Replicas>>| {
+        let mut seen = cloud.looked_at();
+        if let Some(reading) = reading {
+            seen.take(Answer::Replicas(name.clone(), reading));
+        }
+        action_of(&state, seen, &cloud)
+    };
+    let replicas = |uid: &str, wanted| Reading::Known(Replicas { uid: uid.to_owned(), wanted });
+    for reading in [
+        Reading::Failed("HTTP 503".into()),
+        Reading::Denied("Forbidden".into()),
+        replicas("metrics", 1),
+        replicas("metrics", 9),
+    ] {
+        let action = next(Some(reading));
+        assert!(
+            matches!(&action, Decision::Wait { why, .. } if why.contains("metrics")),
+            "{action:?}"
+        );
+    }
+    // Gone, another one of its name, or scaled down.
+    for reading in [None, Some(replicas("another", 1)), Some(replicas("metrics", 0))] {
+        let action = next(reading);
+        assert!(matches!(&action, Decision::Done(_)), "{action:?}");
+    }
+}
+
+/// A kubelet that rests for a moment kills nobody's pods.
+#[test]
+fn a_budget_is_gone_over_only_on_a_node_that_is_dead_and_that_is_written_down() {
+    for (back, minutes) in [(true, 0), (true, 4), (false, 0), (false, 5)] {
+        let cloud = until(Step::CordonPool, &settings(), budget_that_never_clears);
+        let mut cloud = cloud.borrow().clone();
+        let now = cloud.now;
+        cloud.set_ready("system", false, now - SignedDuration::from_mins(minutes));
+        let mut state = cloud.state.clone().unwrap();
+        if back {
+            // Nothing is done to its pods while it may come back.
+            let action = action_of(&state, ClusterView::default(), &cloud);
+            let Decision::Record(fact) = action else { panic!("{action:?}") };
+            state.take(&follow(cloud.journal.last(), &state.id, now, Entry::Fact(*fact))).unwrap();
+            cloud.pods.retain(|pod| pod.app == "rigid");
+            let action = action_of(&state, ClusterView::default(), &cloud);
+            let waits = matches!(&action, Decision::Wait { why, .. } if why.contains("comes back"));
+            assert!(waits, "{action:?}");
+            cloud.set_ready("system", true, now);
+        }
+        let end = recover(&cloud, &settings(), None);
+        let cloud = end.cloud.borrow();
+        if back {
+            assert_eq!(stopped(&end).0, Reason::BudgetBlocks, "{minutes}");
+            assert!(cloud.deletes.is_empty(), "{minutes}");
+        } else {
+            // Its successor is held in turn, on a node that lives.
+            assert!(stopped(&end).1.contains("holds pod rigid-"), "{:?}", end.ended);
+            assert_eq!(cloud.deletes.len(), 1);
+            assert!(cloud.now >= now + SignedDuration::from_mins(5 - minutes));
+            let state = Run::replay(&cloud.journal).unwrap().unwrap();
+            let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::DrainPool).unwrap();
+            let told = "pod kube-system/rigid-a goes with dead node aks-system-0-0, whatever budget rigid-budget says";
+            assert!(proof.iter().any(|line| line == told), "{proof:?}");
+        }
+    }
+}
+
+/// A node of the doomed pool that was not there when it was drained, and a pod that serves on it.
+fn with_latecomer(cloud: &mut Cloud, app: &str) {
+    cloud.nodes.push(node("system", "aks-system-0", 2));
+    cloud.pods.push(pod(&format!("{app}-late"), app, "ReplicaSet", "aks-system-0-2"));
+}
+
+#[test]
+fn a_node_that_comes_back_before_the_deletion_is_emptied_first() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    with_latecomer(&mut cloud.borrow_mut(), "coredns");
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    let at = |wanted: &str| keys.iter().position(|key| key.starts_with(wanted)).unwrap();
+    assert!(at("cordon aks-system-0-2") < at("evict kube-system/coredns-late"), "{keys:?}");
+    assert!(at("evict kube-system/coredns-late") < at("delete pool system"), "{keys:?}");
+}
+
+#[test]
+fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let rigid = Workload { app: "rigid", replicas: 1, min_available: 1 };
+    cloud.borrow_mut().workloads.push(rigid);
+    with_latecomer(&mut cloud.borrow_mut(), "rigid");
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(stopped(&end).0, Reason::BudgetBlocks);
+    assert!(end.cloud.borrow().deletes.is_empty());
+    // Whoever resumes may go over it, for a reason that stays in the journal.
+    let end = recover(&end.cloud.borrow(), &overriding("budgets"), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    assert_eq!(state.session.settings().overrides["budgets"], "ticket 7");
+    assert_eq!(summaries(&end.cloud.borrow().journal)[0].overrides, ["budgets: ticket 7"]);
+}
+
+#[test]
+fn a_temporary_pool_is_not_deleted_before_its_pods_serve_elsewhere() {
+    let cloud = until(Step::DrainTemporary, &settings(), Cloud::wedged);
+    let mut evicted = pod("metrics-z", "metrics", "ReplicaSet", "");
+    (evicted.node, evicted.serves_at) = (Some("nowhere".into()), None);
+    cloud.borrow_mut().pods.retain(|pod| pod.app != "metrics");
+    cloud.borrow_mut().pods.push(evicted);
+    let end = recover(&cloud.borrow(), &settings(), None);
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout, "{message}");
+    assert!(message.contains("metrics"), "{message}");
+    assert!(end.cloud.borrow().pools.contains_key("systmp"));
+    let end = recover(&end.cloud.borrow(), &overriding("placement"), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+}
+
+#[test]
+fn a_pending_pod_goes_whatever_its_budget_says() {
+    let mut cloud = Cloud::wedged();
+    cloud.workloads.push(Workload { app: "half", replicas: 2, min_available: 1 });
+    cloud.pods.push(pod("half-a", "half", "ReplicaSet", "aks-system-0-0"));
+    let mut pending = pod("half-b", "half", "ReplicaSet", "aks-system-0-0");
+    pending.serves_at = None;
+    cloud.pods.push(pending);
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+}
+
+#[test]
+fn a_pod_under_two_budgets_is_told_to_go_never() {
+    let mut cloud = Cloud::wedged();
+    cloud.workloads.push(Workload { app: "metrics", replicas: 1, min_available: 0 });
+    let end = once(cloud, &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::BudgetBlocks);
+    assert!(message.contains("metrics-a; it can never clear"), "{message}");
+    assert!(message.contains("the pod is under metrics-budget, too"), "{message}");
+}
+
+#[test]
+fn budgets_let_pods_go_as_the_api_does() {
+    let budget = |allowed, desired, healthy, policy: &str| {
+        Pdb::read(&json!({
+            "metadata": {"namespace": "n", "name": "b"},
+            "spec": {"selector": {}, "unhealthyPodEvictionPolicy": policy},
+            "status": {"disruptionsAllowed": allowed, "expectedPods": 3, "desiredHealthy": desired, "currentHealthy": healthy},
+        }))
+        .unwrap()
+    };
+    let mut ready = pod("a", "a", "ReplicaSet", "x").seen("2026-01-01T00:00:00Z".parse().unwrap());
+    let mut unready = ready.clone();
+    (ready.ready, unready.ready) = (true, false);
+    for (budget, serving, other) in [
+        (budget(1, 2, 3, ""), true, true),
+        (budget(0, 2, 2, ""), false, true),
+        (budget(0, 2, 1, ""), false, false),
+        (budget(0, 0, 0, ""), false, false),
+        (budget(0, 2, 1, "AlwaysAllow"), false, true),
+    ] {
+        assert_eq!(
+            (budget.lets_go(&ready), budget.lets_go(&unready)),
+            (serving, other),
+            "{budget:?}"
+        );
+    }
+    let uncounted = Pdb::read(&json!({"metadata": {"namespace": "n", "name": "b"}})).unwrap();
+    assert!(uncounted.can_clear(), "one that nobody has counted yet is not hopeless");
+}
+
+#[test]
+fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
+    let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
+    let cloud = cloud.borrow();
+    let state = cloud.state.clone().unwrap();
+    let deed = |created: SignedDuration| {
+        let mut seen = cloud.looked_at();
+        for query in [Query::Nodes, Query::Pods, Query::Pdbs] {
+            seen.take(cloud.observe(&query));
+        }
+        let Some(Reading::Known(pods)) = &mut seen.pods else { panic!() };
+        let mut stubborn =
+            pod("stubborn", "stubborn", "ReplicaSet", "aks-system-0-0").seen(cloud.now);
+        stubborn.ignores_cordon = true;
+        stubborn.created = Some(state.step_since() + created);
+        pods.push(stubborn);
+        action_of(&state, seen, &cloud)
+    };
+    let Decision::Apply(effect) = deed(SignedDuration::from_secs(-60)) else { panic!() };
+    assert!(effect.key().starts_with("evict kube-system/stubborn"), "{}", effect.key());
+    let next = deed(SignedDuration::from_secs(1));
+    assert!(!matches!(next, Decision::Apply(_)), "{next:?}");
+}
+
+/// An override is for a budget that holds a pod for good; one that may clear has half of the drain's time to do so.
+#[test]
+fn override_waits_for_a_budget_that_may_clear() {
+    let cloud = until(Step::CordonPool, &overriding("budgets"), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    // Two of three must serve, and the third does not yet.
+    cloud.workloads.push(Workload { app: "slow", replicas: 3, min_available: 2 });
+    cloud.pods.clear();
+    for (name, node) in [("slow-a", "aks-system-0-0"), ("slow-b", "other"), ("slow-c", "other")] {
+        cloud.pods.push(pod(name, "slow", "ReplicaSet", node));
+    }
+    cloud.pods[2].serves_at = None;
+    let mut state = cloud.state.clone().unwrap();
+    let action = action_of(&state, ClusterView::default(), &cloud);
+    let Decision::Record(fact) = action else { panic!("{action:?}") };
+    state.take(&follow(cloud.journal.last(), &state.id, cloud.now, Entry::Fact(*fact))).unwrap();
+    let half = state.session.settings().limits.drain / 2;
+    let (begin, second) = (cloud.now, SignedDuration::from_secs(1));
+    let mut at = |after: SignedDuration| {
+        cloud.now = begin + after;
+        action_of(&state, ClusterView::default(), &cloud)
+    };
+    for after in [SignedDuration::ZERO, second, half - SignedDuration::from_mins(1)] {
+        let action = at(after);
+        let waits = matches!(&action, Decision::Wait { why, .. } if why.contains("slow-budget"));
+        assert!(waits, "{after}: {action:?}");
+    }
+    let action = at(half);
+    let Decision::Apply(effect) = &action else { panic!("{action:?}") };
+    assert_eq!(effect.key(), "delete pod kube-system/slow-a uid-slow-a");
+}
+
+#[test]
+fn pods_of_jobs_are_not_waited_for_elsewhere() {
+    let mut cloud = Cloud::wedged();
+    cloud.pods.push(pod("backup-a", "backup", "Job", "aks-system-0-0"));
+    let end = once(cloud, &settings());
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    let counted = state.facts.workloads.values().flat_map(|of| of.values()).map(|of| &of.name);
+    let counted: Vec<&String> = counted.collect();
+    assert!(
+        !counted.is_empty() && counted.iter().all(|name| !name.contains("/Job/")),
+        "{counted:?}"
+    );
+    let keys = keys(&end.cloud.borrow());
+    assert!(keys.iter().any(|key| key.starts_with("evict kube-system/backup-a")), "{keys:?}");
+}

@@ -1,0 +1,376 @@
+//! Pools that come back, are changed or lose their nodes while a run is under way.
+
+use mooring_workflow::Effect as _;
+use mooring_workflow::Stop;
+use std::cell::RefCell;
+
+use crate::fake::ends::{keys, once, rest, stopped};
+use crate::fake::scenarios::{no_node_left, old_operation, overriding, settings};
+use crate::fake::{Cloud, action_of, node, recover, undo, until, whole};
+use jiff::SignedDuration;
+use mooring_repair::observation::ClusterView;
+use mooring_repair::plan::Step;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_repair::workflow::{Entry, Finish};
+use mooring_workflow::EffectResult;
+
+/// Killed with the intent to delete in the journal, before the request was sent.
+fn before_the_request() -> Cloud {
+    let intends = |cloud: &Cloud| {
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. } if effect.key() == "delete pool system")
+            && cloud.deletes.is_empty()
+    };
+    let forks = RefCell::default();
+    whole(Cloud::wedged(), &settings(), Some(&forks));
+    forks.into_inner().into_iter().find(intends).unwrap()
+}
+
+#[test]
+fn an_edit_between_an_intent_and_its_deletion_can_be_aborted_or_taken_back() {
+    let mut cloud = before_the_request();
+    let before = cloud.pools["system"].raw["properties"]["maxPods"].clone();
+    cloud.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(stopped(&end).0, Reason::PoolChanged);
+    let stopped = end.cloud.borrow().clone();
+    let undone = undo(&stopped, None);
+    assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
+    assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0);
+    let mut back = stopped;
+    back.pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = before;
+    assert_eq!(rest(&recover(&back, &settings(), None)), RunOutcome::Finished(Finish::Repaired));
+}
+
+/// A pool of the same name with one node, on another scale set.
+fn somebody_makes_it_again(cloud: &mut Cloud) {
+    let mut theirs = Cloud::wedged().pools.remove("system").unwrap();
+    (theirs.set, theirs.wedged) = ("aks-system-9".into(), false);
+    theirs.edit()["properties"]["count"] = 1.into();
+    theirs.set_state("Succeeded");
+    cloud.pools.insert("system".into(), theirs);
+    cloud.nodes.push(node("system", "aks-system-9", 0));
+}
+
+#[test]
+fn a_pool_that_somebody_made_again_behind_our_deletion_is_left_as_it_is() {
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    somebody_makes_it_again(&mut cloud);
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
+    let keys = keys(&end.cloud.borrow());
+    assert!(!keys.contains(&"put pool system".to_owned()), "{keys:?}");
+}
+
+#[test]
+fn a_pool_of_our_own_making_is_not_taken_for_somebodys() {
+    let end = once(Cloud::wedged(), &settings());
+    let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
+    let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::RecreatePool).unwrap();
+    assert_eq!(*proof, ["pool system is Succeeded"]);
+}
+
+#[test]
+fn nothing_is_aborted_for_a_pool_that_came_back_or_is_gone() {
+    for gone in [false, true] {
+        let cloud = until(Step::Snapshot, &settings(), old_operation);
+        let mut cloud = cloud.borrow().clone();
+        if gone {
+            cloud.pools.remove("system");
+        } else {
+            cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
+        }
+        let end = recover(&cloud, &settings(), None);
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Refused), "gone: {gone}");
+        assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new(), "gone: {gone}");
+    }
+}
+
+#[test]
+fn a_pool_that_comes_back_after_the_guards_is_neither_emptied_nor_deleted() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::GuardRefused, "{step:?}: {message}");
+        assert!(message.contains("came back") && message.contains("abort"), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+        let undone = undo(&end.cloud.borrow(), None);
+        assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
+        assert_eq!(undone.cloud.borrow().end_state()["cordoned"], 0, "{step:?}");
+        let end = recover(&end.cloud.borrow(), &overriding("pool-state"), None);
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
+    }
+}
+
+#[test]
+fn nothing_is_taken_off_a_pool_while_the_other_cannot_carry_it() {
+    for (step, carrier) in [
+        (Step::ProveTemporary, "systmp"),
+        (Step::CordonPool, "systmp"),
+        (Step::VerifyCure, "system"),
+        (Step::CordonTemporary, "system"),
+    ] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        let mut nodes = std::mem::take(&mut cloud.borrow_mut().nodes);
+        for node in nodes.iter_mut().filter(|node| node.pool == carrier).skip(1) {
+            node.ready = false;
+        }
+        cloud.borrow_mut().nodes = nodes;
+        let end = recover(&cloud.borrow(), &overriding("budgets"), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::StepTimeout, "{step:?}: {message}");
+        assert!(message.contains(&format!("usable nodes in pool {carrier}")), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+    }
+}
+
+#[test]
+fn a_pool_made_by_hand_after_our_creation_was_refused_is_left_as_it_is() {
+    let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    cloud.forbidden = Some("put pool system");
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(stopped(&end).0, Reason::EffectRefused);
+    let mut cloud = end.cloud.borrow().clone();
+    cloud.forbidden = None;
+    somebody_makes_it_again(&mut cloud);
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    assert_eq!(keys.iter().filter(|key| *key == "put pool system").count(), 1, "{keys:?}");
+}
+
+/// A journal may be older than the pool: a copy of it, or one that somebody did not know of.
+#[test]
+fn a_pool_on_another_scale_set_is_neither_emptied_nor_deleted() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool, Step::ProvePlacement] {
+        for state in ["Succeeded", "Failed", "Updating"] {
+            let cloud = until(step, &settings(), Cloud::wedged);
+            let before = keys(&cloud.borrow());
+            somebody_makes_it_again(&mut cloud.borrow_mut());
+            cloud.borrow_mut().pools.get_mut("system").unwrap().set_state(state);
+            let end = recover(&cloud.borrow(), &overriding("pool-state"), None);
+            let (reason, message) = stopped(&end);
+            assert_eq!(reason, Reason::PoolChanged, "{step:?}, {state}: {message}");
+            assert!(message.contains("another scale set"), "{message}");
+            assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}, {state}");
+        }
+    }
+}
+
+#[test]
+fn an_edited_pool_is_noticed_before_anything_is_taken_off_it() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] =
+            50.into();
+        let end = recover(&cloud.borrow(), &settings(), None);
+        assert_eq!(stopped(&end).0, Reason::PoolChanged, "{step:?}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+    }
+}
+
+/// The pool's own state may be Failed for hours after the wedge is over.
+#[test]
+fn a_pool_whose_writes_succeed_again_is_neither_emptied_nor_deleted() {
+    for step in [Step::Recheck, Step::ProveTemporary, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.get_mut("system").unwrap().wedged = false;
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::GuardRefused, "{step:?}: {message}");
+        assert!(message.contains("succeeded 0 minutes ago"), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+        let end = recover(&end.cloud.borrow(), &overriding("failing-writes"), None);
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
+    }
+}
+
+#[test]
+fn a_pool_of_this_run_that_somebody_deletes_is_told_with_a_way_out() {
+    for (step, name, way) in [
+        (Step::ProveTemporary, "systmp", "`abort`"),
+        (Step::CordonPool, "systmp", "`abort`"),
+        (Step::VerifyCure, "system", "`resume`"),
+        (Step::CordonTemporary, "system", "`resume`"),
+    ] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().pools.remove(name);
+        let began = cloud.borrow().now;
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::PoolGone, "{step:?}: {message}");
+        assert!(message.contains(name) && message.contains(way), "{message}");
+        let end = end.cloud.borrow().clone();
+        assert_eq!(keys(&end), before, "{step:?}");
+        assert!(end.now.duration_since(began) < SignedDuration::from_mins(4), "{step:?}");
+        if name == "systmp" {
+            let undone = undo(&end, None);
+            assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
+            let took = undone.cloud.borrow().now.duration_since(end.now);
+            assert!(took < SignedDuration::from_mins(1), "nothing is late: {took}");
+        }
+    }
+}
+
+/// An answer may be old; two minutes later it is not.
+#[test]
+fn a_pool_that_is_not_there_is_waited_for_two_minutes() {
+    for (step, name) in [(Step::CreateTemporary, "systmp"), (Step::ProvePlacement, "system")] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let mut cloud = cloud.borrow().clone();
+        cloud.pools.remove(name);
+        let state = cloud.state.clone().unwrap();
+        let mut after = |seconds| {
+            cloud.now = state.step_since() + SignedDuration::from_secs(seconds);
+            action_of(&state, ClusterView::default(), &cloud)
+        };
+        for seconds in [0, 119] {
+            let action = after(seconds);
+            assert!(matches!(action, Decision::Wait { .. }), "{name}, {seconds}: {action:?}");
+        }
+        for seconds in [120, 121] {
+            let Decision::Stop(Stop { reason, .. }) = after(seconds) else {
+                panic!("{name}, {seconds}")
+            };
+            assert_eq!(reason, Reason::PoolGone, "{name}, {seconds}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_cordoned_or_deleted_while_nobody_can_tell_whether_writes_still_fail() {
+    for step in [Step::ProveTemporary, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let before = keys(&cloud.borrow());
+        cloud.borrow_mut().mute = true;
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::StepTimeout, "{step:?}: {message}");
+        assert!(message.contains("activity log"), "{message}");
+        assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
+        let mut back = end.cloud.borrow().clone();
+        back.mute = false;
+        let end = recover(&back, &settings(), None);
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
+    }
+}
+
+#[test]
+fn a_new_pool_that_a_person_makes_smaller_once_it_was_whole_is_enough() {
+    let cloud = until(Step::DrainTemporary, &settings(), Cloud::wedged);
+    {
+        let mut cloud = cloud.borrow_mut();
+        let pool = cloud.pools.get_mut("system").unwrap();
+        let former = pool.count();
+        pool.edit()["properties"]["enableAutoScaling"] = false.into();
+        pool.edit()["properties"]["count"] = (former - 1).into();
+        let last = cloud.nodes.iter().rposition(|node| node.pool == "system").unwrap();
+        cloud.nodes.remove(last);
+    }
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+}
+
+#[test]
+fn an_abort_leaves_the_temporary_pool_if_no_other_system_node_is_usable() {
+    let cloud = until(Step::ProveTemporary, &settings(), no_node_left);
+    let undone = undo(&cloud.borrow(), None);
+    assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
+    {
+        let cloud = undone.cloud.borrow();
+        let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
+        let told = "pool systmp stays: no other System pool has a usable node".to_owned();
+        assert!(left.contains(&told), "{left:?}");
+        assert_eq!(cloud.end_state()["nodes"][2], 3, "uncordoned, all of them");
+    }
+    // The next run takes it over.
+    let end = once(undone.cloud.borrow().clone(), &settings());
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    // A temporary pool that has no node either helps nobody.
+    let cloud = until(Step::CreateTemporary, &settings(), || {
+        let mut cloud = no_node_left();
+        cloud.barren = Some("systmp");
+        cloud
+    });
+    let undone = undo(&cloud.borrow(), None);
+    assert!(!undone.cloud.borrow().pools.contains_key("systmp"));
+}
+
+#[test]
+fn a_pool_that_somebody_makes_in_the_meantime_is_never_written_over() {
+    for (step, name) in [(Step::Recheck, "systmp"), (Step::DeletePool, "system")] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        let mut cloud = cloud.borrow().clone();
+        let state = cloud.state.clone().unwrap();
+        let action = action_of(&state, ClusterView::default(), &cloud);
+        let Decision::Apply(effect) = action else { panic!("{action:?}") };
+        let mut theirs = Cloud::wedged().pools.remove("user").unwrap();
+        theirs.set_state("Succeeded");
+        let before = theirs.raw.clone();
+        cloud.pools.insert(name.to_owned(), theirs);
+        let result = cloud.perform(&effect, None);
+        assert!(matches!(result, EffectResult::Refused { status: 412, .. }), "{result:?}");
+        assert_eq!(cloud.pools[name].raw, before);
+    }
+}
+
+#[test]
+fn a_deletion_that_fails_is_tried_again_and_says_why() {
+    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let mut cloud = cloud.borrow().clone();
+    cloud.fails_to_delete = 2;
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    assert_eq!(keys.iter().filter(|key| *key == "delete pool system").count(), 3, "{keys:?}");
+    // What no further try can change is told at once.
+    cloud.fails_to_delete = u32::MAX;
+    cloud.fails_with = "RequestDisallowedByPolicy";
+    let end = recover(&cloud, &settings(), None);
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::EffectRefused, "{message}");
+    assert!(message.contains("RequestDisallowedByPolicy"), "{message}");
+}
+
+#[test]
+fn a_pool_that_somebody_else_deletes_is_made_again_only_if_a_person_says_so() {
+    for step in [Step::Recheck, Step::CordonPool, Step::ProvePlacement] {
+        let cloud = until(step, &settings(), Cloud::wedged);
+        {
+            let mut cloud = cloud.borrow_mut();
+            cloud.pools.remove("system");
+            cloud.nodes.retain(|node| node.pool != "system");
+            let nodes: Vec<String> = cloud.nodes.iter().map(|node| node.name.clone()).collect();
+            cloud.pods.retain(|pod| pod.node.as_ref().is_none_or(|node| nodes.contains(node)));
+        }
+        let before = keys(&cloud.borrow());
+        let end = recover(&cloud.borrow(), &settings(), None);
+        let (reason, message) = stopped(&end);
+        assert_eq!(reason, Reason::PoolGone, "{step:?}: {message}");
+        assert!(message.contains("somebody else deleted pool system"), "{message}");
+        let end = end.cloud.borrow().clone();
+        assert!(!keys(&end)[before.len()..].iter().any(|key| key.starts_with("put")), "{step:?}");
+        let undone = undo(&end, None);
+        assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted), "{step:?}");
+        let undone = undone.cloud.borrow().clone();
+        let Entry::Finished { left, .. } = &undone.journal.last().unwrap().entry else { panic!() };
+        assert!(
+            left.iter().any(|left| left.contains("pool system was deleted outside this run")),
+            "{left:?}"
+        );
+        // What carries the load now stays.
+        assert_eq!(undone.pools.contains_key("systmp"), step != Step::Recheck, "{step:?}");
+        let end = recover(&end, &overriding("pool-state"), None);
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");
+    }
+}
