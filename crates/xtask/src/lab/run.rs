@@ -83,7 +83,7 @@ fn one(lab: &Path, case: &Case, disk: &Disk) -> Result<Vec<Seen>, Failed> {
         shell(&boot.after, &variables)?;
     }
     // What a case did to the network ends with it.
-    let restore = format!("ip -n {} route flush type prohibit", NETWORK);
+    let restore = format!("ip -n {NETWORK} route flush type prohibit");
     shell(&restore, &[])?;
     Ok(all)
 }
