@@ -30,5 +30,6 @@ pub mod step;
 mod steps;
 pub mod target;
 pub mod terms;
+mod unreadable;
 pub mod view;
 pub mod workflow;

@@ -2,19 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::Owner;
-use mooring_workflow::workflow::{Context, Workflow};
-use mooring_workflow::{EffectResult, Unknown};
+use mooring_workflow::types::Types;
+use mooring_workflow::{EffectResult, Replay};
 use serde::{Deserialize, Serialize};
 
 use crate::effect::Effect;
 use crate::profile::Profile;
 use crate::step::Step;
-use crate::steps;
-use crate::terms::Terms;
-use crate::view::{Answer, OperatorView, Query};
+use crate::view::Query;
 
 /// The content of a record.
 pub type Entry = mooring_workflow::Entry<FinalizerRemoval>;
@@ -34,10 +32,9 @@ pub type Decision = mooring_workflow::Decision<FinalizerRemoval>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FinalizerRemoval;
 
-impl Workflow for FinalizerRemoval {
+impl Types for FinalizerRemoval {
     const SCHEMA: &'static str = "mooring.finalizers.journal/v2";
 
-    type Terms = Terms;
     type Session = Session;
     type Step = Step;
     type Effect = Effect;
@@ -47,12 +44,9 @@ impl Workflow for FinalizerRemoval {
     type Leftover = Leftover;
     type Reason = Reason;
     type Query = Query;
-    type Answer = Answer;
-    type View = OperatorView;
+}
 
-    /// A round for each object that changed since it was listed.
-    const MAX_ROUNDS: usize = 100_000;
-
+impl Replay for FinalizerRemoval {
     fn facts(_: &Session) -> Facts {
         Facts::default()
     }
@@ -61,26 +55,6 @@ impl Workflow for FinalizerRemoval {
         if let Entry::Fact(Fact::Spared { key, why }) = entry {
             run.facts.spared.insert(key.clone(), why.clone());
         }
-    }
-
-    fn deadline(terms: &Terms, began: Timestamp) -> Timestamp {
-        began.checked_add(terms.settings.limits.overall).unwrap_or(Timestamp::MAX)
-    }
-
-    fn step_limit(_: &Terms, _: Option<Step>) -> Option<SignedDuration> {
-        None
-    }
-
-    fn poll(terms: &Terms) -> SignedDuration {
-        terms.settings.limits.poll
-    }
-
-    fn queries(cx: &Context<'_, Self>) -> Vec<Query> {
-        steps::queries(cx)
-    }
-
-    fn decide(cx: &Context<'_, Self>) -> Result<Decision, Unknown<Self>> {
-        steps::decide(cx)
     }
 }
 
@@ -163,7 +137,7 @@ pub enum Reason {
     NotApproved,
 }
 
-impl mooring_workflow::workflow::Reason for Reason {
+impl mooring_workflow::types::Reason for Reason {
     const DEADLINE: Self = Self::Deadline;
     const INTERRUPTED: Self = Self::Interrupted;
     const STEP_TIMEOUT: Self = Self::Deadline;

@@ -4,51 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use thiserror::Error;
 
 use crate::checks::{self, NAME, RECREATIONS};
 use crate::history::{breaker, summaries};
 use crate::plan::Plan;
-use crate::resume::ResumeError;
+pub use crate::refusal::BeginError;
+use crate::refusal::ResumeError;
 use crate::settings::{Settings, pointer};
 use crate::temporary_pool::TemporaryPool;
 use crate::workflow::Run;
 use crate::workflow::{Entry, Record, Session};
 use mooring_workflow::CheckResult;
-use mooring_workflow::approval::{Approval, PlanHash};
-use mooring_workflow::journal::{JournalError, follow};
+use mooring_workflow::approval::Approval;
+use mooring_workflow::journal::follow;
 use mooring_workflow::lock::Owner;
-
-/// Why a run may not begin. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum BeginError {
-    /// The journal cannot be trusted.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// An earlier run is not over.
-    #[error("run {0} is not over; `resume` continues it, `abort` undoes it")]
-    Unfinished(String),
-    /// The pool was rebuilt too often.
-    #[error("{0}")]
-    TooOften(String),
-    /// The approved plan is not the plan of now.
-    #[error(
-        "the approved plan is {approved}, and the plan of now is {current}: something changed since it was approved"
-    )]
-    PlanChanged { approved: PlanHash, current: PlanHash },
-    /// The approval is too old, or of no plan that can be made now.
-    #[error("the approval expired at {0}")]
-    Expired(Timestamp),
-    /// Nothing approves that the run is continued.
-    #[error(transparent)]
-    NotResumed(#[from] ResumeError),
-    /// A check of the plan says that it cannot succeed.
-    #[error("{0}")]
-    Hopeless(String),
-    /// Guards do not let it through.
-    #[error("refused by {}", .0.join(", "))]
-    Refused(Vec<String>),
-}
 
 /// The first record of a run, if there may be one.
 ///

@@ -28,6 +28,7 @@ pub mod observation;
 pub mod operation;
 pub mod plan;
 pub mod pool_body;
+pub mod refusal;
 pub mod report;
 pub mod resume;
 pub mod settings;

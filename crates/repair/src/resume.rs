@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use thiserror::Error;
 
-use crate::begin::{BeginError, check_new_plan};
+use crate::begin::check_new_plan;
 use crate::observation::Pool;
 use crate::plan::{Document, Plan, Step};
+pub use crate::refusal::ResumeError;
+use crate::refusal::{BeginError, VERSION};
 use crate::settings::Settings;
 use crate::temporary_pool::TemporaryPool;
 use crate::workflow::Record;
@@ -92,34 +93,6 @@ pub struct Grant {
     pub overrides: BTreeMap<String, String>,
     pub approval: Approval,
 }
-
-/// Why a run may not be continued. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ResumeError {
-    /// Neither this command line nor Azure vouches for the journal's plan.
-    #[error("nothing vouches for the plan in the journal: no temporary pool carries its approval")]
-    NotVerified,
-    /// The journal's plan is not the one that was approved when the temporary pool was made.
-    #[error("the plan in the journal is not the approved one: {0} with another approval")]
-    Contradicted(TemporaryPool),
-    /// Another version made the plan.
-    #[error("the plan was made by Mooring {0}; this is {version}", version = VERSION)]
-    OtherVersion(String),
-    #[error("the approval of this run ended at {0}")]
-    TooLate(Timestamp),
-    /// The command line lacks or changes what the plan has.
-    #[error("this command line does not repeat what the run was begun with: {}", .0.join(", "))]
-    NotRepeated(Vec<String>),
-    /// A plan that was made just now is needed, and there is none.
-    #[error("no new plan could be made")]
-    NoPlan,
-    /// The hash is of neither plan.
-    #[error("the hash is neither of the plan in the journal nor of a plan of now")]
-    OtherPlan,
-}
-
-/// The version that a plan must have been made by to be continued unattended.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The overrides of a command line that the plan does not have.
 pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<String, String> {

@@ -4,20 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_workflow::Unknown;
+use mooring_workflow::Replay;
 use mooring_workflow::approval::{Approval, PlanHash};
 use mooring_workflow::lock::Owner;
 use mooring_workflow::store::JournalPlace;
-use mooring_workflow::workflow::{Context, Workflow};
+use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
 
 use crate::effects::Effect;
 use crate::names::temporary_pool;
-use crate::observation::{Answer, ClusterView, Query, is_windows};
+use crate::observation::{Query, is_windows};
 use crate::operation::Scope;
 use crate::plan::{Document, Step};
 use crate::settings::Settings;
-use crate::steps;
 
 /// The content of a record.
 pub type Entry = mooring_workflow::Entry<PoolRepair>;
@@ -36,10 +35,9 @@ pub type Decision = mooring_workflow::Decision<PoolRepair>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolRepair;
 
-impl Workflow for PoolRepair {
+impl Types for PoolRepair {
     const SCHEMA: &'static str = "mooring.repair.journal/v2";
 
-    type Terms = Settings;
     type Session = Session;
     type Step = Step;
     type Effect = Effect;
@@ -49,11 +47,9 @@ impl Workflow for PoolRepair {
     type Leftover = String;
     type Reason = Reason;
     type Query = Query;
-    type Answer = Answer;
-    type View = ClusterView;
+}
 
-    const MAX_ROUNDS: usize = 4;
-
+impl Replay for PoolRepair {
     fn facts(session: &Session) -> Facts {
         Facts {
             plan_hash: session.plan.hash(),
@@ -94,34 +90,6 @@ impl Workflow for PoolRepair {
             }
             _ => {}
         }
-    }
-
-    fn deadline(settings: &Settings, began: Timestamp) -> Timestamp {
-        began.checked_add(settings.limits.overall).unwrap_or(Timestamp::MAX)
-    }
-
-    fn step_limit(settings: &Settings, step: Option<Step>) -> Option<SignedDuration> {
-        let limits = &settings.limits;
-        Some(match step {
-            Some(Step::Settle | Step::Recheck | Step::VerifyCure | Step::TouchCluster) => {
-                limits.settle
-            }
-            Some(Step::DrainPool | Step::DrainTemporary) => limits.drain,
-            Some(Step::ProvePlacement) => limits.placement,
-            _ => limits.pool,
-        })
-    }
-
-    fn poll(settings: &Settings) -> SignedDuration {
-        settings.limits.poll
-    }
-
-    fn queries(cx: &Context<'_, Self>) -> Vec<Query> {
-        steps::queries(cx)
-    }
-
-    fn decide(cx: &Context<'_, Self>) -> Result<Decision, Unknown<Self>> {
-        steps::decide(cx)
     }
 }
 
@@ -245,7 +213,7 @@ pub enum Reason {
     NotApproved,
 }
 
-impl mooring_workflow::workflow::Reason for Reason {
+impl mooring_workflow::types::Reason for Reason {
     const DEADLINE: Self = Self::Deadline;
     const INTERRUPTED: Self = Self::Interrupted;
     const STEP_TIMEOUT: Self = Self::StepTimeout;

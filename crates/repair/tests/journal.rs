@@ -13,7 +13,7 @@ use mooring_repair::workflow::Fact;
 use mooring_repair::workflow::PoolRepair;
 use mooring_repair::workflow::Reason;
 use mooring_workflow::Effect as _;
-use mooring_workflow::workflow::Workflow as _;
+use mooring_workflow::types::Types as _;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};

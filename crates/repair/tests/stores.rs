@@ -105,7 +105,7 @@ async fn acquire_by(
 ) -> Result<(JournalLock, Vec<Record>), LockError> {
     let began = tokio::time::Instant::now();
     let start = start() + SignedDuration::from_secs(skew);
-    let clock: mooring_workflow::live::Clock = Rc::new(move || start + began.elapsed());
+    let clock: mooring_workflow::world::Clock = Rc::new(move || start + began.elapsed());
     let (_stop, mut stopped) = tokio::sync::watch::channel(false);
     acquire(store, &owner(name), wait, &clock, &mut stopped, &mut |_| {}).await
 }
@@ -302,7 +302,7 @@ async fn wait_for_a_lock_ends_when_the_process_is_interrupted() {
     let _held = acquire_now(&mut server.store(), "a").await.unwrap();
     let (stop, mut stopped) = tokio::sync::watch::channel(false);
     stop.send(true).unwrap();
-    let clock: mooring_workflow::live::Clock = Rc::new(start);
+    let clock: mooring_workflow::world::Clock = Rc::new(start);
     let mut store = server.store();
     let taken = acquire(&mut store, &owner("b"), PATIENT, &clock, &mut stopped, &mut |_| {}).await;
     assert!(matches!(taken.map(drop), Err(LockError::Interrupted)));

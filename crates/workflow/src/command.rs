@@ -6,11 +6,13 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::engine::{RunError, RunOutcome, run};
+use crate::error::StoreError;
 use crate::journal::{Content, Entry, JournalError, Record, Run};
-use crate::live::{Adapter, Clock, LiveWorld, Watcher};
+use crate::live::{Adapter, LiveWorld, Watcher};
 use crate::lock::{JournalLock, Lock, LockError, LockWait, Owner, acquire};
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use crate::workflow::Workflow;
+use crate::world::Clock;
 
 /// The result of a command over a journal: a run that stopped (`R`), one that may not begin (`B`), or something else.
 #[derive(Debug)]

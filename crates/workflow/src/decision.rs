@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use crate::workflow::Workflow;
+use crate::types::Types;
 
 /// What to do next.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Decision<W: Workflow> {
+pub enum Decision<W: Types> {
     /// The step reached its goal; the texts are evidence for the journal.
     Done(Vec<String>),
     Record(Box<W::Fact>),
@@ -28,7 +28,7 @@ pub enum Decision<W: Workflow> {
 
 /// A stop before the end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stop<W: Workflow> {
+pub struct Stop<W: Types> {
     /// Whether the run can be continued.
     pub kind: StopKind<W>,
     /// The reason, for programs.
@@ -39,14 +39,14 @@ pub struct Stop<W: Workflow> {
 
 /// Whether a stopped run can be continued.
 #[derive(Debug, Clone, PartialEq)]
-pub enum StopKind<W: Workflow> {
+pub enum StopKind<W: Types> {
     /// `resume` continues it.
     Resumable,
     /// It is over, and nothing was changed that must be continued.
     Finished(W::Finish, Vec<W::Leftover>),
 }
 
-impl<W: Workflow> Decision<W> {
+impl<W: Types> Decision<W> {
     /// A stop that can be resumed.
     pub fn resumable(reason: W::Reason, message: impl Into<String>) -> Self {
         Self::Stop(Stop { kind: StopKind::Resumable, reason, message: message.into() })
@@ -65,7 +65,7 @@ impl<W: Workflow> Decision<W> {
 
 /// Why nothing can be decided.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Unknown<W: Workflow> {
+pub enum Unknown<W: Types> {
     /// The workflow did not ask for it: a defect.
     NotRead(W::Query),
     /// It could not be read for now; the text is what is waited for.
@@ -76,24 +76,24 @@ pub enum Unknown<W: Workflow> {
 
 /// What keeps a step from its goal: something is to be done first, or something is unknown. A step returns it with `?`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Halt<W: Workflow> {
+pub enum Halt<W: Types> {
     Decision(Decision<W>),
     Unknown(Unknown<W>),
 }
 
-impl<W: Workflow> From<Decision<W>> for Halt<W> {
+impl<W: Types> From<Decision<W>> for Halt<W> {
     fn from(decision: Decision<W>) -> Self {
         Self::Decision(decision)
     }
 }
 
-impl<W: Workflow> From<Unknown<W>> for Halt<W> {
+impl<W: Types> From<Unknown<W>> for Halt<W> {
     fn from(unknown: Unknown<W>) -> Self {
         Self::Unknown(unknown)
     }
 }
 
-impl<W: Workflow> Halt<W> {
+impl<W: Types> Halt<W> {
     /// Returns the decision, if there is one.
     pub fn decision(self) -> Result<Decision<W>, Unknown<W>> {
         match self {

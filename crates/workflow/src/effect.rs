@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::approval::Approval;
-use crate::workflow::Document;
+use crate::document::Document;
 
 /// A change of something outside the process.
 pub trait Effect: Document {

@@ -5,8 +5,10 @@ use thiserror::Error;
 
 use crate::decision::{Decision, Stop, StopKind, Unknown};
 use crate::effect::Effect as _;
-use crate::journal::{Entry, JournalError, Phase, Record, Run, Session as _, follow};
-use crate::workflow::{Context, Reason as _, Step as _, View as _, Workflow};
+use crate::journal::{Entry, JournalError, Phase, Record, Run, follow};
+use crate::session::Session as _;
+use crate::types::{Reason as _, Step as _};
+use crate::workflow::{Context, View as _, Workflow};
 use crate::world::{AppendError, World};
 
 /// How a run stopped.

@@ -2,7 +2,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`workflow`], [`decision`] | what a workflow consists of: steps, effects, facts, what to read and what to do next |
+//! | [`types`], [`workflow`], [`decision`] | what a workflow consists of: steps, effects, facts, what to read and what to do next |
 //! | [`reading`], [`check`], [`effect`] | what was read, what must hold, what is changed |
 //! | [`approval`], [`canonical`] | the hash of a plan, and what approves it |
 //! | [`journal`] | records, their chain of hashes, and the run that they describe |
@@ -19,8 +19,10 @@ pub mod canonical;
 pub mod check;
 pub mod command;
 pub mod decision;
+pub mod document;
 pub mod effect;
 pub mod engine;
+mod error;
 pub mod flowchart;
 pub mod journal;
 pub mod live;
@@ -32,14 +34,19 @@ pub mod report;
 pub mod responses;
 pub mod retry;
 pub mod secret_fields;
+pub mod session;
 pub mod store;
+pub mod types;
 pub mod workflow;
 pub mod world;
 
 pub use check::{CheckResult, Outcome};
 pub use decision::{Decision, Halt, Stop, StopKind, Unknown};
+pub use document::Document;
 pub use effect::{Authority, Effect, EffectResult, Refusal};
 pub use engine::{RunError, RunOutcome, run};
-pub use journal::{Attempt, Entry, Phase, Record, Run, Session};
+pub use journal::{Attempt, Entry, Phase, Record, Replay, Run};
 pub use reading::Reading;
-pub use workflow::{Context, Document, Step, Workflow};
+pub use session::Session;
+pub use types::{Step, Types};
+pub use workflow::{Context, Workflow};

@@ -1,6 +1,5 @@
 //! The world as it is.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,13 +9,13 @@ use tokio::sync::watch;
 
 use crate::decision::{Decision, Stop};
 use crate::effect::EffectResult;
+use crate::error::StoreError;
 use crate::journal::{Entry, Record, Run};
 use crate::lock::{TERM, TIMES};
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use crate::workflow::Workflow;
-use crate::world::{AppendError, World};
+use crate::world::{AppendError, Clock, World};
 
-pub type Clock = Rc<dyn Fn() -> Timestamp>;
 /// Receives what comes next.
 pub type Watcher<'a, W> = Box<dyn FnMut(&Run<W>, &Decision<W>, Timestamp) + 'a>;
 

@@ -5,7 +5,8 @@ use mooring_redact::printable;
 use serde::Serialize;
 
 use crate::effect::EffectResult;
-use crate::journal::{Entry, JournalError, Record, Run, Session as _};
+use crate::journal::{Entry, JournalError, Record, Run};
+use crate::session::Session as _;
 use crate::workflow::Workflow;
 
 /// A step that reached its goal.

@@ -1,5 +1,7 @@
 //! Everything outside the process, as a trait.
 
+use std::rc::Rc;
+
 use jiff::Timestamp;
 use thiserror::Error;
 
@@ -7,6 +9,8 @@ use crate::decision::{Decision, Stop};
 use crate::effect::EffectResult;
 use crate::journal::{Entry, Record, Run};
 use crate::workflow::Workflow;
+
+pub type Clock = Rc<dyn Fn() -> Timestamp>;
 
 /// Why a record could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -1,26 +1,12 @@
 //! What must hold before a run begins.
 
 use jiff::Timestamp;
-use mooring_workflow::{CheckResult, Outcome, Reading};
+use mooring_workflow::{CheckResult, Outcome};
 
+use super::ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, missing};
 use super::operator_gone;
 use crate::settings::Settings;
-use crate::steps::unreadable;
 use crate::view::{OperatorView, Query, known};
-
-/// Nothing shows that the operator still runs.
-pub const OPERATOR_GONE: &str = "operator-gone";
-/// All CRDs and objects could be read.
-pub const OBJECTS_KNOWN: &str = "objects-known";
-/// It is known which cluster this is.
-pub const CLUSTER_IDENTITY: &str = "cluster-identity";
-
-/// Why there is no answer; none if there is one, also if it is that there is nothing.
-pub(super) fn missing<T>(query: &Query, reading: Option<&Reading<T>>) -> Option<String> {
-    reading
-        .filter(|reading| !matches!(reading, Reading::Known(_) | Reading::NotFound))
-        .map(|reading| unreadable(query, reading))
-}
 
 /// What must hold. Unknown is never pass; for objects that cannot be read, `--best-effort` goes on all the same.
 pub(crate) fn evaluate(

@@ -12,8 +12,9 @@
 
 mod begin;
 mod effect;
+mod ids;
 mod operator_gone;
 
-pub use begin::{CLUSTER_IDENTITY, OBJECTS_KNOWN, OPERATOR_GONE};
 pub(crate) use begin::{evaluate, unread};
 pub(crate) use effect::operator_stopped;
+pub use ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, OPERATOR_GONE};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::begin::{OPERATOR_GONE, missing};
+use super::ids::{OPERATOR_GONE, missing};
 use crate::evidence::Writes;
 use crate::managed::{Managed, managed};
 use crate::observation::{Controller, Object};

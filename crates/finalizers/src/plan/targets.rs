@@ -6,8 +6,8 @@ use super::planned::PlannedObject;
 use crate::profile::{Profile, ReleaseResources};
 use crate::settings::Settings;
 use crate::step::Step;
-use crate::steps::NOT_SERVED;
 use crate::target::Target;
+use crate::unreadable::NOT_SERVED;
 use crate::view::{OperatorView, known};
 use mooring_workflow::Reading;
 

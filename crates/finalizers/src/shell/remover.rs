@@ -7,11 +7,12 @@ use mooring_kube::{Client, Response};
 use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::command::{self, HeldJournal, Process};
 use mooring_workflow::journal::retained;
-use mooring_workflow::live::{self, Adapter, Clock};
+use mooring_workflow::live::{self, Adapter};
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::{random_id, this_process};
 use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, Store};
 use mooring_workflow::workflow::View as _;
+use mooring_workflow::world::Clock;
 use mooring_workflow::{EffectResult, Stop, StopKind};
 use tokio::sync::watch;
 

@@ -1,21 +1,44 @@
 //! The decision of the current step.
 
+use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::{Context as Cx, Workflow};
+
 use super::context::{Context, Halt, Unknown};
 use super::{installation, leftovers, objects, reads};
 use crate::step::Step;
-use crate::view::Query;
+use crate::terms::Terms;
+use crate::view::{Answer, OperatorView, Query};
 use crate::workflow::{Decision, FinalizerRemoval, Finish};
 
-type Cx<'a> = mooring_workflow::Context<'a, FinalizerRemoval>;
+impl Workflow for FinalizerRemoval {
+    type Terms = Terms;
+    type Answer = Answer;
+    type View = OperatorView;
 
-/// What the decision depends on.
-pub(crate) fn queries(cx: &Cx<'_>) -> Vec<Query> {
-    reads::of_step(&Context::new(cx))
-}
+    /// A round for each object that changed since it was listed.
+    const MAX_ROUNDS: usize = 100_000;
 
-/// The one thing to do now.
-pub(crate) fn decide(cx: &Cx<'_>) -> Result<Decision, Unknown> {
-    step(&Context::new(cx)).or_else(Halt::decision)
+    fn deadline(terms: &Terms, began: Timestamp) -> Timestamp {
+        began.checked_add(terms.settings.limits.overall).unwrap_or(Timestamp::MAX)
+    }
+
+    fn step_limit(_: &Terms, _: Option<Step>) -> Option<SignedDuration> {
+        None
+    }
+
+    fn poll(terms: &Terms) -> SignedDuration {
+        terms.settings.limits.poll
+    }
+
+    /// What the decision depends on.
+    fn queries(cx: &Cx<'_, Self>) -> Vec<Query> {
+        reads::of_step(&Context::new(cx))
+    }
+
+    /// The one thing to do now.
+    fn decide(cx: &Cx<'_, Self>) -> Result<Decision, Unknown> {
+        step(&Context::new(cx)).or_else(Halt::decision)
+    }
 }
 
 fn step(cx: &Context<'_>) -> Result<Decision, Halt> {

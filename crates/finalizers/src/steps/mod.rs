@@ -20,5 +20,4 @@ mod leftovers;
 mod objects;
 pub(crate) mod reads;
 
-pub(crate) use context::{Context, Halt, NOT_SERVED, stop, unreadable};
-pub(crate) use decide::{decide, queries};
+pub(crate) use context::{Context, Halt, stop};

@@ -3,11 +3,12 @@
 use crate::workflow::RemovalRun as _;
 use std::collections::BTreeSet;
 
-use super::context::{Context, Halt, Objects, Progress, Unknown, unreadable};
+use super::context::{Context, Halt, Objects, Progress, Unknown};
 use crate::backup::Backup;
 use crate::checks::operator_stopped;
 use crate::effect::Effect;
 use crate::observation::Object;
+use crate::unreadable::unreadable;
 use crate::view::Query;
 use crate::workflow::{Decision, Fact};
 use mooring_workflow::Reading;

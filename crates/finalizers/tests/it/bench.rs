@@ -288,7 +288,7 @@ impl Bench {
 
     pub(crate) fn remover_by(&self, client: Client, settings: Settings) -> Remover {
         let (_, stop) = watch::channel(false);
-        let clock: mooring_workflow::live::Clock = match self.model.clone() {
+        let clock: mooring_workflow::world::Clock = match self.model.clone() {
             Some(shell) => Rc::new(move || shell.now()),
             None => Rc::new(Timestamp::now),
         };

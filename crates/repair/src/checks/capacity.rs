@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 
-use super::permissions::Rights;
+use super::rights::Rights;
 use super::{BUDGETS, NAME, POOL_LIMIT, QUOTA, RECREATIONS, SIZE, SUBNET, TIME};
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, ClusterView, EvictionBlocker, Pool};

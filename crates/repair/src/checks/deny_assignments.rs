@@ -7,7 +7,8 @@ use mooring_workflow::{CheckResult, Step as _};
 use super::DENY_ASSIGNMENTS;
 use super::capacity::Planning;
 use super::needs::{Actor, Need, is_at_or_below, place};
-use super::permissions::{Findings, Rights, at, needs_of};
+use super::permissions::{Findings, at, needs_of};
+use super::rights::Rights;
 
 /// The principal of a deny assignment that is meant for everyone.
 pub(super) const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";

@@ -9,7 +9,8 @@ use mooring_workflow::{CheckResult, Step as _};
 use super::LOCKS;
 use super::capacity::Planning;
 use super::needs::{Need, is_at_or_below, places_of_locks};
-use super::permissions::{Findings, Rights, at, needs_of};
+use super::permissions::{Findings, at, needs_of};
+use super::rights::Rights;
 
 pub(super) fn locks(plan: &Planning<'_>) -> CheckResult {
     check_locks(&needs_of(plan), &plan.around.rights)

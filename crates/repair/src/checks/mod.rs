@@ -19,6 +19,7 @@ mod ids;
 mod locks;
 mod needs;
 mod permissions;
+mod rights;
 mod storm;
 mod table;
 mod text;
@@ -32,7 +33,7 @@ pub(crate) use effect::{
     LATE, enough_nodes, ensure_deleted_by_run, gone, recreated_externally, replacement, wanted,
 };
 pub use needs::{Actor, Need, needs, place, places_of_locks};
-pub use permissions::Rights;
+pub use rights::Rights;
 pub(crate) use storm::LOG_DELAY;
 pub(crate) use wedge::{keep, recovered};
 

@@ -3,28 +3,18 @@
 use mooring_workflow::Step as _;
 use std::collections::{BTreeMap, BTreeSet};
 
-use mooring_arm::calls::{DenyAssignment, Lock, Permission};
 use mooring_redact::printable;
 
 use super::PERMISSIONS;
 use super::capacity::Planning;
 use super::needs::{Actor, Need, needs, place};
+use super::rights::Rights;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome};
 
 /// The role for resources that a pool names.
 const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";
-/// What was read about rights, each by the scope at which it was read.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Rights {
-    /// The object id of the caller, if its token names it.
-    pub caller: Option<String>,
-    /// What the caller's roles give.
-    pub permissions: BTreeMap<String, Reading<Vec<Permission>>>,
-    pub locks: BTreeMap<String, Reading<Vec<Lock>>>,
-    pub deny_assignments: BTreeMap<String, Reading<Vec<DenyAssignment>>>,
-}
 
 pub(super) fn permissions(plan: &Planning<'_>) -> CheckResult {
     check_permissions(&needs_of(plan), &plan.around.rights)
@@ -109,6 +99,8 @@ fn check_permissions(needs: &[Need], rights: &Rights) -> CheckResult {
 #[cfg(test)]
 mod tests {
     use mooring_arm::calls::Principal;
+
+    use mooring_arm::calls::{DenyAssignment, Lock, Permission};
 
     use super::*;
     use crate::checks::deny_assignments::{EVERYONE, check_deny_assignments};

@@ -8,6 +8,7 @@ use mooring_workflow::workflow::View as _;
 
 use super::adapter;
 use super::capacity;
+use super::grace::Grace;
 use super::operator::Operator;
 use super::rights::rights;
 use crate::checks::{self, Capacity};
@@ -23,12 +24,6 @@ use crate::workflow::{RepairRun as _, Run};
 /// Between two looks at what may not be read yet.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(60);
-
-/// How long a right is waited for, and who is told.
-pub(super) struct Grace {
-    most: SignedDuration,
-    say: Box<dyn FnMut(&str)>,
-}
 
 /// What was found before anything is changed.
 pub struct Examined {

@@ -16,6 +16,7 @@ mod azure;
 mod capacity;
 mod cluster;
 mod examine;
+mod grace;
 mod operator;
 mod rights;
 mod ways_in;

@@ -1,38 +1,66 @@
 //! The decision of the current step, and the preconditions of its effect.
 
-use mooring_workflow::Phase;
+use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::{Context as Cx, Phase, Workflow};
 
 use super::context::{Context, Halt, Unknown};
 use super::{clear_operation, drain, pools, reads, rollback, verify};
 use crate::checks;
-use crate::observation::Query;
+use crate::observation::{Answer, ClusterView, Query};
 use crate::plan::Step;
+use crate::settings::Settings;
 use crate::workflow::{Decision, Finish, PoolRepair, RepairRun as _};
 
-type Cx<'a> = mooring_workflow::Context<'a, PoolRepair>;
+impl Workflow for PoolRepair {
+    type Terms = Settings;
+    type Answer = Answer;
+    type View = ClusterView;
 
-/// What the decision depends on: what the step reads, then what the preconditions of its effect read.
-pub(crate) fn queries(cx: &Cx<'_>) -> Vec<Query> {
-    let context = Context::new(cx);
-    let mut queries = reads::of_step(&context);
-    if context.has_all(&queries)
-        && let Ok(Decision::Apply(effect)) = next(&context)
-    {
-        queries.extend(checks::reads(&context, &effect));
+    const MAX_ROUNDS: usize = 4;
+
+    fn deadline(settings: &Settings, began: Timestamp) -> Timestamp {
+        began.checked_add(settings.limits.overall).unwrap_or(Timestamp::MAX)
     }
-    queries
-}
 
-/// The one thing to do now.
-pub(crate) fn decide(cx: &Cx<'_>) -> Result<Decision, Unknown> {
-    let context = Context::new(cx);
-    let decision = next(&context)?;
-    match &decision {
-        Decision::Apply(effect) => match checks::ensure(&context, effect) {
-            Ok(()) => Ok(decision),
-            Err(halt) => halt.decision(),
-        },
-        _ => Ok(decision),
+    fn step_limit(settings: &Settings, step: Option<Step>) -> Option<SignedDuration> {
+        let limits = &settings.limits;
+        Some(match step {
+            Some(Step::Settle | Step::Recheck | Step::VerifyCure | Step::TouchCluster) => {
+                limits.settle
+            }
+            Some(Step::DrainPool | Step::DrainTemporary) => limits.drain,
+            Some(Step::ProvePlacement) => limits.placement,
+            _ => limits.pool,
+        })
+    }
+
+    fn poll(settings: &Settings) -> SignedDuration {
+        settings.limits.poll
+    }
+
+    /// What the decision depends on: what the step reads, then what the preconditions of its effect read.
+    fn queries(cx: &Cx<'_, Self>) -> Vec<Query> {
+        let context = Context::new(cx);
+        let mut queries = reads::of_step(&context);
+        if context.has_all(&queries)
+            && let Ok(Decision::Apply(effect)) = next(&context)
+        {
+            queries.extend(checks::reads(&context, &effect));
+        }
+        queries
+    }
+
+    /// The one thing to do now.
+    fn decide(cx: &Cx<'_, Self>) -> Result<Decision, Unknown> {
+        let context = Context::new(cx);
+        let decision = next(&context)?;
+        match &decision {
+            Decision::Apply(effect) => match checks::ensure(&context, effect) {
+                Ok(()) => Ok(decision),
+                Err(halt) => halt.decision(),
+            },
+            _ => Ok(decision),
+        }
     }
 }
 

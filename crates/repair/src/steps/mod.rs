@@ -22,4 +22,3 @@ mod rollback;
 mod verify;
 
 pub(crate) use context::{Context, Halt, Unknown, resumable};
-pub(crate) use decide::{decide, queries};

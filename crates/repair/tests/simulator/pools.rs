@@ -187,7 +187,7 @@ async fn automatic_refuses_a_journal_in_kube_system_and_the_refusal_is_explained
     ));
     let owner = Owner { host: "h".into(), pid: 1, holder: "h".into() };
     let shell = bench.shell.clone();
-    let clock: mooring_workflow::live::Clock = Rc::new(move || shell.now());
+    let clock: mooring_workflow::world::Clock = Rc::new(move || shell.now());
     let (_stop, mut stop) = tokio::sync::watch::channel(false);
     for (namespace, refused) in [("kube-system", true), (NAMESPACE, false)] {
         let mut store = store(api.clone(), namespace, "system");

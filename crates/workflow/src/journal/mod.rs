@@ -9,9 +9,9 @@ mod retention;
 mod run;
 
 pub use chain::{JournalError, Tail, decode, encode, follow, verify};
-pub use record::{Content, Entry, Record, Session};
+pub use record::{Content, Entry, Record};
 pub use retention::retained;
-pub use run::{Attempt, Phase, Run};
+pub use run::{Attempt, Phase, Replay, Run};
 
 #[cfg(test)]
 pub(crate) mod tests {

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::approval::Approval;
+use crate::document::Document;
 use crate::effect::EffectResult;
-use crate::workflow::{Document, Workflow};
+use crate::types::Types;
 
 /// What the records of one kind of journal hold.
 pub trait Content: Document {
@@ -13,7 +13,7 @@ pub trait Content: Document {
     const SCHEMA: &'static str;
 }
 
-impl<W: Workflow> Content for Entry<W> {
+impl<W: Types> Content for Entry<W> {
     const SCHEMA: &'static str = W::SCHEMA;
 }
 
@@ -35,22 +35,10 @@ pub struct Record<E> {
     pub hash: String,
 }
 
-/// What a process starts with that begins, continues or rolls back a run.
-///
-/// It is written by that process and read back by it alone: to the next one it is evidence, and what that one may do
-/// is decided again.
-pub trait Session: Document {
-    /// On what authority the process acts.
-    fn approval(&self) -> &Approval;
-
-    /// Returns true if steps that are done under `earlier` stay done.
-    fn continues(&self, earlier: &Self) -> bool;
-}
-
 /// The content of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case", bound = "")]
-pub enum Entry<W: Workflow> {
+pub enum Entry<W: Types> {
     RunStarted(Box<W::Session>),
     /// A process continues it.
     Resumed(Box<W::Session>),

@@ -1,11 +1,11 @@
 //! Which records a journal keeps.
 
 use super::record::{Entry, Record};
-use crate::workflow::Workflow;
+use crate::types::Types;
 
 /// Returns how many of the last records a journal keeps when a new run begins: those of the last `runs` runs, and of every
 /// run from the first one on that `is_needed`.
-pub fn retained<W: Workflow>(
+pub fn retained<W: Types>(
     records: &[Record<Entry<W>>],
     runs: usize,
     is_needed: impl Fn(&str) -> bool,

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::chain::{JournalError, verify};
-use super::record::{Entry, Record, Session as _};
+use super::record::{Entry, Record};
 use crate::effect::{Effect as _, EffectResult};
-use crate::workflow::{Reason as _, Step as _, Workflow};
+use crate::session::Session as _;
+use crate::types::{Reason as _, Step as _, Types};
 
 /// The direction of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,7 @@ impl<E> Attempt<E> {
 
 /// A run as its records describe it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run<W: Workflow> {
+pub struct Run<W: Types> {
     pub id: String,
     /// What the last process started with.
     pub session: W::Session,
@@ -68,7 +69,16 @@ pub struct Run<W: Workflow> {
     open: Option<String>,
 }
 
-impl<W: Workflow> Run<W> {
+/// How a workflow takes records in.
+pub trait Replay: Types {
+    /// Returns the facts of a run that begins with this session.
+    fn facts(session: &Self::Session) -> Self::Facts;
+
+    /// Takes the workflow's own part of a record in; `run` already has the common part.
+    fn fold(run: &mut Run<Self>, entry: &Entry<Self>, at: Timestamp);
+}
+
+impl<W: Replay> Run<W> {
     /// Returns the last run of a journal; none if there is none.
     pub fn replay(records: &[Record<Entry<W>>]) -> Result<Option<Self>, JournalError> {
         verify(records)?;

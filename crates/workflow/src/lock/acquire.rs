@@ -7,9 +7,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{Attempt, JournalLock, Lock, Owner, TIMES};
+use crate::error::{PAUSES, StoreError};
 use crate::journal::{Content, Record};
-use crate::live::Clock;
-use crate::store::{PAUSES, Store, StoreError};
+use crate::store::Store;
+use crate::world::Clock;
 
 /// Between two attempts while another process holds the lock.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);

@@ -12,7 +12,8 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 
 use super::{Attempt, Lock, Owner};
-use crate::store::{NEVER_A_LINK, OWNER_ONLY, StoreError};
+use crate::error::StoreError;
+use crate::store::disk::{NEVER_A_LINK, OWNER_ONLY};
 
 pub struct FileLock {
     journal: PathBuf,

@@ -8,8 +8,8 @@ use mooring_kube::{Client, Clock, Gate, Holder, Lease, RequestError, Times, read
 use tokio::time::Instant;
 
 use super::{Attempt, Lock, Owner};
-use crate::live;
-use crate::store::{StoreError, explain};
+use crate::error::{StoreError, explain};
+use crate::world;
 
 /// The next holder may begin 30 s after a renewal. The holder begins no effect later than 20 s after it, which leaves the
 /// rest for a request that is in progress.
@@ -35,7 +35,7 @@ impl LeaseLock {
         namespace: &str,
         name: &str,
         owner: &Owner,
-        clock: &live::Clock,
+        clock: &world::Clock,
     ) -> Self {
         let clock = steady(clock());
         let gate = Arc::new(Gate::new(Arc::clone(&clock)));

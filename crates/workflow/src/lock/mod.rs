@@ -14,7 +14,7 @@ pub(crate) use file::{FileLock, file_holder};
 pub use lease::TIMES;
 pub(crate) use lease::{LeaseLock, TERM, lease_holder};
 
-use crate::store::StoreError;
+use crate::error::StoreError;
 
 /// A process on a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

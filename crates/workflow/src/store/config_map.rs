@@ -13,7 +13,7 @@ use mooring_kube::{Client, Lost, RequestError, Response};
 use serde_json::{Value, json};
 
 use super::segments::{SEGMENT_BYTES, Segment, join};
-use super::{PAUSES, StoreError, explain};
+use crate::error::{PAUSES, StoreError, explain};
 use crate::journal::{Content, Record, encode};
 
 /// What the head says, beside its version.

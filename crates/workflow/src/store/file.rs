@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::StoreError;
 use super::disk::{FileError, FileJournal, RealDisk};
+use crate::error::StoreError;
 use crate::journal::{Content, Record};
 
 pub struct FileStore<E> {
