@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 pub enum Escape {
     /// Those that JSON requires.
     Minimal,
-    /// `<`, `>`, `&`, U+2028 and U+2029 too, as Go's `encoding/json` does.
+    /// Also `<`, `>`, `&`, U+2028 and U+2029, as in Go's `encoding/json`.
     Html,
-    /// As `Html`, and U+FFFD too: Go writes a byte that is not text as `\ufffd`, and a text with such
+    /// As `Html`, and U+FFFD: Go writes a byte that is not text as `\ufffd`, and a text with such
     /// bytes reaches this writer with U+FFFD in their place.
     HtmlReplaced,
-    /// U+2028, U+2029 and U+FFFD too, and fewer short escapes, as Go's `log/slog` does.
+    /// Also U+2028, U+2029 and U+FFFD, with fewer short escapes, as in Go's `log/slog`.
     Log,
 }
 

@@ -1,7 +1,6 @@
 //! Texts that are likely secrets by their form alone.
 
-/// Returns true if a text contains a JWT, a bootstrap token (`abcdef.0123456789abcdef`) or a long run of base64 or
-/// hexadecimal digits.
+/// Returns true for a text with a JWT, a bootstrap token (`abcdef.0123456789abcdef`) or many base64 or hex digits.
 pub fn looks_secret(text: &str) -> bool {
     let runs = |fits: fn(u8) -> bool| text.as_bytes().split(move |b| !fits(*b));
     let jwt = runs(|b| b.is_ascii_alphanumeric() || b"._-=".contains(&b)).any(|run| {

@@ -31,8 +31,7 @@ pub fn markdown_code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// Returns true for a name that means nothing to a shell and is not taken for an option: letters, digits, `.`, `_`,
-/// `-`, `/`, `:`.
+/// Returns true for a name without special characters of a shell that is not parsed as an option.
 pub fn is_plain_word(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':');
     !text.is_empty() && !text.starts_with('-') && text.chars().all(plain)

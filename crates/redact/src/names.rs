@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "json")]
-    fn members_of_documents_have_names_of_their_own() {
+    fn document_members_have_separate_names() {
         for name in ["adminPassword", "kubeConfig", "custom-Headers", "dsn", "api.key"] {
             assert!(is_secret_member(name), "{name}");
         }

@@ -18,12 +18,11 @@ pub const MASK: &str = "[secret]";
 pub struct Secret(String);
 
 impl Secret {
-    /// The text itself. Never pass it to a log, an error, an event or a command line.
+    /// Returns the text. Never pass it to a log, an error, an event or a command line.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Returns true if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -46,17 +45,16 @@ impl fmt::Debug for Secret {
 pub struct ProxyUrl(String);
 
 impl ProxyUrl {
-    /// The whole address, user information included.
+    /// Returns the address including its user information.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Returns true if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The secret part, if there is one.
+    /// Returns the user information.
     ///
     /// A password may hold an unescaped `/` or `@`, so everything from the scheme to the *last*
     /// `@` counts: hiding too much is harmless, hiding too little is not.
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_alone_is_a_secret_too() {
+    fn password_alone_is_also_a_secret() {
         let url = ProxyUrl::from("https://user:pa:ss@proxy");
         assert_eq!(url.expose_secrets().collect::<Vec<_>>(), ["user:pa:ss", "pa:ss"]);
         assert_eq!(

@@ -12,7 +12,7 @@ fn redacted(secret: &str, text: &str) -> String {
 }
 
 #[test]
-fn every_form_of_a_secret_is_masked() {
+fn all_forms_of_a_secret_are_masked() {
     // With a blank, both quotes, backslash, slash, dollar, HTML, line end, control, beyond ASCII.
     let secret = "p w\"'\\/$<&>\n\u{1}é";
     let forms = [
@@ -39,7 +39,7 @@ fn every_form_of_a_secret_is_masked() {
 }
 
 #[test]
-fn a_token_is_masked_wherever_scripts_print_it() {
+fn tokens_are_masked_in_script_output() {
     let token = "abcdef.0123456789abcdef";
     for (text, expected) in [
         ("+ TLS_BOOTSTRAP_TOKEN=abcdef.0123456789abcdef", "+ TLS_BOOTSTRAP_TOKEN=[secret]"),
@@ -131,7 +131,7 @@ fn most_of_a_secret_that_was_cut_off_is_masked() {
 }
 
 #[test]
-fn a_password_that_is_part_of_the_mask_is_masked_by_another() {
+fn password_within_the_mask_uses_another_mask() {
     assert_eq!(redacted("secret", "the [secret] is secret"), "the [***] is ***");
     assert_eq!(redacted("Secret", "the Secret"), "the [secret]");
 }
@@ -157,7 +157,7 @@ proptest! {
 
     /// At each end one character may remain that also encodes bits of its neighbor.
     #[test]
-    fn base64_around_a_secret_shows_nothing_but_the_neighbours(
+    fn base64_around_a_secret_shows_only_neighbors(
         before in "[a-z]{0,7}",
         secret in "[A-Z0-9~?>]{5,90}",
         after in "[a-z]{0,7}",

@@ -64,14 +64,14 @@ fn masked(line: &str, secrets: &[Range<usize>], focus: usize) -> (String, usize)
 fn found(line: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     labeled::find(line, &mut found);
-    for (at, word) in words(line, char::is_whitespace) {
+    for (at, word) in split_words(line, char::is_whitespace) {
         urls::find(word, at, &mut found);
     }
     let known = merged(found.clone());
-    for (at, word) in words(line, |c| c.is_whitespace() || matches!(c, '"' | '\'' | ',')) {
+    for (at, word) in split_words(line, |c| c.is_whitespace() || matches!(c, '"' | '\'' | ',')) {
         // The parts of an address are names, however long they are together.
         let parts: fn(char) -> bool = if word.contains("://") { |c| c == '/' } else { |_| false };
-        for (inside, part) in words(word, parts) {
+        for (inside, part) in split_words(word, parts) {
             let part = at + inside..at + inside + part.len();
             let left = remainder_of(part, &known);
             found.extend(left.into_iter().filter(|left| looks_secret(&line[left.clone()])));
@@ -94,7 +94,7 @@ fn remainder_of(part: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>
 }
 
 /// Splits into words with their offsets.
-fn words(line: &str, parts: fn(char) -> bool) -> impl Iterator<Item = (usize, &str)> {
+fn split_words(line: &str, parts: fn(char) -> bool) -> impl Iterator<Item = (usize, &str)> {
     let begin = line.as_ptr() as usize;
     line.split(parts).map(move |word| (word.as_ptr() as usize - begin, word))
 }

@@ -2,11 +2,11 @@
 
 use super::*;
 
-/// Nothing about it looks like a secret.
+/// Not recognizable as a secret without a label.
 const V: &str = "hunter-two";
 
 #[test]
-fn secrets_are_masked_and_all_else_stays() {
+fn secrets_are_masked_and_other_text_is_kept() {
     for (line, shown) in [
         ("token abcdef.0123456789abcdef used", "token [secret] used"),
         ("Authorization: Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "Authorization: Bearer [secret]"),
@@ -32,7 +32,7 @@ fn secrets_are_masked_and_all_else_stays() {
 }
 
 #[test]
-fn a_secret_is_masked_in_every_form_that_announces_it() {
+fn labeled_secrets_are_masked_in_all_forms() {
     for (line, shown) in [
         (r#"{"x":1,"client_secret":"V"}"#, r#"{"x":1,"client_secret":"[secret]"}"#),
         (r#"{\"client_secret\":\"V\",\"x\":1}"#, r#"{\"client_secret\":\"[secret]\",\"x\":1}"#),
@@ -84,7 +84,7 @@ fn a_secret_is_masked_in_every_form_that_announces_it() {
 }
 
 #[test]
-fn lines_that_hold_no_secret_stay_byte_for_byte() {
+fn lines_without_secrets_are_unchanged() {
     for line in [
         "+ curl https://mcr.microsoft.com/v2/",
         "oras: command not found",
@@ -133,7 +133,7 @@ fn lines_that_hold_no_secret_stay_byte_for_byte() {
 }
 
 #[test]
-fn what_was_found_is_found_again_behind_a_mask() {
+fn masked_secrets_are_found_again() {
     let line = "TOKEN=abcdef oras: command not found";
     let (shown, focus) = mask_line_around(line, line.find("oras").unwrap());
     assert_eq!(&shown[focus..], "oras: command not found");
@@ -143,7 +143,7 @@ fn what_was_found_is_found_again_behind_a_mask() {
 }
 
 #[test]
-fn a_hostile_line_takes_no_longer_than_its_length() {
+fn hostile_lines_take_linear_time() {
     for part in [
         "token=/etc/",
         "token:\"",

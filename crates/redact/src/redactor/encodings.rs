@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-use super::pieces::Pieces;
+use super::matcher::Matcher;
 use crate::escape::{Escape, escape_into};
 
 /// Shorter base64 is found in too many words; the five characters of a four-byte secret are.
@@ -17,11 +17,11 @@ const WRAPPED_AT: [usize; 2] = [64, 76];
 /// Collects the forms of all values.
 #[derive(Default)]
 pub(super) struct Patterns {
-    pieces: Pieces,
+    pieces: Matcher,
 }
 
 impl Patterns {
-    /// Adds every form of a value. Most values look the same in most of them, and count once.
+    /// Adds every form of a value; equal forms count once.
     pub(super) fn add(&mut self, value: &[u8]) {
         let mut forms: Vec<Vec<u8>> = vec![value.to_vec()];
         let mut add = |form: Vec<u8>| {
@@ -57,8 +57,8 @@ impl Patterns {
         }
     }
 
-    /// The forms of all values, ready to be found.
-    pub(super) fn into_pieces(mut self) -> Pieces {
+    /// Returns a matcher of the forms of all values.
+    pub(super) fn into_matcher(mut self) -> Matcher {
         self.pieces.finish();
         self.pieces
     }
@@ -114,7 +114,7 @@ fn percent_encoded(value: &[u8], digits: &[u8; 16], blank: &[u8]) -> Vec<u8> {
     encoded
 }
 
-/// The ways to quote a text: JSON, Go, shells, and our own `identifier`.
+/// Returns the quoted forms of a text: JSON, Go, shells and `identifier`.
 fn text_forms(value: &str) -> Vec<String> {
     let slashes_escaped = |text: &str| text.replace('/', "\\/");
     if value.bytes().all(|byte| byte == b'/' || is_never_escaped(byte)) {
@@ -139,7 +139,7 @@ fn text_forms(value: &str) -> Vec<String> {
     ]
 }
 
-/// True for characters that no way of quoting changes: those of tokens, base64 and most keys.
+/// Returns true for characters that are never quoted: those of tokens, base64 and most keys.
 fn is_never_escaped(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b" -._~+=:@,;%".contains(&byte)
 }
@@ -188,7 +188,7 @@ fn shell_double_quoted(value: &str) -> String {
     quoted
 }
 
-/// The control characters that Go and bash abbreviate alike.
+/// Returns the short escape of control characters for which Go and bash agree.
 fn short_escape(character: char) -> Option<char> {
     Some(match character {
         '\u{7}' => 'a',

@@ -1,8 +1,8 @@
 //! Secrets that the caller does not know, in text of other systems.
 //!
 //! A script under `set -x` prints tokens and passwords that are in no config. They are found by heuristics
-//! ([`secret_ranges`]), which need whole lines: what announces a secret precedes it. So a line is held
-//! back until it ends; of a line without an end, all but its last part.
+//! ([`secret_ranges`]), which need whole lines, because the label of a secret precedes it. A line is held
+//! back until it ends; of a line without an end, only its last part.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::{MASK, secret_ranges};
 
 /// A longer line is written in parts.
 const MAX_LINE: usize = 64 * 1024;
-/// The length of a part that is kept to recognize what precedes and follows its end.
+/// Length of the context that is kept around the end of a part.
 const CONTEXT: usize = 4 * 1024;
 /// A value in quotes, or a private key, may continue on this many lines. A quote that is never closed ends here.
 const MAX_CONTINUATION: u32 = 64;
@@ -29,14 +29,14 @@ impl<'r> ForeignStream<'r> {
         Self { known: redactor.stream(), lines: Lines::new(redactor.mask) }
     }
 
-    /// Takes the next chunk and appends to `out` what is safe to show.
+    /// Appends to `out` the text that is safe to print.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         let mut known = Vec::with_capacity(chunk.len());
         self.known.push(chunk, &mut known);
         self.lines.push(&known, out);
     }
 
-    /// Appends to `out` what was held back: no more text will come.
+    /// Appends to `out` the rest of the text.
     pub fn finish(mut self, out: &mut Vec<u8>) {
         let mut known = Vec::new();
         self.known.finish(&mut known);
@@ -52,7 +52,6 @@ impl fmt::Debug for ForeignStream<'_> {
 }
 
 impl Redactor {
-    /// Redacts foreign text that arrives in chunks.
     pub fn foreign_stream(&self) -> ForeignStream<'_> {
         ForeignStream::new(self)
     }
@@ -162,7 +161,7 @@ impl Lines {
         out.extend_from_slice(&self.line[at..until]);
     }
 
-    /// The likely secrets in the line, in order.
+    /// Returns the likely secrets in the line, sorted.
     fn secrets(&self) -> Vec<Range<usize>> {
         let mut secrets = secret_ranges(&same_length_text(&self.line));
         if let Some(Continuation { end, .. }) = self.continuation {
@@ -217,7 +216,7 @@ fn private_key(text: &[u8]) -> Option<usize> {
     Some(begin + find(&text[begin..], HEAD)? + HEAD.len())
 }
 
-/// Adds a range to others that are in order and apart.
+/// Adds a range to sorted, disjoint ranges.
 fn add(ranges: &mut Vec<Range<usize>>, mut added: Range<usize>) {
     if added.is_empty() {
         return;
@@ -233,7 +232,7 @@ fn add(ranges: &mut Vec<Range<usize>>, mut added: Range<usize>) {
     ranges.splice(first..first + count, [added]);
 }
 
-/// The line as text in which every byte has the place that it has in the line.
+/// Returns the line as text with unchanged byte offsets.
 fn same_length_text(line: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(line) {
         return Cow::Borrowed(text);
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_secret_is_masked_wherever_chunks_are_cut() {
+    fn unknown_secret_is_masked_across_chunks() {
         let text = "+ az login -p hunter-two\r\n+ TOKEN=known-secret-value curl\nAuthorization: Bearer hunter-three\nplain é\n+ PASSWORD='two words";
         let expected = "+ az login -p [secret]\r\n+ TOKEN=[secret] curl\nAuthorization: Bearer [secret]\nplain é\n+ PASSWORD='[secret]";
         for length in 1..=text.len() {
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn value_and_private_key_of_several_lines_are_masked_to_their_end() {
+    fn multiline_values_and_private_keys_are_masked_to_their_end() {
         let text = "+ DB_PASSWORD='one\ntwo\nthree' next\nplain\n";
         assert_eq!(
             in_chunks(text.as_bytes(), 5),
@@ -312,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_pass_unchanged() {
+    fn bytes_that_are_not_text_are_unchanged() {
         let redactor = redactor();
         let mut stream = redactor.foreign_stream();
         let mut out = Vec::new();

@@ -4,14 +4,14 @@
 //! any text: as they are, line by line, decoded, and in each of the encodings that the
 //! scripts, their tools and our own logs use (`encodings`).
 //!
-//! **What is masked.** Every byte that belongs to any match, so that overlapping secrets leave no
+//! **Redacted:** every byte that belongs to any match, so that overlapping secrets leave no
 //! remainder; each unbroken run of such bytes becomes one mask. A pattern longer than 61 bytes is
-//! cut into pieces of 28 to 64 bytes which are looked for one by one: a whole occurrence is still
-//! masked as one run, and of an occurrence that was cut off, which is what the tail of a log
-//! holds, all whole pieces are masked too.
+//! cut into pieces of 28 to 64 bytes which are searched for one by one: a whole occurrence is still
+//! masked as one run, and of an occurrence that was cut off, as in the tail of a log, all whole
+//! pieces are masked.
 //!
-//! **What is not.** White space around a value. Values of less than four bytes ([`MIN_VALUE`]):
-//! masking them would destroy the text around them and prove to a reader what they are. For the
+//! **Not redacted:** white space around a value. Values of less than four bytes ([`MIN_VALUE`]):
+//! masking them would destroy the text around them and reveal them to a reader. For the
 //! same reason a base64 form counts from six characters on. Secrets encoded twice are found only
 //! if a known value is one of the two layers, as with base64 of the base64 in a node config.
 //!
@@ -22,7 +22,7 @@
 
 mod encodings;
 mod foreign;
-mod pieces;
+mod matcher;
 mod placeholder;
 mod stream;
 mod values;
@@ -36,39 +36,38 @@ use std::fmt;
 use crate::MASK;
 
 pub use foreign::ForeignStream;
-use pieces::Pieces;
+use matcher::Matcher;
 pub use stream::Stream;
 pub use values::MIN_VALUE;
 
 /// Finds known secrets in text and masks them.
 pub struct Redactor {
-    pieces: Pieces,
+    pieces: Matcher,
     mask: &'static str,
 }
 
 impl Redactor {
-    /// A redactor that knows no secret.
+    /// Returns a redactor without secrets.
     #[must_use]
     pub fn none() -> Self {
-        Self { pieces: Pieces::default(), mask: MASK }
+        Self { pieces: Matcher::default(), mask: MASK }
     }
 
-    /// A redactor for these secret values, which may be given more than once.
+    /// Returns a redactor for these secret values; duplicates are allowed.
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
         let mut patterns = encodings::Patterns::default();
         for value in values::all(secrets) {
             patterns.add(&value);
         }
-        let pieces = patterns.into_pieces();
-        let mask = placeholder::for_pieces(&pieces);
+        let pieces = patterns.into_matcher();
+        let mask = placeholder::choose_mask(&pieces);
         Self { pieces, mask }
     }
 
-    /// `text` with a mask in place of every secret.
+    /// Returns `text` with a mask in place of every secret.
     ///
-    /// If a binary secret's end falls inside a character, the rest of that character becomes
-    /// U+FFFD.
+    /// If a binary secret ends inside a character, the rest of that character becomes U+FFFD.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.redact_bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),

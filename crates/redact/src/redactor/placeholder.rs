@@ -3,24 +3,24 @@
 //! With the password `secret`, or with `]abc` and `abc` after another secret, a text masked with
 //! `[secret]` would hold a secret again. Such a redactor uses another mask.
 
-use super::pieces::Pieces;
+use super::matcher::Matcher;
 use crate::MASK;
 
-/// In order of preference.
+/// Sorted by preference.
 const MASKS: [&str; 6] = [MASK, "***", "(hidden)", "<hidden>", "~~~", "^^^"];
 
-/// The first mask that no piece can share a byte with.
+/// Returns the first mask that no piece can share a byte with.
 ///
-/// If secrets rule out all of them, [`MASK`] it is: every byte of every match is still gone, only
-/// the text around a mask may then look like a secret.
-pub(super) fn for_pieces(pieces: &Pieces) -> &'static str {
+/// If secrets rule out all of them, it returns [`MASK`]: every byte of every match is still removed, but
+/// the text around a mask may then resemble a secret.
+pub(super) fn choose_mask(pieces: &Matcher) -> &'static str {
     MASKS
         .into_iter()
         .find(|mask| !pieces.iter().any(|piece| can_share(piece, mask.as_bytes())))
         .unwrap_or(MASK)
 }
 
-/// True if some text holds both so that they have a byte in common.
+/// Returns true if the two can overlap in a text.
 fn can_share(piece: &[u8], mask: &[u8]) -> bool {
     let may_overlap =
         [piece.first(), piece.last()].into_iter().flatten().any(|byte| mask.contains(byte));
@@ -51,14 +51,14 @@ mod tests {
     }
 
     #[test]
-    fn another_mask_stands_in_only_where_it_must() {
+    fn another_mask_is_used_only_when_required() {
         let mask = |secrets: &[&str]| {
-            let mut pieces = Pieces::default();
+            let mut pieces = Matcher::default();
             for secret in secrets {
                 pieces.add(secret.as_bytes());
             }
             pieces.finish();
-            for_pieces(&pieces)
+            choose_mask(&pieces)
         };
         assert_eq!(mask(&["hunter2"]), MASK);
         assert_eq!(mask(&["secret"]), "***");

@@ -7,9 +7,8 @@ use crate::MASK;
 
 /// Redacts a text that arrives in chunks, cut anywhere.
 ///
-/// The bytes written are those that [`Redactor::redact_bytes`] gives for the whole text. Held back
-/// is only the longest end of the text that may be the beginning of a secret, at most 63 bytes;
-/// everything else is written at once, because the output may be watched.
+/// The bytes written equal those of [`Redactor::redact_bytes`] for the whole text. Only the longest suffix that
+/// may be the beginning of a secret is held back, at most 63 bytes, because the output may be watched.
 pub struct Stream<'r> {
     redactor: &'r Redactor,
     pub(super) held: Vec<u8>,
@@ -21,14 +20,14 @@ impl<'r> Stream<'r> {
         Self { redactor, held: Vec::new(), run: Run::default() }
     }
 
-    /// Takes the next chunk and appends to `out` what is safe to show.
+    /// Appends to `out` the text that is safe to print.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         self.held.extend_from_slice(chunk);
         let decided = self.redactor.write(&self.held, Input::Partial, &mut self.run, out);
         self.held.drain(..decided);
     }
 
-    /// Appends to `out` what was held back: no more text will come.
+    /// Appends to `out` the rest of the text.
     pub fn finish(mut self, out: &mut Vec<u8>) {
         self.redactor.write(&self.held, Input::Complete, &mut self.run, out);
     }

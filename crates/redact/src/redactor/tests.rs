@@ -1,4 +1,4 @@
-//! The redactor against a naive one that looks for every piece at every position.
+//! Compares the redactor with a naive one that searches for each piece at each position.
 
 use std::borrow::Cow;
 
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_redacted_holds_no_secret_and_stays_as_it_is((secrets, text) in case()) {
+    fn redacted_text_has_no_secret_and_is_stable((secrets, text) in case()) {
         let redactor = Redactor::new(&secrets);
         let redacted = redactor.redact_bytes(&text);
         prop_assert!(!holds_a_piece(&redactor, &redacted));
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_writes_the_same_for_every_chunking_and_holds_back_only_what_it_must(
+    fn stream_output_is_independent_of_chunks(
         (secrets, text) in case(),
         sizes in vec(0_usize..90, 1..40),
     ) {
@@ -143,7 +143,7 @@ fn pushed(stream: &mut Stream<'_>, chunk: &str) -> String {
 }
 
 #[test]
-fn a_person_watching_sees_everything_at_once_but_the_beginning_of_a_secret() {
+fn stream_holds_back_only_a_possible_secret() {
     let redactor = Redactor::new(["hunter2"]);
     let mut stream = redactor.stream();
     assert_eq!(pushed(&mut stream, "step 1 of h"), "step 1 of ");
@@ -176,7 +176,7 @@ fn patterns_cost_little_more_memory_than_their_bytes() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         char::from(b'!' + state.to_be_bytes()[0] % 90)
     };
-    let mut pieces = super::Pieces::default();
+    let mut pieces = super::Matcher::default();
     for _ in 0..100 {
         pieces.add((0..4096).map(|_| noise()).collect::<String>().as_bytes());
     }
@@ -185,7 +185,7 @@ fn patterns_cost_little_more_memory_than_their_bytes() {
 }
 
 #[test]
-fn hostile_text_is_redacted_in_a_blink() {
+fn hostile_text_is_redacted_quickly() {
     let redactor = Redactor::new(["a".repeat(4095) + "b", "ab".repeat(2000)]);
     let text = "a".repeat(1 << 20);
     assert_eq!(redactor.redact(&text), "[secret]");

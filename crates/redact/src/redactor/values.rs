@@ -16,7 +16,7 @@ const MIN_LINE: usize = 16;
 /// Anything that decodes to less is taken for text which happens to be valid base64.
 const MIN_DECODED: usize = 8;
 
-/// As forgiving as the tools that a script may use.
+/// As lenient as the tools that a script may use.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -24,7 +24,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// The secrets and everything derived from them, each once.
+/// Returns the secrets and the values derived from them, without duplicates.
 pub(super) fn all(secrets: impl IntoIterator<Item: AsRef<[u8]>>) -> BTreeSet<Vec<u8>> {
     let mut values = BTreeSet::new();
     for secret in secrets {
@@ -82,7 +82,7 @@ fn percent_decoded(value: &[u8]) -> Option<Vec<u8>> {
     (decoded.len() < value.len()).then_some(decoded)
 }
 
-/// Decodes a leading `%41`; returns the byte and what follows.
+/// Decodes a leading `%41`; returns the byte and the rest.
 fn escaped_byte(text: &[u8]) -> Option<(u8, &[u8])> {
     let (&[percent, high, low], behind) = text.split_first_chunk()?;
     let byte = hex_digit(high)? << 4 | hex_digit(low)?;
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_in_any_alphabet_with_or_without_padding_counts_decoded() {
+    fn base64_of_any_alphabet_and_padding_is_decoded() {
         for encoded in ["fn5+fj8/Pz8xMjM0NQ==", "fn5-fj8_Pz8xMjM0NQ", "fn5+fj8/\nPz8xMjM0NQ==\n"] {
             assert!(values(encoded).contains(&"~~~~????12345".to_owned()), "{encoded}");
         }

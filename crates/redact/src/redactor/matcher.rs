@@ -18,9 +18,9 @@ const HEAD: usize = 4;
 /// hit; 32 KiB stay in the processor's nearest cache.
 const BITMAP_BITS: u32 = 18;
 
-/// Strings of bytes that are looked for.
+/// Byte strings to search for.
 #[derive(Default)]
-pub(super) struct Pieces {
+pub(super) struct Matcher {
     bytes: Vec<u8>,
     /// Sorted by their bytes, without duplicates, once finished.
     sorted: Vec<Piece>,
@@ -36,9 +36,8 @@ struct Piece {
     shorter: Option<usize>,
 }
 
-impl Pieces {
-    /// Adds a pattern; one of less than [`HEAD`] bytes is left out. Call [`Self::finish`] after
-    /// the last.
+impl Matcher {
+    /// Adds a pattern of at least [`HEAD`] bytes; shorter ones are ignored. Call [`Self::finish`] at the end.
     pub(super) fn add(&mut self, pattern: &[u8]) {
         if pattern.len() < HEAD {
             return;
@@ -54,10 +53,10 @@ impl Pieces {
         }
     }
 
-    /// Makes the pieces ready to be found.
+    /// Sorts and indexes the pieces.
     pub(super) fn finish(&mut self) {
         let Self { bytes, sorted, heads } = self;
-        // Most commands know no secret, and then need no bitmap.
+        // Without secrets, as in most commands, no bitmap is needed.
         if sorted.is_empty() {
             return;
         }
@@ -89,17 +88,15 @@ impl Pieces {
         }
     }
 
-    /// True if nothing is looked for.
     pub(super) fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
 
-    /// All pieces, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.sorted.len()).map(|index| self.piece(index))
     }
 
-    /// The length of the longest piece that `text` starts with.
+    /// Returns the length of the longest piece that `text` starts with.
     pub(super) fn longest_start_of(&self, text: &[u8]) -> Option<usize> {
         let (word, bit) = place(*text.first_chunk()?);
         if self.heads.get(word)? & bit == 0 {
@@ -117,7 +114,7 @@ impl Pieces {
         Some(self.sorted[candidate].at.len())
     }
 
-    /// True if `text` is the beginning of a piece, but not all of it.
+    /// Returns true if `text` is a proper prefix of a piece.
     pub(super) fn may_become_one(&self, text: &[u8]) -> bool {
         text.len() < MAX_PIECE
             && self
@@ -126,7 +123,7 @@ impl Pieces {
                 .is_some_and(|piece| self.bytes[piece.at.clone()].starts_with(text))
     }
 
-    /// The bytes on the heap.
+    /// Returns the size on the heap in bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.bytes.capacity()
@@ -134,7 +131,7 @@ impl Pieces {
             + self.heads.capacity() * size_of::<u64>()
     }
 
-    /// The index of the first piece that sorts after `text`.
+    /// Returns the index of the first piece that sorts after `text`.
     fn first_after(&self, text: &[u8]) -> usize {
         let rank = rank(text);
         self.sorted.partition_point(|piece| {
@@ -147,7 +144,7 @@ impl Pieces {
     }
 }
 
-/// The first eight bytes as a number that sorts as they do. Padding with zeros is safe: texts whose
+/// Returns the first eight bytes as a number that sorts as they do. Padding with zeros is safe: texts whose
 /// numbers differ sort like these, and those with equal numbers are compared in full.
 fn rank(text: &[u8]) -> u64 {
     let mut first = [0; 8];
@@ -163,7 +160,7 @@ fn place(head: [u8; HEAD]) -> (usize, u64) {
     ((hash / u64::BITS) as usize, 1 << (hash % u64::BITS))
 }
 
-/// `at`, or the start of the UTF-8 character that has it inside.
+/// Returns `at`, or the start of the UTF-8 character that contains it.
 fn character_start(text: &[u8], at: usize) -> usize {
     let continues = |&at: &usize| text.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte));
     (at.saturating_sub(3)..=at).rev().find(|at| !continues(at)).unwrap_or(at)
@@ -173,8 +170,8 @@ fn character_start(text: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn pieces(patterns: &[&str]) -> Pieces {
-        let mut pieces = Pieces::default();
+    fn pieces(patterns: &[&str]) -> Matcher {
+        let mut pieces = Matcher::default();
         for pattern in patterns {
             pieces.add(pattern.as_bytes());
         }
@@ -183,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_match_is_found_behind_longer_and_greater_neighbours() {
+    fn longest_match_is_found_among_similar_pieces() {
         let pieces = pieces(&["abcd", "abcde", "abcdefgh", "abcdxx", "bcde"]);
         let longest = |text: &str| pieces.longest_start_of(text.as_bytes());
         assert_eq!(longest("abcdefghi"), Some(8));
@@ -197,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_true_beginning_may_become_a_piece() {
+    fn only_proper_prefixes_may_become_a_piece() {
         let pieces = pieces(&["abcd", "abcdef"]);
         let may = |text: &str| pieces.may_become_one(text.as_bytes());
         assert!(may("a") && may("abc") && may("abcd") && may("abcde"));
@@ -206,19 +203,19 @@ mod tests {
 
     #[test]
     fn without_patterns_nothing_is_found() {
-        for pieces in [pieces(&[]), pieces(&["abc"]), Pieces::default()] {
+        for pieces in [pieces(&[]), pieces(&["abc"]), Matcher::default()] {
             assert_eq!(pieces.longest_start_of(b"abcdef"), None);
             assert!(!pieces.may_become_one(b"a"));
         }
     }
 
     #[test]
-    fn a_long_pattern_is_cut_between_characters_into_pieces_of_28_to_64_bytes() {
+    fn long_pattern_is_cut_at_characters_into_28_to_64_bytes() {
         for length in [61, 62, 122, 123, 1000, 4096] {
             for filler in ["x", "é", "€", "\u{1F600}"] {
                 let pattern: String =
                     filler.chars().cycle().take(length / filler.len() + 1).collect();
-                let mut pieces = Pieces::default();
+                let mut pieces = Matcher::default();
                 pieces.add(pattern.as_bytes());
                 let whole: Vec<u8> = pieces.iter().flatten().copied().collect();
                 assert_eq!(whole, pattern.as_bytes());
