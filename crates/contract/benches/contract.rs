@@ -1,4 +1,4 @@
-//! How long the contract takes: `cargo bench -p mooring-contract`.
+//! Benchmarks of the contract: `cargo bench -p mooring-contract`.
 //!
 //! Aim: a 64 KiB config in under 1 ms.
 

@@ -1,13 +1,13 @@
-//! The nouns that the node, the controller and the operator share.
+//! Data shared by the node, the controller and the operator.
 //!
-//! | noun | what it is |
+//! | name | contents |
 //! |---|---|
-//! | [`NodeConfig`] | what a control plane tells a node ([`node_config`]) |
-//! | [`custom_data`] | how it gets there |
-//! | [`CseStatus`] | what the node reports ([`cse_status`]) |
+//! | [`NodeConfig`] | settings of a node, from its control plane ([`node_config`]) |
+//! | [`custom_data`] | document that delivers the config to a new VM |
+//! | [`CseStatus`] | bootstrap report of a node ([`cse_status`]) |
 //!
-//! Nothing in here does I/O, reads a clock or draws a random number. Whatever could hold a secret is
-//! a [`Secret`] or a [`ProxyUrl`], which cannot be printed.
+//! This crate does no I/O and reads neither a clock nor randomness. Fields that may hold a secret are
+//! [`Secret`] or [`ProxyUrl`], which cannot be printed.
 
 pub mod cse_status;
 pub mod custom_data;

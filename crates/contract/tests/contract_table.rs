@@ -29,7 +29,7 @@ fn described() -> Vec<String> {
 }
 
 #[test]
-fn the_table_says_what_the_contract_says() {
+fn table_equals_contract() {
     let recorded: Vec<&str> = FACTS.lines().collect();
     for (ours, theirs) in described().iter().zip(&recorded) {
         assert_eq!(ours, theirs);
@@ -38,14 +38,14 @@ fn the_table_says_what_the_contract_says() {
 }
 
 #[test]
-fn nothing_is_missing() {
+fn table_is_complete() {
     let fields: usize = MESSAGES.iter().map(|message| message.fields.len()).sum();
     assert_eq!((MESSAGES.len(), fields, ENUMS.len()), (32, 257, 8));
 }
 
 /// The parser keeps one bit per field number.
 #[test]
-fn every_field_number_fits_the_seen_mask() {
+fn field_numbers_fit_the_seen_mask() {
     for field in MESSAGES.iter().flat_map(|message| message.fields) {
         assert!(field.number < 64, "{} is {}", field.name, field.number);
     }

@@ -1,4 +1,4 @@
-//! What a report promises to those who read it.
+//! Reports are read, written and truncated.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ fn read(text: &str) -> CseStatus {
 }
 
 #[test]
-fn every_member_that_the_scripts_write_is_read() {
+fn members_of_script_reports_are_read() {
     let status = read(BY_SCRIPTS);
     assert_eq!(status.code(), Ok(50));
     assert_eq!(status.output, "+ exit 50\n");
@@ -44,7 +44,7 @@ fn foreign_members_and_types_are_passed_over() {
 }
 
 #[test]
-fn only_the_boot_datapoints_are_read_as_such() {
+fn other_members_are_not_read_as_boot_datapoints() {
     let status = read(r#"{"BootDatapoints": {"a": "1", "b": [2]}, "x": {"c": "3"}}"#);
     assert_eq!(
         status.timings.boot_datapoints.into_iter().collect::<Vec<_>>(),
@@ -55,7 +55,7 @@ fn only_the_boot_datapoints_are_read_as_such() {
 }
 
 #[test]
-fn a_report_without_a_usable_code_says_so() {
+fn report_without_a_usable_code_is_an_error() {
     assert_eq!(read("{}").code(), Err(NoCode::Missing));
     assert_eq!(read(r#"{"ExitCode": "unknown"}"#).code(), Err(NoCode::NotANumber));
     assert_eq!(read(r#"{"ExitCode": "-1"}"#).code(), Ok(-1));
@@ -65,10 +65,7 @@ fn a_report_without_a_usable_code_says_so() {
 #[test]
 fn a_broken_report_is_an_error_with_a_position() {
     let error = CseStatus::read(b"{\"ExitCode\": \"1\",\n \"Output\": ").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "malformed JSON: the text ends in the middle (line 2, column 12)"
-    );
+    assert_eq!(error.to_string(), "malformed JSON: unexpected end of text (line 2, column 12)");
     assert!(CseStatus::read(b"[]").is_err());
     assert!(CseStatus::read(b"").is_err());
 }
@@ -179,7 +176,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_reads_back(
+    fn reports_round_trip(
         exit_code in any::<String>(), error in any::<String>(), output in any::<String>(), diagnosis in any::<String>(),
         points in prop::collection::btree_map(any::<String>(), any::<String>(), 0..4),
     ) {

@@ -1,67 +1,57 @@
-//! What a node reports of its bootstrap: the JSON in `provision.json`, which the Custom Script
-//! Extension carries to Azure in its `[stdout]`.
+//! Bootstrap report of a node: the JSON in `provision.json`, which the Custom Script
+//! Extension returns to Azure in its `[stdout]`.
 //!
-//! Read tolerantly, since three generations of scripts have written it; written exactly, since
-//! other people's programs read it.
+//! The reader is lenient, since three generations of scripts have written it; the writer is exact, since
+//! other tools read it.
 
-mod fit;
 mod read;
+mod truncate;
 mod write;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use fit::EXTENSION_WINDOW;
 pub use read::ReadError;
+pub use truncate::EXTENSION_WINDOW;
 
-/// A node's report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CseStatus {
-    /// A decimal number; kept as text because that is how it is written. See [`Self::code`].
+    /// A decimal number, as text. See [`Self::code`].
     pub exit_code: String,
-    /// What went wrong; our own reports begin it with the code's name.
+    /// The error; Mooring's reports start it with the code's name.
     pub error: String,
-    /// The end of what the bootstrap printed.
+    /// The end of the bootstrap's output.
     pub output: String,
-    /// The cause in a sentence; empty in reports that are not ours.
+    /// The cause; only Mooring's reports contain it.
     pub diagnosis: String,
-    /// The agent and scripts in use, where a hotfix is in effect: `binary=… scripts=…`.
+    /// Agent and scripts in use, if a hotfix is active: `binary=… scripts=…`.
     pub hotfix: String,
-    /// When things happened; empty in reports that the agent writes.
+    /// Empty in reports that the agent writes.
     pub timings: Timings,
 }
 
-/// What the bootstrap scripts add to a report. Every member is optional.
+/// Start times, as the bootstrap scripts write them. Every member is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Seconds that the scripts took.
+    /// Duration of the scripts in seconds.
     pub exec_duration: Option<String>,
-    /// When the kernel started.
     pub kernel_start_time: Option<String>,
-    /// When cloud-init's first stage started.
     pub cloud_init_local_start_time: Option<String>,
-    /// When cloud-init's network stage started.
     pub cloud_init_start_time: Option<String>,
-    /// When cloud-init's final stage started.
     pub cloud_final_start_time: Option<String>,
-    /// When networkd started.
     pub networkd_start_time: Option<String>,
-    /// When the scripts started.
     pub cse_start_time: Option<String>,
-    /// When the guest agent started.
     pub guest_agent_start_time: Option<String>,
-    /// `systemd-analyze` in one line.
+    /// Output of `systemd-analyze` on one line.
     pub systemd_summary: Option<String>,
-    /// The main instants once more, `KubeletStartTime` among them.
+    /// The main times again, and `KubeletStartTime`.
     pub boot_datapoints: BTreeMap<String, String>,
 }
 
-/// Why a report has no usable exit code.
+/// The reason why a report has no usable exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoCode {
-    /// It has none.
     Missing,
-    /// What stands there is not a whole number.
     NotANumber,
 }
 
@@ -77,7 +67,6 @@ impl fmt::Display for NoCode {
 impl std::error::Error for NoCode {}
 
 impl CseStatus {
-    /// The exit code as a number.
     pub fn code(&self) -> Result<i64, NoCode> {
         match self.exit_code.as_str() {
             "" => Err(NoCode::Missing),
@@ -86,8 +75,7 @@ impl CseStatus {
     }
 }
 
-/// The members of [`Timings`] that are plain texts, under the names that the scripts write, in
-/// their order.
+/// The text members of [`Timings`], by the names and in the order of the scripts.
 macro_rules! each_timing {
     ($visit:ident) => {
         $visit! {

@@ -1,4 +1,4 @@
-//! Reading a report, whoever wrote it.
+//! Reader of reports from any source.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,13 @@ use crate::json::{Dialect, Error, Kind, MAX_DEPTH, Position, Reader};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} ({position})", error.problem)]
 pub struct ReadError {
-    /// What is wrong.
     error: Error,
-    /// Where in the text.
     position: Position,
 }
 
 impl CseStatus {
-    /// Reads a JSON object: names in any case, strings or numbers, the last of several wins, members
-    /// of other names or types are passed over.
+    /// Reads a JSON object: names in any case, strings or numbers, the last duplicate wins; other members
+    /// are ignored.
     pub fn read(text: &[u8]) -> Result<Self, ReadError> {
         read_document(text)
             .map_err(|error| ReadError { position: Position::of(error.offset, text), error })
@@ -79,7 +77,7 @@ fn read_datapoints(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>, 
     Ok(datapoints)
 }
 
-/// A string, or a number as its text; anything else is passed over.
+/// Reads a string, or a number as its text; other values are skipped.
 fn read_scalar(reader: &mut Reader<'_>) -> Result<Option<String>, Error> {
     match reader.peek()? {
         Kind::String => Ok(Some(reader.string()?.into_owned())),

@@ -1,14 +1,14 @@
-//! Writing a report: fixed order, strings only, escaped as Go escapes.
+//! Writer of reports: fixed order, strings only, escaped as in Go.
 
 use super::{CseStatus, Timings, each_timing};
 use crate::json::{Escape, Layout, Writer};
 
-/// The escapes that the Go program writes, and the extension handler after it.
+/// The escapes of the upstream Go agent and of the extension handler.
 pub(super) const ESCAPE: Escape = Escape::HtmlReplaced;
 
 impl CseStatus {
-    /// The report as one line without a line end. `ExitCode`, `Error` and `Output` always stand,
-    /// in this order; what else is empty is left out.
+    /// Returns the report as one line without a line end. `ExitCode`, `Error` and `Output` are always
+    /// written, in this order; other members only if they are not empty.
     pub fn to_json(&self) -> String {
         let mut writer = Writer::new(Layout::Compact, ESCAPE);
         writer.open_object();

@@ -6,7 +6,7 @@
 use super::frame::Frame;
 use super::paths::CONFIG_PATH;
 
-/// The script around the encoded config. `write_features` is whole lines, or nothing.
+/// Returns the script around the encoded config. `write_features` is whole lines, or empty.
 pub(super) fn script(write_features: &str) -> Frame {
     let before = format!(
         "\

@@ -8,12 +8,12 @@ const DIGITS: usize = 60;
 
 /// A MIME boundary: 60 lower-case hexadecimal digits.
 ///
-/// Randomness belongs to the caller; nothing here draws any.
+/// The caller supplies the randomness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Boundary(String);
 
 impl Boundary {
-    /// The boundary that spells `random` in hexadecimal digits.
+    /// Returns `random` in hexadecimal digits.
     #[must_use]
     pub fn from_random(random: [u8; DIGITS / 2]) -> Self {
         const HEX: [char; 16] =
@@ -22,7 +22,6 @@ impl Boundary {
         Self(nibbles.map(|nibble| HEX[usize::from(nibble)]).collect())
     }
 
-    /// The 60 digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,18 +50,14 @@ impl FromStr for Boundary {
 /// The text is not 60 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotABoundary {
-    /// Too short or too long.
-    #[error("a boundary has {DIGITS} digits, this text has {bytes} bytes")]
+    #[error("invalid boundary: {bytes} bytes instead of {DIGITS} digits")]
     Length {
-        /// The length of the text.
+        /// Length of the text.
         bytes: usize,
     },
-    /// The right length, but something else than `0`-`9` and `a`-`f`.
-    #[error("a boundary has lower-case hexadecimal digits only, the byte at {at} is none")]
-    Digit {
-        /// The offset of the first wrong byte.
-        at: usize,
-    },
+    /// Correct length, but a byte other than `0`-`9` and `a`-`f`.
+    #[error("invalid boundary: byte {at} is not a lowercase hexadecimal digit")]
+    Digit { at: usize },
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The older form: a cloud-config that only writes the config's file.
 //!
-//! Nothing is started here: the image must have enabled its unit, which reads that file. The Go program's form makes the
-//! file readable by everyone (0755); it holds secrets, so only root may read it here.
+//! It starts nothing: the image must have enabled its unit, which reads that file. The upstream Go agent makes the
+//! file readable for all users (0755); it contains secrets, so only root may read it here.
 
 use super::frame::Frame;
 use super::paths::CONFIG_PATH;
 
-/// The document around the encoded config; it ends with the config, without a newline.
+/// Returns the document around the encoded config; it ends with the config, without a newline.
 pub(super) fn document() -> Frame {
     let before = format!(
         "\

@@ -1,4 +1,4 @@
-//! Feature toggles for the agent's launcher, and which of them do not arrive.
+//! Feature toggles for the agent's launcher.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,11 +8,11 @@ use mooring_redact::identifier;
 use super::format::Format;
 use super::paths::FEATURES_PATH;
 
-/// Feature toggles, sifted: those that a node can read, and a note about each of the others.
+/// Feature toggles: those that a node can read, and the reason for each dropped one.
 ///
 /// The launcher reads one `KEY=VALUE` per line, so a key must be an identifier and a value must not
 /// break the line. Toggles that do not fit are dropped, because one bad toggle must not keep a node
-/// from booting, but never in silence: see [`Features::dropped`].
+/// from booting, and are reported in [`Features::dropped`].
 ///
 /// Values are never shown, not even by `Debug`.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -22,33 +22,32 @@ pub struct Features {
 }
 
 impl Features {
-    /// No toggles at all.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The keys that a node can read, sorted.
+    /// Returns the keys that a node can read, sorted.
     pub fn valid_keys(&self) -> impl Iterator<Item = &str> {
         self.valid.keys().map(String::as_str)
     }
 
-    /// Valid keys whose values change on the way, escaped and cut like those of dropped ones.
+    /// Returns valid keys whose values change in transit, escaped and truncated like those of dropped ones.
     ///
     /// Such a toggle is delivered, as clients of this format have always done, but the node reads
-    /// another value: cloud-init takes the part at its word that it is 7-bit text and turns other
+    /// another value: cloud-init reads the part as 7-bit text and turns other
     /// characters into Latin-1 or `\u` escapes, and bash leaves NULs out of a heredoc.
     pub fn altered_keys(&self) -> impl Iterator<Item = String> {
         let arrives = |value: &str| value.bytes().all(|byte| byte.is_ascii() && byte != 0);
         self.valid.iter().filter(move |(_, value)| !arrives(value)).map(|(key, _)| identifier(key))
     }
 
-    /// The toggles that no format can deliver, sorted by key.
+    /// Returns the toggles that no format can deliver, sorted by key.
     pub fn dropped(&self) -> &[DroppedFeature] {
         &self.dropped
     }
 
-    /// The toggles that `format` does not deliver, sorted by key.
+    /// Returns the toggles that `format` does not deliver, sorted by key.
     pub(super) fn dropped_by(&self, format: Format) -> Vec<DroppedFeature> {
         let mut dropped = self.dropped.clone();
         if !format.carries_features() {
@@ -59,7 +58,7 @@ impl Features {
         dropped
     }
 
-    /// The shell commands that write the toggles' file; nothing without valid toggles.
+    /// Returns the shell commands that write the toggles' file; empty without valid toggles.
     ///
     /// The heredoc cannot end early: each of its lines has a `=`, and the word `EOF` has none.
     pub(super) fn commands(&self) -> String {
@@ -98,7 +97,7 @@ impl fmt::Debug for Features {
     }
 }
 
-/// What keeps a toggle from being one line of the launcher's file.
+/// Returns the reason why a toggle cannot be a line of the launcher's file.
 fn fault(key: &str, value: &str) -> Option<DropReason> {
     if !is_identifier(key) {
         Some(DropReason::KeyIsNoIdentifier)
@@ -127,7 +126,7 @@ impl DroppedFeature {
         Self { key: identifier(key), reason }
     }
 
-    /// The key, escaped, and cut when it is long.
+    /// Returns the key, escaped and truncated.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -143,14 +142,14 @@ impl fmt::Display for DroppedFeature {
     }
 }
 
-/// Why a toggle does not reach the node.
+/// The reason why a toggle is not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The key does not match `[a-zA-Z_][a-zA-Z0-9_]*`.
     KeyIsNoIdentifier,
     /// The value holds a line feed or a carriage return.
     ValueBreaksTheLine,
-    /// The toggle is good, but this format has no place for toggles.
+    /// The format does not deliver toggles.
     NotCarriedBy(Format),
 }
 
@@ -160,7 +159,7 @@ impl fmt::Display for DropReason {
             Self::KeyIsNoIdentifier => f.write_str(
                 "its key is not letters, digits and underscores, or starts with a digit",
             ),
-            Self::ValueBreaksTheLine => f.write_str("its value holds a line break"),
+            Self::ValueBreaksTheLine => f.write_str("its value contains a line break"),
             Self::NotCarriedBy(format) => write!(f, "the {format} format carries no toggles"),
         }
     }

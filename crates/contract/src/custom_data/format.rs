@@ -20,7 +20,7 @@ impl Format {
     /// Every form, the current one first.
     pub const ALL: [Self; 3] = [Self::Boothook, Self::CloudConfig, Self::Ignition];
 
-    /// The name, as [`FromStr`] reads it.
+    /// Returns the name, as parsed by [`FromStr`].
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Boothook => "boothook",
@@ -29,7 +29,7 @@ impl Format {
         }
     }
 
-    /// Whether feature toggles reach the node with this form.
+    /// Returns true if this form delivers feature toggles.
     pub const fn carries_features(self) -> bool {
         matches!(self, Self::Boothook)
     }
@@ -50,11 +50,10 @@ impl FromStr for Format {
     }
 }
 
-/// No form of custom data has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no custom data format is called `{given}`\nhint: use boothook, cloud-config or ignition")]
+#[error("unknown custom data format `{given}`\nhint: use boothook, cloud-config or ignition")]
 pub struct UnknownFormat {
-    /// The name, escaped and cut.
+    /// The name, escaped and truncated.
     given: String,
 }
 
@@ -63,14 +62,14 @@ mod tests {
     use super::Format;
 
     #[test]
-    fn every_format_reads_back_its_own_name() {
+    fn format_names_round_trip() {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_all_the_known_ones() {
+    fn unknown_format_error_lists_known_formats() {
         let answer = "Boothook\n".parse::<Format>().unwrap_err().to_string();
         assert!(answer.contains("`Boothook\\n`"), "{answer}");
         for format in Format::ALL {

@@ -1,9 +1,9 @@
-//! A document with a hole in it, where the encoded node config goes.
+//! A document without its encoded node config.
 
 /// The text before and after the encoded config.
 ///
 /// A frame's length is known before the config is encoded, so that a config that is too large is
-/// refused without being copied, and no format can mention the config twice.
+/// rejected without being copied, and no format can contain the config twice.
 pub(super) struct Frame {
     /// Everything before the config.
     pub(super) before: String,
@@ -11,7 +11,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The bytes of the frame alone.
+    /// Returns the length of the frame in bytes.
     pub(super) fn len(&self) -> usize {
         self.before.len() + self.after.len()
     }

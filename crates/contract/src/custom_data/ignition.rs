@@ -1,7 +1,6 @@
 //! The form for Flatcar: an Ignition document with the config's file alone.
 //!
-//! White space means nothing to Ignition; it follows the established document, so that the two can
-//! be compared byte by byte.
+//! White space equals that of the upstream document, so that the two can be compared byte by byte.
 
 use super::frame::Frame;
 use super::paths::CONFIG_PATH;
@@ -9,7 +8,7 @@ use super::paths::CONFIG_PATH;
 /// Ignition takes modes in decimal digits: 384.
 const OWNER_READS_AND_WRITES: u32 = 0o600;
 
-/// The document around the encoded config; it ends without a newline.
+/// Returns the document around the encoded config; it ends without a newline.
 pub(super) fn document() -> Frame {
     let before = format!(
         "{{

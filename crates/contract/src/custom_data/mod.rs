@@ -1,7 +1,7 @@
-//! Custom data: how a node config travels to a new VM, and what starts there.
+//! Custom data: the document that delivers a node config to a new VM.
 //!
-//! A control plane renders the node config into a document that Azure hands to the VM at its first
-//! boot. The document leaves the config in a file and starts the agent. Three forms exist:
+//! A control plane renders the node config into a document that Azure passes to the VM at its first
+//! boot. The document writes the config to a file and starts the agent. Three forms exist:
 //!
 //! | [`Format`] | read by | carries feature toggles |
 //! |---|---|---|
@@ -17,15 +17,14 @@
 //! let boundary = Boundary::from_random([7; 30]); // drawn by the caller
 //! let data = CustomData::render(Format::Boothook, b"{}", &features, &boundary)?;
 //!
-//! assert_eq!(data.dropped()[0].key(), "NOT-A-NAME"); // nothing is lost in silence
-//! assert!(!data.expose_base64().is_empty()); // what Azure's `customData` field takes
+//! assert_eq!(data.dropped()[0].key(), "NOT-A-NAME"); // dropped toggles are listed
+//! assert!(!data.expose_base64().is_empty()); // value of Azure's `customData` field
 //! # Ok::<(), mooring_contract::custom_data::TooLarge>(())
 //! ```
 //!
 //! The node config holds secrets, so the rendered document cannot be printed: [`CustomData`] masks
-//! it, and the accessors say `expose`.
+//! it, and the accessors are named `expose_…`.
 
-// What goes in.
 mod boundary;
 mod features;
 mod format;
@@ -37,7 +36,6 @@ mod frame;
 mod ignition;
 mod multipart;
 
-// What comes out.
 mod rendered;
 mod size;
 

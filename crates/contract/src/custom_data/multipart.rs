@@ -5,14 +5,14 @@
 use super::boundary::Boundary;
 use super::frame::Frame;
 
-/// The second part; its line in cloud-init's log says that cloud-init came to its end.
-const FAREWELL: &str = "\
+/// The second part; its line in cloud-init's log marks the end of cloud-init.
+const FINAL_PART: &str = "\
 #cloud-config
 runcmd:
 - echo \"AKS Node Controller cloud-init completed at $(date)\"
 ";
 
-/// `boothook` as the first of two parts.
+/// Returns `boothook` as the first of two parts.
 pub(super) fn wrap(boothook: &Frame, boundary: &Boundary) -> Frame {
     let before = format!(
         "MIME-Version: 1.0\r\n\
@@ -28,7 +28,7 @@ pub(super) fn wrap(boothook: &Frame, boundary: &Boundary) -> Frame {
         "{script}\r\n\
          --{boundary}\r\n\
          {headers}\
-         {FAREWELL}\r\n\
+         {FINAL_PART}\r\n\
          --{boundary}--\r\n",
         script = boothook.after,
         headers = part_headers("text/cloud-config"),
@@ -36,7 +36,7 @@ pub(super) fn wrap(boothook: &Frame, boundary: &Boundary) -> Frame {
     Frame { before, after }
 }
 
-/// A part's headers, sorted by name, and the empty line after them.
+/// Returns a part's headers, sorted by name, and the empty line after them.
 fn part_headers(content_type: &str) -> String {
     format!(
         "Content-Transfer-Encoding: 7bit\r\n\

@@ -27,7 +27,7 @@ pub struct CustomData {
 }
 
 impl CustomData {
-    /// Renders `config_json`, the serialised node config, in `format`.
+    /// Renders `config_json`, the serialized node config, in `format`.
     ///
     /// The config is opaque here and arrives on the node byte by byte as given. Only
     /// [`Format::Boothook`] uses the boundary and delivers features; see [`CustomData::dropped`].
@@ -53,27 +53,26 @@ impl CustomData {
         Ok(Self { format, document: document.into(), dropped: features.dropped_by(format) })
     }
 
-    /// The form of the document.
     pub const fn format(&self) -> Format {
         self.format
     }
 
-    /// The size that Azure limits to [`MAX_RAW_BYTES`](super::MAX_RAW_BYTES).
+    /// Returns the size that Azure limits to [`MAX_RAW_BYTES`](super::MAX_RAW_BYTES).
     pub fn raw_bytes(&self) -> usize {
         self.document.expose().len()
     }
 
-    /// The toggles that this document does not deliver, sorted by key, each with the reason.
+    /// Returns the toggles that this document does not deliver, sorted by key, each with the reason.
     pub fn dropped(&self) -> &[DroppedFeature] {
         &self.dropped
     }
 
-    /// The document as the node will see it, **secrets included**.
+    /// Returns the document as the node receives it, **including secrets**.
     pub fn expose_raw(&self) -> &[u8] {
         self.document.expose().as_bytes()
     }
 
-    /// The document as Azure's `customData` field takes it, **secrets included**.
+    /// Returns the value of Azure's `customData` field, **including secrets**.
     pub fn expose_base64(&self) -> String {
         STANDARD.encode(self.document.expose())
     }

@@ -1,19 +1,19 @@
-//! How much custom data Azure takes, and what to do about more.
+//! Azure's size limit for custom data.
 
 use super::format::Format;
 
-/// The most bytes that Azure takes, before base64.
+/// Azure's limit in bytes, before base64.
 pub const MAX_RAW_BYTES: usize = 65_535;
 
 /// The same limit in base64: 65,535 / 3 * 4, without padding.
 pub const MAX_BASE64_CHARS: usize = 87_380;
 
-/// The length of `bytes` bytes in padded base64.
+/// Returns the length of `bytes` bytes in padded base64.
 pub(super) const fn base64_len(bytes: usize) -> usize {
     bytes.div_ceil(3).saturating_mul(4)
 }
 
-/// The document is larger than Azure takes. Nothing of its content is in here.
+/// The document exceeds Azure's limit. The error does not contain its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{format} custom data would be {} bytes ({} in base64), {} more than Azure's limit of \
@@ -22,68 +22,65 @@ pub(super) const fn base64_len(bytes: usize) -> usize {
 )]
 pub struct TooLarge {
     format: Format,
-    /// The node config, before it is encoded.
+    /// Size of the node config, before it is encoded.
     config: usize,
-    /// The commands that write the feature toggles.
+    /// Size of the commands that write the feature toggles.
     features: usize,
-    /// The whole text around the encoded config, toggles included.
+    /// Size of the text around the encoded config, including toggles.
     frame: usize,
 }
 
 impl TooLarge {
-    /// A short fixed name for labels and conditions.
+    /// A stable identifier for labels and conditions.
     pub const REASON: &'static str = "CustomDataTooLarge";
 
-    /// The size of the whole document.
     pub const fn raw_bytes(&self) -> usize {
         self.frame.saturating_add(base64_len(self.config))
     }
 
-    /// The size of the whole document in base64.
     pub const fn base64_chars(&self) -> usize {
         base64_len(self.raw_bytes())
     }
 
-    /// By how many bytes the document is above [`MAX_RAW_BYTES`].
+    /// Returns the number of bytes above [`MAX_RAW_BYTES`].
     pub const fn excess(&self) -> usize {
         self.raw_bytes().saturating_sub(MAX_RAW_BYTES)
     }
 
-    /// The size of the node config alone, before base64.
+    /// Returns the size of the node config, before base64.
     pub const fn config_bytes(&self) -> usize {
         self.config
     }
 
-    /// The largest node config that fits beside everything else; `None` if not even an empty one.
+    /// Returns the size of the largest node config that fits; `None` if even an empty one does not fit.
     pub fn largest_config_that_fits(&self) -> Option<usize> {
         // Four characters of base64 hold three bytes.
         MAX_RAW_BYTES.checked_sub(self.frame).map(|room| room / 4 * 3)
     }
 
-    /// What to do about it, in one sentence.
     pub fn hint(&self) -> String {
         let Self { config, features, .. } = *self;
         let encoded = base64_len(config);
         match self.largest_config_that_fits() {
             Some(fits) if encoded >= features => format!(
-                "the node config is the largest part ({config} bytes, {encoded} in base64); bring it \
-                 down to {fits} bytes, for example by leaving out certificates or files that the \
-                 image can hold"
+                "the node config is the largest part ({config} bytes, {encoded} in base64); reduce \
+                 it to {fits} bytes, for example by omitting certificates or files that the image can \
+                 contain"
             ),
             Some(_) => format!(
-                "the feature toggles are the largest part ({features} bytes); take at least {} \
-                 bytes away from them",
+                "the feature toggles are the largest part ({features} bytes); remove at \
+                 least {} bytes of them",
                 self.excess()
             ),
             None => format!(
-                "the feature toggles alone ({features} bytes) leave no room for the node config \
-                 ({config} bytes); take most of them away"
+                "the feature toggles alone ({features} bytes) leave no space for the node config \
+                 ({config} bytes); remove most of them"
             ),
         }
     }
 }
 
-/// Refuses a document that Azure would refuse.
+/// Rejects a document that Azure would reject.
 pub(super) fn check(
     format: Format,
     config: usize,
@@ -123,7 +120,7 @@ mod tests {
         for frame in [300, 1_701, 1_702, 1_703, 30_000] {
             let refused = check(Format::Boothook, 60_000, 0, frame).unwrap_err();
             let fits = refused.largest_config_that_fits().unwrap();
-            assert!(refused.hint().contains(&format!("down to {fits} bytes")));
+            assert!(refused.hint().contains(&format!("reduce it to {fits} bytes")));
             assert_eq!(check(Format::Boothook, fits, 0, frame), Ok(()));
             assert!(check(Format::Boothook, fits + 1, 0, frame).is_err());
         }

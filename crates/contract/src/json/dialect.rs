@@ -1,4 +1,4 @@
-//! The two parsers whose acceptance rules count.
+//! The two parsers whose acceptance rules are reproduced.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {

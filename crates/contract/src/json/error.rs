@@ -1,11 +1,11 @@
-//! What can be wrong with a document, and where.
+//! Errors in a document, with their position.
 
 use std::fmt;
 
-/// A refusal at a byte offset. It never quotes the document: a value may be a secret.
+/// An error at a byte offset. It never quotes the document: a value may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// Where in the document, in bytes from its beginning.
+    /// Byte offset in the document.
     pub offset: usize,
     pub problem: Problem,
 }
@@ -13,30 +13,33 @@ pub struct Error {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Not JSON; the text says what was expected.
+    /// Not JSON; names the expected token.
     Syntax(&'static str),
-    /// The document stops in the middle of a value.
+    /// The document ends inside a value.
     UnexpectedEnd,
     /// Text in a string is not UTF-8.
     NotUtf8,
-    /// Good JSON of the wrong type.
-    WrongType { expected: &'static str, found: &'static str },
+    /// Valid JSON of the wrong type.
+    WrongType {
+        expected: &'static str,
+        found: &'static str,
+    },
     /// Not a number, or one that the field's type cannot hold.
-    OutOfRange { expected: &'static str },
-    /// The same field twice, by whichever of its names, or the same map key twice.
+    OutOfRange {
+        expected: &'static str,
+    },
+    /// A field (by either of its names) or map key that occurs twice.
     Duplicate,
     /// More nested than any reader of this contract accepts.
     TooDeep,
-    /// More bytes than a reader of this contract accepts.
     TooLarge {
         bytes: usize,
-        /// The largest size accepted.
         limit: usize,
     },
 }
 
 impl Problem {
-    /// A short, stable word for labels and conditions.
+    /// Returns a stable identifier for labels and conditions.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Syntax(_) | Self::UnexpectedEnd | Self::NotUtf8 => "MalformedJson",
@@ -48,7 +51,6 @@ impl Problem {
         }
     }
 
-    /// This problem at a byte offset.
     pub fn at(self, offset: usize) -> Error {
         Error { offset, problem: self }
     }
@@ -58,16 +60,16 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Syntax(expected) => write!(f, "malformed JSON: expected {expected}"),
-            Self::UnexpectedEnd => f.write_str("malformed JSON: the text ends in the middle"),
+            Self::UnexpectedEnd => f.write_str("malformed JSON: unexpected end of text"),
             Self::NotUtf8 => f.write_str("malformed JSON: the text is not UTF-8"),
             Self::WrongType { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::OutOfRange { expected } => {
                 write!(f, "expected {expected}; this value is not one")
             }
-            Self::Duplicate => f.write_str("stands here a second time"),
+            Self::Duplicate => f.write_str("duplicate field"),
             Self::TooDeep => f.write_str("nested too deeply"),
             Self::TooLarge { bytes, limit } => {
-                write!(f, "{bytes} bytes are more than the {limit} accepted")
+                write!(f, "{bytes} bytes exceed the limit of {limit}")
             }
         }
     }
@@ -81,17 +83,17 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A place that an editor can jump to.
+/// Line and column, as editors count them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Counted from 1.
+    /// Starts at 1.
     pub line: usize,
-    /// Counted from 1, in characters.
+    /// In characters; starts at 1.
     pub column: usize,
 }
 
 impl Position {
-    /// The position of a byte offset in a text; an offset beyond the end counts as the end.
+    /// Returns the position of a byte offset in a text; an offset beyond the end counts as the end.
     #[must_use]
     pub fn of(offset: usize, text: &[u8]) -> Self {
         PositionCursor::default().advance(offset, text)
@@ -112,7 +114,7 @@ impl Default for PositionCursor {
 }
 
 impl PositionCursor {
-    /// The position of `offset`, which must not lie before the one asked for last.
+    /// Returns the position of `offset`, which must not be smaller than in the last call.
     pub(crate) fn advance(&mut self, offset: usize, text: &[u8]) -> Position {
         for &byte in text.get(self.offset..offset.min(text.len())).unwrap_or_default() {
             if byte == b'\n' {

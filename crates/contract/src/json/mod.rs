@@ -1,9 +1,8 @@
 //! A JSON reader and writer, small enough for the node agent.
 //!
-//! The reader pulls one value at a time, never recurses, and knows the two dialects that the node's
-//! files are written for ([`Dialect`]). It exists because the contract demands more than a general
-//! library offers: the exact acceptance rules of Go's protobuf parser, errors with a position, and
-//! start-up and size that do not show on a booting node.
+//! The reader pulls one value at a time, never recurses, and supports both dialects of the node's
+//! files ([`Dialect`]). General libraries lack the exact acceptance rules of Go's protobuf parser,
+//! errors with a position, and a startup time and size suited to a booting node.
 
 mod dialect;
 mod error;

@@ -1,13 +1,13 @@
-//! Numbers, as Go's protobuf JSON tokenizer sees them.
+//! Numbers, with the rules of Go's protobuf JSON tokenizer.
 
 use super::Dialect;
 
-/// Bytes that continue a number or a literal; anything else ends it.
+/// Returns true for bytes that continue a number or a literal.
 pub(super) fn continues_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.' | b'_')
 }
 
-/// The length of the number at the start of `input`, or `None` if there is none.
+/// Returns the length of the number at the start of `input`.
 ///
 /// Quirk of the Go tokenizer, kept because *valid* means what that parser accepts: in
 /// [`Dialect::Protobuf`] an exponent may lack its digits if another byte follows.
@@ -43,11 +43,11 @@ pub(super) fn token_len(input: &[u8], dialect: Dialect) -> Option<usize> {
     }
 }
 
-/// Why a well-formed number is not the number wanted.
+/// A well-formed number outside the range of its type.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotRepresentable;
 
-/// A 32-bit integer from a number token: `5`, `5.0`, `50e-1` and `-0` are integers.
+/// Parses a 32-bit integer: `5`, `5.0`, `50e-1` and `-0` are integers.
 pub(crate) fn read_int32(token: &str) -> Result<i32, NotRepresentable> {
     let (negative, rest) = match token.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -57,7 +57,7 @@ pub(crate) fn read_int32(token: &str) -> Result<i32, NotRepresentable> {
         // `1e` reads as 1, see `token_len`.
         Some((mantissa, "")) => (mantissa, 0),
         // A sign without digits is an error even there, and so is an exponent beyond 32 bits, but
-        // only if it matters: zero is zero whatever its exponent.
+        // only if it matters: zero is zero regardless of its exponent.
         Some((_, "+" | "-")) => return Err(NotRepresentable),
         Some((mantissa, digits)) => (mantissa, digits.parse::<i32>().unwrap_or(i32::MAX)),
         None => (rest, 0),
@@ -73,7 +73,7 @@ pub(crate) fn read_int32(token: &str) -> Result<i32, NotRepresentable> {
     format!("{}{digits}", if negative { "-" } else { "" }).parse().map_err(|_| NotRepresentable)
 }
 
-/// `whole.fraction × 10^exponent` as plain digits, if it is an integer of a sensible length.
+/// Returns `whole.fraction × 10^exponent` as plain digits, if it is an integer of at most `MAX_DIGITS`.
 fn shift_point(whole: &str, fraction: &str, exponent: i32) -> Result<String, NotRepresentable> {
     // The limit of the Go parser: digits before the point plus a positive exponent.
     const MAX_DIGITS: usize = 20;
@@ -92,7 +92,7 @@ fn shift_point(whole: &str, fraction: &str, exponent: i32) -> Result<String, Not
     Ok(whole[..kept].to_owned())
 }
 
-/// A 64-bit float from a number token; too small becomes zero, too large is refused.
+/// Parses a 64-bit float; one that is too small becomes zero, one that is too large is an error.
 pub(crate) fn read_double(token: &str) -> Result<f64, NotRepresentable> {
     match token.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),

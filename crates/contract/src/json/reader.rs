@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::number::{continues_token, token_len};
 use super::{Dialect, Error, Problem, string};
 
-/// How deep a document may nest, in either dialect.
+/// Maximum nesting in either dialect.
 pub const MAX_DEPTH: usize = 10_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// With its article, for messages.
+    /// Returns the name with its article, for messages.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -45,7 +45,6 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the beginning of a document.
     #[must_use]
     pub fn new(input: &'a [u8], dialect: Dialect) -> Self {
         let mut reader = Self { input, at: 0, dialect };
@@ -53,12 +52,12 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Where the next token begins, in bytes.
+    /// Returns the byte offset of the next token.
     pub fn offset(&self) -> usize {
         self.at
     }
 
-    /// What kind of value comes next; consumes nothing.
+    /// Returns the kind of the next value without consuming it.
     pub fn peek(&self) -> Result<Kind, Error> {
         match self.input.get(self.at) {
             None => Err(Problem::UnexpectedEnd.at(self.at)),
@@ -72,13 +71,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `null`.
     pub fn null(&mut self) -> Result<(), Error> {
         self.require(Kind::Null)?;
         self.literal("null")
     }
 
-    /// Reads `true` or `false`.
     pub fn boolean(&mut self) -> Result<bool, Error> {
         self.require(Kind::Bool)?;
         let value = self.input[self.at] == b't';
@@ -103,21 +100,21 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// Enters an object; the result walks its members.
+    /// Enters an object; the result iterates over its members.
     pub fn object(&mut self) -> Result<Members, Error> {
         self.require(Kind::Object)?;
         self.advance(1);
         Ok(Members { first: true })
     }
 
-    /// Enters an array; the result walks its elements.
+    /// Enters an array; the result iterates over its elements.
     pub fn array(&mut self) -> Result<Elements, Error> {
         self.require(Kind::Array)?;
         self.advance(1);
         Ok(Elements { first: true })
     }
 
-    /// Passes over one value of any kind, at most `max_depth` levels deep.
+    /// Skips one value of any kind, at most `max_depth` levels deep.
     pub fn skip(&mut self, max_depth: usize) -> Result<(), Error> {
         let mut open: Vec<Container> = Vec::new();
         loop {
@@ -132,7 +129,7 @@ impl<'a> Reader<'a> {
                 Kind::Array => open.push(Container::Array(self.array()?)),
                 Kind::Object => open.push(Container::Object(self.object()?)),
             }
-            // Climb out of everything that ends here; stop before the next value.
+            // Leave all containers that end here; stop before the next value.
             loop {
                 let more = match open.last_mut() {
                     None => return Ok(()),
@@ -147,12 +144,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Accepts nothing but white space to the end.
+    /// Returns an error unless only white space follows.
     pub fn end(&self) -> Result<(), Error> {
         if self.at == self.input.len() { Ok(()) } else { Err(self.expected("the end of the text")) }
     }
 
-    /// The error for a value of the wrong kind at the current place.
+    /// Returns the error for a value of the wrong kind at the current offset.
     pub fn wrong_type(&self, expected: &'static str) -> Error {
         match self.peek() {
             Ok(kind) => Problem::WrongType { expected, found: kind.describe() }.at(self.at),
@@ -208,19 +205,18 @@ enum Container {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name<'a> {
-    /// Where it stands, in bytes.
     pub offset: usize,
     pub text: Cow<'a, str>,
 }
 
-/// The place inside an object.
+/// Iteration state inside an object.
 #[derive(Debug)]
 pub struct Members {
     first: bool,
 }
 
 impl Members {
-    /// The next member's name, with the reader before its value; `None` behind the last.
+    /// Returns the name of the next member, with the reader before its value; `None` at the end.
     pub fn next<'a>(&mut self, reader: &mut Reader<'a>) -> Result<Option<Name<'a>>, Error> {
         let first = std::mem::take(&mut self.first);
         if reader.eat(b'}') {
@@ -237,14 +233,14 @@ impl Members {
     }
 }
 
-/// The place inside an array.
+/// Iteration state inside an array.
 #[derive(Debug)]
 pub struct Elements {
     first: bool,
 }
 
 impl Elements {
-    /// True with the reader before the next element; false behind the last.
+    /// Returns true with the reader before the next element; false at the end.
     pub fn next(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
         let first = std::mem::take(&mut self.first);
         if reader.eat(b']') {

@@ -6,8 +6,7 @@ use super::{Dialect, Error, Problem};
 
 const REPLACEMENT: char = '\u{FFFD}';
 
-/// Reads the string whose opening quote stands at `start`; returns it and the offset behind the
-/// closing quote.
+/// Reads the string with its opening quote at `start`; returns it and the offset after the closing quote.
 pub(super) fn read(
     input: &[u8],
     start: usize,
@@ -54,8 +53,8 @@ fn decode_utf8(run: &[u8], offset: usize, dialect: Dialect) -> Result<Cow<'_, st
     }
 }
 
-/// Bytes as text, with U+FFFD for every byte that is not part of a character, as Go does it. (Rust's
-/// own lossy conversion replaces a cut character once.)
+/// Returns bytes as text, with U+FFFD for every byte that is not part of a character, as in Go. (Rust's
+/// lossy conversion replaces a truncated character once.)
 pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -68,7 +67,7 @@ pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Reads the escape whose backslash stands at `at`.
+/// Reads the escape with its backslash at `at`.
 fn read_escape(input: &[u8], at: usize, dialect: Dialect) -> Result<(char, usize), Error> {
     let simple = match input.get(at + 1) {
         None => return Err(Problem::UnexpectedEnd.at(input.len())),
@@ -107,7 +106,7 @@ fn read_unicode_escape(input: &[u8], at: usize, dialect: Dialect) -> Result<(cha
     }
 }
 
-/// The four hexadecimal digits of the `\u` at `at`.
+/// Returns the four hexadecimal digits of the `\u` at `at`.
 fn hex_unit(input: &[u8], at: usize) -> Result<u32, Error> {
     let digits = input.get(at + 2..at + 6).ok_or_else(|| Problem::UnexpectedEnd.at(input.len()))?;
     digits.iter().try_fold(0, |unit, &byte| {
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_surrogate_pair_is_an_error_in_one_dialect_and_replaced_in_the_other() {
+    fn lone_surrogate_is_rejected_by_protobuf_replaced_by_go() {
         for half in [r#""\ud800""#, r#""\udc00""#, r#""\ud800\u0041""#, r#""\ud800x12345""#] {
             assert!(matches!(protobuf(half.as_bytes()), Err(Problem::Syntax(_))), "{half}");
         }
@@ -154,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_an_error_in_one_dialect_and_replaced_in_the_other() {
+    fn invalid_utf8_is_rejected_by_protobuf_replaced_by_go() {
         assert_eq!(protobuf(b"\"a\xff\""), Err(Problem::NotUtf8));
         assert_eq!(go(b"\"a\xe2\x82b\"").unwrap(), "a\u{FFFD}\u{FFFD}b");
     }
 
     #[test]
-    fn a_string_that_does_not_end_is_told_as_such() {
+    fn unterminated_string_is_an_unexpected_end() {
         for cut in ["\"", "\"a", "\"a\\", "\"\\u12", "\"\\ud800"] {
             let problem = protobuf(cut.as_bytes()).unwrap_err();
             assert!(matches!(problem, Problem::UnexpectedEnd | Problem::Syntax(_)), "{cut}");

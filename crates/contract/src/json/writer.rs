@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mooring_redact::{Escape, escape_into};
 
-/// How members and elements are laid out.
+/// White space between members and elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Everything on one line, without blanks.
@@ -15,8 +15,7 @@ pub enum Layout {
 
 /// Appends JSON to a text.
 ///
-/// The caller opens and closes what it opens; commas, line ends and indentation follow by
-/// themselves.
+/// The caller opens and closes containers; commas, line ends and indentation are added.
 #[derive(Debug)]
 pub struct Writer {
     text: String,
@@ -40,7 +39,7 @@ impl Writer {
         }
     }
 
-    /// The text written so far.
+    /// Returns the text written so far.
     pub fn finish(self) -> String {
         self.text
     }
@@ -50,7 +49,6 @@ impl Writer {
         self.open('{');
     }
 
-    /// Ends the innermost object.
     pub fn close_object(&mut self) {
         self.close('}');
     }
@@ -60,12 +58,11 @@ impl Writer {
         self.open('[');
     }
 
-    /// Ends the innermost array.
     pub fn close_array(&mut self) {
         self.close(']');
     }
 
-    /// A member's name; its value must follow.
+    /// Writes a member's name; its value must follow.
     pub fn name(&mut self, name: &str) {
         self.begin_item();
         self.quote(name);
@@ -93,7 +90,7 @@ impl Writer {
         self.needs_comma = true;
     }
 
-    /// A value that is JSON already.
+    /// Writes a value that is already JSON.
     pub fn raw(&mut self, json: &str) {
         self.begin_item();
         self.text.push_str(json);

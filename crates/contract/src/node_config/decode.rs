@@ -1,4 +1,4 @@
-//! Reading a node config: protobuf's JSON mapping, as the Go parser accepts it.
+//! Decoder of node configs: protobuf's JSON mapping, as the Go parser accepts it.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use crate::json::{
     self, Dialect, Error, Kind, MAX_DEPTH, Members, Name, Position, PositionCursor, Problem, Reader,
 };
 
-/// Warnings kept; the rest are only counted, so that a hostile document cannot fill the memory.
+/// Further warnings are only counted, so that a hostile document cannot fill the memory.
 const MAX_WARNINGS: usize = 100;
 
-/// A reader that knows where in the contract it stands.
+/// A reader that tracks its path in the contract.
 #[derive(Debug)]
 pub(crate) struct Decoder<'a> {
     input: &'a [u8],
@@ -47,7 +47,7 @@ impl<'a> Decoder<'a> {
 
     pub(super) fn message<M: Message>(&mut self) -> Result<M, ParseError> {
         let mut message = M::default();
-        // One bit a field; `every_field_number_fits_the_seen_mask` holds the numbers below 64.
+        // One bit a field; `field_numbers_fit_the_seen_mask` holds the numbers below 64.
         let mut seen = 0_u64;
         self.enclosing_messages += 1;
         let mut members = self.reader.object().map_err(|error| self.place(error))?;
@@ -132,7 +132,7 @@ impl<'a> Decoder<'a> {
             .map_err(|error| self.place(error))
     }
 
-    /// An enum's number, given or by name; `None` (and a warning) for a name that is not known.
+    /// Returns an enum's number, given or by name; `None` (and a warning) for an unknown name.
     pub(super) fn enum_number(
         &mut self,
         number_of: impl Fn(&str) -> Option<i32>,
@@ -172,7 +172,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Calls `read` before the value of each entry of a map; `false` says that the key is taken.
+    /// Calls `read` before the value of each entry of a map; it returns false for a duplicate key.
     pub(super) fn entries(
         &mut self,
         mut read: impl FnMut(&mut Self, &str) -> Result<bool, ParseError>,
@@ -216,8 +216,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// A number inside a string: no blanks around it, and only its first token is looked at, so `"5%"`
-/// is 5. That is how the Go parser reads it.
+/// Parses a number inside a string as the Go parser does: no blanks around it, and only its first token
+/// counts, so `"5%"` is 5.
 fn quoted_number<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
     if text.trim() != text {
         return None;

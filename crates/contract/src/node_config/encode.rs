@@ -1,20 +1,19 @@
-//! Writing messages of the contract as JSON.
+//! Encoder of messages of the contract as JSON.
 
 use std::collections::BTreeMap;
 
 use super::schema::{Field, Message, Value};
 use crate::json::{Escape, Layout, Writer};
 
-/// Which of a field's two names is written.
+/// Naming of the written fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
     /// `kube_binary_config`, as node configs are written.
     Proto,
-    /// `kubeBinaryConfig`, as the kubelet's config file wants them.
+    /// `kubeBinaryConfig`, as in the kubelet's config file.
     Json,
 }
 
-/// A writer that knows the contract's types.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     writer: Writer,
@@ -22,7 +21,6 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// The text of a whole document.
     pub(super) fn document<M: Message>(
         message: &M,
         names: Names,
@@ -63,7 +61,7 @@ impl Encoder {
         self.writer.integer(i64::from(value));
     }
 
-    /// The shortest text that reads back as the same number.
+    /// Writes the shortest text that parses as the same number.
     pub(super) fn double(&mut self, value: f64) {
         if value.is_nan() {
             self.writer.string("NaN");

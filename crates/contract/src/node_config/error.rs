@@ -1,22 +1,20 @@
-//! Why a node config was refused, or what in it was passed over.
+//! Errors and warnings of the node config parser.
 
 use std::fmt;
 
 use crate::json::{Position, Problem};
 
-/// A document that is not an `AKSNodeConfig`. It names the place, never the value found there.
+/// A document that is not an `AKSNodeConfig`. It names the path, never the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// What is wrong.
     pub problem: Problem,
     /// The field, such as `cluster_config.location`; empty for the document as a whole.
     pub path: String,
-    /// Where in the text.
     pub position: Position,
 }
 
 impl ParseError {
-    /// A short, stable word for labels and conditions.
+    /// Returns a stable identifier for labels and conditions.
     pub fn reason(&self) -> &'static str {
         self.problem.reason()
     }
@@ -33,23 +31,20 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Something in a valid document that this version of the contract does not know.
+/// A field or value of a valid document that this version of the contract does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What was passed over.
     pub what: Unknown,
-    /// The field, such as `cluster_config.colour`.
+    /// The field, such as `cluster_config.color`.
     pub path: String,
-    /// Where in the text.
     pub position: Position,
 }
 
-/// What was passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
-    /// A member with a name that no field has.
+    /// A member whose name is not a field.
     Field,
-    /// A name that the enum does not have; the field counts as unset.
+    /// An unknown name of an enum value; the field counts as unset.
     EnumName,
 }
 

@@ -1,13 +1,12 @@
 //! The node config: the `AKSNodeConfig` v1 document that a control plane renders for a node.
 //!
 //! *Valid* is what the Go parser of the same contract accepts without an error. Unknown fields and
-//! enum names are passed over and listed as warnings; anything malformed is a [`ParseError`], and
-//! nothing half-read ever leaves [`parse`].
+//! enum names are ignored and listed as warnings; a malformed document is a [`ParseError`].
 //!
 //! ```
-//! let parsed = mooring_contract::node_config::parse(br#"{"version": "v1", "colour": 7}"#)?;
+//! let parsed = mooring_contract::node_config::parse(br#"{"version": "v1", "color": 7}"#)?;
 //! assert_eq!(parsed.config.version, "v1");
-//! assert_eq!(parsed.warnings[0].to_string(), "colour: unknown field, ignored (line 1, column 19)");
+//! assert_eq!(parsed.warnings[0].to_string(), "color: unknown field, ignored (line 1, column 19)");
 //! # Ok::<(), mooring_contract::node_config::ParseError>(())
 //! ```
 
@@ -34,18 +33,15 @@ use schema::Message;
 /// The largest document accepted: sixty times Azure's limit for custom data.
 pub const MAX_BYTES: usize = 4 << 20;
 
-/// A valid document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
-    /// What it says.
     pub config: NodeConfig,
-    /// What in it was passed over, in the document's order.
+    /// Sorted by position.
     pub warnings: Vec<Warning>,
-    /// How many more warnings there were than are kept.
+    /// Number of warnings that were not kept.
     pub warnings_dropped: usize,
 }
 
-/// Reads a document.
 pub fn parse(document: &[u8]) -> Result<Parsed, ParseError> {
     if document.len() > MAX_BYTES {
         return Err(ParseError {
@@ -59,17 +55,17 @@ pub fn parse(document: &[u8]) -> Result<Parsed, ParseError> {
 }
 
 impl NodeConfig {
-    /// The document, secrets included: for the node's custom data and nothing else.
+    /// Returns the document including secrets, for the node's custom data only.
     pub fn to_json_with_secrets(&self) -> String {
         Encoder::document(self, Names::Proto, Layout::Indented(2), Escape::Minimal)
     }
 
-    /// Whether the node accepts this revision: `v1` and, with a complaint, `v0`.
+    /// Returns true for `v1` and, with a warning on the node, `v0`.
     pub fn has_supported_version(&self) -> bool {
         matches!(self.version.as_str(), "v0" | "v1")
     }
 
-    /// Every secret value in here that is not empty, for redaction.
+    /// Returns all secret values that are not empty, for redaction.
     pub fn expose_secrets(&self) -> Vec<&str> {
         let mut secrets = Vec::new();
         self.visit_secrets(&mut |secret| {
@@ -82,17 +78,16 @@ impl NodeConfig {
 }
 
 impl KubeletConfigFileConfig {
-    /// The kubelet's config file, laid out as the Go program lays it out.
+    /// Returns the kubelet's config file in the layout of the upstream Go agent.
     pub fn to_kubelet_json(&self) -> String {
         Encoder::document(self, Names::Json, Layout::Indented(4), Escape::Html)
     }
 }
 
-/// A message that may be absent, which then counts as having all defaults.
+/// An optional message; if absent, all of its fields are unset.
 pub trait OrUnset {
-    /// The message.
     type Message;
 
-    /// The message, or one with nothing set.
+    /// Returns the message, or one with all fields unset.
     fn or_unset(&self) -> &Self::Message;
 }

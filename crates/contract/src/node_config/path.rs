@@ -1,30 +1,30 @@
-//! Where in the document the parser stands.
+//! Path of the parser in the document.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use mooring_redact::looks_secret;
 
-/// The longest name that is told, of those that are not the contract's.
-const LONGEST_NAME: usize = 40;
+/// Limit for names that are not the contract's.
+const MAX_NAME_LEN: usize = 40;
 
 /// One step from the document's root.
 #[derive(Debug)]
 pub(super) enum Segment<'a> {
     /// A member that the contract knows, by the name that the document uses.
     Field(Cow<'a, str>),
-    /// A member that the contract does not know, and the how manieth of its message it is.
+    /// A member that the contract does not know, and its index in the message.
     Unknown(Cow<'a, str>, usize),
     /// An element of a list.
     Index(usize),
-    /// An entry of a map, and the how manieth it is.
+    /// An entry of a map, and its index.
     Key(Cow<'a, str>, usize),
 }
 
-/// A path for people: `kubelet_config.kubelet_flags["--v"]`, `custom_ca_certs[2]`.
+/// Returns a human-readable path: `kubelet_config.kubelet_flags["--v"]`, `custom_ca_certs[2]`.
 ///
-/// Names that are not the contract's come from the document, which may be hostile, and where a value slipped into the
-/// place of a name, it may be a secret. One that is not plainly a name is told by its place: `kubelet_flags[#3]`.
+/// Names that are not the contract's come from the document, which may be hostile, and may be secrets in the
+/// place of a name. Unless it is clearly a name, the index is printed: `kubelet_flags[#3]`.
 pub(super) fn render(segments: &[Segment<'_>]) -> String {
     let mut path = String::new();
     for segment in segments {
@@ -42,14 +42,14 @@ pub(super) fn render(segments: &[Segment<'_>]) -> String {
     path
 }
 
-/// Whether a name is short, of the letters of names, and does not look like a secret.
+/// Returns true for a short name of common characters that does not resemble a secret.
 fn is_plain(name: &str) -> bool {
     let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-/".contains(&byte);
     let is_random = |part: &[u8]| {
         let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
         part.len() >= 16 && digits >= 4
     };
-    (1..=LONGEST_NAME).contains(&name.len())
+    (1..=MAX_NAME_LEN).contains(&name.len())
         && name.bytes().all(is_of_names)
         && !looks_secret(name)
         && !name.as_bytes().split(|byte| b"_.-/".contains(byte)).any(is_random)
@@ -59,22 +59,22 @@ fn is_plain(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(key: &str) -> String {
+    fn render_key(key: &str) -> String {
         render(&[Segment::Field("m".into()), Segment::Key(key.into(), 3)])
     }
 
     #[test]
-    fn plain_names_are_told() {
+    fn plain_names_are_printed() {
         for name in ["--v", "net.core.somaxconn", "kubernetes.azure.com/cluster", "Standard_D4s_v5"]
         {
-            assert_eq!(told(name), format!("m[\"{name}\"]"));
+            assert_eq!(render_key(name), format!("m[\"{name}\"]"));
         }
         let path = [Segment::Unknown("colour".into(), 2), Segment::Index(1)];
         assert_eq!(render(&path), "colour[1]");
     }
 
     #[test]
-    fn what_is_not_plainly_a_name_is_told_by_its_place() {
+    fn unusual_names_are_replaced_by_their_index() {
         for name in [
             "",
             "a b",
@@ -87,7 +87,7 @@ mod tests {
             "token-a1b2c3d4e5f6a7b8c9",
             &"x".repeat(41),
         ] {
-            assert_eq!(told(name), "m[#3]", "{name}");
+            assert_eq!(render_key(name), "m[#3]", "{name}");
         }
         assert_eq!(render(&[Segment::Unknown("a b".into(), 2)]), "#2");
     }

@@ -1,7 +1,7 @@
-//! The language in which the contract's table is written, and what it generates.
+//! Macros that declare the contract's table, and the traits that they implement.
 //!
 //! A message is declared once, as a struct whose fields carry their protobuf number and JSON name;
-//! the parser, the serialiser, the list of secrets and the description follow from it.
+//! parser, serializer, list of secrets and description are generated from it.
 
 use super::decode::Decoder;
 use super::encode::Encoder;
@@ -9,27 +9,25 @@ use super::error::ParseError;
 
 /// One message of the contract.
 pub(crate) trait Message: Default {
-    /// Its name in the contract.
     const NAME: &'static str;
-    /// Its fields, in order of declaration.
     const FIELDS: &'static [FieldFacts];
 
-    /// The number of the field that has this proto name or JSON name.
+    /// Returns the number of the field with this proto name or JSON name.
     fn number_of(name: &str) -> Option<u32>;
     /// Reads the value of the field with this number.
     fn read_field(&mut self, number: u32, decoder: &mut Decoder<'_>) -> Result<(), ParseError>;
     /// Writes every field that is set, in order of declaration.
     fn write_fields(&self, encoder: &mut Encoder);
-    /// Calls `visit` for each secret in here.
+    /// Calls `visit` for each secret.
     fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str));
 }
 
 /// A type that a single value in the document can have.
 pub(crate) trait Value: Sized {
-    /// As the contract names it.
+    /// Name of the type in the contract.
     const TYPE: &'static str;
 
-    /// Reads a value; `None` if it is to be passed over (an unknown enum name).
+    /// Reads a value; `None` if it is ignored (an unknown enum name).
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, ParseError>;
     fn write(&self, encoder: &mut Encoder);
     fn visit_secrets<'a>(&'a self, _visit: &mut dyn FnMut(&'a str)) {}
@@ -41,29 +39,27 @@ pub(crate) trait Field {
     const LABEL: Label;
 
     fn read(&mut self, decoder: &mut Decoder<'_>) -> Result<(), ParseError>;
-    /// True if a serialiser leaves the field out.
+    /// Returns true if the serializer omits the field.
     fn is_unset(&self) -> bool;
     fn write(&self, encoder: &mut Encoder);
     fn visit_secrets<'a>(&'a self, visit: &mut dyn FnMut(&'a str));
 }
 
-/// How often a field may stand, and how its absence is told from its zero value.
+/// Cardinality of a field, and the meaning of its absence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label {
     /// Once; absent is the same as zero or empty.
     Implicit,
     /// Once; absent and zero are different.
     Optional,
-    /// A list.
     Repeated,
     /// A map with text keys.
     Map,
 }
 
-/// What the contract says of one field.
+/// Description of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldFacts {
-    /// The protobuf field number.
     pub number: u32,
     /// The name in the document, as Mooring writes it.
     pub name: &'static str,
@@ -71,23 +67,19 @@ pub struct FieldFacts {
     pub json_name: &'static str,
     /// `string`, `bool`, `int32`, `double`, `enum:<Name>` or `message:<Name>`.
     pub value_type: &'static str,
-    /// How often it may stand.
     pub label: Label,
 }
 
-/// What the contract says of one message.
+/// Description of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageFacts {
-    /// The name in the contract.
     pub name: &'static str,
-    /// The fields, in order of declaration.
     pub fields: &'static [FieldFacts],
 }
 
-/// What the contract says of one enum.
+/// Description of an enum.
 #[derive(Debug, Clone, Copy)]
 pub struct EnumFacts {
-    /// The name in the contract.
     pub name: &'static str,
     /// The known values, by number.
     pub values: &'static [(i32, &'static str)],
@@ -148,7 +140,7 @@ macro_rules! message {
     };
 }
 
-/// A message is a value too.
+/// Implements `Value` for a message.
 macro_rules! message_value {
     ($rust:ident, $name:literal) => {
         impl $crate::node_config::schema::Value for $rust {
@@ -189,7 +181,7 @@ macro_rules! open_enum {
     ) => {
         $(#[$about])*
         ///
-        /// Open: a number without a name is kept, as protobuf demands.
+        /// Open: a number without a name is kept, as protobuf requires.
         #[derive(Clone, Copy, Default, PartialEq, Eq)]
         pub struct $rust(pub i32);
 
@@ -199,13 +191,12 @@ macro_rules! open_enum {
                 pub const $constant: Self = Self($number);
             )+
 
-            /// What the contract says of this enum.
-            pub const FACTS: $crate::node_config::schema::EnumFacts = $crate::node_config::schema::EnumFacts {
+             pub const FACTS: $crate::node_config::schema::EnumFacts = $crate::node_config::schema::EnumFacts {
                 name: stringify!($rust),
                 values: &[ $( ($number, $name), )+ ],
             };
 
-            /// The name of the value, if it has one.
+            /// Returns the name of the value, if it has one.
             pub fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $( $number => Some($name), )+
@@ -213,7 +204,7 @@ macro_rules! open_enum {
                 }
             }
 
-            /// The value with exactly this name.
+            /// Returns the value with exactly this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $( $name => Some(Self($number)), )+
@@ -249,7 +240,7 @@ macro_rules! open_enum {
     };
 }
 
-/// A value whose absence is the same as its zero.
+/// Implements `Field` for a type whose absence equals its zero value.
 macro_rules! implicit_field {
     ($type:ty) => {
         impl $crate::node_config::schema::Field for $type {

@@ -1,6 +1,6 @@
-//! What a config must have before a control plane should hand it to a node.
+//! Checks of a config before a control plane passes it to a node.
 //!
-//! The node itself does not ask: it provisions with whatever it was given.
+//! The node does not run them: it provisions with any config.
 
 use std::fmt;
 
@@ -9,24 +9,21 @@ use super::{NodeConfig, OrUnset};
 /// A config that a node cannot use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
-    /// Everything that is wrong, in the contract's order.
+    /// In the contract's order.
     pub faults: Vec<Fault>,
 }
 
-/// One thing that is wrong.
+/// An error in a config.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// A required field is empty or absent.
-    Missing {
-        /// Which.
-        path: &'static str,
-    },
-    /// The node accepts only `v1` and, with a complaint, `v0`.
+    Missing { path: &'static str },
+    /// The node accepts only `v1` and, with a warning, `v0`.
     UnsupportedVersion,
 }
 
 impl Fault {
-    /// The field at fault.
+    /// Returns the path of the field.
     pub fn path(&self) -> &'static str {
         match self {
             Self::Missing { path } => path,
@@ -56,7 +53,7 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Checks the required fields, and reports every fault at once.
+/// Checks the required fields and returns all faults.
 pub fn validate(config: &NodeConfig) -> Result<(), Invalid> {
     let cluster = config.cluster_config.or_unset();
     let network = cluster.cluster_network_config.or_unset();

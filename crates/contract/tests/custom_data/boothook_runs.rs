@@ -29,7 +29,7 @@ fn bash_accepts_the_boothook_with_toggles_and_without() {
 }
 
 #[test]
-fn config_and_toggles_arrive_byte_by_byte_and_only_root_reads_them() {
+fn config_and_toggles_are_unchanged_and_readable_by_root_only() {
     let node = Node::new();
     node.boot(&script(CONFIG, &features(TRICKY)));
     assert_eq!(node.read(CONFIG_PATH), CONFIG);
@@ -43,7 +43,7 @@ fn config_and_toggles_arrive_byte_by_byte_and_only_root_reads_them() {
 }
 
 #[test]
-fn without_toggles_there_is_no_toggles_file() {
+fn toggles_file_is_not_written_without_toggles() {
     let node = Node::new();
     node.boot(&script(CONFIG, &features(&[("not-a-name", "1")])));
     assert_eq!(node.read(CONFIG_PATH), CONFIG);
@@ -51,7 +51,7 @@ fn without_toggles_there_is_no_toggles_file() {
 }
 
 #[test]
-fn the_launcher_starts_when_both_files_are_in_place_and_its_words_are_logged() {
+fn launcher_starts_after_both_files_and_its_output_is_logged() {
     let node = Node::new();
     let here = |path| node.path(path).display().to_string();
     node.write(LAUNCHER, &format!("cat '{}' '{}'", here(FEATURES_PATH), here(CONFIG_PATH)));
@@ -72,7 +72,7 @@ fn an_image_without_a_launcher_gets_its_unit_started() {
 }
 
 #[test]
-fn the_preload_runs_beside_the_boothook() {
+fn preload_runs_in_parallel_with_boothook() {
     let node = Node::new();
     node.write(PRELOAD, ": >preloaded");
     node.boot(&script(b"{}", &Features::none()));
@@ -93,7 +93,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_rendered_is_what_the_node_finds(
+    fn rendered_config_and_toggles_reach_the_node(
         config in proptest::collection::vec(any::<u8>(), 0..2_000),
         toggles in proptest::collection::btree_map("[a-zA-Z_][a-zA-Z0-9_]{0,8}", "[^\r\n\0]{0,40}", 1..5),
     ) {

@@ -1,4 +1,4 @@
-//! Which toggles arrive, and what is said about the others.
+//! Delivered and dropped toggles.
 
 use mooring_contract::custom_data::DropReason::{
     KeyIsNoIdentifier, NotCarriedBy, ValueBreaksTheLine,
@@ -12,7 +12,7 @@ fn list(dropped: &[DroppedFeature]) -> Vec<(&str, DropReason)> {
 }
 
 #[test]
-fn a_key_is_an_identifier_of_ascii_letters_digits_and_underscores() {
+fn keys_are_ascii_identifiers() {
     for key in ["A", "z", "_", "_0", "EOF", "ENABLE_PROVISIONING_HOTFIX"] {
         let features = features(&[(key, "true")]);
         assert_eq!(features.valid_keys().collect::<Vec<_>>(), [key]);
@@ -37,7 +37,7 @@ fn a_value_is_anything_without_a_line_break() {
 }
 
 #[test]
-fn a_toggle_that_is_dropped_is_named_with_its_reason_and_never_with_its_value() {
+fn dropped_toggle_is_reported_without_its_value() {
     let features = features(&[("B", "hush-1\n"), ("A-A", "hush-2"), ("C", "hush-3")]);
     for format in Format::ALL {
         let data = render(format, b"{}", &features);
@@ -53,7 +53,7 @@ fn a_toggle_that_is_dropped_is_named_with_its_reason_and_never_with_its_value() 
 }
 
 #[test]
-fn good_toggles_in_a_format_without_a_place_for_them_are_named_in_order_of_their_keys() {
+fn undeliverable_toggles_are_reported_by_key() {
     let data = render(Format::Ignition, b"{}", &features(&[("Z", "1"), ("M-M", "1"), ("A", "1")]));
     assert_eq!(
         list(data.dropped()),
@@ -80,7 +80,7 @@ fn a_hostile_key_is_escaped_and_cut() {
 }
 
 #[test]
-fn no_line_of_the_toggles_can_end_their_heredoc() {
+fn toggle_lines_cannot_end_their_heredoc() {
     let features = features(&[("EOF", ""), ("A", "EOF"), ("B", "\nEOF\n"), ("EOF\n", "")]);
     let data = render(Format::Boothook, b"{}", &features);
     let text = std::str::from_utf8(data.expose_raw()).unwrap();
@@ -93,7 +93,7 @@ fn no_line_of_the_toggles_can_end_their_heredoc() {
 }
 
 #[test]
-fn a_toggle_whose_value_changes_on_the_way_is_delivered_but_named() {
+fn toggle_altered_in_transit_is_delivered_and_reported() {
     let features =
         features(&[("OK", "~ \t\u{7f}"), ("ACCENT", "é"), ("NUL", "a\0b"), ("N-O", "é")]);
     assert_eq!(features.altered_keys().collect::<Vec<_>>(), ["ACCENT", "NUL"]);
@@ -101,6 +101,6 @@ fn a_toggle_whose_value_changes_on_the_way_is_delivered_but_named() {
 }
 
 #[test]
-fn no_toggles_are_no_toggles_however_they_are_spelled() {
+fn empty_toggles_equal_no_toggles() {
     assert_eq!(Features::none(), features(&[]));
 }

@@ -31,7 +31,7 @@ fn a_boothook_with_toggles_writes_them_sorted_by_key() {
 #[test]
 fn a_cloud_config_ends_with_the_config_whether_there_are_toggles_or_not() {
     let recorded = include_str!("../fixtures/custom_data/cloud-config.txt");
-    // The file holds secrets; the Go program lets everyone read it.
+    // The file holds secrets; the upstream Go agent lets everyone read it.
     let golden = recorded.replace("permissions: \"0755\"", "permissions: \"0600\"");
     assert_ne!(golden, recorded);
     assert_renders(Format::CloudConfig, &Features::none(), golden.as_bytes());

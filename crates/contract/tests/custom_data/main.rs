@@ -1,4 +1,4 @@
-//! What custom data promises to a node and to the person who renders it.
+//! Custom data: documents, limits and errors.
 
 #[cfg(test)]
 mod multipart_reader;

@@ -21,7 +21,7 @@ fn the_document_names_its_version_and_then_its_boundary() {
 }
 
 #[test]
-fn a_boothook_comes_first_and_a_cloud_config_second_with_sorted_headers() {
+fn boothook_precedes_cloud_config_with_sorted_headers() {
     let document = read(boothook(b"{}", &features(TRICKY)).expose_raw());
     let types = ["text/cloud-boothook", "text/cloud-config"];
     assert_eq!(document.parts.len(), types.len());
@@ -38,7 +38,7 @@ fn a_boothook_comes_first_and_a_cloud_config_second_with_sorted_headers() {
 }
 
 #[test]
-fn the_parts_are_unix_text_that_begins_with_the_marker_cloud_init_looks_for() {
+fn parts_are_unix_text_with_the_marker_of_cloud_init() {
     let document = read(boothook(b"{}", &features(TRICKY)).expose_raw());
     for (part, marker) in document.parts.iter().zip(["#cloud-boothook\n", "#cloud-config\n"]) {
         assert!(part.body.starts_with(marker));

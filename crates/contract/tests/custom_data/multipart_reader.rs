@@ -14,7 +14,7 @@ pub(crate) struct Document {
     pub(crate) parts: Vec<Part>,
 }
 
-/// Reads a whole document; everything that is not as it must be is a panic that says where.
+/// Reads a whole document; panics at the first violation.
 pub(crate) fn read(document: &[u8]) -> Document {
     let text = std::str::from_utf8(document).expect("the document is text");
     let (headers, body) = split_headers(text);

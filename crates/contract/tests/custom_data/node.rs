@@ -1,4 +1,4 @@
-//! A make-believe node: a folder in which a boothook really runs.
+//! A directory in which a boothook runs.
 
 use std::fs;
 use std::io::Write as _;
@@ -28,13 +28,13 @@ impl Node {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("node-{}-{number}", std::process::id());
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        // Process ids come again, and a test that was killed leaves its folder behind.
+        // Process ids are reused, and a killed test leaves its directory.
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(root.join("opt/azure/containers")).unwrap();
         Self { root }
     }
 
-    /// Runs `boothook` with the node's own folders in place of the machine's.
+    /// Runs `boothook` with the node's directories instead of the host's.
     pub(crate) fn boot(&self, boothook: &str) {
         let moved = boothook
             .replace("/opt/azure", "./opt/azure")
@@ -71,7 +71,7 @@ impl Node {
         fs::metadata(self.path(path)).unwrap().permissions().mode() & 0o7777
     }
 
-    /// Where the node's `path` really is.
+    /// Returns the node's `path` on the host.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path.trim_start_matches('/'))
     }
@@ -79,7 +79,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // What is left behind lies in the build's own folder and harms nobody.
+        // Leftovers are in the build directory and harmless.
         let _ = fs::remove_dir_all(&self.root);
     }
 }

@@ -1,4 +1,4 @@
-//! What went in comes out, for any config and any toggles.
+//! Any config and any toggles survive a round trip.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn every_toggle_is_either_delivered_as_it_is_or_named_as_dropped(
+    fn toggles_are_delivered_unchanged_or_reported_as_dropped(
         toggles in proptest::collection::btree_map("[A-C_=\r\n-]{0,3}|\\PC{0,3}", "[a=\r\n']{0,3}|\\PC{0,20}", 0..8),
         random in any::<[u8; 30]>(),
     ) {

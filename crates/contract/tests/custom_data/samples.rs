@@ -1,4 +1,4 @@
-//! Inputs that several promises share.
+//! Inputs that several tests share.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ fn everything_printed(config: &[u8], features: &Features) -> String {
 }
 
 #[test]
-fn debug_says_that_there_is_a_secret_and_not_which() {
+fn debug_output_masks_the_document() {
     let features = features(&[("KEY", "hush")]);
     let data = CustomData::render(Format::Ignition, b"hush", &features, &boundary()).unwrap();
     assert_eq!(
@@ -32,7 +32,7 @@ fn debug_says_that_there_is_a_secret_and_not_which() {
 }
 
 proptest! {
-    // The marks cannot occur by chance: what is printed has no `~`, and base64 is checked too.
+    // The marks cannot occur at random: printed text has no `~`, and base64 is also checked.
     #[test]
     fn neither_config_nor_values_are_ever_printed(
         secret in "~[!-~]{11}",

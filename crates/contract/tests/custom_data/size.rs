@@ -28,7 +28,7 @@ fn exactly_65535_bytes_pass_and_one_more_is_refused() {
 }
 
 #[test]
-fn in_every_format_the_size_that_the_error_allows_is_the_largest_that_passes() {
+fn suggested_config_size_is_the_maximum_in_all_formats() {
     for format in Format::ALL {
         let refused = render(format, 100_000, &Features::none()).unwrap_err();
         let fits = refused.largest_config_that_fits().unwrap();
@@ -39,14 +39,14 @@ fn in_every_format_the_size_that_the_error_allows_is_the_largest_that_passes() {
 }
 
 #[test]
-fn the_error_says_how_large_how_much_too_large_and_what_to_do() {
+fn size_error_contains_size_excess_and_hint() {
     let refused = render(Format::Ignition, 60_000, &Features::none()).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "ignition custom data would be 80249 bytes (107000 in base64), 14714 more than Azure's \
          limit of 65535 (87380 in base64)\n\
-         hint: the node config is the largest part (60000 bytes, 80000 in base64); bring it down \
-         to 48963 bytes, for example by leaving out certificates or files that the image can hold"
+         hint: the node config is the largest part (60000 bytes, 80000 in base64); reduce it \
+         to 48963 bytes, for example by omitting certificates or files that the image can contain"
     );
     assert_eq!(refused.config_bytes(), 60_000);
     assert_eq!(TooLarge::REASON, "CustomDataTooLarge");

@@ -1,4 +1,4 @@
-//! What is accepted, and what it means: the Go parser's rules, quirks included.
+//! Accepted documents: the Go parser's rules, including its quirks.
 
 use mooring_contract::node_config::{
     BootstrappingAuthMethod, NetworkPlugin, OrUnset, Unknown, VmType,
@@ -39,7 +39,7 @@ fn an_empty_message_is_not_an_absent_one() {
 }
 
 #[test]
-fn zero_is_not_absent_where_the_contract_tells_them_apart() {
+fn zero_differs_from_absent_in_optional_fields() {
     let parsed = config(
         r#"{"is_vhd": false, "cse_timeout": 0, "bootstrapping_config": {"tls_bootstrapping_token": ""}}"#,
     );
@@ -112,7 +112,7 @@ fn enums_are_names_or_numbers() {
 }
 
 #[test]
-fn an_unknown_enum_name_leaves_the_field_unset_and_is_told() {
+fn unknown_enum_name_is_a_warning_and_leaves_field_unset() {
     let parsed = accepted(
         "{\n  \"network_config\": {\"networkPlugin\": \"NETWORK_PLUGIN_CILIUM\"},\n  \"bootstrapping_config\": {\"bootstrapping_auth_method\": \"2\"}}",
     );
@@ -157,6 +157,6 @@ fn an_escaped_nul_is_a_character_like_any_other() {
 }
 
 #[test]
-fn white_space_is_what_json_says() {
+fn only_json_white_space_is_accepted() {
     assert_eq!(config("\t\r\n {\r\n\"version\"\t:\n\"v1\" } \n").version, "v1");
 }

@@ -1,4 +1,4 @@
-//! The 119 configs with which the Go program was observed.
+//! The 119 configs with which the upstream Go agent was observed.
 
 use std::sync::LazyLock;
 

@@ -1,11 +1,11 @@
-//! What the parser of node configs promises.
+//! The parser of node configs.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod documents;
 mod golden;
 mod hostile;
-mod refused;
+mod rejected;
 mod round_trip;
 mod secrets;
 mod validation;

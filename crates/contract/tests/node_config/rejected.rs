@@ -1,4 +1,4 @@
-//! What is refused, and how it is told.
+//! Rejected documents and their errors.
 
 use mooring_contract::json::Problem;
 use mooring_contract::node_config::{MAX_BYTES, parse};
@@ -12,13 +12,10 @@ fn an_error_names_the_field_the_line_and_the_column() {
             "{\"cluster_config\":\n {\"location\": 5}}",
             "cluster_config.location: expected a string, found a number (line 2, column 15)",
         ),
-        (
-            "{\"version\":\"v1\",\"version\":\"v1\"}",
-            "version: stands here a second time (line 1, column 17)",
-        ),
+        ("{\"version\":\"v1\",\"version\":\"v1\"}", "version: duplicate field (line 1, column 17)"),
         (
             "{\"kubelet_config\":{\"kubelet_flags\":{\"--v\":\"1\",\"--v\":\"2\"}}}",
-            "kubelet_config.kubelet_flags[\"--v\"]: stands here a second time (line 1, column 47)",
+            "kubelet_config.kubelet_flags[\"--v\"]: duplicate field (line 1, column 47)",
         ),
         (
             "{\"custom_ca_certs\":[\"a\", null]}",
@@ -32,21 +29,21 @@ fn an_error_names_the_field_the_line_and_the_column() {
             "{\"is_vhd\": \"true\"}",
             "is_vhd: expected a boolean, found a string (line 1, column 12)",
         ),
-        ("{\"version\": \"v1\"", "malformed JSON: the text ends in the middle (line 1, column 17)"),
+        ("{\"version\": \"v1\"", "malformed JSON: unexpected end of text (line 1, column 17)"),
         (
             "{\"version\": \"v1\", invalid}",
             "malformed JSON: expected a member's name in quotes (line 1, column 19)",
         ),
         ("{} x", "malformed JSON: expected the end of the text (line 1, column 4)"),
         ("[]", "expected an object, found an array (line 1, column 1)"),
-        ("", "malformed JSON: the text ends in the middle (line 1, column 1)"),
+        ("", "malformed JSON: unexpected end of text (line 1, column 1)"),
     ] {
         assert_eq!(refused(document).to_string(), told, "{document}");
     }
 }
 
 #[test]
-fn no_error_and_no_warning_quotes_what_may_be_a_secret() {
+fn errors_and_warnings_never_quote_values() {
     let canary = "canary password";
     for document in [
         format!(r#"{{"kubelet_config":{{"kubelet_flags":{{"a":"","{canary}":5}}}}}}"#),
@@ -126,7 +123,7 @@ fn numbers_out_of_range_are_not_cut() {
 }
 
 #[test]
-fn what_is_not_json_is_refused_also_in_unknown_members() {
+fn invalid_json_in_unknown_members_is_rejected() {
     for value in [
         "01",
         "+5",
@@ -173,10 +170,7 @@ fn unknown_members_nest_as_deep_as_the_go_parser_allows() {
 fn a_document_above_four_mebibytes_is_refused_unread() {
     let document = vec![b' '; MAX_BYTES + 1];
     let error = parse(&document).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "4194305 bytes are more than the 4194304 accepted (line 1, column 1)"
-    );
+    assert_eq!(error.to_string(), "4194305 bytes exceed the limit of 4194304 (line 1, column 1)");
     let mut largest = vec![b' '; MAX_BYTES - 2];
     largest.extend(b"{}");
     assert!(parse(&largest).is_ok());

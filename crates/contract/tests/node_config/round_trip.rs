@@ -1,4 +1,4 @@
-//! parse(serialise(x)) == x, for configs made from the contract's own description.
+//! parse(serialize(x)) == x, for configs generated from the contract's description.
 
 use mooring_contract::node_config::{FieldFacts, Label, MESSAGES, parse};
 use proptest::prelude::*;
@@ -85,7 +85,7 @@ proptest! {
 }
 
 #[test]
-fn every_field_of_every_message_can_be_set() {
+fn all_fields_of_all_messages_can_be_set() {
     // 255 sets every field there is; a field that is silently dropped would not be written again.
     let document = message("Configuration", &mut Choices(vec![255; 100_000].iter()));
     let written = parse(document.as_bytes()).unwrap().config.to_json_with_secrets();
@@ -95,7 +95,7 @@ fn every_field_of_every_message_can_be_set() {
 }
 
 #[test]
-fn what_is_not_a_number_survives_too() {
+fn nan_round_trips() {
     let document = r#"{"cluster_config": {"cloud_provider_config": {"backoff_jitter": "NaN"}}}"#;
     let config = parse(document.as_bytes()).unwrap().config;
     let again = parse(config.to_json_with_secrets().as_bytes()).unwrap().config;

@@ -32,7 +32,7 @@ fn a_config_prints_without_its_secrets() {
 }
 
 #[test]
-fn every_secret_is_listed_for_redaction() {
+fn all_secrets_are_listed_for_redaction() {
     let config = config(DOCUMENT);
     let secrets = config.expose_secrets();
     for canary in CANARIES {

@@ -14,7 +14,7 @@ fn a_complete_config_passes() {
 }
 
 #[test]
-fn all_faults_are_told_at_once_each_with_its_path() {
+fn all_faults_are_returned_with_their_paths() {
     let invalid = validate(&config("{}")).unwrap_err();
     let paths: Vec<_> = invalid.faults.iter().map(Fault::path).collect();
     assert_eq!(
@@ -33,7 +33,7 @@ fn all_faults_are_told_at_once_each_with_its_path() {
 }
 
 #[test]
-fn each_required_field_is_told_alone_when_it_alone_is_missing() {
+fn single_missing_field_is_the_only_fault() {
     for (value, path) in [
         ("\"v1\"", "version"),
         ("\"s\"", "auth_config.subscription_id"),
@@ -49,7 +49,7 @@ fn each_required_field_is_told_alone_when_it_alone_is_missing() {
 }
 
 #[test]
-fn a_version_that_the_node_would_refuse_is_told() {
+fn unsupported_version_is_a_fault() {
     let invalid = validate(&config(&COMPLETE.replace("\"v1\"", "\"v2\""))).unwrap_err();
     assert_eq!(invalid.faults, [Fault::UnsupportedVersion]);
     assert_eq!(validate(&config(&COMPLETE.replace("\"v1\"", "\"v0\""))), Ok(()));

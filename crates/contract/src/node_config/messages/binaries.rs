@@ -1,9 +1,9 @@
-//! Where programs come from.
+//! Sources of binaries.
 
 use crate::node_config::schema::message;
 
 message! {
-    /// Where Kubernetes binaries and the pause image come from.
+    /// Sources of Kubernetes binaries and the pause image.
     pub struct KubeBinaryConfig = "KubeBinaryConfig" {
         /// Default tarball URL of the Kubernetes node binaries
         1 kube_binary_url "kubeBinaryUrl": String,
@@ -11,7 +11,7 @@ message! {
         2 custom_kube_binary_url "customKubeBinaryUrl": String,
         /// Tarball URL of a privately cached build
         3 private_kube_binary_url "privateKubeBinaryUrl": String,
-        /// Full reference of the pause image, goes into the containerd config only
+        /// Full reference of the pause image, used only in the containerd config
         4 pod_infra_container_image_url "podInfraContainerImageUrl": String,
         /// Tarball URL of the ACR credential provider
         5 linux_credential_provider_url "linuxCredentialProviderUrl": String,
@@ -19,29 +19,26 @@ message! {
 }
 
 message! {
-    /// Which runc to install.
+    /// Version and source of runc.
     pub struct RuncConfig = "RuncConfig" {
-        /// Version to install
         1 runc_version "runcVersion": String,
-        /// Package URL
         2 runc_package_url "runcPackageUrl": String,
     }
 }
 
 message! {
-    /// Which containerd to install.
+    /// Version and source of containerd.
     pub struct ContainerdConfig = "ContainerdConfig" {
         /// Base URL for downloads
         1 containerd_download_url_base "containerdDownloadUrlBase": String,
         /// Version to install; does NOT choose the config template, the installed binary does
         2 containerd_version "containerdVersion": String,
-        /// Package URL
         3 containerd_package_url "containerdPackageUrl": String,
     }
 }
 
 message! {
-    /// What to do with the node's GPUs.
+    /// GPU drivers and device plugins.
     pub struct GpuConfig = "GpuConfig" {
         /// Treat as NVIDIA node; unset counts as false (upstream comment about a SKU default is not
         /// implemented)

@@ -6,39 +6,29 @@ use crate::node_config::schema::message;
 message! {
     /// Facts about the cluster that hold for all of its nodes.
     pub struct ClusterConfig = "ClusterConfig" {
-        /// Virtual network names
         1 cluster_network_config "clusterNetworkConfig": Option<ClusterNetworkConfig>,
-        /// Load balancer settings for the cloud provider
         2 load_balancer_config "loadBalancerConfig": Option<LoadBalancerConfig>,
-        /// Node resource group
         3 resource_group "resourceGroup": String,
-        /// Azure region; passed raw, and normalised for sovereign cloud detection
+        /// Azure region; passed raw, and normalized for sovereign cloud detection
         4 location "location": String,
         /// Standard or vmss for the cloud provider
         5 vm_type "vmType": VmType,
-        /// Availability set name
         6 primary_availability_set "primaryAvailabilitySet": String,
-        /// Scale set name
         7 primary_scale_set "primaryScaleSet": String,
         /// Cloud provider may use IMDS
         8 use_instance_metadata "useInstanceMetadata": bool,
-        /// Back-off and rate-limit knobs of the cloud provider
+        /// Backoff and rate-limit settings of the cloud provider
         9 cloud_provider_config "cloudProviderConfig": Option<CloudProviderConfig>,
     }
 }
 
 message! {
-    /// The Azure network that the cluster lives in.
+    /// The Azure network of the cluster.
     pub struct ClusterNetworkConfig = "ClusterNetworkConfig" {
-        /// Virtual network
         1 vnet_name "vnetName": String,
-        /// Resource group of the virtual network
         2 vnet_resource_group "vnetResourceGroup": String,
-        /// Subnet
         3 subnet "subnet": String,
-        /// Network security group
         4 security_group_name "securityGroupName": String,
-        /// Route table
         5 route_table "routeTable": String,
         /// Service IP of CoreDNS, used in the local DNS file, `10.0.0.10` when empty
         6 core_dns_service_ip "coreDnsServiceIp": String,
@@ -46,7 +36,7 @@ message! {
 }
 
 message! {
-    /// How the cloud provider treats load balancers.
+    /// Load balancer settings of the cloud provider.
     pub struct LoadBalancerConfig = "LoadBalancerConfig" {
         /// Basic or standard
         1 load_balancer_sku "loadBalancerSku": LoadBalancerSku,
@@ -60,11 +50,11 @@ message! {
 }
 
 message! {
-    /// Back-off and rate limits of the cloud provider.
+    /// Backoff and rate limits of the cloud provider.
     pub struct CloudProviderConfig = "CloudProviderConfig" {
-        /// Retry with back-off; unset means true
+        /// Retry with backoff; unset means true
         1 backoff "backoff": Option<bool>,
-        /// Back-off flavour; empty means v2
+        /// Backoff mode; empty means v2
         2 backoff_mode "backoffMode": String,
         /// Retry count; unset 6
         3 backoff_retries "backoffRetries": Option<i32>,
@@ -88,15 +78,14 @@ message! {
 }
 
 message! {
-    /// Settings that matter only in clouds of their own, such as Azure Stack.
+    /// Settings for custom clouds only, such as Azure Stack.
     pub struct CustomCloudConfig = "CustomCloudConfig" {
         /// Cloud name; equals akscustom (any letter case) to activate custom-cloud handling
         1 custom_cloud_env_name "customCloudEnvName": String,
         /// Package repository endpoint, exported only in custom clouds
         2 repo_depot_endpoint "repoDepotEndpoint": String,
         /// Cloud environment description; exported verbatim and, in custom clouds, parsed as plain
-        /// JSON for `resourceManagerEndpoint` (upstream comment says base64, the code does not
-        /// decode)
+        /// JSON for `resourceManagerEndpoint` (not base64, unlike the upstream comment)
         3 custom_env_json_content "customEnvJsonContent": String,
         /// Registry DNS suffix for the credential provider
         4 container_registry_dns_suffix "containerRegistryDnsSuffix": String,
@@ -104,7 +93,7 @@ message! {
 }
 
 message! {
-    /// How to reach the control plane.
+    /// Address and certificate of the API server.
     pub struct ApiServerConfig = "ApiServerConfig" {
         /// API server certificate, passed through
         1 api_server_public_key "apiServerPublicKey": String,

@@ -1,4 +1,4 @@
-//! Who the node is, and how it proves it.
+//! Identity and credentials of the node.
 
 use mooring_redact::Secret;
 
@@ -8,16 +8,12 @@ use crate::node_config::schema::message;
 message! {
     /// The identity that the node uses towards Azure.
     pub struct AuthConfig = "AuthConfig" {
-        /// Entra tenant
         1 tenant_id "tenantId": String,
-        /// Azure subscription
         2 subscription_id "subscriptionId": String,
-        /// Client id of the service principal
         3 service_principal_id "servicePrincipalId": String,
         /// Secret; HEAD passes it as is (producer must already have base64 encoded it),
         /// `v0.20251120.0` base64 encoded it
         4 service_principal_secret "servicePrincipalSecret": Secret,
-        /// Client id of the managed identity
         5 assigned_identity_id "assignedIdentityId": String,
         /// Use managed identity instead of a service principal
         6 use_managed_identity_extension "useManagedIdentityExtension": bool,
@@ -25,11 +21,11 @@ message! {
 }
 
 message! {
-    /// How the kubelet gets its first credential.
+    /// The kubelet's first credential.
     pub struct BootstrappingConfig = "BootstrappingConfig" {
         /// First-credential method; only `SECURE_TLS_BOOTSTRAPPING` changes the output
         1 bootstrapping_auth_method "bootstrappingAuthMethod": BootstrappingAuthMethod,
-        /// How the node joins after authentication; parsed, no effect
+        /// Join method after authentication; parsed, no effect
         2 cluster_join_method "clusterJoinMethod": ClusterJoinMethod,
         /// Kubernetes bootstrap token
         3 tls_bootstrapping_token "tlsBootstrappingToken": Option<Secret>,
@@ -57,11 +53,8 @@ message! {
 message! {
     /// Pulling images with a service account's identity.
     pub struct ServiceAccountImagePullProfile = "ServiceAccountImagePullProfile" {
-        /// Switch
         1 enabled "enabled": bool,
-        /// Client id
         2 default_client_id "defaultClientId": String,
-        /// Tenant id
         3 default_tenant_id "defaultTenantId": String,
         /// SNI of the local authority
         4 local_authority_sni "localAuthoritySni": String,

@@ -1,9 +1,9 @@
-//! Choices that have names.
+//! Enums of the contract.
 
 use crate::node_config::schema::{EnumFacts, open_enum};
 
 open_enum! {
-    /// What runs workloads; no effect on the node.
+    /// Runtime of workloads; no effect on the node.
     pub enum WorkloadRuntime {
         0 UNSPECIFIED = "WORKLOAD_RUNTIME_UNSPECIFIED",
         1 OCI_CONTAINER = "WORKLOAD_RUNTIME_OCI_CONTAINER",
@@ -11,7 +11,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What the node's VM belongs to.
+    /// Kind of VM group of the node.
     pub enum VmType {
         0 UNSPECIFIED = "VM_TYPE_UNSPECIFIED",
         1 STANDARD = "VM_TYPE_STANDARD",
@@ -20,7 +20,6 @@ open_enum! {
 }
 
 open_enum! {
-    /// The load balancer's tier.
     pub enum LoadBalancerSku {
         0 UNSPECIFIED = "LOAD_BALANCER_SKU_UNSPECIFIED",
         1 BASIC = "LOAD_BALANCER_SKU_BASIC",
@@ -29,7 +28,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// How the kubelet proves itself the first time.
+    /// First authentication of the kubelet.
     pub enum BootstrappingAuthMethod {
         0 UNSPECIFIED = "BOOTSTRAPPING_AUTH_METHOD_UNSPECIFIED",
         1 BOOTSTRAP_TOKEN = "BOOTSTRAPPING_AUTH_METHOD_BOOTSTRAP_TOKEN",
@@ -40,7 +39,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// How the node joins; no effect on the node.
+    /// No effect on the node.
     pub enum ClusterJoinMethod {
         0 UNSPECIFIED = "CLUSTER_JOIN_METHOD_UNSPECIFIED",
         1 GENERATE_CSR = "CLUSTER_JOIN_METHOD_GENERATE_CSR",
@@ -49,7 +48,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// Where the kubelet keeps its data.
+    /// Disk for the kubelet's data.
     pub enum KubeletDisk {
         0 UNSPECIFIED = "KUBELET_DISK_UNSPECIFIED",
         1 OS_DISK = "KUBELET_DISK_OS_DISK",
@@ -58,7 +57,6 @@ open_enum! {
 }
 
 open_enum! {
-    /// Who connects pods.
     pub enum NetworkPlugin {
         0 UNSPECIFIED = "NETWORK_PLUGIN_UNSPECIFIED",
         1 NONE = "NETWORK_PLUGIN_NONE",
@@ -68,7 +66,6 @@ open_enum! {
 }
 
 open_enum! {
-    /// Who enforces network policy.
     pub enum NetworkPolicy {
         0 UNSPECIFIED = "NETWORK_POLICY_UNSPECIFIED",
         1 NONE = "NETWORK_POLICY_NONE",

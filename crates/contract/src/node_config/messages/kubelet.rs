@@ -8,13 +8,12 @@ use super::enums::KubeletDisk;
 use crate::node_config::schema::message;
 
 message! {
-    /// How the kubelet is started.
+    /// Flags, labels and files of the kubelet.
     pub struct KubeletConfig = "KubeletConfig" {
         /// Command line flags, key includes the leading dashes
         1 kubelet_flags "kubeletFlags": BTreeMap<String, String>,
-        /// Node labels
         2 kubelet_node_labels "kubeletNodeLabels": BTreeMap<String, String>,
-        /// Which disk holds kubelet data; only `TEMP_DISK` matters
+        /// Disk for kubelet data; only `TEMP_DISK` has an effect
         3 kubelet_disk_type "kubeletDiskType": KubeletDisk,
         /// Write and use the kubelet config file
         4 enable_kubelet_config_file "enableKubeletConfigFile": bool,
@@ -32,41 +31,30 @@ message! {
 message! {
     /// The kubelet's config file, field by field.
     pub struct KubeletConfigFileConfig = "KubeletConfigFileConfig" {
-        /// Object kind
         1 kind "kind": String,
-        /// API group/version
         2 api_version "apiVersion": String,
-        /// Directory of static pods
         3 static_pod_path "staticPodPath": String,
-        /// Listen address
         4 address "address": String,
         /// Unauthenticated port
         5 read_only_port "readOnlyPort": i32,
-        /// Serving certificate path
         6 tls_cert_file "tlsCertFile": String,
-        /// Serving key path
         7 tls_private_key_file "tlsPrivateKeyFile": String,
-        /// Allowed cipher suites
         8 tls_cipher_suites "tlsCipherSuites": Vec<String>,
         /// Rotate the client certificate
         9 rotate_certificates "rotateCertificates": bool,
         /// Request the serving certificate from the cluster
         10 server_tls_bootstrap "serverTLSBootstrap": bool,
-        /// Authentication of callers
         11 authentication "authentication": Option<KubeletAuthentication>,
-        /// Authorization of callers
         12 authorization "authorization": Option<KubeletAuthorization>,
         /// Event creation rate, 0 = unlimited
         13 event_record_qps "eventRecordQPS": Option<i32>,
-        /// DNS domain of the cluster
         14 cluster_domain "clusterDomain": String,
-        /// Cluster DNS servers
         15 cluster_dns "clusterDNS": Vec<String>,
         /// Idle limit of streaming connections; cleared when Kubernetes >= `1.34.0`
         16 streaming_connection_idle_timeout "streamingConnectionIdleTimeout": String,
-        /// How often status is computed
+        /// Interval of status computation
         17 node_status_update_frequency "nodeStatusUpdateFrequency": String,
-        /// How often unchanged status is posted
+        /// Interval of posting unchanged status
         18 node_status_report_frequency "nodeStatusReportFrequency": String,
         /// Disk use that forces image GC
         19 image_gc_high_threshold_percent "imageGCHighThresholdPercent": Option<i32>,
@@ -74,47 +62,33 @@ message! {
         20 image_gc_low_threshold_percent "imageGCLowThresholdPercent": Option<i32>,
         /// QoS cgroup hierarchy
         21 cgroups_per_qos "cgroupsPerQOS": Option<bool>,
-        /// CPU manager policy
         22 cpu_manager_policy "cpuManagerPolicy": String,
-        /// Topology manager policy
         23 topology_manager_policy "topologyManagerPolicy": String,
-        /// Pod limit
         24 max_pods "maxPods": Option<i32>,
-        /// PID limit per pod
         25 pod_pids_limit "podPidsLimit": Option<i32>,
         /// Resolver file for pods
         26 resolv_conf "resolvConf": String,
-        /// Enforce CFS quota
         27 cpu_cfs_quota "cpuCFSQuota": Option<bool>,
-        /// CFS period
         28 cpu_cfs_quota_period "cpuCFSQuotaPeriod": String,
-        /// Hard eviction thresholds
         29 eviction_hard "evictionHard": BTreeMap<String, String>,
         /// Fail when kernel flags differ
         30 protect_kernel_defaults "protectKernelDefaults": bool,
-        /// Feature gates
         31 feature_gates "featureGates": BTreeMap<String, bool>,
-        /// Refuse to start with swap on
+        /// Fail to start with swap on
         32 fail_swap_on "failSwapOn": Option<bool>,
         /// Log size before rotation
         33 container_log_max_size "containerLogMaxSize": String,
-        /// Log files kept
         34 container_log_max_files "containerLogMaxFiles": Option<i32>,
-        /// Resources reserved for the OS
         35 system_reserved "systemReserved": BTreeMap<String, String>,
         /// Resources reserved for Kubernetes daemons
         36 kube_reserved "kubeReserved": BTreeMap<String, String>,
-        /// Which reservations are enforced
         37 enforce_node_allocatable "enforceNodeAllocatable": Vec<String>,
-        /// Soft eviction thresholds
         41 eviction_soft "evictionSoft": BTreeMap<String, String>,
         /// Grace periods of the soft thresholds
         42 eviction_soft_grace_period "evictionSoftGracePeriod": BTreeMap<String, String>,
         /// Cap in seconds on pod grace period in soft eviction
         43 eviction_max_pod_grace_period "evictionMaxPodGracePeriod": i32,
-        /// Cgroup of kube-reserved
         44 kube_reserved_cgroup "kubeReservedCgroup": String,
-        /// Cgroup of system-reserved
         45 system_reserved_cgroup "systemReservedCgroup": String,
         /// Unsafe sysctls pods may set
         38 allowed_unsafe_sysctls "allowedUnsafeSysctls": Vec<String>,
@@ -126,21 +100,16 @@ message! {
 }
 
 message! {
-    /// Who may talk to the kubelet.
+    /// Authentication of callers of the kubelet.
     pub struct KubeletAuthentication = "KubeletAuthentication" {
-        /// Client certificate settings
         1 x509 "x509": Option<KubeletX509Authentication>,
-        /// Token review settings
         2 webhook "webhook": Option<KubeletWebhookAuthentication>,
-        /// Anonymous access settings
         3 anonymous "anonymous": Option<KubeletAnonymousAuthentication>,
     }
 }
 
 message! {
-    /// Client certificates.
     pub struct KubeletX509Authentication = "KubeletX509Authentication" {
-        /// CA bundle path
         1 client_ca_file "clientCAFile": String,
     }
 }
@@ -148,7 +117,6 @@ message! {
 message! {
     /// Bearer tokens, checked with the API server.
     pub struct KubeletWebhookAuthentication = "KubeletWebhookAuthentication" {
-        /// Switch
         1 enabled "enabled": bool,
         /// Cache time; note the emitted key is `cacheTtl`
         2 cache_ttl "cacheTtl": String,
@@ -158,23 +126,21 @@ message! {
 message! {
     /// Requests without a credential.
     pub struct KubeletAnonymousAuthentication = "KubeletAnonymousAuthentication" {
-        /// Switch
         1 enabled "enabled": bool,
     }
 }
 
 message! {
-    /// What callers of the kubelet may do.
+    /// Authorization of callers of the kubelet.
     pub struct KubeletAuthorization = "KubeletAuthorization" {
         /// `AlwaysAllow` or Webhook
         1 mode "mode": String,
-        /// Cache times
         2 webhook "webhook": Option<KubeletWebhookAuthorization>,
     }
 }
 
 message! {
-    /// How long the API server's answers are kept.
+    /// Cache times of the API server's decisions.
     pub struct KubeletWebhookAuthorization = "KubeletWebhookAuthorization" {
         /// Cache time of allows; emitted as `cacheAuthorizedTtl`
         1 cache_authorized_ttl "cacheAuthorizedTtl": String,

@@ -5,17 +5,12 @@ use crate::node_config::schema::message;
 message! {
     /// Tuning of the operating system.
     pub struct CustomLinuxOsConfig = "CustomLinuxOsConfig" {
-        /// Kernel parameters
         1 sysctl_config "sysctlConfig": Option<SysctlConfig>,
         /// Containerd unit limits; mere presence switches the feature on
         2 ulimit_config "ulimitConfig": Option<UlimitConfig>,
-        /// Create a swap file
         3 enable_swap_config "enableSwapConfig": bool,
-        /// Swap size in MB
         4 swap_file_size "swapFileSize": i32,
-        /// THP enabled mode
         5 transparent_hugepage_support "transparentHugepageSupport": String,
-        /// THP defrag mode
         6 transparent_defrag "transparentDefrag": String,
     }
 }
@@ -25,27 +20,17 @@ message! {
     pub struct SysctlConfig = "SysctlConfig" {
         /// Sets `net.core.somaxconn` (default 16384)
         1 net_core_somaxconn "netCoreSomaxconn": Option<i32>,
-        /// Sets `net.core.netdev_max_backlog`
         2 net_core_netdev_max_backlog "netCoreNetdevMaxBacklog": Option<i32>,
-        /// Sets `net.core.rmem_default`
         3 net_core_rmem_default "netCoreRmemDefault": Option<i32>,
-        /// Sets `net.core.rmem_max`
         4 net_core_rmem_max "netCoreRmemMax": Option<i32>,
-        /// Sets `net.core.wmem_default`
         5 net_core_wmem_default "netCoreWmemDefault": Option<i32>,
-        /// Sets `net.core.wmem_max`
         6 net_core_wmem_max "netCoreWmemMax": Option<i32>,
-        /// Sets `net.core.optmem_max`
         7 net_core_optmem_max "netCoreOptmemMax": Option<i32>,
         /// Sets `net.ipv4.tcp_max_syn_backlog` (default 16384)
         8 net_ipv4_tcp_max_syn_backlog "netIpv4TcpMaxSynBacklog": Option<i32>,
-        /// Sets `net.ipv4.tcp_max_tw_buckets`
         9 net_ipv4_tcp_max_tw_buckets "netIpv4TcpMaxTwBuckets": Option<i32>,
-        /// Sets `net.ipv4.tcp_fin_timeout`
         10 net_ipv4_tcp_fin_timeout "netIpv4TcpFinTimeout": Option<i32>,
-        /// Sets `net.ipv4.tcp_keepalive_time`
         11 net_ipv4_tcp_keepalive_time "netIpv4TcpKeepaliveTime": Option<i32>,
-        /// Sets `net.ipv4.tcp_keepalive_probes`
         12 net_ipv4_tcp_keepalive_probes "netIpv4TcpKeepaliveProbes": Option<i32>,
         /// Sets `net.ipv4.tcp_keepalive_intvl` (note the irregular field name)
         13 net_ipv4_tcpkeepalive_intvl "netIpv4TcpkeepaliveIntvl": Option<i32>,
@@ -59,25 +44,18 @@ message! {
         17 net_ipv4_neigh_default_gc_thresh2 "netIpv4NeighDefaultGcThresh2": Option<i32>,
         /// Sets `net.ipv4.neigh.default.gc_thresh3` (default 16384)
         18 net_ipv4_neigh_default_gc_thresh3 "netIpv4NeighDefaultGcThresh3": Option<i32>,
-        /// Sets `net.netfilter.nf_conntrack_max`
         19 net_netfilter_nf_conntrack_max "netNetfilterNfConntrackMax": Option<i32>,
-        /// Sets `net.netfilter.nf_conntrack_buckets`
         20 net_netfilter_nf_conntrack_buckets "netNetfilterNfConntrackBuckets": Option<i32>,
-        /// Sets `fs.inotify.max_user_watches`
         21 fs_inotify_max_user_watches "fsInotifyMaxUserWatches": Option<i32>,
         /// Sets `fs.file`-max
         22 fs_file_max "fsFileMax": Option<i32>,
         /// Sets `fs.aio`-max-nr
         23 fs_aio_max_nr "fsAioMaxNr": Option<i32>,
-        /// Sets `fs.nr_open`
         24 fs_nr_open "fsNrOpen": Option<i32>,
         /// Sets `kernel.threads`-max
         25 kernel_threads_max "kernelThreadsMax": Option<i32>,
-        /// Sets `vm.max_map_count`
         26 vm_max_map_count "vmMaxMapCount": Option<i32>,
-        /// Sets `vm.swappiness`
         27 vm_swappiness "vmSwappiness": Option<i32>,
-        /// Sets `vm.vfs_cache_pressure`
         28 vm_vfs_cache_pressure "vmVfsCachePressure": Option<i32>,
     }
 }

@@ -1,6 +1,6 @@
 //! The contract: 32 messages, 257 fields, 8 enums.
 //!
-//! This folder is the source of truth; parser, serialiser and description are generated from it.
+//! Parser, serializer and description are generated from this directory.
 
 mod binaries;
 mod cluster;

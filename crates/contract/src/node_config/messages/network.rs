@@ -8,7 +8,6 @@ use super::enums::{NetworkPlugin, NetworkPolicy};
 use crate::node_config::schema::message;
 
 message! {
-    /// The container network.
     pub struct NetworkConfig = "NetworkConfig" {
         /// CNI plugin
         1 network_plugin "networkPlugin": NetworkPlugin,
@@ -73,7 +72,7 @@ message! {
 }
 
 message! {
-    /// How queries for one domain are answered.
+    /// Handling of queries for one domain.
     pub struct LocalDnsOverrides = "LocalDnsOverrides" {
         /// Log, Error or anything else for none
         1 query_logging "queryLogging": String,
@@ -99,7 +98,7 @@ message! {
 }
 
 message! {
-    /// How upstream servers are probed.
+    /// Health checks of upstream servers.
     pub struct LocalDnsHealthCheck = "LocalDnsHealthCheck" {
         /// Probe interval; empty or unset disables the whole line
         1 duration "duration": Option<String>,

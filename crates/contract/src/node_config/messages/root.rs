@@ -16,20 +16,20 @@ use super::network::{CustomSearchDomainConfig, HttpProxyConfig, LocalDnsProfile,
 use crate::node_config::schema::message;
 
 message! {
-    /// The whole `AKSNodeConfig` v1 document: what a control plane tells a node about itself.
+    /// The `AKSNodeConfig` v1 document.
     pub struct NodeConfig = "Configuration" {
         /// Contract revision tag; the node accepts only "v1" (and, with a logged complaint, "v0"),
         /// anything else aborts provisioning
         1 version "version": String,
-        /// Where Kubernetes node binaries and the pause image come from
+        /// Sources of Kubernetes node binaries and the pause image
         2 kube_binary_config "kubeBinaryConfig": Option<KubeBinaryConfig>,
         /// Settings that matter only for air-gapped / Azure Stack style clouds
         3 custom_cloud_config "customCloudConfig": Option<CustomCloudConfig>,
-        /// How to reach the control plane
+        /// Address of the control plane
         4 api_server_config "apiServerConfig": Option<ApiServerConfig>,
         /// Cluster-wide Azure facts that end up in the cloud-provider file `azure.json`
         5 cluster_config "clusterConfig": Option<ClusterConfig>,
-        /// How the kubelet gets its first credential
+        /// The kubelet's first credential
         6 bootstrapping_config "bootstrappingConfig": Option<BootstrappingConfig>,
         /// Azure identity values for the cloud provider
         7 auth_config "authConfig": Option<AuthConfig>,
@@ -56,13 +56,13 @@ message! {
         18 kubernetes_version "kubernetesVersion": String,
         /// Image reference of kube-proxy
         19 kube_proxy_url "kubeProxyUrl": String,
-        /// Azure VM size name, used only for SKU table look-ups
+        /// Azure VM size name, used only for SKU table lookups
         20 vm_size "vmSize": String,
         /// Login name of the admin user, azureuser when empty
         21 linux_admin_username "linuxAdminUsername": String,
-        /// Whether the image is a prebuilt AKS VHD; unset counts as true
+        /// The image is a prebuilt AKS VHD; unset counts as true
         22 is_vhd "isVhd": Option<bool>,
-        /// Whether sshd stays on; unset counts as enabled
+        /// sshd stays on; unset counts as enabled
         23 enable_ssh "enableSsh": Option<bool>,
         /// Keep automatic OS upgrades on
         24 enable_unattended_upgrade "enableUnattendedUpgrade": bool,
@@ -106,7 +106,7 @@ message! {
         42 disable_pubkey_auth "disablePubkeyAuth": Option<bool>,
         /// Service-account based image pull (identity bindings)
         43 service_account_image_pull_profile "serviceAccountImagePullProfile": Option<ServiceAccountImagePullProfile>,
-        /// Overall script time-out in seconds; outside 1..21600 or unset means 900
+        /// Overall script timeout in seconds; outside 1..21600 or unset means 900
         44 cse_timeout "cseTimeout": Option<i32>,
         /// Feature toggles; rendered only by the custom-data builder into `enabled_features.sh`,
         /// never into the script environment by provision itself
