@@ -7,46 +7,36 @@ use super::{Category, Date, Os, Owner, Reach, Status, Transient};
 /// A number with a name, meaning, category, owner and advice, valid for a range of image dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExitCode {
-    /// The operating system whose scripts use the number.
     pub os: Os,
-    /// The number in the report. Only the extension handler's -1 is negative.
+    /// Only the extension handler's -1 is negative.
     pub number: i32,
-    /// The constant's name as the scripts spell it; a few words for a raw code.
+    /// The constant's name as the scripts spell it; a short label for a raw code.
     pub name: &'static str,
-    /// The life cycle of the meaning.
     pub status: Status,
-    /// How far the exit gets.
     pub reach: Reach,
-    /// The kind of failure.
     pub category: Category,
-    /// The owner of the next step.
     pub owner: Owner,
-    /// The prospects of a retry.
     pub transient: Transient,
-    /// The failure itself.
     pub meaning: &'static str,
-    /// The usual cause.
     pub cause: &'static str,
-    /// The first step to take.
     pub action: &'static str,
     /// The script, function or tool that exits with it.
     pub origin: &'static str,
-    /// The day from which the number has this meaning.
+    /// First day on which the number has this meaning.
     pub introduced: Since,
-    /// From this day on (inclusive) the constant was withdrawn, until the second day (exclusive).
+    /// Days on which the constant was withdrawn: first (inclusive) and last (exclusive).
     pub away: Option<(Date, Date)>,
-    /// The first day without the constant.
+    /// First day without the constant.
     pub removed: Option<Date>,
     /// Number and name of the row that has this meaning since then.
     pub became: Option<(i32, &'static str)>,
-    /// The names that AKS itself is known to use for it.
+    /// Names that AKS uses for it.
     pub aks_names: &'static [&'static str],
-    /// The page of Microsoft.
     pub doc_url: Option<&'static str>,
 }
 
 impl ExitCode {
-    /// The base of every row in the data.
+    /// Defaults of every row in the data.
     pub(super) const EMPTY: Self = Self {
         os: Os::Linux,
         number: 0,
@@ -68,7 +58,7 @@ impl ExitCode {
         doc_url: None,
     };
 
-    /// Ranks the meanings of one number: what a node can report today comes first.
+    /// Ranks the meanings of one number: codes that a node can report today come first.
     pub(super) const fn rank(&self) -> u8 {
         match (self.status, self.reach) {
             (Status::Agent, _) => 0,
@@ -88,19 +78,15 @@ impl fmt::Display for ExitCode {
     }
 }
 
-/// The first day of a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// From this day on.
     On(Date),
     /// On this day at the latest: the recorded history begins there.
     By(Date),
-    /// Not recorded.
     Unrecorded,
 }
 
 impl Since {
-    /// The recorded day.
     pub const fn date(self) -> Option<Date> {
         match self {
             Self::On(date) | Self::By(date) => Some(date),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A day of the Gregorian calendar; the order is the order of time.
+/// A day of the Gregorian calendar; the order is chronological.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date {
     pub(super) year: u16,
@@ -19,17 +19,14 @@ impl Date {
         Some(Self { year, month, day })
     }
 
-    /// The year, 1 to 9999.
     pub const fn year(self) -> u16 {
         self.year
     }
 
-    /// The month, 1 to 12.
     pub const fn month(self) -> u8 {
         self.month
     }
 
-    /// The day of the month, from 1.
     pub const fn day(self) -> u8 {
         self.day
     }
@@ -41,13 +38,13 @@ impl fmt::Display for Date {
     }
 }
 
-/// A day in a constant; a day that the calendar lacks does not compile.
+/// Returns a day for a constant; a day that the calendar lacks does not compile.
 pub(super) const fn date(year: u16, month: u8, day: u8) -> Date {
     assert!(Date::new(year, month, day).is_some(), "no such day");
     Date { year, month, day }
 }
 
-/// 0 for a month that does not exist.
+/// Returns 0 for a month that does not exist.
 const fn days_in(year: u16, month: u8) -> u8 {
     match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,

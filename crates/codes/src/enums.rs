@@ -1,4 +1,4 @@
-//! The enums of a row. Each word is stable: labels and JSON contain it.
+//! The enums of a row. Their labels are stable: metrics and JSON contain them.
 
 use std::fmt;
 
@@ -9,10 +9,8 @@ macro_rules! enums {
         pub enum $name { $($(#[$doc])* $variant,)+ }
 
         impl $name {
-            /// Every value, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The stable lower-case word.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
@@ -29,9 +27,7 @@ macro_rules! enums {
 enums! {
     /// The operating system of the node; the same number differs between the two.
     Os {
-        /// Any Linux node.
         Linux = "linux",
-        /// Any Windows node.
         Windows = "windows",
     }
 }
@@ -49,13 +45,13 @@ enums! {
         Removed = "removed",
         /// A constant of the image build's own scripts.
         ImageBuildOnly = "image-build-only",
-        /// In an open pull request only.
+        /// Used only in an open pull request.
         Proposed = "proposed-unmerged",
     }
 }
 
 enums! {
-    /// How far the exit gets.
+    /// Effect of the exit on the bootstrap.
     Reach {
         /// Can end a node's bootstrap.
         Node = "node",
@@ -79,14 +75,13 @@ enums! {
 }
 
 impl Reach {
-    /// Describes it in a sentence.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Node => "It can end a node's bootstrap.",
             Self::Wrapper => "It is thrown by the command that wraps the setup script.",
-            Self::Raw => "It is no named constant; tools and the shell leave it behind.",
+            Self::Raw => "Not a named constant; set by a tool or the shell.",
             Self::Background => "It is raised in a background job and never ends a bootstrap.",
-            Self::Masked => "It is raised on the node, but its exit status is lost on the way.",
+            Self::Masked => "It is raised on the node, but its exit status is lost.",
             Self::Ignored => "It is raised on the node, and then ignored.",
             Self::Service => "It is the exit code of a separate service, not of the bootstrap.",
             Self::ImageBuild => "It is raised only while an image is built.",
@@ -96,41 +91,29 @@ impl Reach {
 }
 
 enums! {
-    /// The kind of failure.
     Category {
-        /// The way out of the subnet.
+        /// Egress from the subnet.
         Outbound = "network-outbound",
-        /// The way to the API server.
+        /// Connection to the API server.
         ApiServer = "network-api-server",
-        /// The network setup of the node.
+        /// Network setup of the node.
         LocalNetwork = "network-local",
-        /// Name resolution.
         Dns = "dns",
         /// The bootstrap registry or an image pull.
         Registry = "registry",
-        /// Identities, tokens and permissions.
         Identity = "identity",
-        /// The instance metadata service.
         Imds = "imds",
-        /// Package managers and their repositories.
         Package = "package-install",
-        /// The container runtime.
         Containerd = "containerd",
-        /// kubelet.
         Kubelet = "kubelet",
-        /// GPUs and other accelerators.
         Gpu = "gpu",
-        /// Disks and files.
         Disk = "disk",
         /// Settings given to the node.
         Config = "config",
-        /// The node image itself.
         Image = "image",
-        /// Time ran out.
         Timeout = "timeout",
         /// Not known from the number.
         Unknown = "unknown",
-        /// Success.
         None = "none",
     }
 }
@@ -142,7 +125,6 @@ enums! {
         Operator = "operator",
         /// The owner of the node image.
         Image = "image",
-        /// Azure.
         Platform = "platform",
         /// The owner of the virtual network, its DNS and its firewalls.
         Network = "network",
@@ -150,23 +132,20 @@ enums! {
 }
 
 impl Owner {
-    /// Describes it in a sentence.
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Operator => {
-                "The operator of the cluster: a setting, a right or a size has to change."
-            }
-            Self::Image => "Whoever chooses the node image: another image version has to be used.",
+            Self::Operator => "Cluster operator: change a setting, a permission or a VM size.",
+            Self::Image => "Node image owner: switch to another image version.",
             Self::Platform => "Azure: recreate the node, and open a support case if it repeats.",
             Self::Network => {
-                "Whoever runs the virtual network: its egress, DNS, firewall or proxy."
+                "Network owner: check egress, DNS, firewall and proxy of the virtual network."
             }
         }
     }
 }
 
 enums! {
-    /// The prospects of a retry with the same node config.
+    /// Expected result of a retry with the same node config.
     Transient {
         /// A retry usually works.
         Yes = "yes",
@@ -178,12 +157,11 @@ enums! {
 }
 
 impl Transient {
-    /// Describes it in a sentence.
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Yes => "Yes: a new node usually works.",
-            Self::Maybe => "Maybe: try one new node, not more, before changing anything.",
-            Self::No => "No: a new node fails in the same way until the cause is gone.",
+            Self::Yes => "Yes. A new node usually works.",
+            Self::Maybe => "Maybe. Recreate one node before changing anything.",
+            Self::No => "No. New nodes fail in the same way until the cause is fixed.",
         }
     }
 }

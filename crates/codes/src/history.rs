@@ -6,7 +6,6 @@ use crate::tables::HISTORY;
 /// A time during which a number had the same names; no names means that it was free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// The first day.
     pub from: Date,
     /// The first day of the next period; none for the one that lasts.
     pub until: Option<Date>,

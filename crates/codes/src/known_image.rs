@@ -5,13 +5,11 @@ use crate::date::{Date, date};
 /// A node image that is known to be broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownImage {
-    /// The image: its family and version.
+    /// Family and version.
     pub name: &'static str,
-    /// The day of its version.
     pub day: Date,
-    /// The codes with which nodes of it fail.
+    /// Codes with which its nodes fail.
     pub codes: &'static [i32],
-    /// The fault.
     pub fault: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! From a number to its meanings.
+//! Lookup of the meanings of a number.
 
 use std::fmt;
 use std::iter::Take;
@@ -6,7 +6,7 @@ use std::{array, slice};
 
 use crate::{Date, ExitCode, Os, Reach, Since, Status, tables};
 
-/// The most meanings of a number or a name; a test counts them.
+/// Verified by a test.
 const MAX_MEANINGS: usize = 6;
 
 /// None, one or several meanings, the most useful first. A value of 56 bytes; nothing is allocated.
@@ -17,20 +17,19 @@ pub struct Meanings {
     len: usize,
 }
 
-/// Returns what a number means.
+/// Returns the meanings of a number.
 ///
-/// Without a date it returns every meaning: first what can end a node's bootstrap today (what
-/// Mooring's agent writes, then the scripts' constants), then raw codes, constants that the scripts
-/// have but do not let through, removed ones (the newest first), those of the image build, and
-/// proposals.
+/// Without a date it returns every meaning: first those that can end a node's bootstrap today (those that
+/// Mooring's agent writes, then the scripts' constants), then raw codes, constants that scripts define
+/// but do not exit with, removed ones (the newest first), those of the image build, and proposals.
 ///
-/// With the date of the node image, only what held on that day:
+/// With the date of the node image, it returns only the meanings on that day:
 ///
 /// * raw codes always hold;
 /// * a constant holds from the day it was introduced until the day before it was removed;
 /// * if no constant held on that day: one whose recorded history begins later than it did; failing
-///   that, what is not dated, that is, the agent's own codes and the image build's;
-/// * a proposal never holds: no image carries it.
+///   that, codes without a date: the agent's and the image build's;
+/// * a proposal never holds: no image has it.
 ///
 /// So an unnamed 232 is the scripts' `ERR_SYSEXT_VERSION_ID_NOT_FOUND` for an image of
 /// 2026-03-23 or later and the agent's `ERR_ORAS_BINARY_NOT_FOUND` before, and both when the
@@ -49,10 +48,10 @@ pub fn lookup(os: Os, number: i32, when: Option<Date>) -> Meanings {
         .collect()
 }
 
-/// Returns what a number means in a report that may name its constant.
+/// Returns the meanings of a number in a report that may name its constant.
 ///
-/// `text` is the report's `Error` (Linux) or `Output` (Windows). If it starts with the name of one
-/// of the number's meanings, it returns that meaning alone, regardless of the date; else the result of [`lookup`].
+/// `text` is the report's `Error` (Linux) or `Output` (Windows). If it starts with the name of a meaning,
+/// only that meaning is returned, regardless of the date; otherwise the result of [`lookup`].
 pub fn lookup_named(os: Os, number: i32, text: &str, when: Option<Date>) -> Meanings {
     let text = text.trim_start();
     let named: Meanings = tables::rows(os, number)
@@ -93,12 +92,10 @@ fn claim(row: &ExitCode, date: Date) -> Option<Claim> {
 }
 
 impl Meanings {
-    /// The meanings, the most useful first.
     pub fn as_slice(&self) -> &[&'static ExitCode] {
         &self.rows[..self.len]
     }
 
-    /// The most useful meaning.
     pub fn first(&self) -> Option<&'static ExitCode> {
         self.as_slice().first().copied()
     }

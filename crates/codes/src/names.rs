@@ -5,12 +5,11 @@ use crate::{ExitCode, Meanings, Os, Status, tables};
 /// The prefix (in older texts the suffix) of names in AKS.
 const AKS: &str = "VMExtensionError";
 
-/// Returns what a name means: a constant (`ERR_OUTBOUND_CONN_FAIL`, with or without `ERR_`), a Windows one,
-/// or the name that AKS makes of a Linux constant (`VMExtensionError_OutboundConnFail`,
+/// Returns the meanings of a name: a constant (`ERR_OUTBOUND_CONN_FAIL`, with or without `ERR_`), a Windows
+/// constant, or the AKS name of a Linux constant (`VMExtensionError_OutboundConnFail`,
 /// `OutboundConnFailVMExtensionError`, `OutBoundConnFail`). Case, `_` and `-` do not matter.
 ///
-/// A name that moved from one number to another returns both, the current one first. Raw codes cannot be
-/// found by name.
+/// A name that moved to another number returns both, the current one first. Raw codes have no names.
 pub fn by_name(name: &str) -> Meanings {
     let name = name.trim();
     let mut meanings = Meanings::none();

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 
 use crate::{ExitCode, KnownImage, Os, Status, lookup};
 
-/// A terminal's classic width.
 const WIDTH: usize = 80;
 
-/// Returns the page of a code: Markdown that also reads well as plain text.
+/// Returns the page of a code as Markdown.
 pub fn page(code: &ExitCode) -> String {
     let mut page = String::with_capacity(2048);
     let title = title(code);
@@ -19,9 +18,9 @@ pub fn page(code: &ExitCode) -> String {
 
     section(&mut page, "Likely cause", code.cause);
     section(&mut page, "First action", code.action);
-    section(&mut page, "Who acts first", &format!("[{}] {}", code.owner, code.owner.description()));
-    section(&mut page, "Worth another try?", code.transient.description());
-    section(&mut page, "Where it comes from", &provenance(code));
+    section(&mut page, "Owner", &format!("[{}] {}", code.owner, code.owner.description()));
+    section(&mut page, "Retry", code.transient.description());
+    section(&mut page, "Source", &provenance(code));
     others(&mut page, code);
     if !code.aks_names.is_empty() {
         section(&mut page, "Names that AKS uses", &code.aks_names.join(", "));

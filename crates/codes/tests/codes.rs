@@ -11,7 +11,7 @@ fn day(text: &str) -> Date {
     image_date(text).unwrap()
 }
 
-/// The names that a number has on Linux, in order; "" stands for "on an unknown day".
+/// The names that a number has on Linux, in order; "" is an unknown day.
 fn names(number: i32, when: &str) -> Vec<&'static str> {
     let when = (!when.is_empty()).then(|| day(when));
     lookup(Os::Linux, number, when).into_iter().map(|code| code.name).collect()
@@ -25,7 +25,7 @@ fn count(os: Os, status: Status) -> usize {
     all().filter(|code| code.os == os && code.status == status).count()
 }
 
-fn told_on_a_page() -> impl Iterator<Item = &'static ExitCode> {
+fn documented_codes() -> impl Iterator<Item = &'static ExitCode> {
     all().filter(|code| {
         code.os == Os::Linux && matches!(code.status, Status::Current | Status::Agent)
     })
@@ -38,10 +38,10 @@ fn meanings_print_as_a_list_of_their_codes() {
     assert_eq!(format!("{:?}", lookup(Os::Linux, 999_999, None)), "[]");
 }
 
-// ---- what is in it
+// ---- contents
 
 #[test]
-fn no_code_is_lost() {
+fn tables_contain_all_codes() {
     assert_eq!(count(Os::Linux, Status::Current), 130);
     assert_eq!(count(Os::Linux, Status::Raw), 15);
     assert_eq!(count(Os::Linux, Status::Removed), 43);
@@ -52,11 +52,11 @@ fn no_code_is_lost() {
     assert_eq!(count(Os::Windows, Status::Proposed), 3);
     assert_eq!(all().count(), 306);
     let reachable = |code: &&ExitCode| code.os == Os::Linux && code.reach == Reach::Node;
-    assert_eq!(told_on_a_page().filter(reachable).count(), 65 + 1);
+    assert_eq!(documented_codes().filter(reachable).count(), 65 + 1);
 }
 
 #[test]
-fn no_row_has_an_empty_or_placeholder_text() {
+fn rows_have_no_empty_or_placeholder_texts() {
     for code in all() {
         for text in [code.name, code.meaning, code.cause, code.action, code.origin] {
             let lower = text.to_lowercase();
@@ -73,8 +73,8 @@ fn no_row_has_an_empty_or_placeholder_text() {
 }
 
 #[test]
-fn every_code_of_a_node_can_be_acted_upon_at_night() {
-    for code in told_on_a_page() {
+fn node_codes_have_actionable_texts() {
+    for code in documented_codes() {
         assert!(code.meaning.len() >= 40, "{code}: {}", code.meaning);
         assert!(code.cause.len() >= 20, "{code}: {}", code.cause);
         assert!(code.action.len() >= 20, "{code}: {}", code.action);
@@ -95,7 +95,7 @@ fn a_removed_meaning_names_a_row_that_took_it_over_or_none() {
 }
 
 #[test]
-fn a_word_means_one_thing_and_is_fit_for_a_label() {
+fn enum_labels_are_unique_and_valid() {
     fn check(words: &[&str]) {
         for word in words {
             assert!(word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{word}");
@@ -117,7 +117,7 @@ const ORAS: &str = "ERR_ORAS_BINARY_NOT_FOUND";
 const SYSEXT: &str = "ERR_SYSEXT_VERSION_ID_NOT_FOUND";
 
 #[test]
-fn a_missing_oras_is_never_told_as_only_a_sysext_problem() {
+fn missing_oras_is_not_reported_as_only_a_sysext_problem() {
     assert_eq!(names(232, ""), [ORAS, SYSEXT]);
     assert_eq!(names(232, "202601.27.0"), [ORAS]);
     assert_eq!(names(232, "2026-03-22"), [ORAS]);
@@ -128,13 +128,13 @@ fn a_missing_oras_is_never_told_as_only_a_sysext_problem() {
 }
 
 #[test]
-fn an_unnamed_232_of_a_later_image_comes_from_its_scripts() {
+fn unnamed_232_of_a_later_image_comes_from_its_scripts() {
     assert_eq!(names(232, "2026-03-23"), [SYSEXT]);
     assert_eq!(names(232, "202608.01.0"), [SYSEXT]);
 }
 
 #[test]
-fn a_report_that_names_itself_is_believed_on_any_date() {
+fn named_constant_in_report_overrides_date() {
     let named = |text, when| {
         let told = lookup_named(Os::Linux, 232, text, when);
         told.into_iter().map(|code| code.name).collect::<Vec<_>>()
@@ -153,16 +153,16 @@ fn a_report_that_names_itself_is_believed_on_any_date() {
 }
 
 #[test]
-fn a_missing_oras_is_the_images_fault_and_stays_until_the_image_changes() {
+fn missing_oras_is_owned_by_image_and_not_transient() {
     let code = by_name(ORAS).first().unwrap();
     assert_eq!((code.status, code.owner), (Status::Agent, Owner::Image));
     assert_eq!(code.transient, Transient::No);
     assert!(code.action.contains("az aks nodepool rollback") && code.action.contains("preflight"));
 }
 
-/// A pool has no image to go back to by itself; each lever is a command or a field that exists.
+/// A pool does not roll back its image by itself; each remedy is an existing command or field.
 #[test]
-fn actions_about_images_name_levers_that_exist() {
+fn image_actions_name_existing_commands() {
     for name in
         ["ERR_MISSING_CUDA_PACKAGE", "ERR_CONTAINERD_VERSION_INVALID", "ERR_CNI_VERSION_INVALID"]
     {
@@ -178,7 +178,7 @@ fn actions_about_images_name_levers_that_exist() {
 }
 
 #[test]
-fn the_page_of_211_says_that_a_missing_oras_looks_the_same() {
+fn page_of_211_mentions_missing_oras() {
     let code = lookup(Os::Linux, 211, None).first().unwrap();
     assert!(code.meaning.contains("oras binary") && code.action.contains("command not found"));
 }
@@ -194,7 +194,7 @@ fn the_agents_own_failure_is_240() {
 // ---- numbers and dates
 
 #[test]
-fn a_number_that_changed_hands_is_told_by_the_images_date() {
+fn reused_number_is_resolved_by_image_date() {
     let cases: &[(i32, &str, &[&str])] = &[
         (10, "2020-03-01", &["ERR_ETCD_DATA_DIR_NOT_FOUND"]),
         (10, "2020-06-24", &["ERR_NTP_INSTALL_TIMEOUT"]),
@@ -225,7 +225,7 @@ fn a_number_that_changed_hands_is_told_by_the_images_date() {
 }
 
 #[test]
-fn two_constants_that_shared_a_number_are_both_told_while_they_did() {
+fn constants_sharing_a_number_are_both_returned() {
     for when in ["2026-02-17", "2026-03-20", "2026-04-05"] {
         assert_eq!(names(231, when), ["ERR_ORAS_PULL_SYSEXT_FAIL", "ERR_IMDS_FETCH_FAILED"]);
     }
@@ -238,7 +238,7 @@ fn two_constants_that_shared_a_number_are_both_told_while_they_did() {
 }
 
 #[test]
-fn what_a_node_can_report_today_comes_first() {
+fn current_node_codes_come_first() {
     assert_eq!(names(130, "")[0], "ERR_SWAP_CREATE_FAIL");
     assert_eq!(lookup(Os::Linux, 2, None).first().unwrap().status, Status::Raw);
     assert_eq!(lookup(Os::Linux, 125, None).first().unwrap().status, Status::Raw);
@@ -272,7 +272,7 @@ fn an_undated_code_of_the_image_build_never_hides_a_dated_one() {
 }
 
 #[test]
-fn a_proposal_is_never_told_for_an_image() {
+fn proposals_are_never_returned_for_an_image() {
     assert_eq!(names(244, ""), ["ERR_AMD_ROCM_UNSUPPORTED_OS"]);
     assert!(names(244, "2026-08-01").is_empty());
     assert!(lookup(Os::Windows, 85, Some(day("2026-08-01"))).is_empty());
@@ -307,7 +307,7 @@ fn an_unknown_number_has_no_meaning() {
 }
 
 #[test]
-fn history_tells_who_held_a_number_and_when_it_was_free() {
+fn history_lists_names_and_gaps_of_a_number() {
     let told: Vec<_> = history(231).map(|p| (p.from.to_string(), p.names.len())).collect();
     let expected = [("2026-01-23", 1), ("2026-02-17", 2), ("2026-04-06", 1)];
     assert!(told.iter().map(|(from, names)| (from.as_str(), *names)).eq(expected));
@@ -320,7 +320,7 @@ fn history_tells_who_held_a_number_and_when_it_was_free() {
 // ---- names
 
 #[test]
-fn every_name_of_aks_leads_to_its_code() {
+fn aks_names_are_found() {
     for (alias, expected) in [
         ("VMExtensionError_OutboundConnFail", 50),
         ("VMExtensionError_OutBoundConnFail", 50),
@@ -356,7 +356,7 @@ fn every_name_of_aks_leads_to_its_code() {
 }
 
 #[test]
-fn an_aks_name_that_means_no_code_leads_nowhere() {
+fn aks_names_without_a_code_are_not_found() {
     for name in [
         "VMExtensionProvisioningError",
         "VMExtensionProvisioningError_Windows",
@@ -377,7 +377,7 @@ fn an_aks_name_that_means_no_code_leads_nowhere() {
 }
 
 #[test]
-fn every_constant_is_found_by_every_spelling_of_its_name() {
+fn constants_are_found_in_each_spelling() {
     for code in all().filter(|code| code.status != Status::Raw) {
         let mut spellings = vec![code.name.to_owned(), code.name.to_lowercase()];
         if let Some(core) = code.name.strip_prefix("ERR_") {
@@ -397,7 +397,7 @@ fn every_constant_is_found_by_every_spelling_of_its_name() {
 }
 
 #[test]
-fn a_name_that_moved_tells_its_number_of_today_first() {
+fn moved_name_returns_current_number_first() {
     assert_eq!(numbers("ERR_IMDS_FETCH_FAILED"), [234, 231]);
     assert_eq!(numbers("ERR_PULL_POD_INFRA_CONTAINER_IMAGE"), [233, 225]);
     assert_eq!(numbers("ERR_ORAS_PULL_FAIL_RESERVE_2"), [209, 210]);
@@ -406,7 +406,7 @@ fn a_name_that_moved_tells_its_number_of_today_first() {
 
 proptest! {
     #[test]
-    fn no_text_makes_a_look_up_fall_over(text in "\\PC{0,40}", number: i32) {
+    fn lookup_never_panics(text in "\\PC{0,40}", number: i32) {
         let _ = by_name(&text);
         let _ = lookup_named(Os::Linux, number, &text, None);
     }
@@ -422,17 +422,11 @@ proptest! {
 // ---- pages
 
 #[test]
-fn every_page_has_every_section() {
+fn pages_have_all_sections() {
     for code in all() {
         let page = page(code);
         assert!(page.starts_with(&format!("{} {}", code.number, code.name)), "{page}");
-        for heading in [
-            "## Likely cause",
-            "## First action",
-            "## Who acts first",
-            "## Worth another try?",
-            "## Where it comes from",
-        ] {
+        for heading in ["## Likely cause", "## First action", "## Owner", "## Retry", "## Source"] {
             let text = page.split(heading).nth(1).unwrap_or_else(|| panic!("{page}"));
             assert!(!text.trim_start().starts_with('#'), "{heading} is empty:\n{page}");
         }
@@ -443,13 +437,13 @@ fn every_page_has_every_section() {
 }
 
 #[test]
-fn the_page_of_50_reads_as_promised() {
+fn page_of_50_matches_golden_file() {
     let page = page(by_name("ERR_OUTBOUND_CONN_FAIL").first().unwrap());
     assert_eq!(page, include_str!("page-50.txt"));
 }
 
 #[test]
-fn a_page_shows_the_other_meanings_of_its_number_with_their_days() {
+fn page_lists_other_meanings_with_dates() {
     let page = page(lookup(Os::Linux, 231, None).first().unwrap());
     assert!(page.contains("## Other meanings of 231"));
     assert!(page.contains("ERR_IMDS_FETCH_FAILED (on Linux from 2026-01-23 until 2026-04-06)"));

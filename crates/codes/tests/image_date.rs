@@ -1,4 +1,4 @@
-//! What the date of a node image promises.
+//! Dates of node images.
 
 use mooring_codes::{Date, ImageDateError, image_date};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn an_image_version_names_its_day_in_every_form() {
 }
 
 #[test]
-fn a_day_that_the_calendar_lacks_is_refused() {
+fn day_missing_from_calendar_is_rejected() {
     for text in
         ["2026-02-29", "202602.30.0", "2026-13-01", "2026-00-10", "2026-04-31", "0000-01-01"]
     {
@@ -34,7 +34,7 @@ fn a_day_that_the_calendar_lacks_is_refused() {
 }
 
 #[test]
-fn junk_is_refused_with_the_accepted_forms_and_harmless_to_a_terminal() {
+fn invalid_date_error_lists_forms_and_is_printable() {
     for text in [
         "",
         "today",
@@ -65,12 +65,12 @@ fn junk_is_refused_with_the_accepted_forms_and_harmless_to_a_terminal() {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_fall_over(text in "\\PC{0,40}") {
+    fn image_date_never_panics(text in "\\PC{0,40}") {
         let _ = image_date(&text);
     }
 
     #[test]
-    fn every_day_of_the_calendar_is_read(y in 1u16..=9999, m in 0u8..14, d in 0u8..33) {
+    fn calendar_days_are_parsed(y in 1u16..=9999, m in 0u8..14, d in 0u8..33) {
         let text = format!("{y:04}-{m:02}-{d:02}");
         prop_assert_eq!(image_date(&text).ok(), Date::new(y, m, d));
         prop_assert!(image_date(&text).map_or(true, |date| date.to_string() == text));
