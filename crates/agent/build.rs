@@ -1,4 +1,4 @@
-//! Links the agent at a fixed address, as the Go program is: else every start relocates thousands of pointers to constants.
+//! Links the agent at a fixed address, as the upstream Go agent is: else every start relocates thousands of pointers to constants.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

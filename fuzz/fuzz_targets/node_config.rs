@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mooring_agent::environment::{self, ContainerdFlavour, GpuImages};
+use mooring_agent::environment::{self, ContainerdLayout, GpuImages};
 use mooring_contract::node_config::{parse, validate};
 
 fuzz_target!(|input: &[u8]| {
@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
         assert!(config.has_supported_version());
     }
     let gpu = GpuImages::from_components(b"{}").expect("no images");
-    if let Ok(built) = environment::build(&config, &gpu, ContainerdFlavour::detect(None)) {
+    if let Ok(built) = environment::build(&config, &gpu, ContainerdLayout::detect(None)) {
         let printed = format!("{:?} {config:?}", built.environment);
         for secret in config.expose_secrets().into_iter().filter(|secret| secret.len() > 64) {
             assert!(!printed.contains(secret), "a secret is printed");

@@ -1,4 +1,4 @@
-//! What every command of the agent has at hand: the world, the paths, the log and the events.
+//! Context of every command: the world, the paths, the log and the events.
 
 use std::time::SystemTime;
 
@@ -15,11 +15,10 @@ use crate::world::World;
 /// Mode of what every account may read.
 const PUBLIC: u32 = 0o644;
 
-/// The agent at work.
 pub(crate) struct Agent<'w> {
     pub(crate) world: &'w mut dyn World,
     pub(crate) layout: Layout,
-    /// Whatever leaves the agent goes through this.
+    /// Applied to all output of the agent.
     pub(crate) redactor: Redactor,
     pub(crate) version: &'static str,
     log: Log,
@@ -60,7 +59,7 @@ impl<'w> Agent<'w> {
         clock.get_or_insert_with(|| Clock::local(*world)).clone()
     }
 
-    /// Leaves an event for the guest agent. One that cannot be written is logged, and that is all.
+    /// Writes an event for the guest agent. A failure is only logged.
     pub(crate) fn event(
         &mut self,
         task: Task,

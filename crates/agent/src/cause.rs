@@ -9,7 +9,7 @@ use mooring_diagnosis::{Diagnosis, Hints, diagnose};
 
 use crate::VERSION;
 
-/// What a report says went wrong; empty for a node that was bootstrapped, or if nothing can be said.
+/// Returns the cause of a failure; empty for a bootstrapped node or an unknown cause.
 pub(crate) fn sentence(status: &CseStatus) -> String {
     if status.code() == Ok(0) {
         return String::new();
@@ -17,10 +17,10 @@ pub(crate) fn sentence(status: &CseStatus) -> String {
     // Images stamp the agent with their own version.
     let hints = Hints { os: Some(Os::Linux), image_date: image_date(VERSION).ok() };
     let diagnoses = diagnose(status.to_json().as_bytes(), hints);
-    diagnoses.first().map(told).unwrap_or_default()
+    diagnoses.first().map(format_cause).unwrap_or_default()
 }
 
-fn told(diagnosis: &Diagnosis) -> String {
+fn format_cause(diagnosis: &Diagnosis) -> String {
     let Diagnosis { reason, effective, confidence, owner, summary, actions, .. } = diagnosis;
     let code = effective.code.map(|code| format!("{code} ")).unwrap_or_default();
     let name = effective.name.as_deref().unwrap_or("no name");
@@ -29,8 +29,7 @@ fn told(diagnosis: &Diagnosis) -> String {
     format!("{reason} ({code}{name}; {confidence} confidence; owner: {owner}): {summary}{first}")
 }
 
-/// A report as it was written, with the cause as one more member. What is no report stays as it is,
-/// and so does one that has its cause already.
+/// Adds the cause to a report. Other texts and reports with a cause are unchanged.
 pub(crate) fn added_to(report: Vec<u8>) -> Vec<u8> {
     let Ok(status) = CseStatus::read(&report) else { return report };
     let sentence = sentence(&status);
@@ -40,7 +39,7 @@ pub(crate) fn added_to(report: Vec<u8>) -> Vec<u8> {
     with_member(report, "Diagnosis", &sentence)
 }
 
-/// A report with one more member, a text; everything else stays as it was. What is not a report stays as it is.
+/// Adds a text member to a report; other texts are unchanged.
 pub(crate) fn with_member(mut report: Vec<u8>, name: &str, value: &str) -> Vec<u8> {
     let end = report.iter().rposition(|&byte| byte == b'}');
     let Some(end) = end.filter(|_| CseStatus::read(&report).is_ok()) else { return report };
@@ -58,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_oras_is_named_although_the_number_says_otherwise() {
+    fn missing_oras_is_named_despite_another_code() {
         let status = CseStatus {
             exit_code: "211".into(),
             output: "line 7: oras: command not found\n+ exit 211".into(),
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_stays_as_it_is() {
+    fn other_texts_are_unchanged() {
         for text in ["", "[]", "null", "not json", "{} x"] {
             assert_eq!(added_to(text.as_bytes().to_vec()), text.as_bytes());
         }

@@ -1,8 +1,8 @@
-//! Do a node config and an NBC command say the same?
+//! Comparison of a node config with an NBC command.
 //!
 //! While AKS moves nodes from NBC commands to node configs, a node may be given both. The NBC
-//! command runs; what the config would have set is compared with it. The texts are an interface:
-//! end-to-end tests upstream look for them in the log.
+//! command runs, and is compared with the variables of the config. The texts are an interface:
+//! upstream end-to-end tests search for them in the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -26,7 +26,7 @@ const EXPECTED: [&str; 6] = [
 /// A variable whose lines may come in any order.
 const SYSCTL_CONTENT: &str = "SYSCTL_CONTENT";
 
-/// What Go's standard decoder takes: padding, but any bits behind the last byte.
+/// Accepts the same as Go's standard decoder: padding, with any bits after the last byte.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
@@ -39,7 +39,6 @@ pub struct Difference {
     pub kind: DifferenceKind,
 }
 
-/// How two sides can disagree on a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DifferenceKind {
     /// Only the node config sets it.

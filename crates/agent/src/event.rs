@@ -37,7 +37,6 @@ pub(crate) enum EventLevel {
     Error,
 }
 
-/// Something that took time.
 #[derive(Debug)]
 pub(crate) struct Event<'a> {
     pub(crate) task: Task,

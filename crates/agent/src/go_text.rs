@@ -1,4 +1,4 @@
-//! Texts as the Go program writes them: operators, tests and scripts match these words.
+//! Texts as the upstream Go agent writes them: operators, tests and scripts match these words.
 
 use std::fmt::Write as _;
 use std::io;
@@ -27,7 +27,6 @@ pub(crate) fn path_error(operation: &str, path: &Path, error: &io::Error) -> Str
     format!("{operation} {}: {}", path.display(), os_error(error))
 }
 
-/// A file that could not be read.
 pub(crate) fn read_failure(path: &Path, failure: &ReadFailure) -> String {
     match failure {
         ReadFailure::Open(error) => path_error("open", path, error),
@@ -38,7 +37,7 @@ pub(crate) fn read_failure(path: &Path, failure: &ReadFailure) -> String {
     }
 }
 
-/// How a program ended: `exit status 50`, `signal: killed`.
+/// Formats the end of a process: `exit status 50`, `signal: killed`.
 pub(crate) fn child_error(status: ChildStatus) -> Option<String> {
     match status {
         ChildStatus::Exited(0) => None,
@@ -107,7 +106,7 @@ fn is_printable(character: char) -> bool {
     pair.escape_debug().count() == 2
 }
 
-/// Why a text is no JSON, in the words of Go's `encoding/json`.
+/// Returns the error message of Go's `encoding/json` for a text.
 pub(crate) fn json_error(text: &[u8], error: &Error) -> String {
     let context = match &error.problem {
         Problem::UnexpectedEnd => return "unexpected end of JSON input".to_owned(),

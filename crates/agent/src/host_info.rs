@@ -1,16 +1,16 @@
-//! What this machine says of itself.
+//! Components and versions of the node.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::environment::{ContainerdFlavour, GpuImages};
+use crate::environment::{ContainerdLayout, GpuImages};
 use crate::go_text::read_failure;
 use crate::world::World;
 
 /// The most of `components.json` that is read; the real one is below 100 KiB.
 const MAX_COMPONENTS_BYTES: u64 = 16 << 20;
 
-/// The image's GPU drivers; `shown` is the path that messages tell.
+/// Returns the image's GPU drivers; `shown` is the path in messages.
 pub(crate) fn read_components(
     world: &mut dyn World,
     path: &Path,
@@ -24,12 +24,12 @@ pub(crate) fn read_components(
         .map_err(|error| format!("failed to load GPU config: parse {shown}: {error}"))
 }
 
-/// Detects the installed containerd; with a warning if it is installed but does not answer.
-pub(crate) fn probe_containerd(world: &mut dyn World) -> (ContainerdFlavour, Option<&'static str>) {
+/// Detects the installed containerd; with a warning if it is installed but does not respond.
+pub(crate) fn probe_containerd(world: &mut dyn World) -> (ContainerdLayout, Option<&'static str>) {
     let answer = world.probe("containerd", &["--version".as_ref()]);
     let timed_out = answer.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut);
     let warning = timed_out.then_some(
         "`containerd --version` timed out and was killed; continuing as if containerd were not installed",
     );
-    (ContainerdFlavour::detect(answer.ok().as_deref()), warning)
+    (ContainerdLayout::detect(answer.ok().as_deref()), warning)
 }

@@ -1,25 +1,24 @@
 //! The node agent: a drop-in for AgentBaker's `aks-node-controller`.
 //!
-//! The library is the whole agent, so that a test or another program can embed it; the binary is a
-//! few lines around [`run`].
+//! The library is the whole agent, so that tests can embed it; the binary only calls [`run`].
 //!
-//! | module | idea |
+//! | module | contents |
 //! |---|---|
-//! | `cli` | the command line, as the Go program reads it |
+//! | `cli` | the command line, parsed like that of the upstream Go agent |
 //! | `provision` | from the node config to a bootstrapped node, or to a report |
-//! | `wait` | sleeping until that is over |
-//! | [`preflight`] | what must be there before a script runs |
-//! | `render` | showing what would be handed over |
+//! | `wait` | waiting for the result |
+//! | [`preflight`] | checks before a script runs |
+//! | `render` | environment, custom data and CSE command, printed |
 //! | `hotfix` | repaired scripts and agents for an image that was published with broken ones |
 //! | `registry` | logging in to the bootstrap registry |
 //! | [`environment`] | the variables for the scripts, without I/O |
-//! | [`secrets`], `report_redaction` | what never leaves the node |
-//! | [`nbc`], [`compare`] | a ready command, and how it differs from the config |
-//! | `cause` | the cause in a sentence, in every report of a failure |
-//! | `machine` | what the machine says of itself |
-//! | `report`, `running` | the files by which processes tell each other of results |
-//! | `log`, `event`, `time`, `go_text` | the texts that others read |
-//! | [`world`], `paths` | everything outside the process, and where it lies |
+//! | [`secrets`], `report_redaction` | secrets, and their removal from reports |
+//! | [`nbc`], [`compare`] | an NBC command, and its differences from the config |
+//! | `cause` | the cause of a failure, in every report |
+//! | `host_info` | components and versions of the node |
+//! | `report`, `pid_file` | files that pass results between processes |
+//! | `log`, `event`, `time`, `go_text` | formats that other tools read |
+//! | [`world`], `paths` | I/O of the process, and paths of the node |
 
 mod agent;
 mod cause;
@@ -28,19 +27,19 @@ pub mod compare;
 pub mod environment;
 mod event;
 mod go_text;
+mod host_info;
 #[doc(hidden)] // Its readers are public for fuzzing.
 pub mod hotfix;
 mod log;
-mod machine;
 pub mod nbc;
 mod paths;
+mod pid_file;
 pub mod preflight;
 mod provision;
 mod registry;
 mod render;
 mod report;
 mod report_redaction;
-mod running;
 pub mod secrets;
 mod time;
 mod version;
@@ -59,10 +58,10 @@ use paths::Layout;
 pub use version::VERSION;
 use world::{Host, Stream, World};
 
-/// Names the folder in which the node's fixed paths lie, like `--root`.
+/// Root directory of the node's fixed paths, like `--root`.
 const ROOT_VARIABLE: &str = "AKS_NODE_ROOT";
 
-/// Runs the agent with the words behind the program's name; the result is the exit code.
+/// Runs the agent with its arguments; returns the exit code.
 pub fn run(words: &[OsString], world: &mut dyn World) -> u8 {
     run_as(VERSION, words, world)
 }
@@ -72,7 +71,7 @@ pub fn run(words: &[OsString], world: &mut dyn World) -> u8 {
 pub fn run_as(version: &'static str, words: &[OsString], world: &mut dyn World) -> u8 {
     let Invocation { root, command } = cli::read(words, world.variable(ROOT_VARIABLE));
     let layout = Layout::new(root.map(absolute));
-    // Commands of ours that only look: they leave nothing behind, not even a log.
+    // Read-only commands write nothing, not even a log.
     match &command {
         Ok(Command::Render(flags)) => return render::render(world, &layout, flags),
         Ok(Command::Preflight(flags)) => {
@@ -92,11 +91,11 @@ pub fn run_as(version: &'static str, words: &[OsString], world: &mut dyn World) 
     };
     match command {
         Err(error) => refuse(world, &layout, &error),
-        Ok(command) => obey(&mut Agent::new(world, layout, log, version), &command),
+        Ok(command) => dispatch(&mut Agent::new(world, layout, log, version), &command),
     }
 }
 
-fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
+fn dispatch(agent: &mut Agent<'_>, command: &Command) -> u8 {
     let print = |agent: &mut Agent<'_>, text: &str| {
         agent.world.print(Stream::Out, text.as_bytes());
         0
@@ -120,7 +119,7 @@ fn obey(agent: &mut Agent<'_>, command: &Command) -> u8 {
 }
 
 /// A panic is a failure with a report, never a success. The shipped build aborts on a panic, so the
-/// report is written before that, by a world of its own.
+/// report is written before that, through a separate world.
 fn leave_result_on_panic(agent: &mut Agent<'_>) {
     let layout = agent.layout.clone();
     let last_words = move |place: &str| {
@@ -132,8 +131,8 @@ fn leave_result_on_panic(agent: &mut Agent<'_>) {
     agent.world.on_panic(None, Box::new(last_words));
 }
 
-/// Says what is wrong with a command line. Someone may be waiting for the result of a `provision`
-/// that was started wrongly, so that gets one.
+/// Prints a usage error. A `provision` that was started incorrectly also writes a result, since a
+/// `provision-wait` may be waiting for it.
 fn refuse(world: &mut dyn World, layout: &Layout, error: &UsageError) -> u8 {
     world.print(Stream::Err, error.text.as_bytes());
     if error.with_help {
@@ -152,7 +151,7 @@ fn asks_for_provision(command: &Result<Command, UsageError>) -> bool {
     }
 }
 
-/// Children may change their folder, so a root is made independent of ours.
+/// Makes a root absolute, since children may change their directory.
 fn absolute(root: PathBuf) -> PathBuf {
     std::path::absolute(&root).unwrap_or(root)
 }

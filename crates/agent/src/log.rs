@@ -28,7 +28,6 @@ impl Level {
     }
 }
 
-/// The value of an attribute.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value<'a> {
     Text(&'a str),
@@ -48,7 +47,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Opens the log; the error is what a person is told.
+    /// Opens the log; the error is for users.
     pub(crate) fn open(world: &mut dyn World, layout: &Layout) -> Result<Self, String> {
         let wanted = layout.at(LOG_FILE);
         let folder = wanted.parent().unwrap_or(&wanted);
@@ -59,7 +58,7 @@ impl Log {
         // Nothing is written, but the file is created, with the mode it must have.
         match world.append(&file, b"") {
             Ok(()) => Ok(Self { file: Some(file) }),
-            // A link or a FIFO is no reason not to boot.
+            // A link or a FIFO must not stop the boot.
             Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(Self { file: None }),
             Err(error) => {
                 let shown = if file == wanted { LOG_FILE } else { FALLBACK_LOG_FILE };
@@ -74,7 +73,7 @@ impl Log {
         self.file.is_some()
     }
 
-    /// Writes a record. A full disk must not end a bootstrap: standard error has it, too.
+    /// Writes a record, also to standard error. A full disk must not end a bootstrap.
     pub(crate) fn write(
         &self,
         world: &mut dyn World,

@@ -1,9 +1,8 @@
 //! The variables that an NBC command file assigns.
 //!
 //! An NBC (node bootstrapping configuration) command is a shell one-liner of `NAME="value"` words
-//! in front of a command. This scanner is not a shell: it follows the Go program's rules, quirks
-//! included, because the comparison of both worlds must find what that one
-//! finds.
+//! in front of a command. This scanner is not a shell: it follows the rules of the upstream Go agent,
+//! including quirks, because the comparison must have the same result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -26,7 +25,7 @@ fn holds_secret(name: &str) -> bool {
     SECRETS.contains(&name) || PROXY_URLS.contains(&name) || name == PROXY_COMMANDS
 }
 
-/// What an NBC command file assigns, by name. Of several assignments to a name the last counts.
+/// Assignments of an NBC command file, by name; the last assignment to a name counts.
 ///
 /// Some values are secrets, so `Debug` prints names only.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -36,7 +35,6 @@ pub struct Assignments {
 }
 
 impl Assignments {
-    /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! The fixed paths of a node, and a root under which a whole node can live in a folder.
+//! The fixed paths of a node, and a root directory for a whole node.
 
 use std::path::{Path, PathBuf};
 
@@ -6,26 +6,25 @@ use mooring_contract::custom_data;
 
 /// Every record of the agent, one JSON object a line.
 pub(crate) const LOG_FILE: &str = "/var/log/azure/aks-node-controller.log";
-/// Where the log goes when its folder cannot be made: the working directory.
+/// Log in the working directory, used if the log's directory cannot be created.
 pub(crate) const FALLBACK_LOG_FILE: &str = "aks-node-controller.log";
 /// Events for the guest agent, a file each.
 pub(crate) const EVENTS_DIR: &str = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events";
 pub(crate) const REPORT: &str = "/var/log/azure/aks/provision.json";
-/// Where an older report is kept when a new attempt begins.
+/// Report of the previous attempt.
 pub(crate) const PREVIOUS_REPORT: &str = "/var/log/azure/aks/provision.json.previous";
-/// Where the scripts write what they do.
+/// Log of the scripts.
 pub(crate) const SCRIPTS_LOG: &str = "/var/log/azure/cluster-provision.log";
-/// The folder in which results appear.
 pub(crate) const CONTAINERS_DIR: &str = "/opt/azure/containers";
-/// Appears when the bootstrap is over, for better or worse.
+/// Written when the bootstrap has finished or failed.
 pub(crate) const SENTINEL: &str = "/opt/azure/containers/provision.complete";
 /// Appears instead when an image is baked: there is nothing more to wait for.
 pub(crate) const BASE_PREP_SENTINEL: &str = "/opt/azure/containers/base_prep.complete";
 /// The facts that the image ships about itself.
 pub(crate) const COMPONENTS: &str = "/opt/azure/components.json";
-/// Where custom data leaves the node config.
+/// Node config written by custom data.
 pub(crate) const NODE_CONFIG: &str = custom_data::CONFIG_PATH;
-/// Where custom data leaves the NBC command.
+/// NBC command written by custom data.
 pub(crate) const NBC_COMMAND: &str = "/opt/azure/containers/aks-node-controller-nbc-cmd.sh";
 /// The agent that the image has.
 pub(crate) const AGENT: &str = "/opt/azure/containers/aks-node-controller";
@@ -40,23 +39,21 @@ pub(crate) const HOTFIX_RECORD: &str =
 pub(crate) const NODE_CUSTOM_DATA: &str = "/opt/azure/containers/nodecustomdata.yml";
 /// The hotfix policy of the image: `off`, `scripts` or `full`.
 pub(crate) const HOTFIX_POLICY: &str = "/opt/azure/containers/aks-node-controller-hotfix-policy";
-/// What a running `provision` writes about itself; gone with the boot.
+/// State of a running `provision`; removed by a reboot.
 pub(crate) const RUN_DIR: &str = "/run/aks-node-controller";
-/// Who is provisioning (pid, start time, boot id of the agent and its scripts), and the report once that is over.
+/// Process that provisions (pid, start time, boot id of the agent and its scripts), and its report.
 pub(crate) const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
 /// Held by a running `provision`.
 pub(crate) const RUN_LOCK: &str = "/run/aks-node-controller/provision.lock";
 
-/// Where the fixed paths lie on this machine.
-///
-/// Messages always show the fixed path; only the file system sees the root.
+/// Location of the fixed paths. Messages always print the fixed path without the root.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Layout {
     root: Option<PathBuf>,
 }
 
 impl Layout {
-    /// A node below `root`, or the machine itself.
+    /// Returns the layout of a node below `root`, or of the host.
     #[must_use]
     pub(crate) fn new(root: Option<PathBuf>) -> Self {
         Self { root: root.filter(|root| !root.as_os_str().is_empty() && root != Path::new("/")) }
@@ -69,7 +66,7 @@ impl Layout {
         }
     }
 
-    /// The root, unless it is the machine's own.
+    /// Returns the root, unless it is `/`.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }

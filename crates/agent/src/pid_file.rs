@@ -1,7 +1,7 @@
-//! Who is provisioning, and how that ended: a record for those who wait.
+//! Record of the process that provisions, and of its result, for `provision-wait`.
 //!
-//! The record lies under `/run`, so it is gone with the boot, and so is a verdict that is of this boot only. A process
-//! number alone proves nothing, since numbers are used again; together with the start time and the boot it does.
+//! The record is under `/run`, so it is valid for this boot only. A pid is reused, so it is stored with the start
+//! time and the boot id.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::paths::{Layout, RUN_DIR, RUN_LOCK, RUN_RECORD};
 use crate::report;
 use crate::world::World;
 
-/// Larger than any record that we write: a report is some 100 KiB at most, every byte of it escaped twice.
+/// Larger than any record: a report has at most some 100 KiB, with every byte escaped twice.
 const MAX_RECORD_BYTES: u64 = 1 << 20;
 
 /// A process, by what no other process has.
@@ -33,31 +33,27 @@ impl Process {
     }
 }
 
-/// A run of `provision`, still going on or over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Running {
     pub(crate) agent: Process,
     boot_id: String,
-    /// The scripts, once they are started.
     pub(crate) scripts: Option<Process>,
-    /// The report, once the run is over.
     pub(crate) report: Option<String>,
 }
 
-/// What came of the attempt to be the one that provisions.
+/// Result of acquiring the lock.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// We are the one.
+pub(crate) enum LockResult {
     Ours(Running),
-    /// Another process is; its number, if it has told.
+    /// Held by another process; its pid, if recorded.
     TakenBy(Option<u32>),
 }
 
-/// Becomes the one process that provisions this node, and says so in the record.
-pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<Claim> {
+/// Acquires the lock of this node and writes the record.
+pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<LockResult> {
     world.create_dir_all(&layout.at(RUN_DIR))?;
     if !world.lock(&layout.at(RUN_LOCK))? {
-        return Ok(Claim::TakenBy(read(world, layout).map(|running| running.agent.pid)));
+        return Ok(LockResult::TakenBy(read(world, layout).map(|running| running.agent.pid)));
     }
     let pid = world.pid();
     let running = Running {
@@ -67,14 +63,13 @@ pub(crate) fn claim(world: &mut dyn World, layout: &Layout) -> io::Result<Claim>
         report: None,
     };
     running.write(world, layout)?;
-    Ok(Claim::Ours(running))
+    Ok(LockResult::Ours(running))
 }
 
-/// The recorded run of this boot.
 pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<Running> {
     let text = world.read(&layout.at(RUN_RECORD), MAX_RECORD_BYTES).ok()?;
     let running = Running::from_json(&text)?;
-    // A run directory that outlived a reboot says nothing of this boot.
+    // A run directory that survived a reboot is not of this boot.
     (running.boot_id == world.boot_id().unwrap_or_default()).then_some(running)
 }
 
@@ -89,7 +84,7 @@ impl Running {
         self.agent.is_alive(world)
     }
 
-    /// The process whose end has to be waited for; none when the run is over.
+    /// Returns the process to wait for; none for a finished run.
     pub(crate) fn awaited(&self, world: &mut dyn World) -> Option<Process> {
         if self.report.is_some() {
             return None;

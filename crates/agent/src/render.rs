@@ -1,4 +1,4 @@
-//! `render`: what would be handed to the scripts, or to Azure. Nothing is run or left behind.
+//! `render`: prints the environment of the scripts, or the custom data for Azure. It runs and writes nothing.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use mooring_contract::node_config::{self, validate};
 use crate::cli::{RenderFlags, Rendered};
 use crate::environment;
 use crate::go_text::read_failure;
-use crate::machine::{probe_containerd, read_components};
+use crate::host_info::{probe_containerd, read_components};
 use crate::paths::{COMPONENTS, Layout};
 use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Stream, World};
@@ -18,7 +18,6 @@ use crate::world::{Stream, World};
 const MASKED_NOTICE: &str =
     "*** This is not custom data: secrets are masked. Render it with --show-secrets. ***";
 
-/// Runs the command; the result is the process's exit code.
 pub(crate) fn render(world: &mut dyn World, layout: &Layout, flags: &RenderFlags) -> u8 {
     match rendered(world, layout, flags) {
         Ok(bytes) => {

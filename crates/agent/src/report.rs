@@ -1,7 +1,6 @@
-//! Leaving a result: the report first, then the sentinel.
+//! Results: the report first, then the sentinel.
 //!
-//! Both are written beside their place, brought to the disk, and renamed into it. So whoever sees the
-//! sentinel sees a whole report, whatever happens in between.
+//! Both are written to a temporary file, synced and renamed. So a sentinel implies a complete report.
 
 use std::io;
 use std::path::Path;
@@ -12,9 +11,9 @@ use crate::paths::{Layout, REPORT, SENTINEL};
 use crate::secrets::MAX_FILE_BYTES;
 use crate::world::{Replace, World};
 
-/// Leaves a result: the report and then the sentinel, each where there is none. What could not be
-/// written is returned, by its fixed path. Without its report there is no sentinel, which the next boot would take for a
-/// success, unless `is_awaited`: then someone waits for it who has no other word.
+/// Writes the report and then the sentinel, unless they exist; returns the fixed paths of files that could not
+/// be written. Without its report the sentinel is not written, because the next boot would take it for a success,
+/// unless `is_awaited`: a `provision-wait` has no other source.
 pub(crate) fn leave(
     world: &mut dyn World,
     layout: &Layout,
@@ -44,15 +43,14 @@ pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<CseStatus> 
     CseStatus::read(&text).ok().filter(|status| status.code().is_ok())
 }
 
-/// True if something stands in the report's place that is no report, as a full disk leaves it.
+/// Returns true if the file is not a valid report, for example after a full disk.
 pub(crate) fn is_torn(world: &mut dyn World, layout: &Layout) -> bool {
     world.kind(&layout.at(REPORT)).is_ok() && read(world, layout).is_none()
 }
 
-/// What became of a file that was to be written only where none exists.
+/// Result of writing a file unless it exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
-    /// It is there now, whole and on the disk.
+enum WriteResult {
     Now,
     /// There was one already, which was not touched.
     Before,
@@ -61,57 +59,57 @@ enum Written {
 /// Mode of what only root may read.
 const PRIVATE: u32 = 0o600;
 
-/// Writes a file where none exists, or not at all. Missing folders are made. A link that leads
-/// nowhere is replaced, never followed.
-fn write_if_absent(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<Written> {
+/// Writes a file unless it exists, and creates missing directories. A broken link is replaced, never
+/// followed.
+fn write_if_absent(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<WriteResult> {
     if world.kind(path).is_ok() {
-        return Ok(Written::Before);
+        return Ok(WriteResult::Before);
     }
-    write_beside(world, path, bytes, |world, beside| {
+    write_temporary(world, path, bytes, |world, beside| {
         match world.rename(beside, path, Replace::No) {
-            Ok(()) => Ok(Written::Now),
+            Ok(()) => Ok(WriteResult::Now),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if world.kind(path).is_ok() {
-                    return Ok(Written::Before);
+                    return Ok(WriteResult::Before);
                 }
-                world.rename(beside, path, Replace::Yes).map(|()| Written::Now)
+                world.rename(beside, path, Replace::Yes).map(|()| WriteResult::Now)
             }
             Err(error) => Err(error),
         }
     })
 }
 
-/// Writes a file, replacing what is there in one instant.
+/// Replaces a file atomically.
 pub(crate) fn replace(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_beside(world, path, bytes, |world, beside| {
-        world.rename(beside, path, Replace::Yes).map(|()| Written::Now)
+    write_temporary(world, path, bytes, |world, beside| {
+        world.rename(beside, path, Replace::Yes).map(|()| WriteResult::Now)
     })?;
     Ok(())
 }
 
-/// Writes beside `path`, then lets `place` rename it there. Nothing stays beside it.
-fn write_beside(
+/// Writes a temporary file next to `path`, which `place` renames; it never remains.
+fn write_temporary(
     world: &mut dyn World,
     path: &Path,
     bytes: &[u8],
-    place: impl FnOnce(&mut dyn World, &Path) -> io::Result<Written>,
-) -> io::Result<Written> {
+    place: impl FnOnce(&mut dyn World, &Path) -> io::Result<WriteResult>,
+) -> io::Result<WriteResult> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     world.create_dir_all(folder)?;
     let beside = folder.join(format!(".{}.{}", name.to_string_lossy(), world.pid()));
-    // Left by a process of the same number that was killed in the middle of this.
+    // Leftover of a killed process with the same pid.
     let _ = world.remove(&beside);
     let written = world
         .write_new(&beside, bytes, PRIVATE)
         .and_then(|()| world.sync(&beside))
         .and_then(|()| place(world, &beside));
-    if !matches!(written, Ok(Written::Now)) {
+    if !matches!(written, Ok(WriteResult::Now)) {
         let _ = world.remove(&beside);
     }
     let written = written?;
-    if written == Written::Now {
+    if written == WriteResult::Now {
         world.sync(folder)?;
     }
     Ok(written)

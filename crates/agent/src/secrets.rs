@@ -1,4 +1,4 @@
-//! Which values must never leave this node.
+//! Secret values of this node.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::nbc;
 use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
 use crate::world::World;
 
-/// The most that is read of a file that custom data left.
+/// Limit for files from custom data.
 pub(crate) const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
 
 /// A redactor that knows no secret.
@@ -25,10 +25,10 @@ pub(crate) fn of_config(config: &NodeConfig) -> Redactor {
     Redactor::new(config.expose_secrets())
 }
 
-/// Why a config whose secrets are masked is refused.
+/// The reason why a config with masked secrets is rejected.
 pub(crate) const MASKED_CONFIG: &str = "a secret in it is masked, as `render` prints it without --show-secrets; a node cannot join with that";
 
-/// True if a secret of a config is the mask that we print in its place.
+/// Returns true if a secret of a config is a mask.
 pub(crate) fn are_masked(config: &NodeConfig) -> bool {
     hold_mask(&config.expose_secrets())
 }
@@ -38,8 +38,8 @@ pub(crate) fn hold_mask(secrets: &[impl AsRef<str>]) -> bool {
     secrets.iter().any(|secret| secret.as_ref().contains(MASK))
 }
 
-/// A redactor for everything that custom data may have left on this node: the config and the NBC
-/// command, in their places or where the command line says they are.
+/// Returns a redactor for the config and the NBC command of this node, at their default paths or those of
+/// the command line.
 pub(crate) fn of_node(
     world: &mut dyn World,
     layout: &Layout,
@@ -51,8 +51,8 @@ pub(crate) fn of_node(
 
 /// Every secret in the text of a node config, for a [`Redactor`].
 ///
-/// What cannot be read as a config may be one all the same, cut off or with a slip in it: then everything in it is a
-/// secret that [is likely one](mooring_redact::likely_secrets).
+/// An invalid text may be a truncated or malformed config: then all
+/// [likely secrets](mooring_redact::likely_secrets) in it are returned.
 pub fn in_config(text: &[u8]) -> Vec<Vec<u8>> {
     match node_config::parse(text) {
         Ok(parsed) => parsed.config.expose_secrets().into_iter().map(Vec::from).collect(),
@@ -60,9 +60,9 @@ pub fn in_config(text: &[u8]) -> Vec<Vec<u8>> {
     }
 }
 
-/// Likely secrets in a text that should be JSON, as they stand there and without its escapes.
+/// Returns likely secrets in a text that should be JSON, with and without its escapes.
 fn likely(text: &str) -> Vec<Vec<u8>> {
-    // Behind the name of a secret may stand a list of them.
+    // The name of a secret may be followed by a list.
     let named = likely_secrets(text).into_iter();
     let mut secrets: Vec<String> =
         named.flat_map(|secret| secret.split('"').chain([secret])).map(str::to_owned).collect();
@@ -74,7 +74,7 @@ fn likely(text: &str) -> Vec<Vec<u8>> {
     secrets.into_iter().chain(plain).map(String::into_bytes).collect()
 }
 
-/// A text without the escapes of JSON; what is no escape stays.
+/// Returns a text without the escapes of JSON.
 fn unescaped(text: &str) -> String {
     let document = format!("\"{text}\"");
     let read = Reader::new(document.as_bytes(), Dialect::Go).string().map(Cow::into_owned);
@@ -86,7 +86,7 @@ pub fn in_nbc_command(text: &[u8]) -> Vec<Vec<u8>> {
     nbc::assignments(text).expose_secrets().map(Vec::from).collect()
 }
 
-/// The secrets themselves, for a redactor that must know others, too.
+/// Returns the secrets, for a redactor with additional ones.
 pub(crate) fn values_of_node(
     world: &mut dyn World,
     layout: &Layout,
@@ -132,7 +132,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_secret_of_a_config_that_cannot_be_read_is_known_all_the_same() {
+    fn secrets_of_an_unreadable_config_are_found() {
         let compact: String = CONFIG.lines().map(str::trim).collect();
         for (what, text) in [
             ("cut", CONFIG[..CONFIG.len() - 2].to_owned()),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_of_the_wrong_type_or_cut_off_is_known_as_far_as_it_goes() {
+    fn secret_of_wrong_type_or_truncated_is_found() {
         for (text, canary) in [
             (
                 r#"{"auth_config": {"service_principal_secret": ["canary-one", "canary-two"]}}"#,

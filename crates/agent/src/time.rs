@@ -1,4 +1,4 @@
-//! Stamps for logs and events, in the zone of the machine.
+//! Timestamps for logs and events, in the time zone of the host.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -18,7 +18,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The clock of the machine's zone: that of `TZ`, else the machine's own, else UTC.
+    /// Returns the time zone: `TZ`, else the host's, else UTC.
     pub(crate) fn local(world: &mut dyn World) -> Self {
         let file = match world.variable("TZ") {
             None => PathBuf::from("/etc/localtime"),
@@ -32,7 +32,7 @@ impl Clock {
         Self { zone: zone.unwrap_or(TimeZone::UTC) }
     }
 
-    /// `2026-11-15T02:15:28.123456789Z`, with zeros at the end left out.
+    /// Formats `2026-11-15T02:15:28.123456789Z`, without trailing zeros.
     pub(crate) fn log_stamp(&self, instant: SystemTime) -> String {
         let stamp = self.zoned(instant).strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string();
         match stamp.strip_suffix("+00:00") {
@@ -57,10 +57,9 @@ pub(crate) fn unix_nanoseconds(instant: SystemTime) -> u128 {
 }
 
 /// A deadline beyond a year is a slip of the pen.
-const MOST_SECONDS: f64 = 366.0 * 86_400.0;
+const MAX_SECONDS: f64 = 366.0 * 86_400.0;
 
-/// A duration as Go and people write it: `1h30m`, `15m`, `90s`, `1.5s`, `100ms`; a bare number is
-/// seconds.
+/// Parses a duration such as `1h30m`, `15m`, `90s`, `1.5s` or `100ms`; a number without a unit is in seconds.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<u32>() {
         return Some(Duration::from_secs(u64::from(seconds)));
@@ -85,7 +84,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         total += number.parse::<f64>().ok()? * seconds;
         rest = behind;
     }
-    (!text.is_empty() && total <= MOST_SECONDS).then(|| Duration::from_secs_f64(total))
+    (!text.is_empty() && total <= MAX_SECONDS).then(|| Duration::from_secs_f64(total))
 }
 
 #[cfg(test)]
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_read_as_people_write_them() {
+    fn durations_are_parsed_in_common_forms() {
         let milliseconds = |text| parse_duration(text).map(|duration| duration.as_millis());
         assert_eq!(milliseconds("90"), Some(90_000));
         assert_eq!(milliseconds("15m"), Some(900_000));

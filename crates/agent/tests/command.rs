@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use mooring_agent::environment::{self, ContainerdFlavour, GpuImages, Root, command};
+use mooring_agent::environment::{self, ContainerdLayout, GpuImages, Root, command};
 use mooring_contract::NodeConfig;
 
 #[test]
@@ -26,7 +26,7 @@ fn a_root_with_any_name_is_one_word_for_both_shells() {
         let built = environment::build(
             &NodeConfig::default(),
             &GpuImages::default(),
-            ContainerdFlavour::One,
+            ContainerdLayout::One,
         );
         let output = Command::new(command::PROGRAM)
             .args([command::FLAG, &command::script(Some(&root))])

@@ -1,4 +1,4 @@
-//! What a config and an NBC command disagree on is told in the Go program's words.
+//! Differences of a config and an NBC command, with the messages of the upstream Go agent.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -20,14 +20,14 @@ fn compared(config: Variables<'_>, inherited: Variables<'_>, nbc: &str) -> Compa
     compare(config.iter().copied(), inherited.iter().copied(), &assignments(nbc.as_bytes()))
 }
 
-/// An NBC command that says the same, but for one variable.
+/// An NBC command that differs in one variable.
 fn nbc_without(left_out: &str) -> String {
     let others = CONFIG.iter().filter(|(name, _)| *name != left_out);
     others.flat_map(|(name, value)| [*name, "=\"", value, "\" "]).collect()
 }
 
 #[test]
-fn equal_environments_are_told_in_one_text_for_the_log_and_another_for_the_event() {
+fn equal_environments_have_texts_for_log_and_event() {
     let comparison = compared(CONFIG, &[], &nbc_without(""));
     assert_eq!(comparison, Comparison::default());
     assert_eq!(
@@ -57,9 +57,9 @@ fn each_kind_of_difference_has_its_words() {
     }
 }
 
-/// As observed of the Go program, with five variables instead of 164.
+/// As observed of the upstream Go agent, with five variables instead of 164.
 #[test]
-fn expected_differences_are_silent_unless_the_nbc_command_lacks_the_variable() {
+fn expected_differences_are_ignored_unless_variable_is_missing() {
     let config = [
         ("LOCATION", "eastus"),
         ("API_SERVER_NAME", ""),
@@ -88,7 +88,7 @@ fn expected_differences_are_silent_unless_the_nbc_command_lacks_the_variable() {
 }
 
 #[test]
-fn inherited_variables_do_not_count_unless_the_config_changes_them() {
+fn inherited_variables_count_only_if_config_changes_them() {
     let config = [("HOME", "/root"), ("PATH", "/bin"), ("LOCATION", "eastus")];
     let inherited = [("HOME", "/root"), ("PATH", "/usr/bin"), ("OTHER", "1")];
     assert_eq!(
@@ -134,7 +134,7 @@ fn kernel_settings_are_compared_as_settings() {
 }
 
 #[test]
-fn values_are_not_told() {
+fn values_are_not_printed() {
     let comparison = compared(&[("A", "canary-1")], &[], "A=canary-2 B=canary-3");
     assert!(!format!("{comparison:?} {}", comparison.log_message()).contains("canary"));
 }

@@ -1,11 +1,11 @@
-//! The environment of 119 configs, compared with what the Go program made of them.
+//! The environment of 119 configs, compared with what the upstream Go agent made of them.
 #![allow(clippy::expect_used, clippy::panic, reason = "a broken fixture ends the test")]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
-use mooring_agent::environment::{self, Built, ContainerdFlavour, Environment, GpuImages, command};
+use mooring_agent::environment::{self, Built, ContainerdLayout, Environment, GpuImages, command};
 use mooring_contract::{NodeConfig, node_config};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ const COMPONENTS: &[u8] = include_bytes!("../../../fixtures/golden/components.js
 struct Case {
     name: String,
     config: NodeConfig,
-    flavour: ContainerdFlavour,
+    flavour: ContainerdLayout,
     expected: BTreeMap<String, String>,
     argv: Option<Vec<String>>,
 }
@@ -31,7 +31,7 @@ fn cases() -> Vec<Case> {
         let variables = case["env"].as_object().expect("variables");
         Case {
             config: parsed.unwrap_or_else(|error| panic!("{name}: {error}")).config,
-            flavour: ContainerdFlavour::detect(output.map(str::as_bytes)),
+            flavour: ContainerdLayout::detect(output.map(str::as_bytes)),
             expected: variables.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
             argv: case["argv"].as_array().map(|words| words.iter().map(text).collect()),
             name,

@@ -1,6 +1,6 @@
-//! What holds for every environment, whatever the inputs.
+//! Invariants of every environment.
 
-use mooring_agent::environment::{self, BuildError, Built, ContainerdFlavour, GpuImages};
+use mooring_agent::environment::{self, BuildError, Built, ContainerdLayout, GpuImages};
 use mooring_contract::node_config::{
     AuthConfig, BootstrappingConfig, ClusterConfig, CustomCloudConfig, CustomLinuxOsConfig,
     CustomSearchDomainConfig, HttpProxyConfig, KubeletConfig, LocalDnsOverrides, LocalDnsProfile,
@@ -9,13 +9,13 @@ use mooring_contract::node_config::{
 use mooring_contract::{NodeConfig, node_config};
 use proptest::prelude::*;
 
-/// How many variables there are without certificates.
+/// Number of variables without certificates.
 const FIXED: usize = 164;
 
 const RANDOM: &str = include_str!("../../../fixtures/golden/random.jsonl");
 
 fn build(config: &NodeConfig) -> Result<Built, BuildError> {
-    environment::build(config, &GpuImages::default(), ContainerdFlavour::One)
+    environment::build(config, &GpuImages::default(), ContainerdLayout::One)
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn config_full_of_secrets() -> NodeConfig {
 }
 
 #[test]
-fn every_secret_of_the_config_is_masked_and_none_is_printed() {
+fn all_secrets_of_the_config_are_masked() {
     let config = config_full_of_secrets();
     let built = build(&config).unwrap();
     let shown: String = built.environment.masked().flat_map(|(_, value)| value.chars()).collect();
@@ -107,7 +107,7 @@ fn every_secret_of_the_config_is_masked_and_none_is_printed() {
 }
 
 #[test]
-fn a_nul_is_refused_by_the_name_of_the_variable_and_its_value_is_not_told() {
+fn nul_error_names_the_variable_without_its_value() {
     let config = NodeConfig {
         bootstrapping_config: Some(BootstrappingConfig {
             tls_bootstrapping_token: Some("hunter2\0".into()),
@@ -181,7 +181,7 @@ proptest! {
         }
     }
 
-    /// Real configs, with a piece cut out: whatever still parses builds.
+    /// Truncated real configs build if they parse.
     #[test]
     fn any_config_that_parses_builds(which in 0usize..60, from in 0usize..9_999, to in 0usize..9_999) {
         let line = RANDOM.lines().nth(which).unwrap();
@@ -200,6 +200,6 @@ proptest! {
     #[test]
     fn any_bytes_are_components_or_an_error(bytes in any::<Vec<u8>>()) {
         let _ = GpuImages::from_components(&bytes);
-        let _ = ContainerdFlavour::detect(Some(&bytes));
+        let _ = ContainerdLayout::detect(Some(&bytes));
     }
 }

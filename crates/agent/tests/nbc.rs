@@ -1,4 +1,4 @@
-//! The assignments of an NBC command file are read as the Go program reads them.
+//! The assignments of an NBC command file are read as the upstream Go agent reads them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -33,7 +33,7 @@ fn values_are_plain_or_quoted() {
 }
 
 #[test]
-fn blank_tab_line_feed_and_semicolon_separate_but_carriage_return_does_not() {
+fn carriage_return_is_not_a_separator() {
     check(
         "A=1;B=2\tC=3\nD=4  ;; E=5",
         &[("A", "1"), ("B", "2"), ("C", "3"), ("D", "4"), ("E", "5")],
@@ -149,7 +149,7 @@ fn the_user_information_inside_proxy_commands_is_secret() {
 }
 
 #[test]
-fn a_secret_stays_known_when_it_is_replaced_or_cut_by_the_scanner() {
+fn replaced_or_truncated_secret_is_still_redacted() {
     check_secrets("TLS_BOOTSTRAP_TOKEN=first TLS_BOOTSTRAP_TOKEN=second", &["first", "second"]);
     check_secrets("KUBELET_CLIENT_CONTENT=a2V5IGtleQABC= X=1", &["a2V5IGtle", "a2V5IGtleQABC="]);
 }
@@ -189,7 +189,7 @@ proptest! {
         let _ = assignments(&text);
     }
 
-    /// The rules once more, byte by byte, without regard for time.
+    /// The rules again, byte by byte, without optimization.
     #[test]
     fn the_scanner_follows_its_rules(text in "[AB1a_=\"' ;\n]{0,24}") {
         prop_assert_eq!(shown(&assignments(text.as_bytes())), by_the_letter(text.as_bytes()));

@@ -1,4 +1,4 @@
-//! A panic is a failure with a report. In a program of its own, because the hook is the process's.
+//! A panic is a failure with a report. In a separate binary, because the hook is process-wide.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,19 +8,19 @@
 )]
 
 #[allow(dead_code, reason = "this test needs only a part of it")]
-#[path = "node/faulty.rs"]
-mod faulty;
+#[path = "node/fault_injection.rs"]
+mod fault_injection;
 #[allow(dead_code, reason = "this test needs only a part of it")]
 #[path = "node/support.rs"]
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use faulty::Faulty;
+use fault_injection::Faulty;
 use support::{Node, REPORT, SENTINEL};
 
 #[test]
-fn a_panic_is_a_failure_with_a_report_that_tells_the_place_and_not_the_text() {
+fn panic_is_a_failure_with_location_but_without_text() {
     let node = Node::with_script("exit 0");
     let config = node.write_typed("config.json", r#"{"version": "v1"}"#);
     let mut world = Faulty::new(&node.root(), |operation, _| {

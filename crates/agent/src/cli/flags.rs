@@ -6,10 +6,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use mooring_redact::{MASK, ProxyUrl, identifier};
 
-/// What a flag takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// A value.
     Value,
     /// Nothing, or `=true` and the like.
     Switch,
@@ -22,31 +20,29 @@ pub(super) struct Flag {
     pub(super) takes: Takes,
 }
 
-/// What stood on the command line behind the command.
+/// Arguments after the command.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct Args {
     values: Vec<(&'static str, OsString)>,
     switches: Vec<(&'static str, bool)>,
-    /// Everything that is no flag.
     pub(super) others: Vec<OsString>,
 }
 
-impl Words {
+impl Args {
     /// The value of a flag; an empty one counts as not given.
     pub(super) fn value(&self, name: &str) -> Option<&OsStr> {
         let last = self.values.iter().rev().find(|(flag, _)| *flag == name);
         last.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
     }
 
-    /// Whether a switch is on.
     pub(super) fn switch(&self, name: &str) -> bool {
         self.switches.iter().rev().find(|(flag, _)| *flag == name).is_some_and(|(_, on)| *on)
     }
 }
 
-/// Sorts words into flags and others. The error is what a person is told.
-pub(super) fn read(words: &[OsString], known: &[Flag]) -> Result<Words, String> {
-    let mut read = Words::default();
+/// Splits arguments into flags and others. The error is for users.
+pub(super) fn read(words: &[OsString], known: &[Flag]) -> Result<Args, String> {
+    let mut read = Args::default();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         if word == "--" {
@@ -80,7 +76,7 @@ pub(super) fn read(words: &[OsString], known: &[Flag]) -> Result<Words, String> 
     Ok(read)
 }
 
-/// A flag's name and, behind `=`, its value; `None` for a word that is no flag.
+/// Returns a flag's name and the value after `=`; `None` for other arguments.
 fn split(word: &OsStr) -> Option<(&[u8], Option<OsString>)> {
     let bytes = word.as_bytes();
     let name = bytes.strip_prefix(b"--").or_else(|| bytes.strip_prefix(b"-"))?;
@@ -93,7 +89,7 @@ fn split(word: &OsStr) -> Option<(&[u8], Option<OsString>)> {
     })
 }
 
-/// A flag's value that means nothing, in the words of Go, and what to write instead.
+/// Returns the message of Go for an invalid value, and a hint.
 pub(super) fn invalid(name: &str, typed: &str, advice: &str) -> String {
     format!("invalid value \"{}\" for flag -{name}: {advice}", word(typed))
 }
@@ -122,12 +118,12 @@ mod tests {
     const KNOWN: &[Flag] =
         &[Flag { name: "config", takes: Takes::Value }, Flag { name: "dry", takes: Takes::Switch }];
 
-    fn read_words(words: &[&str]) -> Result<Words, String> {
+    fn read_words(words: &[&str]) -> Result<Args, String> {
         read(&words.iter().map(OsString::from).collect::<Vec<_>>(), KNOWN)
     }
 
     #[test]
-    fn every_spelling_of_a_flag_is_read() {
+    fn flags_are_read_in_all_spellings() {
         for words in [
             &["--config=a", "-dry"][..],
             &["-config", "a", "--dry=true"],
@@ -144,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_in_the_words_of_go() {
+    fn invalid_flags_have_the_messages_of_go() {
         let told = |words: &[&str]| read_words(words).unwrap_err();
         assert_eq!(told(&["--nosuch"]), "flag provided but not defined: -nosuch");
         assert_eq!(told(&["--config"]), "flag needs an argument: --config");
@@ -152,7 +148,7 @@ mod tests {
         assert_eq!(told(&["--a\u{1b}b=c"]), "flag provided but not defined: -a\\u{1b}b");
     }
     #[test]
-    fn an_address_is_told_without_what_may_be_secret() {
+    fn address_is_printed_without_secrets() {
         for (typed, told) in [
             ("user:V@reg.io", "[secret]@reg.io"),
             ("http://user:V/x@host:80/y", "http://[secret]@host:80/y"),

@@ -1,8 +1,7 @@
-//! What `help` prints.
+//! Help texts.
 
 use crate::version::VERSION;
 
-/// What help is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Topic {
     General,
@@ -18,7 +17,6 @@ pub(crate) enum Topic {
 }
 
 impl Topic {
-    /// The command with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "provision" => Self::Provision,
@@ -36,7 +34,6 @@ impl Topic {
     }
 }
 
-/// The help, with its line ends.
 pub(crate) fn text(topic: Topic) -> String {
     match topic {
         Topic::General => format!("{GENERAL_BEFORE}{VERSION}{GENERAL_AFTER}"),
@@ -54,7 +51,7 @@ pub(crate) fn text(topic: Topic) -> String {
 
 const GENERAL_BEFORE: &str = "\
 NAME:
-   aks-node-controller - bootstrap this node from its config, and say why it failed
+   aks-node-controller - bootstrap this node from its config, and report failures
 
 USAGE:
    aks-node-controller [global options] [command [command options]]
@@ -68,7 +65,7 @@ COMMANDS:
    provision        build the environment from the node config and run the bootstrap scripts
    provision-wait   wait for the result, print the report, exit with its code
    preflight        check what an image and a config must have before a script runs
-   render           show what would be handed to the scripts, or to Azure
+   render           print the environment of the scripts, or the custom data for Azure
    registry-login   log in to the bootstrap registry with the kubelet identity
    version          print the version
    check-hotfix     refresh the hotfix pointer from the live-patching service
@@ -92,7 +89,7 @@ USAGE:
 
 OPTIONS:
    --provision-config FILE  the node config (AKSNodeConfig v1, JSON)
-   --nbc-cmd FILE           a ready command, run by bash; with --provision-config, both
+   --nbc-cmd FILE           an NBC command, run by bash; with --provision-config, both
                             environments are compared and the differences logged
    --dry-run                read and check everything, log the command, start nothing
    --help, -h               show help
@@ -118,16 +115,16 @@ USAGE:
    aks-node-controller provision-wait [--timeout DURATION]
 
 OPTIONS:
-   --timeout DURATION  give up after this time (15m, 90s, 1h30m); without it, wait for ever
+   --timeout DURATION  give up after this time (15m, 90s, 1h30m); without it, wait indefinitely
    --help, -h          show help
 
 RESULT:
-   Standard output gets the report, cut to the 4,096 bytes that the Custom Script Extension keeps.
-   A `provision` that died without a result is noticed and reported as 240, once its scripts
-   have ended, too.
+   Prints the report, truncated to the 4,096 bytes that the Custom Script Extension keeps.
+   A `provision` that ended without a result is reported as 240, once its scripts have also
+   ended.
 
 EXIT CODE:
-   the report's ExitCode when it is 0 to 255, otherwise 1; 124 when the time is up
+   the report's ExitCode when it is 0 to 255, otherwise 1; 124 when the timeout is reached
 ";
 
 const VERSION_HELP: &str = "\
@@ -140,7 +137,7 @@ USAGE:
 
 const RENDER: &str = "\
 NAME:
-   aks-node-controller render - show what would be handed over, without doing anything
+   aks-node-controller render - print the environment, the custom data or the CSE command
 
 USAGE:
    aks-node-controller render env --provision-config FILE [--components FILE] [-0]
@@ -152,35 +149,35 @@ OPTIONS:
    --components FILE        the image's component list (default: /opt/azure/components.json)
    --format FORMAT          boothook (default), cloud-config or ignition; the last two only write
                             the config: the image must have enabled aks-node-controller.service
-   --validate               refuse a config that lacks required fields
+   --validate               reject a config that lacks required fields
    --show-secrets           do not mask secrets; custom data is printed in base64, ready for
                             Azure, with this flag only
    -0                       end each variable with NUL instead of a line end
    --help, -h               show help
 
 EXIT CODE:
-   0, or 1 with a sentence that says what is wrong
+   0, or 1 with an error message
 ";
 
 const PREFLIGHT: &str = "\
 NAME:
-   aks-node-controller preflight - check what must be there before a script runs
+   aks-node-controller preflight - check the image and the config before a script runs
 
 USAGE:
    aks-node-controller preflight [--provision-config FILE] [--network] [-o FORMAT]
    aks-node-controller --root DIR preflight --stage image [-o FORMAT]
 
 OPTIONS:
-   --stage STAGE            node (default): this machine, about to be bootstrapped
-                            image: the image mounted at --root, about to be shipped
-   --provision-config FILE  the node config (default: where custom data leaves it)
-   --network                probe IMDS, the bootstrap registry and the API server, too
-   --imds-endpoint URL      for tests: who plays the metadata service
+   --stage STAGE            node (default): this node, before its bootstrap
+                            image: the image mounted at --root, before it is published
+   --provision-config FILE  the node config (default: the one from custom data)
+   --network                also probe IMDS, the bootstrap registry and the API server
+   --imds-endpoint URL      for tests: address of the metadata service
    -o FORMAT                table (default) or json (mooring.preflight/v1)
    --help, -h               show help
 
-   `provision` runs the same checks first. Without oras, a node that needs it ends with 232 and the
-   cause, and not with 211 and a search for firewalls.
+   `provision` runs the same checks first. Without oras, a node that needs it exits with 232 and the
+   cause, and not with 211, which points to the network.
 
 EXIT CODE:
    0 when nothing is fatal; node: the code of the first fatal finding (240 config, 232 oras,

@@ -13,12 +13,11 @@ use mooring_redact::identifier;
 
 use crate::time::parse_duration;
 use crate::world::Url;
-use flags::{Flag, Takes, Words, invalid};
+use flags::{Args, Flag, Takes, invalid};
 
 pub(crate) use help::{Topic, text as help_text};
 pub(crate) use registry_login::LoginFlags;
 
-/// What this process was asked to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Provision(ProvisionFlags),
@@ -39,7 +38,6 @@ pub(crate) enum Command {
     RegistryLogin(Box<LoginFlags>),
 }
 
-/// How to provision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ProvisionFlags {
     pub(crate) config: Option<PathBuf>,
@@ -47,7 +45,6 @@ pub(crate) struct ProvisionFlags {
     pub(crate) dry_run: bool,
 }
 
-/// What to check, and how to show it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PreflightFlags {
     pub(crate) stage: Stage,
@@ -57,7 +54,6 @@ pub(crate) struct PreflightFlags {
     pub(crate) format: OutputFormat,
 }
 
-/// Where the checks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// On a node that is about to be bootstrapped.
@@ -75,14 +71,12 @@ impl Stage {
     }
 }
 
-/// How results are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
     Table,
     Json,
 }
 
-/// What to render, and from what.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RenderFlags {
     pub(crate) what: Rendered,
@@ -92,7 +86,6 @@ pub(crate) struct RenderFlags {
     pub(crate) show_secrets: bool,
 }
 
-/// What to render.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rendered {
     Environment { nul_separated: bool },
@@ -100,19 +93,17 @@ pub(crate) enum Rendered {
     CseCommand,
 }
 
-/// A command line that means nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UsageError {
-    /// What a person is told, line by line.
+    /// Message for the user.
     pub(crate) text: String,
-    /// Whether the general help follows on standard output.
+    /// Prints the general help to standard output.
     pub(crate) with_help: bool,
-    /// Whether it was `provision` that was asked for: then someone waits for a result.
+    /// True for `provision`, whose result a `provision-wait` may be waiting for.
     pub(crate) of_provision: bool,
     pub(crate) exit_code: u8,
 }
 
-/// A command line, read.
 #[derive(Debug)]
 pub(crate) struct Invocation {
     /// `--root`, from any place among the words, or the environment.
@@ -144,7 +135,7 @@ const PREFLIGHT: &[Flag] = &[
 const HELP: &[Flag] =
     &[Flag { name: "help", takes: Takes::Switch }, Flag { name: "h", takes: Takes::Switch }];
 
-/// Reads the words behind the program's name. `root` is what the environment says.
+/// Parses the arguments. `root` comes from the environment.
 pub(crate) fn read(words: &[OsString], root: Option<OsString>) -> Invocation {
     match take_root(words) {
         Ok((flag, words)) => {
@@ -154,7 +145,7 @@ pub(crate) fn read(words: &[OsString], root: Option<OsString>) -> Invocation {
     }
 }
 
-/// `--root DIR` may stand anywhere, since it is ours and not the Go program's.
+/// Accepts `--root DIR` anywhere, since the upstream Go agent does not have it.
 fn take_root(words: &[OsString]) -> Result<(Option<OsString>, Vec<OsString>), UsageError> {
     let mut root = None;
     let mut others = Vec::new();
@@ -221,12 +212,12 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
     }
 }
 
-/// Reads a command's flags, unless help was asked for.
+/// Parses a command's flags, unless help is requested.
 fn with_flags(
     words: &[OsString],
     topic: Topic,
     known: &[Flag],
-    command: impl FnOnce(&Words) -> Result<Command, String>,
+    command: impl FnOnce(&Args) -> Result<Command, String>,
 ) -> Result<Command, UsageError> {
     let known: Vec<Flag> = known.iter().chain(HELP).copied().collect();
     let read = flags::read(&words[1..], &known).map_err(|text| incorrect(&text, words))?;
@@ -247,11 +238,11 @@ fn read_help(words: &[OsString]) -> Result<Command, UsageError> {
     })
 }
 
-fn read_wait(words: &Words) -> Result<Command, String> {
+fn read_wait(words: &Args) -> Result<Command, String> {
     Ok(Command::ProvisionWait { timeout: read_duration(words, "timeout")? })
 }
 
-fn read_duration(words: &Words, name: &str) -> Result<Option<Duration>, String> {
+fn read_duration(words: &Args, name: &str) -> Result<Option<Duration>, String> {
     let duration = words.value(name).map(|value| {
         let value = value.to_string_lossy();
         parse_duration(&value).ok_or_else(|| invalid(name, &value, "write it as 15m, 90s or 1h30m"))
@@ -259,8 +250,8 @@ fn read_duration(words: &Words, name: &str) -> Result<Option<Duration>, String> 
     duration.transpose()
 }
 
-fn read_render(words: &Words) -> Result<Command, String> {
-    const WHAT: &str = "say what to render: env, custom-data or cse";
+fn read_render(words: &Args) -> Result<Command, String> {
+    const WHAT: &str = "missing argument: env, custom-data or cse";
     let what = match words.others.first().and_then(|word| word.to_str()) {
         Some("env") => Rendered::Environment { nul_separated: words.switch("0") },
         Some("custom-data") => Rendered::CustomData(match words.value("format") {
@@ -281,7 +272,7 @@ fn read_render(words: &Words) -> Result<Command, String> {
     }))
 }
 
-fn read_preflight(words: &Words) -> Result<Command, String> {
+fn read_preflight(words: &Args) -> Result<Command, String> {
     let choice = |flag: &str| words.value(flag).map(|value| value.to_string_lossy().into_owned());
     Ok(Command::Preflight(PreflightFlags {
         stage: match choice("stage").as_deref() {
@@ -303,7 +294,7 @@ fn read_preflight(words: &Words) -> Result<Command, String> {
     }))
 }
 
-/// A bad flag: the first words are the Go program's.
+/// A bad flag: the first words are the upstream Go agent's.
 fn incorrect(text: &str, words: &[OsString]) -> UsageError {
     UsageError {
         text: format!("Incorrect Usage: {text}\n\n"),
@@ -313,7 +304,7 @@ fn incorrect(text: &str, words: &[OsString]) -> UsageError {
     }
 }
 
-/// No command, or none that we know. The Go program says nothing at all here.
+/// Returns the error for a missing or unknown command. The upstream Go agent prints nothing here.
 fn unknown(text: &str) -> UsageError {
     UsageError {
         text: format!("{text}\nhint: `aks-node-controller help` lists the commands\n"),
@@ -332,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_may_stand_anywhere() {
+    fn root_flag_is_accepted_anywhere() {
         for words in [
             &["--root", "/r", "provision", "--dry-run"][..],
             &["provision", "--root=/r", "--dry-run"],
@@ -349,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn help_is_found_wherever_it_is_asked_for() {
+    fn help_flag_is_accepted_anywhere() {
         for words in [
             &["help", "provision"][..],
             &["h", "provision"],
@@ -366,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_errors_say_what_is_wrong() {
+    fn usage_errors_name_the_cause() {
         for (words, told) in [
             (&[][..], "missing command\nhint: "),
             (&["unknown"], "unknown command `unknown`\nhint: "),
@@ -376,7 +367,7 @@ mod tests {
                 &["provision-wait", "--timeout=x"],
                 "Incorrect Usage: invalid value \"x\" for flag -timeout",
             ),
-            (&["render"], "Incorrect Usage: say what to render"),
+            (&["render"], "Incorrect Usage: missing argument: env"),
             (&["render", "custom-data", "--format=x"], "Incorrect Usage: "),
         ] {
             let error = read_words(words).command.unwrap_err();

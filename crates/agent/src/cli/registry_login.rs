@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::flags::{self, Flag, Takes, Words, invalid};
+use super::flags::{self, Args, Flag, Takes, invalid};
 use super::{Command, read_duration};
 use crate::world::Url;
 
-/// Where and how to log in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LoginFlags {
-    /// `host` or `host:port`.
     pub(crate) registry: String,
-    /// None if a part of it is missing: then nobody can log in.
+    /// None if a part of it is missing; a login is then impossible.
     pub(crate) identity: Option<Identity>,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) registry_config: Option<PathBuf>,
@@ -22,7 +20,6 @@ pub(crate) struct LoginFlags {
     pub(crate) imds_url: Url,
 }
 
-/// The kubelet identity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) client_id: String,
@@ -42,16 +39,16 @@ pub(super) const FLAGS: &[Flag] = &[
 ];
 
 const BUDGET: Duration = Duration::from_mins(10);
-/// Half of upstream's minute: a lost answer is asked for again, and the budget has room for that.
+/// Half of upstream's minute, so that the time limit allows a retry.
 const ATTEMPT: Duration = Duration::from_secs(30);
-/// Link-local: the host itself answers there.
+/// Link-local address of IMDS.
 const IMDS: &str = "http://169.254.169.254";
 
-pub(super) fn read(words: &Words) -> Result<Command, String> {
+pub(super) fn read(words: &Args) -> Result<Command, String> {
     if let Some(word) = words.others.first() {
         return Err(format!("unexpected word \"{}\"", flags::word(&word.to_string_lossy())));
     }
-    let registry = text(words, "registry")?.ok_or("say which registry: --registry HOST")?;
+    let registry = text(words, "registry")?.ok_or("missing flag: --registry HOST")?;
     let (registry, registry_url) = read_registry(&registry)?;
     let registry_url = match text(words, "registry-endpoint")? {
         None => registry_url,
@@ -77,7 +74,7 @@ pub(super) fn read(words: &Words) -> Result<Command, String> {
     })))
 }
 
-/// A host, perhaps with a port. Image names have a path behind it, which upstream cuts off, too.
+/// Returns the host and optional port. As upstream, it drops the path of an image name.
 fn read_registry(typed: &str) -> Result<(String, Url), String> {
     let host = typed.split('/').next().unwrap_or_default();
     match Url::parse(&format!("https://{host}")) {
@@ -90,7 +87,7 @@ fn read_url(name: &str, typed: &str) -> Result<Url, String> {
     Url::parse(typed).map_err(|_| invalid(name, typed, "write https://HOST[:PORT]"))
 }
 
-fn text(words: &Words, name: &str) -> Result<Option<String>, String> {
+fn text(words: &Args, name: &str) -> Result<Option<String>, String> {
     let value = words.value(name).map(|value| {
         let text = value.to_str().map(str::to_owned);
         text.ok_or_else(|| invalid(name, &value.to_string_lossy(), "write it in UTF-8"))
@@ -99,7 +96,7 @@ fn text(words: &Words, name: &str) -> Result<Option<String>, String> {
 }
 
 /// The metadata service: the same on every Azure VM, but not in tests.
-pub(super) fn read_imds(words: &Words) -> Result<Url, String> {
+pub(super) fn read_imds(words: &Args) -> Result<Url, String> {
     let typed = text(words, "imds-endpoint")?;
     read_url("imds-endpoint", typed.as_deref().unwrap_or(IMDS))
 }
@@ -132,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_command_line_is_exit_code_1_and_says_what_is_wrong() {
+    fn usage_error_is_exit_code_1_with_its_cause() {
         for (words, told) in [
             ("", "--registry HOST"),
             ("--registry -x", "-registry"),
@@ -151,7 +148,7 @@ mod tests {
         }
     }
     #[test]
-    fn a_password_in_an_address_is_never_told() {
+    fn password_in_an_address_is_never_printed() {
         for words in [
             "--registry user:hunter-two@my.azurecr.io",
             "--registry user:hunter-two/x@my.azurecr.io",

@@ -1,4 +1,4 @@
-//! Letters as the Go program compares them.
+//! Letters as the upstream Go agent compares them.
 //!
 //! It knows all of Unicode's simple case mappings, but every name it compares with is ASCII. Only
 //! three characters outside ASCII map to an ASCII letter, so they are all that is needed here.

@@ -1,4 +1,4 @@
-//! Which Azure the node is in.
+//! Azure cloud of the node.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use mooring_contract::node_config::OrUnset as _;
 
 use super::{Environment, case};
 
-/// The name of a cloud of its own, such as Azure Stack, in any letter case.
+/// Name of a custom cloud, such as Azure Stack, in any letter case.
 const CUSTOM: &str = "akscustom";
 
 const PUBLIC: &str = "AzurePublicCloud";
@@ -40,7 +40,6 @@ pub(super) fn variables(config: &NodeConfig, out: &mut Environment) {
         );
 }
 
-/// The cloud that a region belongs to.
 fn cloud_of(location: &str) -> &'static str {
     let location = case::lower(&location.split_whitespace().collect::<String>());
     if location.starts_with("china") {
@@ -64,13 +63,13 @@ fn arm_endpoint(cloud: &str) -> &'static str {
     }
 }
 
-/// Azure Resource Manager's address as the cloud's description tells it; empty if it does not.
+/// Returns the address of Azure Resource Manager in the cloud's description, or an empty text.
 fn custom_arm_endpoint(description: &str) -> String {
     read_arm_endpoint(description.as_bytes()).ok().flatten().unwrap_or_default()
 }
 
 fn read_arm_endpoint(description: &[u8]) -> Result<Option<String>, Error> {
-    // The whole text must be good, also behind the member and in members of no interest.
+    // The whole text must be valid JSON, including other members.
     let mut reader = Reader::new(description, Dialect::Go);
     reader.skip(MAX_DEPTH)?;
     reader.end()?;
@@ -85,7 +84,7 @@ fn read_arm_endpoint(description: &[u8]) -> Result<Option<String>, Error> {
         if !case::is_ignoring_case(&name.text, "resourceManagerEndpoint") {
             reader.skip(MAX_DEPTH)?;
         } else if reader.peek()? == Kind::Null {
-            // A later null does not take away what an earlier member said.
+            // A later null does not remove an earlier value.
             reader.null()?;
         } else {
             endpoint = Some(reader.string()?.into_owned());
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_cloud_is_known_by_its_name_whatever_the_region() {
+    fn custom_cloud_is_detected_by_name_in_any_region() {
         let description = r#"{"resourceManagerEndpoint":"https://arm.local/"}"#;
         let out = environment("chinaeast2", "AK\u{17F}Custom", description);
         for (name, value) in [
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arm_endpoint_of_a_custom_cloud_is_read_from_its_description() {
+    fn arm_endpoint_of_custom_cloud_is_read_from_description() {
         let nested = |levels: usize| {
             let (open, close) = ("[".repeat(levels), "]".repeat(levels));
             format!(r#"{{"resourceManagerEndpoint":"a","x":{open}{close}}}"#)

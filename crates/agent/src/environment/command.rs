@@ -13,13 +13,13 @@ pub(crate) const START: &str = "/opt/azure/containers/provision_start.sh";
 
 /// The text that bash runs, on the real root or under another one.
 ///
-/// Without a root, these are the bytes of the Go program: one line made from five, hence the TAB in
+/// Without a root, these are the bytes of the upstream Go agent: one line made from five, hence the TAB in
 /// the middle and the blank at the end.
 pub fn script(root: Option<&Root>) -> String {
     match root {
         None => text("${PROVISION_OUTPUT}", LOG, &format!("\"/bin/bash {START}\"")),
-        // The root may hold blanks, quotes or `$`: quote once for the outer shell, and what the
-        // inner shell reads once more.
+        // The root may contain blanks, quotes or `$`: quote once for the outer shell, and again
+        // for the inner shell.
         Some(root) => {
             let inner = format!("/bin/bash {}", quote(&root.join(START)));
             text("\"${PROVISION_OUTPUT}\"", &quote(&root.join(LOG)), &quote(&inner))
@@ -42,7 +42,7 @@ fn text(output: &str, log: &str, start: &str) -> String {
     )
 }
 
-/// One word for the shell, whatever it holds.
+/// Quotes a text as one word of a shell.
 fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -5,11 +5,10 @@ use mooring_contract::json::{self, Dialect, Kind, MAX_DEPTH, Reader};
 use super::case;
 use crate::go_text::json_error;
 
-/// A container image with a GPU driver.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GpuImage {
     pub driver: String,
-    /// What follows the driver's version in the image's tag: the time of the build.
+    /// Suffix of the driver's version in the image tag: the build time.
     pub suffix: String,
 }
 
@@ -26,13 +25,13 @@ pub struct GpuImages {
     pub grid_v20: GpuImage,
 }
 
-/// The file is not what it should be, in the Go program's words.
+/// The file is not what it should be, in the upstream Go agent's words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("failed to unmarshal components.json: {0}")]
 pub struct ComponentsError(String);
 
 impl GpuImages {
-    /// Reads the file. Whatever else it lists is passed over.
+    /// Reads the file; other entries are ignored.
     pub fn from_components(document: &[u8]) -> Result<Self, ComponentsError> {
         let entries =
             read(document).map_err(|error| ComponentsError(json_error(document, &error)))?;
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn absence_is_no_error() {
+    fn absence_is_not_an_error() {
         for document in
             ["{}", "null", r#"{"GPUContainerImages": null}"#, r#"{"GPUContainerImages": []}"#]
         {

@@ -1,6 +1,6 @@
-//! containerd's config file, in the flavour that the installed containerd reads.
+//! containerd's config file, in the layout of the installed containerd.
 //!
-//! Two files are always made: one that knows of GPUs and one that does not; the scripts choose.
+//! Two files are always written, with and without GPUs; the scripts choose.
 //! Nothing from the config is escaped, and lines are only ever added, never merged. Quirk kept: Kata
 //! together with artifact streaming repeats keys and the `[proxy_plugins]` header, which no TOML
 //! reader accepts.
@@ -11,16 +11,16 @@ use mooring_contract::node_config::OrUnset as _;
 use super::version::{self, Version};
 use super::{Environment, network};
 
-/// Which of its two config layouts containerd reads.
+/// Config layout of containerd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContainerdFlavour {
+pub enum ContainerdLayout {
     /// Before 2.0, and whenever the version is not known.
     One,
-    /// From 2.0 on.
+    /// 2.0 or later.
     Two,
 }
 
-impl ContainerdFlavour {
+impl ContainerdLayout {
     /// From what `containerd --version` wrote on its standard output; `None` if it could not be
     /// run. The config's own `containerd_version` plays no role.
     #[must_use]
@@ -44,33 +44,31 @@ fn release(word: &str) -> Option<&str> {
     (groups == 3 && numbers.split('.').all(is_number)).then_some(numbers)
 }
 
-pub(super) fn variables(config: &NodeConfig, flavour: ContainerdFlavour, out: &mut Environment) {
+pub(super) fn variables(config: &NodeConfig, flavour: ContainerdLayout, out: &mut Environment) {
     let with_gpu = File { config, flavour, knows_gpu: true };
     let without = File { config, flavour, knows_gpu: false };
     out.file("CONTAINERD_CONFIG_CONTENT", &with_gpu.render())
         .file("CONTAINERD_CONFIG_NO_GPU_CONTENT", &without.render());
 }
 
-/// Names of the tables.
 const CRI: &str = r#"plugins."io.containerd.grpc.v1.cri""#;
 const IMAGES: &str = r#"plugins."io.containerd.cri.v1.images""#;
 const RUNTIME: &str = r#"plugins."io.containerd.cri.v1.runtime""#;
 
-/// Quirk kept: the name from flavour 1 stands in both.
+/// Quirk kept: both layouts use the name of the first.
 const KATA_RUNTIMES: &str = r#"plugins."io.containerd.grpc.v1.cri".containerd.runtimes"#;
 
-/// One of the files to be made.
 struct File<'a> {
     config: &'a NodeConfig,
-    flavour: ContainerdFlavour,
+    flavour: ContainerdLayout,
     knows_gpu: bool,
 }
 
 impl File<'_> {
     fn render(&self) -> String {
         let body = match self.flavour {
-            ContainerdFlavour::One => self.body_one(),
-            ContainerdFlavour::Two => self.body_two(),
+            ContainerdLayout::One => self.body_one(),
+            ContainerdLayout::Two => self.body_two(),
         };
         self.head() + &body + &self.tail() + &only_if(self.config.is_kata, || self.kata())
     }
@@ -170,11 +168,11 @@ impl File<'_> {
 
     fn kata(&self) -> String {
         let first = match self.flavour {
-            ContainerdFlavour::One => kata_one(),
-            ContainerdFlavour::Two => kata_two(),
+            ContainerdLayout::One => kata_one(),
+            ContainerdLayout::Two => kata_two(),
         };
         // Quirk kept: of the four files, only this one lacks the confidential runtime.
-        let lacks_confidential = self.flavour == ContainerdFlavour::Two && !self.knows_gpu;
+        let lacks_confidential = self.flavour == ContainerdLayout::Two && !self.knows_gpu;
         first + &kata_preview() + &only_if(!lacks_confidential, kata_confidential)
     }
 }
@@ -294,8 +292,8 @@ mod tests {
     }
 
     #[test]
-    fn the_flavour_follows_the_third_word_of_the_installed_programs_answer() {
-        use ContainerdFlavour::{One, Two};
+    fn layout_follows_the_version_printed_by_containerd() {
+        use ContainerdLayout::{One, Two};
         for (output, flavour) in [
             (None, One),
             (Some(&b""[..]), One),
@@ -309,11 +307,11 @@ mod tests {
             (Some(b"a \xff 10.0.0"), Two),
             (Some(b"2.0.0 2.0.0 1.9.9"), One),
         ] {
-            assert_eq!(ContainerdFlavour::detect(output), flavour, "{output:?}");
+            assert_eq!(ContainerdLayout::detect(output), flavour, "{output:?}");
         }
     }
 
-    fn render(config: &NodeConfig, flavour: ContainerdFlavour, knows_gpu: bool) -> String {
+    fn render(config: &NodeConfig, flavour: ContainerdLayout, knows_gpu: bool) -> String {
         File { config, flavour, knows_gpu }.render()
     }
 
@@ -322,7 +320,7 @@ mod tests {
         let config =
             NodeConfig { kubernetes_version: "1.30.0".to_owned(), ..NodeConfig::default() };
         assert_eq!(
-            render(&config, ContainerdFlavour::Two, true),
+            render(&config, ContainerdLayout::Two, true),
             r#"version = 2
 oom_score = -999
 [plugins."io.containerd.cri.v1.images"]
@@ -350,12 +348,12 @@ oom_score = -999
     }
 
     #[test]
-    fn only_the_file_that_knows_gpus_asks_for_the_nvidia_runtime() {
+    fn nvidia_runtime_is_only_in_the_gpu_file() {
         let config = NodeConfig {
             gpu_config: Some(GpuConfig { enable_nvidia: Some(true), ..Default::default() }),
             ..Default::default()
         };
-        for flavour in [ContainerdFlavour::One, ContainerdFlavour::Two] {
+        for flavour in [ContainerdLayout::One, ContainerdLayout::Two] {
             assert!(render(&config, flavour, true).contains("/usr/bin/nvidia-container-runtime"));
             assert!(!render(&config, flavour, false).contains("nvidia"));
         }
@@ -365,10 +363,10 @@ oom_score = -999
     fn the_confidential_runtime_is_missing_from_one_file_of_four() {
         let config = NodeConfig { is_kata: true, ..Default::default() };
         for (flavour, knows_gpu, has) in [
-            (ContainerdFlavour::One, true, true),
-            (ContainerdFlavour::One, false, true),
-            (ContainerdFlavour::Two, true, true),
-            (ContainerdFlavour::Two, false, false),
+            (ContainerdLayout::One, true, true),
+            (ContainerdLayout::One, false, true),
+            (ContainerdLayout::Two, true, true),
+            (ContainerdLayout::Two, false, false),
         ] {
             assert_eq!(render(&config, flavour, knows_gpu).contains("kata-cc"), has);
         }

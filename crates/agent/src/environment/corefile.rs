@@ -48,7 +48,7 @@ fn limits(profile: &LocalDnsProfile, out: &mut Environment) {
         .flag("SHOULD_ENABLE_HOSTS_PLUGIN", is_on && profile.enable_hosts_plugin)
         .text("LOCALDNS_CPU_LIMIT", number::percent_of_cpu(cpu))
         .text("LOCALDNS_MEMORY_LIMIT", format!("{memory}M"))
-        // These two do not ask whether the cache is on.
+        // These two are independent of the cache setting.
         .text("LOCALDNS_CRITICAL_FQDNS", names.join(","))
         .text(
             "LOCALDNS_HOSTS_PLUGIN_REFRESH_INTERVAL_IN_SECONDS",
@@ -56,7 +56,7 @@ fn limits(profile: &LocalDnsProfile, out: &mut Environment) {
         );
 }
 
-/// Who asks: the node itself, or pods that use the cluster's DNS.
+/// Source of queries: the node, or pods that use the cluster's DNS.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Traffic {
     Vnet,
@@ -124,7 +124,7 @@ health-check.localdns.local:53 {{
         )
     }
 
-    /// Who answers what the cache does not know.
+    /// Upstream server of the cache.
     fn upstream(&self, domain: &str, rules: &LocalDnsOverrides, traffic: Traffic) -> &str {
         let is_clusters =
             domain.ends_with("cluster.local") || rules.forward_destination == "ClusterCoreDNS";
@@ -181,7 +181,7 @@ fn forward(upstream: &str, rules: &LocalDnsOverrides) -> String {
     )
 }
 
-/// Without a duration there is no check, whatever else is set.
+/// Without a duration, the check is off regardless of other settings.
 fn health_check(check: &LocalDnsHealthCheck) -> String {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let Some(duration) = given(&check.duration) else { return String::new() };
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn only_root_zones_look_into_the_hosts_file_and_only_in_its_variant() {
+    fn hosts_file_is_only_in_root_zones_of_its_variant() {
         let zones = || [".".to_owned(), "a.com".to_owned()].map(|zone| (zone, rules())).into();
         let profile = LocalDnsProfile {
             vnet_dns_overrides: zones(),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn without_local_dns_there_is_no_corefile_and_limits_are_defaults() {
+    fn corefile_is_empty_and_limits_default_without_local_dns() {
         let out = environment(LocalDnsProfile {
             cpu_limit_in_milli_cores: Some(500),
             memory_limit_in_mb: Some(64),

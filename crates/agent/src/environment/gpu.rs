@@ -47,7 +47,7 @@ enum Driver {
 }
 
 impl Driver {
-    /// By the size's name in lower case.
+    /// Keyed by the size's name in lower case.
     fn of(size: &str) -> Self {
         let rtx_pro = size
             .strip_prefix("standard_nc")
@@ -73,7 +73,7 @@ impl Driver {
     }
 }
 
-/// What stands between `standard_nc` and `_xl_rtxpro6000bse_v6`.
+/// The part between `standard_nc` and `_xl_rtxpro6000bse_v6`.
 const RTX_PRO_6000: &[&str] = &[
     "24lds", "36ds", "36lds", "72ds", "72lds", "144ds", "144lds", "288ds", "288lds", "128ds",
     "128lds", "256ds", "256lds", "320ds", "320lds",

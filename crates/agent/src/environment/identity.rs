@@ -1,4 +1,4 @@
-//! Who the node is, and how it proves it.
+//! Identity and credentials of the node.
 
 use mooring_contract::NodeConfig;
 use mooring_contract::node_config::{BootstrappingAuthMethod, OrUnset as _};
@@ -18,7 +18,7 @@ fn azure(config: &NodeConfig, out: &mut Environment) {
     out.text("TENANT_ID", &auth.tenant_id)
         .text("SUBSCRIPTION_ID", &auth.subscription_id)
         .text("SERVICE_PRINCIPAL_CLIENT_ID", &auth.service_principal_id)
-        // Already base64 in the config; encoding it once more would break the scripts.
+        // Already base64 in the config; encoding it again would break the scripts.
         .secret("SERVICE_PRINCIPAL_FILE_CONTENT", &auth.service_principal_secret)
         .text("USER_ASSIGNED_IDENTITY_ID", &auth.assigned_identity_id)
         .flag("USE_MANAGED_IDENTITY_EXTENSION", auth.use_managed_identity_extension)

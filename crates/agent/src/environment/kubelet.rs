@@ -1,4 +1,4 @@
-//! What the kubelet is told: flags, labels, config file.
+//! Flags, labels and config file of the kubelet.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use mooring_contract::node_config::{KubeletConfig, KubeletDisk, OrUnset as _};
 
 use super::{Environment, version};
 
-/// A flag that newer kubelets refuse.
+/// A flag that newer kubelets reject.
 const STREAMING_TIMEOUT: &str = "--streaming-connection-idle-timeout";
 
 pub(super) fn variables(config: &NodeConfig, out: &mut Environment) {
@@ -21,7 +21,7 @@ pub(super) fn variables(config: &NodeConfig, out: &mut Environment) {
         .secret("KUBELET_CLIENT_CONTENT", &kubelet.kubelet_client_key)
         .text("KUBELET_CLIENT_CERT_CONTENT", &kubelet.kubelet_client_cert_content)
         .flag("KUBELET_CONFIG_FILE_ENABLED", kubelet.enable_kubelet_config_file)
-        // The flag `--rotate-server-certificates` is not looked at.
+        // The flag `--rotate-server-certificates` is ignored.
         .flag("ENABLE_KUBELET_SERVING_CERTIFICATE_ROTATION", file.server_tls_bootstrap)
         .file(
             "KUBELET_CONFIG_FILE_CONTENT",
@@ -43,7 +43,7 @@ fn pairs(
     pairs.join(separator)
 }
 
-/// Empty without a kubelet's config; `{}` if that says nothing about the file.
+/// Empty without a kubelet config; `{}` if that has no config file.
 fn config_file(kubelet: Option<&KubeletConfig>, drops_streaming_timeout: bool) -> String {
     let Some(kubelet) = kubelet else { return String::new() };
     let mut file = kubelet.kubelet_config_file_config.or_unset().clone();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn no_kubelet_config_is_no_file_and_an_empty_one_an_empty_object() {
+    fn missing_kubelet_config_is_empty_and_empty_one_an_object() {
         assert_eq!(config_file(None, false), "");
         assert_eq!(config_file(Some(&KubeletConfig::default()), false), "{}");
         let empty = KubeletConfig {

@@ -1,26 +1,26 @@
-//! The environment: the variables that the agent hands to the image's bootstrap scripts.
+//! The environment variables of the image's bootstrap scripts.
 //!
 //! Everything here is a function of three inputs, without I/O: the node config, the GPU images
-//! that `components.json` lists, and what `containerd --version` printed. The scripts were written
-//! for the Go program of the same name, so its values are kept byte for byte, quirks included; each
-//! quirk is marked as such where it is made.
+//! that `components.json` lists, and the output of `containerd --version`. The scripts were written
+//! for the upstream Go agent, so its values are kept byte for byte, including quirks, which are marked
+//! as such.
 //!
-//! | module | what it decides |
+//! | module | contents |
 //! |---|---|
-//! | `variables` | what an environment is: ordered, silent about values |
+//! | `variables` | ordered variables whose values are not printed |
 //! | [`command`] | the command line that runs in it |
-//! | `paths` | where the scripts lie, and how to move them under another root |
+//! | `paths` | paths of the scripts, also under another root |
 //! | `identity`, `cluster`, `cloud`, `network`, `node` | the variables of one part of the config |
-//! | `kubelet`, `containerd`, `corefile`, `sysctl` | the files that travel inside variables |
+//! | `kubelet`, `containerd`, `corefile`, `sysctl` | files passed in variables |
 //! | `gpu`, `components` | drivers by VM size, and the image's list of them |
-//! | [`version`], `case`, `number` | how the Go program compares versions and letters, prints numbers |
+//! | [`version`], `case`, `number` | Go's comparison of versions and letters, and format of numbers |
 //!
 //! ```
-//! use mooring_agent::environment::{self, ContainerdFlavour, GpuImages};
+//! use mooring_agent::environment::{self, ContainerdLayout, GpuImages};
 //!
 //! let config = mooring_contract::node_config::parse(br#"{"version": "v1"}"#)?.config;
 //! let gpu = GpuImages::from_components(b"{}")?;
-//! let built = environment::build(&config, &gpu, ContainerdFlavour::detect(None))?;
+//! let built = environment::build(&config, &gpu, ContainerdLayout::detect(None))?;
 //! assert_eq!(built.environment.expose("ADMINUSER"), Some("azureuser"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -44,7 +44,7 @@ mod variables;
 pub mod version;
 
 pub use components::{ComponentsError, GpuImage, GpuImages};
-pub use containerd::ContainerdFlavour;
+pub use containerd::ContainerdLayout;
 pub use paths::{Root, RootError};
 pub use sysctl::{Note, PortRangeFault};
 pub use variables::Environment;
@@ -55,14 +55,14 @@ use mooring_contract::NodeConfig;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
     pub environment: Environment,
-    /// What the Go program logs at INFO while it builds them.
+    /// Messages that the upstream Go agent logs at INFO.
     pub notes: Vec<Note>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// No process can be started with such a variable. The value is not told: it may be a secret.
+    /// A process cannot be started with such a variable. The value is omitted: it may be a secret.
     #[error("the value of {variable} contains a NUL character, which no variable can hold")]
     Nul {
         /// The first such variable, by name.
@@ -79,11 +79,10 @@ impl BuildError {
     }
 }
 
-/// Builds the environment of a node.
 pub fn build(
     config: &NodeConfig,
     gpu_images: &GpuImages,
-    containerd: ContainerdFlavour,
+    containerd: ContainerdLayout,
 ) -> Result<Built, BuildError> {
     let mut environment = Environment::default();
     paths::variables(&mut environment);

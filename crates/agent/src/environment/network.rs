@@ -1,4 +1,4 @@
-//! How the node reaches others: pod network, proxy, search domain.
+//! Pod network, proxy and search domain.
 
 use mooring_contract::NodeConfig;
 use mooring_contract::node_config::{HttpProxyConfig, NetworkPlugin, NetworkPolicy, OrUnset as _};
@@ -61,8 +61,8 @@ fn proxy(proxy: &HttpProxyConfig, out: &mut Environment) {
         .text("HTTP_PROXY_TRUSTED_CA", node::without_line_ends(&proxy.proxy_trusted_ca));
 }
 
-/// Shell text that exports the proxies. Quirks kept: nothing is escaped, and the text ends with a
-/// blank unless the http proxy is there to end it.
+/// Returns shell text that exports the proxies. Quirks kept: nothing is escaped, and the text ends with a
+/// blank unless an http proxy is set.
 fn exports(proxy: &HttpProxyConfig) -> String {
     let export = |name: &str, value: &str, is_set: bool, end: &str| {
         if is_set { format!("export {name}=\"{value}\";{end}") } else { String::new() }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_a_proxy_makes_every_text_with_that_proxy_a_secret() {
+    fn texts_with_a_proxy_password_are_secrets() {
         let out = with_proxy("http://u:p@proxy", "https://proxy", &["a"], "a\r\nb");
         let secret: Vec<_> = out.secret_names().collect();
         assert_eq!(secret, ["HTTP_PROXY_URLS", "PROXY_VARS"]);

@@ -5,10 +5,10 @@ use mooring_contract::node_config::{OrUnset as _, UlimitConfig};
 
 use super::Environment;
 
-/// What the scripts get when the config names no time-out of its own, in seconds.
+/// Default timeout of the scripts, in seconds.
 const DEFAULT_TIMEOUT: i32 = 900;
 
-/// Six hours, the longest time-out that is believed.
+/// Maximum timeout: six hours.
 const MAX_TIMEOUT: i32 = 21_600;
 
 pub(super) fn variables(config: &NodeConfig, out: &mut Environment) {
@@ -102,7 +102,6 @@ fn ulimits(limits: &UlimitConfig) -> String {
     format!("[Service] {}", memory.chain(files).collect::<String>())
 }
 
-/// A certificate on one line.
 pub(super) fn without_line_ends(text: &str) -> String {
     text.replace(['\n', '\r'], "")
 }
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_in_one_line_with_a_blank_at_the_end() {
+    fn limits_are_one_line_with_a_trailing_blank() {
         let limits = |files: Option<&str>, memory: Option<&str>| {
             ulimits(&UlimitConfig {
                 no_file: files.map(str::to_owned),
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_limit_message_is_a_message_all_the_same() {
+    fn empty_limit_message_counts_as_set() {
         let with = |ulimit_config| {
             environment(&NodeConfig {
                 custom_linux_os_config: Some(CustomLinuxOsConfig {

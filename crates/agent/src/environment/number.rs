@@ -1,7 +1,7 @@
-//! Numbers as the Go program prints them.
+//! Numbers as the upstream Go agent prints them.
 
-/// A double, as Go's `%g` prints it: the shortest text that reads back as the same number, in
-/// scientific form below 10⁻⁴ and from 10⁶ on, whatever the number of digits.
+/// Formats a double like Go's `%g`: the shortest text that parses as the same number, in
+/// scientific form below 10⁻⁴ and from 10⁶ on.
 pub(super) fn double(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();

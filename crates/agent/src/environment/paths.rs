@@ -1,4 +1,4 @@
-//! Where the scripts and their files lie, and how to move them under another root.
+//! Paths of the scripts and their files, also under another root.
 
 use super::Environment;
 
@@ -37,27 +37,26 @@ impl Environment {
     }
 }
 
-/// A folder that stands in for `/`, as for a simulated node.
+/// A directory used instead of `/`, as for a simulated node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     /// Without a final `/`, so that an absolute path can be appended.
     prefix: String,
 }
 
-/// Why a folder cannot stand in for `/`.
+/// The reason why a directory cannot be used instead of `/`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootError {
     /// The scripts change their working directory, and a leading `-` would read as an option.
     #[error("the root folder must be an absolute path")]
     Relative,
-    /// No path can hold one.
     #[error("the root folder contains a NUL character")]
     Nul,
 }
 
 impl Root {
-    /// Checks a folder's path; whether the folder exists is not asked.
+    /// Validates the path of a directory, which need not exist.
     pub fn new(folder: &str) -> Result<Self, RootError> {
         if folder.contains('\0') {
             Err(RootError::Nul)

@@ -24,12 +24,8 @@ pub(super) fn variables(config: &NodeConfig, out: &mut Environment) -> Option<No
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// A pair of ports that is no range; it is passed on unchanged.
-    LocalPortRange {
-        /// As the config has it.
-        range: String,
-        fault: PortRangeFault,
-    },
+    /// A pair of ports that is not a range; it is passed on unchanged.
+    LocalPortRange { range: String, fault: PortRangeFault },
 }
 
 impl fmt::Display for Note {
@@ -42,13 +38,11 @@ impl fmt::Display for Note {
     }
 }
 
-/// Why a pair of ports is no range.
+/// The reason why a pair of ports is not a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortRangeFault {
     NotANumber,
-    /// One of them is zero or below.
     NotPositive,
-    /// The second is not above the first.
     NotAscending,
 }
 
@@ -85,7 +79,7 @@ fn file(sysctl: &SysctlConfig) -> (String, Option<Note>) {
     (lines.concat(), note)
 }
 
-/// Every number that the kernel may be told; `None` leaves the image's own value alone.
+/// Returns all numeric settings; `None` keeps the image's value.
 fn settings(sysctl: &SysctlConfig) -> [(&'static str, Option<i32>); 30] {
     let or = |value: Option<i32>, default| Some(value.unwrap_or(default));
     [
@@ -122,8 +116,7 @@ fn settings(sysctl: &SysctlConfig) -> [(&'static str, Option<i32>); 30] {
     ]
 }
 
-/// The last port of a range; `None` if the text is no pair at all, which upstream passes over in
-/// silence.
+/// Returns the last port of a range; `None` if the text is not a pair, which upstream ignores.
 fn last_port(range: &str) -> Result<Option<i64>, PortRangeFault> {
     let mut words = range.split(' ');
     let (Some(first), Some(last), None) = (words.next(), words.next(), words.next()) else {
@@ -163,7 +156,7 @@ net.ipv4.tcp_retries2=8
     }
 
     #[test]
-    fn what_is_set_is_told_even_if_zero() {
+    fn explicit_zero_is_written() {
         let (content, _) = file(&SysctlConfig {
             net_core_somaxconn: Some(0),
             net_ipv4_tcp_tw_reuse: Some(false),
@@ -233,7 +226,7 @@ net.ipv4.tcp_retries2=8
     }
 
     #[test]
-    fn a_note_says_what_is_wrong_and_what_was_done() {
+    fn note_contains_the_fault_and_the_result() {
         let fault = PortRangeFault::NotAscending;
         assert_eq!(
             Note::LocalPortRange { range: "80 80".to_owned(), fault }.to_string(),

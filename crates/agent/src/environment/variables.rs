@@ -1,4 +1,4 @@
-//! What an environment is: variables ordered by name, silent about their values.
+//! Variables ordered by name, whose values are not printed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,8 +10,8 @@ use mooring_redact::{MASK, ProxyUrl, Secret};
 
 /// Variables, ordered by name.
 ///
-/// Some hold secrets, so `Debug` prints names only, and values leave through calls that say
-/// `expose`. Whether a value is a secret follows from the type of the field it came from.
+/// Some are secrets, so `Debug` prints names only, and values are returned by methods named `expose`.
+/// The type of the source field determines whether a value is a secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: BTreeMap<Cow<'static, str>, Value>,
@@ -28,12 +28,10 @@ impl Environment {
         self.variables.len()
     }
 
-    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.variables.is_empty()
     }
 
-    /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.variables.keys().map(AsRef::as_ref)
     }
@@ -48,7 +46,7 @@ impl Environment {
         self.variables.iter().map(|(name, value)| (name.as_ref(), value.text.as_str()))
     }
 
-    /// All names and values, in order, with a mask in place of secrets: for people.
+    /// Returns names and values, in order, with masked secrets.
     pub fn masked(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| {
             (name.as_ref(), if value.is_secret { MASK } else { value.text.as_str() })
@@ -105,7 +103,7 @@ impl Environment {
         self.insert(name.into(), text.into(), is_secret)
     }
 
-    /// Changes the value of a variable that is there and not empty.
+    /// Changes the value of a variable that exists and is not empty.
     pub(super) fn change(&mut self, name: &str, change: impl FnOnce(&str) -> String) {
         if let Some(value) = self.variables.get_mut(name).filter(|value| !value.text.is_empty()) {
             value.text = change(&value.text);

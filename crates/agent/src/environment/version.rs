@@ -1,4 +1,4 @@
-//! Versions in the loose form that the Go program accepts.
+//! Versions in the loose form that the upstream Go agent accepts.
 
 /// A version: `v?N[.N][.N][-PRE][+BUILD]`, where missing numbers are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Version {
     }
 }
 
-/// True if a text is a version and at least the given release; nonsense never is.
+/// Returns true if a text is a version and at least the given release.
 pub(super) fn is_at_least(text: &str, major: u64, minor: u64, patch: u64) -> bool {
     Version::parse(text).is_some_and(|version| version.is_at_least(major, minor, patch))
 }

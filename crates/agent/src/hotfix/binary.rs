@@ -1,4 +1,4 @@
-//! The agent of a hotfix: installed, examined, asked for its version, and only then made available to the launcher.
+//! The agent of a hotfix: installed, verified including its version, and only then made available to the launcher.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ fn place(agent: &mut Agent<'_>, version: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses what is not a whole program for this machine, or not of this version.
+/// Rejects a file that is not a complete binary for this host, or has another version.
 fn examine(agent: &mut Agent<'_>, path: &Path, version: &str) -> Result<(), String> {
     examine_program(agent.world, path).map_err(|state| format!("{PACKAGED}: {state}"))?;
     let printed = agent

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::live::{self, Trouble};
+use super::live::{self, FetchError};
 use super::pointer::{self, Pointer};
 use super::policy::{self, Policy};
 use super::target;
@@ -88,17 +88,17 @@ fn check(agent: &mut Agent<'_>) -> Result<Outcome, String> {
     }
     let text = match live::fetch(agent) {
         Ok(text) => text,
-        Err(Trouble::NothingPublished(why)) => {
+        Err(FetchError::NothingPublished(why)) => {
             agent.info(
                 "LPS reports no hotfix available for this node (fail-open)",
                 &[("reason", Value::Text(&why))],
             );
             return Ok(Outcome::NoHotfixAvailable);
         }
-        Err(Trouble::Refused(why)) => {
+        Err(FetchError::Refused(why)) => {
             return Err(format!("LPS fetch failed with a client error, not falling back: {why}"));
         }
-        Err(Trouble::Unreachable(why)) => return fall_back(agent, &why),
+        Err(FetchError::Unreachable(why)) => return fall_back(agent, &why),
     };
     let Pointer { hotfixes, .. } =
         Pointer::parse(&text).map_err(|error| format!("parsing LPS hotfix pointer: {error}"))?;
@@ -114,7 +114,7 @@ fn check(agent: &mut Agent<'_>) -> Result<Outcome, String> {
     })
 }
 
-/// Takes the map that the node config may hold, since the service cannot be reached.
+/// Uses the map of the node config, since the service is unreachable.
 fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<Outcome, String> {
     let attributes = [("error", Value::Text(why))];
     agent.warn("failed to reach LPS, attempting cold-start fallback", &attributes);

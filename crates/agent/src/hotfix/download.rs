@@ -16,7 +16,6 @@ use crate::log::Value;
 use crate::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
 
-/// The result of one part of a hotfix.
 struct Part {
     /// The text of this part in the event.
     text: String,
@@ -30,7 +29,6 @@ impl Part {
     }
 }
 
-/// Runs the command; the result is the process's exit code.
 pub(crate) fn download_hotfix(agent: &mut Agent<'_>) -> u8 {
     agent.info("aks-node-controller hotfix download started", &[]);
     let start = agent.world.now();

@@ -3,7 +3,6 @@
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
-/// An error in a compressed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum GzipError {
     #[error("not gzip")]
@@ -90,7 +89,6 @@ fn inflate(body: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<usize, GzipEr
     }
 }
 
-/// The checksums of single bytes.
 const CHECKSUMS: [u32; 256] = {
     let mut checksums = [0; 256];
     let mut byte: u32 = 0;
@@ -106,7 +104,6 @@ const CHECKSUMS: [u32; 256] = {
     checksums
 };
 
-/// The checksum of gzip.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     let step = |sum: u32, byte: &u8| {
         let low = sum.to_le_bytes()[0];

@@ -15,7 +15,7 @@ use crate::world::{Dial, HttpRequest, Roots, Url};
 const ATTESTED_DOCUMENT: &str =
     "http://169.254.169.254/metadata/attested/document?api-version=2025-04-07";
 const IMDS_ATTEMPTS: u32 = 2;
-/// Per attempt; IMDS is on the machine's own host.
+/// Per attempt; IMDS is link-local.
 const IMDS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Connecting and the call together.
@@ -31,28 +31,28 @@ const COMPONENT: &str = "aksNodeController";
 
 /// The reason that the service returned no pointer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum FetchError {
     /// The service has nothing for this node.
     NothingPublished(String),
-    /// The service refuses the request.
+    /// The service denied the request.
     Refused(String),
     /// The service could not be reached, or could not respond.
     Unreachable(String),
 }
 
 /// Returns the component's JSON as the service has it.
-pub(super) fn fetch(agent: &mut Agent<'_>) -> Result<Vec<u8>, Trouble> {
+pub(super) fn fetch(agent: &mut Agent<'_>) -> Result<Vec<u8>, FetchError> {
     let target = target::find(agent)
-        .map_err(|error| Trouble::Unreachable(format!("resolving LPS endpoint: {error}")))?;
+        .map_err(|error| FetchError::Unreachable(format!("resolving LPS endpoint: {error}")))?;
     let signature = read_signature(agent)
-        .map_err(|error| Trouble::Unreachable(format!("imds attested token: {error}")))?;
+        .map_err(|error| FetchError::Unreachable(format!("imds attested token: {error}")))?;
     call(agent, &target, &signature)
 }
 
-fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Vec<u8>, Trouble> {
+fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Vec<u8>, FetchError> {
     if target.ca.is_empty() {
         let why = "dialing LPS gRPC: cluster CA unavailable from provision-config; refusing to fetch over unverified TLS";
-        return Err(Trouble::Unreachable(why.to_owned()));
+        return Err(FetchError::Unreachable(why.to_owned()));
     }
     agent.info(
         "check-hotfix LPS gRPC dial",
@@ -70,10 +70,9 @@ fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Ve
         protocols: PROTOCOLS,
         limit: CALL_TIMEOUT,
     };
-    let mut stream = agent
-        .world
-        .dial(&dial)
-        .map_err(|failure| Trouble::Unreachable(format!("dialing LPS gRPC: {}", failure.text)))?;
+    let mut stream = agent.world.dial(&dial).map_err(|failure| {
+        FetchError::Unreachable(format!("dialing LPS gRPC: {}", failure.text))
+    })?;
     let call = Call {
         authority: &format!("{}:{PORT}", target.host),
         path: METHOD,
@@ -82,19 +81,21 @@ fn call(agent: &mut Agent<'_>, target: &Target, signature: &Secret) -> Result<Ve
         timeout: CALL_TIMEOUT.as_millis(),
     };
     grpc::call(&mut *stream, &call).map_err(|failure| match failure {
-        CallFailure::Connection(error) => Trouble::Unreachable(format!("LPS gRPC call: {error}")),
-        CallFailure::Status(status) => trouble_of(status),
+        CallFailure::Connection(error) => {
+            FetchError::Unreachable(format!("LPS gRPC call: {error}"))
+        }
+        CallFailure::Status(status) => error_of(status),
     })
 }
 
-fn trouble_of(status: Status) -> Trouble {
+fn error_of(status: Status) -> FetchError {
     let text = format!("LPS gRPC call failed with code {status}");
     match status {
         Status::Unauthenticated | Status::PermissionDenied | Status::NotFound => {
-            Trouble::NothingPublished(text)
+            FetchError::NothingPublished(text)
         }
-        Status::InvalidArgument | Status::ResourceExhausted => Trouble::Refused(text),
-        _ => Trouble::Unreachable(text),
+        Status::InvalidArgument | Status::ResourceExhausted => FetchError::Refused(text),
+        _ => FetchError::Unreachable(text),
     }
 }
 

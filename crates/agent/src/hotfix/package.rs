@@ -47,7 +47,6 @@ impl From<String> for Failure {
     }
 }
 
-/// A command of a package manager.
 struct Step {
     program: &'static str,
     arguments: Vec<String>,
@@ -123,7 +122,7 @@ fn run(agent: &mut Agent<'_>, step: &Step, budget: &Budget) -> Result<(), Failur
     let Step { program, arguments } = step;
     let mut last = Failure { text: format!("{program}: no time left"), exit_code: 255 };
     for attempt in 1..=ATTEMPTS {
-        let left = budget.left(agent.world.monotonic());
+        let left = budget.remaining(agent.world.monotonic());
         if left.is_zero() {
             break;
         }
@@ -141,7 +140,7 @@ fn run(agent: &mut Agent<'_>, step: &Step, budget: &Budget) -> Result<(), Failur
                 ("error", Value::Text(&last.text)),
             ],
         );
-        if attempt < ATTEMPTS && budget.left(agent.world.monotonic()) > PAUSE {
+        if attempt < ATTEMPTS && budget.remaining(agent.world.monotonic()) > PAUSE {
             agent.world.sleep(PAUSE);
         }
     }

@@ -19,7 +19,6 @@ pub(super) const MAX_BYTES: u64 = 8 << 20;
 /// The pointer's name while it is written.
 const TEMPORARY: &str = ".aks-node-controller-hotfix-new";
 
-/// Mode of a new pointer.
 const PUBLIC: u32 = 0o644;
 
 /// A request for a hotfix, by custom data or the live-patching service.

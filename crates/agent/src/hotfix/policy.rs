@@ -16,12 +16,9 @@ pub(super) const NOT_APPLIED: &str = "scripts embedded in it are not applied";
 /// More than any word of the policy.
 const MAX_BYTES: u64 = 256;
 
-/// The parts of a node that a hotfix may change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// No part of the node.
     Off,
-    /// The image's scripts and units.
     #[default]
     Scripts,
     /// The scripts, and the agent itself: Microsoft's binary then provisions the node.
@@ -71,7 +68,6 @@ fn find(world: &mut dyn World, layout: &Layout) -> (Policy, Option<Unknown>) {
     }
 }
 
-/// Reads the policy of a node.
 pub(super) fn of_node(world: &mut dyn World, layout: &Layout) -> Policy {
     find(world, layout).0
 }

@@ -22,13 +22,11 @@ pub(crate) struct Record {
     pub(super) previous: String,
     /// True while the files are being put in place.
     pub(crate) is_pending: bool,
-    /// The files of this version.
     pub(super) files: Vec<Placed>,
     /// The version of the hotfix agent, if one was installed.
     pub(crate) binary: String,
 }
 
-/// A file that a hotfix puts in place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) path: String,

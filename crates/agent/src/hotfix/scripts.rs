@@ -1,4 +1,4 @@
-//! Putting repaired scripts in place: all of them or none, also when the machine stops in the middle.
+//! Installs repaired scripts: all of them or none, also after a power loss.
 //!
 //! Every file is staged in the directory of its target first. Then the record, written in one instant, marks the files as
 //! pending; from there on [`settle`] finishes, now or at the next start. If one rename fails, the renames before it are
@@ -72,7 +72,7 @@ pub(super) fn apply(
     }
 }
 
-/// Puts the files of a pending record in place, or takes back those that are: afterward all are new, or all are old.
+/// Completes or rolls back a pending record: afterward all files are new, or all are old.
 pub(super) fn settle(
     world: &mut dyn World,
     layout: &Layout,
@@ -112,7 +112,7 @@ fn last_of_each_path(files: Vec<WriteFile>) -> Vec<WriteFile> {
     kept
 }
 
-/// Refuses a path that is not plainly a file in one of the roots, without a link on the way.
+/// Rejects a path that is not a regular file in one of the roots, or that contains a link.
 fn check_path(world: &mut dyn World, layout: &Layout, path: &str) -> Result<(), String> {
     let refuse = |why: &str| Err(format!("{}: {why}", identifier(path)));
     let words: Vec<_> = Path::new(path).components().collect();

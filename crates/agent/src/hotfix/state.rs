@@ -11,7 +11,6 @@ use crate::log::Value;
 use crate::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, World};
 
-/// Versions in use on this node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct State {
     /// The version of the repaired scripts; empty for those of the image.
@@ -43,7 +42,6 @@ pub(crate) fn find_not_taken(
     is_excluded.then_some(NotTaken { version, policy, lost: NOT_APPLIED })
 }
 
-/// Reads the state of a node.
 pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> State {
     let record = record::read(world, layout).unwrap_or_default();
     let beside = world.entry(&layout.at(HOTFIX_AGENT));
@@ -58,7 +56,6 @@ pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> State {
 }
 
 impl State {
-    /// Returns true if a hotfix is in effect.
     pub(crate) fn is_hotfixed(&self) -> bool {
         self.binary.is_some() || !self.scripts.is_empty()
     }

@@ -30,8 +30,7 @@ impl Version {
     }
 }
 
-/// Returns whether `asked` is a hotfix of `own`: the same base and a strictly higher patch. `None` if they cannot be
-/// compared.
+/// Returns whether `asked` is a hotfix of `own`: the same base and a strictly higher patch. `None` if unknown.
 pub(crate) fn is_hotfix_of(own: &str, asked: &str) -> Option<bool> {
     let (own, asked) = (Version::parse(own)?, Version::parse(asked)?);
     Some((own.major, own.minor) == (asked.major, asked.minor) && asked.patch > own.patch)

@@ -1,4 +1,4 @@
-//! What a check is, and what it can find.
+//! Checks and their results.
 
 use mooring_codes::Owner;
 
@@ -6,20 +6,17 @@ use super::Facts;
 use crate::cli::Stage;
 use crate::world::World;
 
-/// A check, as data.
 pub(crate) struct Check {
     pub(crate) name: &'static str,
-    /// What it makes sure of, in half a sentence.
     pub(crate) about: &'static str,
-    /// What it needs in order to say anything.
     pub(crate) needs: Need,
-    /// The exit code of such a failure; a check without one has none of its own.
+    /// Exit code of its failure, if it has a specific one.
     pub(crate) code: Option<i32>,
     pub(crate) audience: Owner,
     pub(super) find: fn(&mut dyn World, &Facts<'_>) -> Finding,
 }
 
-/// What a check needs in order to say anything.
+/// Prerequisite of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Nothing,
@@ -29,7 +26,7 @@ pub(crate) enum Need {
 }
 
 impl Check {
-    /// Looks, or says why there is nothing to look at.
+    /// Runs the check, or returns the reason for skipping it.
     pub(super) fn run(&self, world: &mut dyn World, facts: &Facts<'_>) -> Finding {
         match self.needs {
             Need::Config if !facts.config.is_given() => Finding::skipped("no node config is given"),
@@ -43,9 +40,9 @@ impl Check {
 pub(crate) struct Finding {
     pub(crate) verdict: Verdict,
     pub(crate) summary: String,
-    /// What was seen, a line each.
+    /// Evidence, one line each.
     pub(crate) evidence: Vec<String>,
-    /// What to do first; empty when all is well.
+    /// Remedy; empty for success.
     pub(crate) action: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Is a program whole? An ELF file says how long it has to be.
+//! Length of a complete ELF file.
 
 /// As long as the longest header.
 pub(super) const HEADER_BYTES: u64 = 64;
@@ -6,7 +6,7 @@ pub(super) const HEADER_BYTES: u64 = 64;
 /// A table of a file that is longer than this is none: real programs have some ten entries.
 const MAX_TABLE_BYTES: u64 = 1 << 20;
 
-/// A section that takes no room in the file.
+/// A section without content in the file.
 const NO_BITS: u64 = 8;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) struct Elf {
     sections: Table,
 }
 
-/// Where a table lies, and how long its entries are.
+/// Offset of a table, and size of its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Table {
     at: u64,
@@ -27,7 +27,7 @@ struct Table {
 }
 
 impl Elf {
-    /// Reads a header; `None` if the file is no ELF file, or its header is not whole.
+    /// Reads a header; `None` if the file is not an ELF file or its header is truncated.
     pub(super) fn read(head: &[u8]) -> Option<Self> {
         if !head.starts_with(b"\x7fELF") {
             return None;
@@ -60,8 +60,7 @@ impl Elf {
         }
     }
 
-    /// How long the file must be for everything that its tables name; `read` gives bytes of the file, or fewer where it
-    /// ends.
+    /// Returns the minimum length of the file according to its tables; `read` returns fewer bytes at the end.
     pub(super) fn needed_length(&self, mut read: impl FnMut(u64, u64) -> Vec<u8>) -> u64 {
         // Per entry: where its bytes begin, how many they are, and for sections the kind.
         let (programs, sections, width) =
@@ -111,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn real_program_is_as_long_as_it_says() {
+    fn real_binary_has_the_length_of_its_tables() {
         let program = std::fs::read("/proc/self/exe").unwrap();
         let length = u64::try_from(program.len()).unwrap();
         let whole = needed(&program).unwrap();
         assert!(whole <= length && whole > length / 2, "{whole} of {length}");
-        // Whatever is cut off, the rest is too short.
+        // Any truncated file is too short.
         for part in [64, 4096, program.len() / 2, program.len() * 9 / 10] {
             let cut = &program[..part];
             assert!(needed(cut).unwrap() > u64::try_from(part).unwrap(), "{part}");

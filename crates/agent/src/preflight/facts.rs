@@ -1,4 +1,4 @@
-//! What is known of the node before anything is checked.
+//! Facts about the node, read before the checks.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(crate) struct Facts<'a> {
     /// The version of the agent, which decides whether a hotfix applies.
     pub(crate) version: &'static str,
     pub(crate) config: Config<'a>,
-    /// The metadata service, where it may be asked.
+    /// The metadata service, if it may be queried.
     pub(crate) imds: Option<&'a Url>,
 }
 
@@ -26,14 +26,14 @@ pub(crate) struct Facts<'a> {
 #[expect(clippy::large_enum_variant, reason = "there is one of these, for a moment")]
 pub(crate) enum Config<'a> {
     None,
-    /// There is one that cannot be used, and why.
+    /// Invalid, with the reason.
     Unusable(String),
-    /// There is one, and where it was read.
+    /// Valid, with its path.
     Read {
         path: PathBuf,
         config: Cow<'a, NodeConfig>,
     },
-    /// There is an NBC command in its place.
+    /// An NBC command instead of a config.
     Nbc {
         text: Vec<u8>,
         assignments: Assignments,
@@ -41,8 +41,7 @@ pub(crate) enum Config<'a> {
 }
 
 impl Config<'_> {
-    /// Reads the config that the command line names, else the one that custom data left, else the
-    /// NBC command.
+    /// Reads the config of the command line, else that of custom data, else the NBC command.
     pub(super) fn read(world: &mut dyn World, layout: &Layout, typed: Option<&Path>) -> Self {
         if let Some(typed) = typed {
             return Self::read_file(world, typed, typed);

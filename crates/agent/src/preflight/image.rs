@@ -1,13 +1,13 @@
-//! What an image must bring along.
+//! Checks of the image.
 
 use mooring_contract::node_config::OrUnset as _;
 
-use super::inside::{Target, look};
 use super::program::{State, in_path};
+use super::rooted_path::{Target, resolve};
 use super::{Config, Facts, Finding};
 use crate::cli::Stage;
 use crate::environment::command::START as START_SCRIPT;
-use crate::machine::read_components;
+use crate::host_info::read_components;
 use crate::paths::COMPONENTS;
 use crate::world::World;
 
@@ -19,15 +19,12 @@ pub(super) fn start_script(world: &mut dyn World, facts: &Facts<'_>) -> Finding 
     {
         return Finding::skipped("the NBC command does not call it");
     }
-    match look(world, facts.layout.root(), START_SCRIPT.as_ref()) {
-        Target::There { .. } => Finding::pass(format!("{START_SCRIPT} is there")),
+    match resolve(world, facts.layout.root(), START_SCRIPT.as_ref()) {
+        Target::There { .. } => Finding::pass(format!("{START_SCRIPT} exists")),
         Target::Missing => Finding::fatal(format!("{START_SCRIPT} is missing"), ACTION),
         Target::Dangling(target) => {
             let target = target.display();
-            Finding::fatal(
-                format!("{START_SCRIPT} is a link that leads nowhere (to {target})"),
-                ACTION,
-            )
+            Finding::fatal(format!("{START_SCRIPT} is a broken link (to {target})"), ACTION)
         }
     }
 }
@@ -41,7 +38,7 @@ pub(super) fn components(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
         return Finding::skipped("an NBC command does not need it");
     }
     match read_components(world, &facts.layout.at(COMPONENTS), COMPONENTS) {
-        Ok(_) => Finding::pass(format!("{COMPONENTS} is there and can be read")),
+        Ok(_) => Finding::pass(format!("{COMPONENTS} exists and can be read")),
         Err(error) => {
             Finding::fatal(error, "use another image version: this one lacks its component list")
         }
@@ -51,7 +48,7 @@ pub(super) fn components(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
 pub(super) fn containerd(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     let own = facts.config.node_config().map(|config| config.containerd_config.or_unset());
     if own.is_some_and(|own| !own.containerd_package_url.is_empty()) {
-        return Finding::skipped("the config says where to get containerd");
+        return Finding::skipped("the config has a source for containerd");
     }
     program(world, facts, "containerd")
 }
@@ -61,7 +58,7 @@ pub(super) fn kubelet(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     if own.is_some_and(|own| {
         !own.custom_kube_binary_url.is_empty() || !own.private_kube_binary_url.is_empty()
     }) {
-        return Finding::skipped("the config says where to get kubelet");
+        return Finding::skipped("the config has a source for kubelet");
     }
     program(world, facts, "kubelet")
 }

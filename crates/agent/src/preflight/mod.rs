@@ -1,18 +1,18 @@
-//! Preflight: what an image and a config must have before a script runs, so that a failure is told
-//! by its cause and not by whatever breaks first.
+//! Preflight: checks of an image and a config before a script runs, so that a failure is reported
+//! by its cause and not by its first symptom.
 //!
 //! Checks are data ([`CHECKS`]): all of them run, all results are shown. `provision` runs them as its
-//! first phase; `preflight` shows them to a person or a pipeline, on a node or on a mounted image.
+//! first phase; `preflight` prints them for a user or a pipeline, on a node or on a mounted image.
 //!
-//! | module | idea |
+//! | module | contents |
 //! |---|---|
-//! | `check` | what a check is, and what it can find |
-//! | `facts` | what is known of the node: stage, root, config |
-//! | `program` | finding a program as a shell would, and saying why not |
-//! | `elf` | whether a program is whole |
-//! | `inside` | following links without leaving the root |
+//! | `check` | checks and their results |
+//! | `facts` | facts about the node: stage, root, config |
+//! | `program` | lookup of a binary like a shell, with the reason if it is not found |
+//! | `elf` | length of a complete ELF file |
+//! | `rooted_path` | resolution of links below the root |
 //! | `oras`, `image`, `node`, `hotfix` | the checks |
-//! | `network` | the probes that wait, side by side |
+//! | `network` | network probes, run in parallel |
 //! | `show` | the results as a table or JSON |
 
 mod check;
@@ -20,11 +20,11 @@ mod elf;
 mod facts;
 mod hotfix;
 mod image;
-mod inside;
 mod network;
 mod node;
 mod oras;
 mod program;
+mod rooted_path;
 mod show;
 
 use mooring_codes::Owner;
@@ -68,7 +68,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "start-script",
-        about: "provision_start.sh is there",
+        about: "provision_start.sh exists",
         needs: Need::Nothing,
         code: Some(65),
         audience: Owner::Image,
@@ -76,7 +76,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "components",
-        about: "components.json is there and can be read",
+        about: "components.json exists and can be read",
         needs: Need::Nothing,
         code: Some(240),
         audience: Owner::Image,
@@ -84,7 +84,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "containerd",
-        about: "containerd is installed, unless the config brings its own",
+        about: "containerd is installed, unless the config has a source for it",
         needs: Need::Nothing,
         code: None,
         audience: Owner::Image,
@@ -92,7 +92,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "kubelet",
-        about: "kubelet is installed, unless the config says where to get it",
+        about: "kubelet is installed, unless the config has a source for it",
         needs: Need::Nothing,
         code: None,
         audience: Owner::Image,
@@ -116,7 +116,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "curl",
-        about: "curl is installed; the scripts ask IMDS and the API server with it",
+        about: "curl is installed; the scripts query IMDS and the API server with it",
         needs: Need::Nothing,
         code: None,
         audience: Owner::Image,
@@ -124,7 +124,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "config-mode",
-        about: "only root can read the node config, which holds secrets",
+        about: "only root can read the node config, which contains secrets",
         needs: Need::Config,
         code: None,
         audience: Owner::Operator,
@@ -132,7 +132,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "space",
-        about: "there is room where the bootstrap writes",
+        about: "the disk has space for the bootstrap",
         needs: Need::Node,
         code: None,
         audience: Owner::Operator,
@@ -140,7 +140,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "clock",
-        about: "the clock is not behind the software, or TLS will fail",
+        about: "the clock is not earlier than the build date; otherwise TLS fails",
         needs: Need::Node,
         code: None,
         audience: Owner::Platform,
@@ -148,7 +148,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "hotfix",
-        about: "which agent and scripts are in use, and whether a hotfix is incomplete",
+        about: "agent and scripts in use; a hotfix is complete",
         needs: Need::Nothing,
         code: None,
         audience: Owner::Image,
@@ -156,13 +156,11 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-/// A check, for documents.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckFacts {
     pub name: &'static str,
-    /// What it makes sure of, in half a sentence.
     pub about: &'static str,
-    /// The exit code of such a failure; a check without one has none of its own.
+    /// Exit code of its failure, if it has a specific one.
     pub code: Option<i32>,
     pub can_be_fatal: bool,
     pub audience: Owner,
@@ -179,10 +177,8 @@ pub fn checks() -> impl Iterator<Item = CheckFacts> {
     })
 }
 
-/// A check and what it found.
 pub(crate) type Result = (&'static Check, Finding);
 
-/// Runs these checks, all of them.
 pub(crate) fn run(
     world: &mut dyn World,
     facts: &Facts<'_>,
@@ -196,7 +192,6 @@ pub(crate) fn first_fatal(results: &[Result]) -> Option<&Result> {
     results.iter().find(|(_, finding)| finding.verdict == Verdict::Fatal)
 }
 
-/// Runs the command; the result is the process's exit code.
 pub(crate) fn preflight(
     world: &mut dyn World,
     layout: &Layout,

@@ -1,4 +1,4 @@
-//! Can the node reach what it will need? Asked only on request, all at once, each with a deadline.
+//! Network probes: run only on request, in parallel, each with a deadline.
 
 use std::thread;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use super::{Facts, Finding, Result};
 use crate::registry::{Proxies, system_certificates};
 use crate::world::{HttpFailure, HttpFailureKind, HttpRequest, Roots, Url, World};
 
-/// A name server, a handshake and an answer take milliseconds; this is for those that are ill.
+/// A probe usually takes milliseconds; this covers slow servers.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// What is asked of the metadata service: nothing that could hold a secret.
+/// Query to the metadata service, without secrets in its response.
 const IMDS_TARGET: &str = "/metadata/instance/compute/location?api-version=2021-02-01&format=text";
 
 /// The probes. None is fatal: what cannot be reached now may be reached when it is needed.
 pub(super) const PROBES: &[Check] = &[
     Check {
         name: "imds",
-        about: "the instance metadata service answers",
+        about: "the instance metadata service responds",
         needs: Need::Node,
         code: Some(210),
         audience: Owner::Platform,
@@ -30,7 +30,7 @@ pub(super) const PROBES: &[Check] = &[
     },
     Check {
         name: "registry",
-        about: "the bootstrap registry answers on /v2/",
+        about: "the bootstrap registry responds on /v2/",
         needs: Need::Node,
         code: Some(211),
         audience: Owner::Network,
@@ -46,7 +46,6 @@ pub(super) const PROBES: &[Check] = &[
     },
 ];
 
-/// Runs all probes side by side.
 pub(super) fn run(world: &dyn World, facts: &Facts<'_>) -> Vec<Result> {
     thread::scope(|scope| {
         let probes: Vec<_> = PROBES
@@ -78,8 +77,8 @@ fn imds(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
         limit: LIMIT,
     });
     match answer {
-        Ok(answer) if answer.status == 200 => Finding::pass("IMDS answers"),
-        Ok(answer) => Finding::warning(format!("IMDS answers {}", answer.status), ACTION),
+        Ok(answer) if answer.status == 200 => Finding::pass("IMDS responds"),
+        Ok(answer) => Finding::warning(format!("IMDS returns {}", answer.status), ACTION),
         Err(failure) => Finding::warning(format!("IMDS: {}", failure.text), ACTION),
     }
 }
@@ -90,8 +89,8 @@ fn registry(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     };
     let shown = mooring_redact::identifier(&server);
     let Ok(url) = Url::parse(&format!("https://{server}/v2/")) else {
-        let action = "mend bootstrap_profile_container_registry_server in the node config";
-        return Finding::warning(format!("{shown} is no server name"), action);
+        let action = "fix bootstrap_profile_container_registry_server in the node config";
+        return Finding::warning(format!("{shown} is not a server name"), action);
     };
     let proxies = Proxies::from_environment(&world.environment());
     let roots = Roots::from_pem(&system_certificates(world, facts.layout));
@@ -99,13 +98,13 @@ fn registry(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     let request =
         HttpRequest { url: &url, headers: &[], form: None, proxy, roots: &roots, limit: LIMIT };
     match world.fetch(&request) {
-        // Whether it lets us in is another question; it is there.
+        // The endpoint is reachable; authentication is another check.
         Ok(answer) if answer.status < 500 => {
-            Finding::pass(format!("{shown} answers ({})", answer.status))
+            Finding::pass(format!("{shown} responds ({})", answer.status))
         }
         Ok(answer) => Finding::warning(
-            format!("{shown} answers {}", answer.status),
-            "look at the registry's health in Azure",
+            format!("{shown} returns {}", answer.status),
+            "check the registry's health in Azure",
         ),
         Err(failure) => Finding::warning(format!("{shown}: {}", failure.text), advice(&failure)),
     }
@@ -119,8 +118,8 @@ fn api_server(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     };
     let shown = mooring_redact::identifier(name);
     let Ok(url) = Url::parse(&format!("https://{name}/")) else {
-        let action = "mend api_server_config.api_server_name in the node config";
-        return Finding::warning(format!("{shown} is no server name"), action);
+        let action = "fix api_server_config.api_server_name in the node config";
+        return Finding::warning(format!("{shown} is not a server name"), action);
     };
     match world.connect(&url.host, url.port, LIMIT) {
         Ok(()) => Finding::pass(format!("{shown} can be connected to")),
@@ -131,17 +130,17 @@ fn api_server(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
 fn advice(failure: &HttpFailure) -> &'static str {
     match failure.kind {
         HttpFailureKind::Dns => {
-            "mend DNS: the name servers of the virtual network, and private DNS zones linked to it"
+            "fix DNS: check the VNet's DNS servers and linked private DNS zones"
         }
         HttpFailureKind::Connect | HttpFailureKind::TimedOut => {
             "look for a firewall, network security group or route that blocks port 443"
         }
-        HttpFailureKind::Proxy(_) => "let the proxy through to this name, or except it",
+        HttpFailureKind::Proxy(_) => "allow this name in the proxy, or add it to NO_PROXY",
         HttpFailureKind::Certificate | HttpFailureKind::Tls => {
-            "look for a proxy or firewall that opens TLS; give its CA to the node"
+            "look for a proxy or firewall that intercepts TLS; add its CA to the node"
         }
         HttpFailureKind::Cut | HttpFailureKind::Malformed => {
-            "something on the way answers in its place; find out what"
+            "another server responds in its place; find it with `curl -v`"
         }
     }
 }

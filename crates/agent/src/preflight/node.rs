@@ -1,4 +1,4 @@
-//! What a node must be like.
+//! Checks of the node.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,29 +8,31 @@ use crate::paths::SENTINEL;
 use crate::report;
 use crate::world::World;
 
-/// The smallest room in which a bootstrap has a chance: packages, images and logs.
+/// Minimum free space for packages, images and logs.
 const MIN_FREE_BYTES: u64 = 1 << 30;
-/// Files that a bootstrap makes, with much to spare.
+/// Inodes for a bootstrap, with a margin.
 const MIN_FREE_FILES: u64 = 10_000;
 
 const WRITTEN: [&str; 4] = ["/opt/azure", "/var/log/azure", "/var/lib", "/etc"];
 
-/// 2026-08-21: no clock of a node with this agent is honestly behind it.
+/// 2026-08-21: a correct clock of a node with this agent is later.
 const SOFTWARE_DATE: Duration = Duration::from_hours(1_787_270_400 / 3600);
 
-/// What others than the owner may do.
+/// Permissions of group and others.
 const OTHERS: u32 = 0o077;
 
 pub(super) fn config(_: &mut dyn World, facts: &Facts<'_>) -> Finding {
     match &facts.config {
-        Config::Unusable(why) => Finding::fatal(why, "mend the node config, or whoever renders it"),
+        Config::Unusable(why) => {
+            Finding::fatal(why, "fix the node config, or the control plane that renders it")
+        }
         _ => Finding::pass("the node config can be read"),
     }
 }
 
 pub(super) fn config_mode(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     let Config::Read { path, .. } = &facts.config else {
-        return Finding::skipped("there is no readable config file");
+        return Finding::skipped("no readable config file");
     };
     match world.entry(path) {
         Err(error) => Finding::skipped(format!("{}: {error}", path.display())),
@@ -39,7 +41,7 @@ pub(super) fn config_mode(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
         }
         Ok(entry) => Finding::warning(
             format!("{} can be read by others (mode {:04o})", path.display(), entry.mode & 0o777),
-            "chmod 0600 it: it holds the node's secrets",
+            "run chmod 0600 on it: it contains the node's secrets",
         ),
     }
 }
@@ -48,7 +50,7 @@ pub(super) fn config_mode(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
 /// but in an image every node would have it.
 pub(super) fn left_over(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     if world.kind(&facts.layout.at(SENTINEL)).is_err() {
-        return Finding::pass("no earlier run has left provision.complete");
+        return Finding::pass("no provision.complete of an earlier run");
     }
     let code = report::read(world, facts.layout).and_then(|status| status.code().ok());
     let left = match code {
@@ -74,7 +76,7 @@ pub(super) fn left_over(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
 pub(super) fn space(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
     let mut narrow = Vec::new();
     for fixed in WRITTEN {
-        // What is not there yet will be made in the first folder above that is.
+        // A missing directory will be created in its first existing parent.
         let there = facts.layout.at(fixed);
         let Some(space) = there.ancestors().find_map(|folder| world.space(folder).ok()) else {
             continue;
@@ -83,14 +85,14 @@ pub(super) fn space(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
             narrow.push(format!("{fixed}: {} MiB are free", space.free_bytes >> 20));
         }
         if let Some(files) = space.free_files.filter(|files| *files < MIN_FREE_FILES) {
-            narrow.push(format!("{fixed}: room for {files} more files"));
+            narrow.push(format!("{fixed}: {files} free inodes"));
         }
     }
     if narrow.is_empty() {
-        return Finding::pass("there is room where the bootstrap writes");
+        return Finding::pass("the disk has space for the bootstrap");
     }
     let mut finding = Finding::warning(
-        "there is little room where the bootstrap writes",
+        "the disk has too little space for the bootstrap",
         "use a larger OS disk, or an image with less on it",
     );
     finding.evidence = narrow;
@@ -100,9 +102,9 @@ pub(super) fn space(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
 pub(super) fn clock(world: &mut dyn World, _: &Facts<'_>) -> Finding {
     if world.now() < SystemTime::UNIX_EPOCH + SOFTWARE_DATE {
         return Finding::warning(
-            "the clock is behind: this software is younger than it tells",
-            "wait for time synchronisation; until then certificates do not seem valid yet",
+            "the system clock is earlier than the build date of this binary",
+            "wait for time synchronization; until then certificates are rejected as not yet valid",
         );
     }
-    Finding::pass("the clock is not behind the software")
+    Finding::pass("the system clock is not earlier than the build date")
 }

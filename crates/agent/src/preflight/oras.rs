@@ -1,4 +1,4 @@
-//! Is oras there? An image once shipped without it, and the node reported a network time-out.
+//! Check for oras. An image was published without it, and the node reported a network timeout.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use mooring_codes::image_date;
 use mooring_redact::Secret;
 
 use super::check::Verdict;
-use super::program::{Place, State, at, in_path, search_path};
+use super::program::{Candidate, State, at, in_path, search_path};
 use super::{Config, Facts, Finding};
 use crate::VERSION;
 use crate::agent::Agent;
@@ -21,7 +21,7 @@ const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras
 /// More than any release file has.
 const MAX_OS_RELEASE_BYTES: u64 = 64 * 1024;
 
-/// How long `oras version` may take: milliseconds, but for a cold disk of a machine that is booting.
+/// Timeout of `oras version`: milliseconds, except on the cold disk of a booting node.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
 /// The check. A node that needs oras also starts it once: a file can be whole in length and still be broken.
@@ -58,12 +58,11 @@ fn start(world: &mut dyn World, facts: &Facts<'_>, path: PathBuf) -> Finding {
         Ok(ToolEnd { status: Some(status), .. }) => child_error(*status).unwrap_or_default(),
         Err(error) => os_error(error),
     };
-    let place = Place { path, state: State::DoesNotStart { why } };
+    let place = Candidate { path, state: State::DoesNotStart { why } };
     missing(world, facts, vec![place], true)
 }
 
-/// The oras that a shell would run, for a command that cannot do without it; the error says what was
-/// found instead, beginning with the code's name.
+/// Returns the oras that a shell would run; the error starts with the code's name and contains the evidence.
 pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
     let layout = agent.layout.clone();
     let facts = Facts {
@@ -81,7 +80,7 @@ pub(crate) fn find_oras(agent: &mut Agent<'_>) -> Result<PathBuf, String> {
 }
 
 /// The oras that a shell would run, or everything of this name that it would not.
-fn locate(world: &mut dyn World, facts: &Facts<'_>) -> Result<PathBuf, Vec<Place>> {
+fn locate(world: &mut dyn World, facts: &Facts<'_>) -> Result<PathBuf, Vec<Candidate>> {
     let found = in_path(world, facts, "oras");
     // A shell passes over what it cannot execute, but not over what fails when it is started.
     let runs = found.iter().find(|place| {
@@ -93,11 +92,11 @@ fn locate(world: &mut dyn World, facts: &Facts<'_>) -> Result<PathBuf, Vec<Place
     }
 }
 
-/// Everything that helps to find out why, whatever the verdict.
+/// Returns evidence, regardless of the result.
 fn missing(
     world: &mut dyn World,
     facts: &Facts<'_>,
-    found: Vec<Place>,
+    found: Vec<Candidate>,
     is_needed: bool,
 ) -> Finding {
     let registry = facts.config.bootstrap_registry();
@@ -113,7 +112,7 @@ fn missing(
     evidence
         .extend(places.iter().map(|place| format!("{}: {}", place.path.display(), place.state)));
     evidence.push(os_release(world, facts));
-    // A package manager takes longer to answer than all other checks together.
+    // A package manager is slower than all other checks together.
     if verdict == Verdict::Fatal {
         evidence.push(package(world, facts));
     }
@@ -122,25 +121,25 @@ fn missing(
         Verdict::Fatal => {
             "use an image version that has oras; `az aks nodepool rollback` returns a pool to its last one"
         }
-        _ => "nothing now: this node does not need oras; tell whoever builds the image",
+        _ => "nothing now: this node does not need oras; report it to the owner of the image",
     };
     Finding { verdict, summary, evidence, action }
 }
 
-/// One sentence: what is wrong with the best candidate, and why it matters.
-fn summary(places: &[Place], stage: Stage, registry: Option<&str>) -> String {
+/// Describes the fault of the best candidate and its effect.
+fn summary(places: &[Candidate], stage: Stage, registry: Option<&str>) -> String {
     let best = places.iter().find(|place| place.state != State::Missing);
     let what = match best {
         None => "oras is missing on this image".to_owned(),
-        Some(Place { path, state: State::Good }) => {
+        Some(Candidate { path, state: State::Good }) => {
             format!("oras is at {}, which is not in PATH", path.display())
         }
-        Some(Place { path, state }) => format!("oras at {} is {state}", path.display()),
+        Some(Candidate { path, state }) => format!("oras at {} is {state}", path.display()),
     };
     match (registry, stage) {
         (Some(registry), _) => {
             let registry = mooring_redact::identifier(registry);
-            format!("{what}, and this node fetches everything from {registry} with it")
+            format!("{what}, and this node needs it to pull from {registry}")
         }
         (None, Stage::Image) => {
             format!("{what}, and network-isolated nodes cannot boot without it")
@@ -159,11 +158,11 @@ fn os_release(world: &mut dyn World, facts: &Facts<'_>) -> String {
     match (value("PRETTY_NAME"), value("VERSION_ID")) {
         (Some(name), Some(version)) => format!("operating system: {name} ({version})"),
         (Some(name), None) => format!("operating system: {name}"),
-        _ => "operating system: /etc/os-release does not tell".to_owned(),
+        _ => "operating system: unknown (/etc/os-release)".to_owned(),
     }
 }
 
-/// What the package manager knows; none is fine, too.
+/// Returns the package manager's record, if it exists.
 fn package(world: &mut dyn World, facts: &Facts<'_>) -> String {
     let root = facts.layout.root().filter(|_| facts.stage == Stage::Image);
     let rpm_root = root.map(|root| root.as_os_str().to_owned());
@@ -182,11 +181,11 @@ fn package(world: &mut dyn World, facts: &Facts<'_>) -> String {
         let Ok(answer) = world.probe(program, &arguments) else { continue };
         let answer = String::from_utf8_lossy(&answer).trim().to_owned();
         if !answer.is_empty() && !answer.contains("not installed") {
-            return format!("package, says {program}: {}", mooring_redact::identifier(&answer));
+            return format!("package ({program}): {}", mooring_redact::identifier(&answer));
         }
-        return format!("package, says {program}: oras is not installed");
+        return format!("package ({program}): oras is not installed");
     }
-    "package: unknown (neither rpm nor dpkg-query answered)".to_owned()
+    "package: unknown (rpm and dpkg-query failed)".to_owned()
 }
 
 /// Images stamp the agent with their own version.

@@ -1,21 +1,21 @@
-//! Finding a program as a shell would, and saying why it is not found.
+//! Lookup of a binary like a shell, with the reason if it is not found.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::Facts;
 use super::elf::{Elf, HEADER_BYTES};
-use super::inside::{Target, look};
+use super::rooted_path::{Target, resolve};
 use crate::cli::Stage;
 use crate::world::{EntryKind, World};
 
-/// Where an image's programs are looked for: what a system service of it would see.
+/// Search path of a system service of an image.
 const IMAGE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Enough for the header and the table of segments, and for both tables of a Go program.
 const HEAD_BYTES: u64 = 2048;
 
-/// What stands at one place where a program could be.
+/// State of a candidate path of a binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     Good,
@@ -25,11 +25,11 @@ pub(super) enum State {
     },
     NotAFile,
     Dangling(PathBuf),
-    /// Neither an ELF file nor a script, such as an empty file, or a page that answered in the place of a download.
+    /// Neither an ELF file nor a script, such as an empty file, or an HTML page instead of a download.
     NotAProgram {
         length: u64,
     },
-    /// An ELF file that ends before its own tables say.
+    /// A truncated ELF file.
     Truncated {
         length: u64,
         needed: u64,
@@ -54,7 +54,7 @@ impl fmt::Display for State {
             }
             Self::NotAFile => f.write_str("present, but not a file"),
             Self::Dangling(target) => {
-                write!(f, "a link that leads nowhere (to {})", target.display())
+                write!(f, "a broken link (to {})", target.display())
             }
             Self::NotAProgram { length: 0 } => f.write_str("present, but empty"),
             Self::NotAProgram { length } => {
@@ -73,15 +73,13 @@ impl fmt::Display for State {
     }
 }
 
-/// One place where a program could be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    /// As a person sees it, without a root.
+pub(super) struct Candidate {
+    /// Path in messages, without the root.
     pub(super) path: PathBuf,
     pub(super) state: State,
 }
 
-/// The search path, as it is shown.
 pub(super) fn search_path(world: &dyn World, stage: Stage) -> String {
     match stage {
         Stage::Image => IMAGE_PATH.to_owned(),
@@ -92,10 +90,9 @@ pub(super) fn search_path(world: &dyn World, stage: Stage) -> String {
     }
 }
 
-/// Every place of the search path that has something of this name, in order, up to the first good one, which is what a
-/// shell would run.
-pub(super) fn in_path(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> Vec<Place> {
-    // A node's search path is that of the host, also when the node lives in a folder.
+/// Returns the candidates in the search path, in order, up to the first usable one, which a shell would run.
+pub(super) fn in_path(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> Vec<Candidate> {
+    // A node's search path is that of the host, also with another root.
     let root = match facts.stage {
         Stage::Image => facts.layout.root().map(Path::to_owned),
         Stage::Node => None,
@@ -115,13 +112,13 @@ pub(super) fn in_path(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> V
     places
 }
 
-/// What stands at a fixed path of the node or the image.
-pub(super) fn at(world: &mut dyn World, facts: &Facts<'_>, fixed: &str) -> Place {
+/// Returns the state of a fixed path of the node or the image.
+pub(super) fn at(world: &mut dyn World, facts: &Facts<'_>, fixed: &str) -> Candidate {
     place(world, facts, facts.layout.root(), Path::new(fixed))
 }
 
-fn place(world: &mut dyn World, facts: &Facts<'_>, root: Option<&Path>, path: &Path) -> Place {
-    let state = match look(world, root, path) {
+fn place(world: &mut dyn World, facts: &Facts<'_>, root: Option<&Path>, path: &Path) -> Candidate {
+    let state = match resolve(world, root, path) {
         Target::Missing => State::Missing,
         Target::Dangling(target) => State::Dangling(target),
         Target::There { entry, .. } if entry.kind != EntryKind::File => State::NotAFile,
@@ -130,7 +127,7 @@ fn place(world: &mut dyn World, facts: &Facts<'_>, root: Option<&Path>, path: &P
         }
         Target::There { path, entry } => content_state(world, facts, &path, entry.length),
     };
-    Place { path: path.to_owned(), state }
+    Candidate { path: path.to_owned(), state }
 }
 
 fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: u64) -> State {
@@ -150,7 +147,7 @@ fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: 
     elf_state(world, &elf, &head, real, length, expected)
 }
 
-/// Checks that an ELF file is whole and made for the expected machine.
+/// Checks that an ELF file is complete and for the expected architecture.
 fn elf_state(
     world: &mut dyn World,
     elf: &Elf,
@@ -176,7 +173,7 @@ fn elf_state(
     }
 }
 
-/// Refuses a file that is not a whole ELF program for this machine; the error describes the file.
+/// Rejects a file that is not a complete ELF binary for this host; the error describes the file.
 pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), String> {
     let length = world.entry(path).map_err(|error| error.to_string())?.length;
     let head = world.read_at(path, 0, HEAD_BYTES).map_err(|error| error.to_string())?;
@@ -189,7 +186,6 @@ pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), 
     }
 }
 
-/// Returns the architecture of this machine.
 fn this_machine() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "x86-64",
@@ -198,14 +194,14 @@ fn this_machine() -> &'static str {
     }
 }
 
-/// What programs should be made for: this machine, or what the image's own shell is made for.
+/// Returns the expected architecture: that of this host, or of the image's shell.
 fn expected_architecture(world: &mut dyn World, facts: &Facts<'_>) -> Option<&'static str> {
     match facts.stage {
         Stage::Node => Some(this_machine()),
         Stage::Image => {
             let shells = ["/bin/bash", "/usr/bin/bash", "/bin/sh"];
             shells.iter().find_map(|shell| {
-                match look(world, facts.layout.root(), Path::new(shell)) {
+                match resolve(world, facts.layout.root(), Path::new(shell)) {
                     Target::There { path, .. } => architecture(world, &path),
                     _ => None,
                 }
@@ -214,7 +210,7 @@ fn expected_architecture(world: &mut dyn World, facts: &Facts<'_>) -> Option<&'s
     }
 }
 
-/// What a program is made for; `None` if it is no ELF file.
+/// Returns the architecture of a binary; `None` if it is not an ELF file.
 fn architecture(world: &mut dyn World, real: &Path) -> Option<&'static str> {
     Elf::read(&world.read_at(real, 0, HEADER_BYTES).ok()?).map(|elf| elf.architecture())
 }

@@ -11,26 +11,26 @@ use crate::world::{Entry, EntryKind, World};
 /// As many links as Linux itself follows.
 const MAX_LINKS: usize = 40;
 
-/// What a path leads to, all links followed below the root.
+/// Target of a path, with all links resolved below the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Something is there; its real place includes the root.
+    /// The path exists; the real path includes the root.
     There {
         path: PathBuf,
         entry: Entry,
     },
     Missing,
-    /// A link is there that leads nowhere, to this path (without the root).
+    /// A broken link to this path (without the root).
     Dangling(PathBuf),
 }
 
-/// Looks at `path`, which is absolute as seen from `root`.
-pub(super) fn look(world: &mut dyn World, root: Option<&Path>, path: &Path) -> Target {
+/// Resolves `path`, which is absolute relative to `root`.
+pub(super) fn resolve(world: &mut dyn World, root: Option<&Path>, path: &Path) -> Target {
     let root = root.unwrap_or(Path::new("/"));
-    let mut left: Vec<OsString> = words(path);
+    let mut left: Vec<OsString> = components(path);
     let mut at = PathBuf::new();
     let mut links = 0;
-    // Whether the path itself is a link, and not only a folder on the way to it.
+    // True if the path itself is a link, not only a parent directory.
     let mut is_link = false;
     while let Some(word) = left.pop() {
         if word == ".." {
@@ -61,7 +61,7 @@ pub(super) fn look(world: &mut dyn World, root: Option<&Path>, path: &Path) -> T
         if target.is_absolute() {
             at = PathBuf::new();
         }
-        left.extend(words(&target));
+        left.extend(components(&target));
     }
     // The root itself, or a path that climbs back to it.
     match world.entry(root) {
@@ -70,8 +70,8 @@ pub(super) fn look(world: &mut dyn World, root: Option<&Path>, path: &Path) -> T
     }
 }
 
-/// The words of a path, the last one first.
-fn words(path: &Path) -> Vec<OsString> {
+/// Returns the components of a path, the last one first.
+fn components(path: &Path) -> Vec<OsString> {
     path.components()
         .rev()
         .filter_map(|component| match component {
@@ -103,19 +103,19 @@ mod tests {
         symlink("../../../../../opt/bin/tool", root.join("usr/bin/climbing")).unwrap();
         symlink("/bin/sh", root.join("usr/bin/outside")).unwrap();
         symlink("loop", root.join("usr/bin/loop")).unwrap();
-        let look = |path: &str| look(&mut Host::default(), Some(root), Path::new(path));
+        let resolve_path = |path: &str| resolve(&mut Host::default(), Some(root), Path::new(path));
         for good in ["/opt/bin/tool", "/bin/absolute", "/usr/bin/relative", "/usr/bin/climbing"] {
-            let Target::There { path, entry } = look(good) else { panic!("{good}") };
+            let Target::There { path, entry } = resolve_path(good) else { panic!("{good}") };
             assert_eq!((path, entry.kind), (root.join("opt/bin/tool"), EntryKind::File), "{good}");
         }
         // The machine that checks has a shell; the image has none.
-        let Target::Dangling(outside) = look("/usr/bin/outside") else { panic!("a shell") };
-        // As text: two paths are equal whatever slash they end with.
+        let Target::Dangling(outside) = resolve_path("/usr/bin/outside") else { panic!("a shell") };
+        // As text: paths are equal regardless of a trailing slash.
         assert_eq!(outside.as_os_str(), "/usr/bin/sh");
-        assert!(matches!(look("/usr/bin/loop"), Target::Dangling(_)));
-        assert_eq!(look("/usr/bin/none"), Target::Missing);
-        // The folder is a link; what is missing in it is just missing.
-        assert_eq!(look("/bin/none"), Target::Missing);
-        assert!(matches!(look("/.."), Target::There { .. }));
+        assert!(matches!(resolve_path("/usr/bin/loop"), Target::Dangling(_)));
+        assert_eq!(resolve_path("/usr/bin/none"), Target::Missing);
+        // The directory is a link; a missing entry in it is not a broken link.
+        assert_eq!(resolve_path("/bin/none"), Target::Missing);
+        assert!(matches!(resolve_path("/.."), Target::There { .. }));
     }
 }

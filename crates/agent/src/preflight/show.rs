@@ -1,4 +1,4 @@
-//! Results for a person and for a pipeline.
+//! Results as a table and as JSON.
 
 use mooring_codes::{Os, lookup_named};
 use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};

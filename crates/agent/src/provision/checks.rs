@@ -6,8 +6,8 @@ use crate::cli::Stage;
 use crate::log::Value;
 use crate::preflight::{self, Facts, Verdict};
 
-/// The checks that nobody else makes on the way to the scripts: an earlier run's result, the hotfix state and the config have been read by
-/// now, and the component list is about to be.
+/// Runs the checks that `provision` does not do itself: it has read an earlier run's result, the hotfix state and
+/// the config, and will read the component list.
 pub(super) fn check(agent: &mut Agent<'_>, config: preflight::Config<'_>) -> Result<(), Failure> {
     let checks = preflight::CHECKS
         .iter()

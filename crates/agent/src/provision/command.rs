@@ -1,4 +1,4 @@
-//! What to run: the scripts with a computed environment, or a ready NBC command.
+//! Command of the bootstrap: the scripts with a computed environment, or an NBC command.
 
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -12,8 +12,8 @@ use crate::agent::Agent;
 use crate::cli::ProvisionFlags;
 use crate::environment::{self, BuildError, Built, Root, command};
 use crate::go_text::{path_error, read_failure};
+use crate::host_info::{probe_containerd, read_components};
 use crate::log::Value;
-use crate::machine::{probe_containerd, read_components};
 use crate::paths::COMPONENTS;
 use crate::preflight;
 use crate::secrets::{self, MAX_FILE_BYTES};
@@ -105,7 +105,7 @@ fn prepare_child(agent: &mut Agent<'_>, config: &NodeConfig) -> Result<Prepared,
             Some(root) => pairs(&environment.prefixed_paths(root)),
         },
     });
-    // The words of the Go program, which finds out when it starts the child.
+    // Message of the upstream Go agent, which fails when it starts the child.
     let child = child
         .map_err(|BuildError::Nul { .. }| "exec: environment variable contains NUL".to_owned());
     Ok(Prepared { child, shown: command::line(None) })
@@ -146,7 +146,7 @@ pub(super) fn check_version(agent: &mut Agent<'_>, config: &NodeConfig) -> Resul
     Ok(())
 }
 
-/// Builds the environment from a config and what this machine says of itself.
+/// Builds the environment from a config and the components of this node.
 pub(super) fn build(
     agent: &mut Agent<'_>,
     config: &NodeConfig,

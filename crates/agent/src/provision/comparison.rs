@@ -1,4 +1,4 @@
-//! What a config would have given, beside what an NBC command assigned.
+//! Comparison of a config with the NBC command that ran.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,8 +13,8 @@ use crate::log::Value;
 use crate::nbc;
 use crate::secrets::MAX_FILE_BYTES;
 
-/// Compares what the config would have given with what the NBC command assigned. Best effort: the
-/// bootstrap is over, and its result stands.
+/// Logs the differences between the config and the NBC command. Best effort: the result of the
+/// bootstrap does not change.
 pub(super) fn compare(agent: &mut Agent<'_>, flags: &ProvisionFlags) {
     let (Some(config), Some(nbc)) = (&flags.config, &flags.nbc_command) else { return };
     agent.info("ProvisionConfig and NBCCmd both provided, comparing envs", &[]);

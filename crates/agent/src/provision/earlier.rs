@@ -1,4 +1,4 @@
-//! What an earlier run has left on this node.
+//! Results of an earlier run on this node.
 //!
 //! The image's scripts do nothing where they find the sentinel, and report success. So a run that failed and left one is
 //! not followed by another until an operator removes it.
@@ -11,7 +11,7 @@ use crate::paths::{PREVIOUS_REPORT, REPORT, SENTINEL};
 use crate::report;
 use crate::world::Replace;
 
-/// Makes way for this run, unless an earlier one failed for good. Its report is kept as it is, and is this run's, too.
+/// Clears an earlier result, unless that run failed permanently. Its report is then kept as the result of this run.
 pub(super) fn check(agent: &mut Agent<'_>) -> Result<(), Failure> {
     if !has_sentinel(agent) {
         move_report_aside(agent);
@@ -42,7 +42,7 @@ pub(super) fn has_sentinel(agent: &mut Agent<'_>) -> bool {
     agent.world.kind(&agent.layout.at(SENTINEL)).is_ok()
 }
 
-/// Moves a report aside that would be taken for this run's: that of a run that did not come to its end.
+/// Moves the report of an interrupted run, which would be taken for this run's.
 fn move_report_aside(agent: &mut Agent<'_>) {
     let (report, previous) = (agent.layout.at(REPORT), agent.layout.at(PREVIOUS_REPORT));
     if agent.world.kind(&report).is_err() {
@@ -55,7 +55,7 @@ fn move_report_aside(agent: &mut Agent<'_>) {
     }
 }
 
-/// Takes back what scripts left that were stopped in the middle: the next boot runs them again.
+/// Removes the results of stopped scripts, so that the next boot runs them again.
 pub(super) fn withdraw_sentinel(agent: &mut Agent<'_>) {
     if !has_sentinel(agent) {
         return;

@@ -1,4 +1,4 @@
-//! Why a bootstrap failed.
+//! Failure of a bootstrap.
 
 use mooring_contract::CseStatus;
 
@@ -10,10 +10,10 @@ pub(crate) const NOT_STARTED: i32 = 240;
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) status: Box<CseStatus>,
-    /// What the log says, if something else than the report.
+    /// Message of the log, if it differs from the report.
     pub(super) logged: Option<String>,
     pub(super) exit_code: u8,
-    /// True if the verdict is gone with the boot: a signal ended the run, or it is that of an earlier run.
+    /// True if the result is valid for this boot only: a signal ended the run, or it is that of an earlier run.
     pub(super) is_of_this_boot: bool,
 }
 

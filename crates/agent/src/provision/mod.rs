@@ -1,4 +1,4 @@
-//! `provision`: from the node config to a bootstrapped node, or to a report that says why not.
+//! `provision`: from the node config to a bootstrapped node, or to a report of the failure.
 
 mod checks;
 mod command;
@@ -22,18 +22,17 @@ use crate::go_text::{child_error, path_error};
 use crate::hotfix;
 use crate::log::Value;
 use crate::paths::{Layout, REPORT, RUN_RECORD, SCRIPTS_LOG};
+use crate::pid_file::{self, LockResult, Running};
 use crate::report;
-use crate::running::{self, Claim, Running};
 use crate::world::{ChildEnd, ChildStatus, Signal, Stopped, World};
 use command::{Prepared, prepare};
 pub(crate) use failure::NOT_STARTED;
 use failure::{Failure, exit_code, status};
 use output::Output;
 
-/// What is kept of the scripts' own log: as much as they put into their reports themselves.
+/// Size of the end of the scripts' log in a report, as in their own reports.
 const SCRIPTS_LOG_BYTES: u64 = 3000;
 
-/// Runs the command; the result is the process's exit code.
 pub(crate) fn provision(agent: &mut Agent<'_>, flags: &ProvisionFlags) -> u8 {
     let start = agent.started(Task::Provision);
     if flags.dry_run {
@@ -77,8 +76,8 @@ fn dry_run(agent: &mut Agent<'_>, flags: &ProvisionFlags, start: SystemTime) -> 
             finish(agent, start, Ok(()))
         }
         Err(failure) => {
-            // A dry run may go wrong beside a `provision` that does not.
-            if !running::is_live(agent.world, &agent.layout) {
+            // A dry run may fail while a `provision` succeeds.
+            if !pid_file::is_live(agent.world, &agent.layout) {
                 leave_failure(agent, &failure, None);
             }
             finish(agent, start, Err((&failure.status.error, failure.exit_code)))
@@ -91,7 +90,7 @@ fn finish(agent: &mut Agent<'_>, start: SystemTime, result: Result<(), (&str, u8
     result.err().map_or(0, |(_, exit_code)| exit_code)
 }
 
-/// From here on a signal ends in a report, too.
+/// From here on a signal also ends in a report.
 fn catch_signals(agent: &mut Agent<'_>) {
     if let Err(error) = agent.world.catch_signals() {
         let error = error.to_string();
@@ -99,12 +98,12 @@ fn catch_signals(agent: &mut Agent<'_>) {
     }
 }
 
-/// Makes this the only process that provisions. A machine on which that cannot be recorded is
-/// provisioned all the same: the record serves those who wait, not the scripts.
+/// Makes this the only process that provisions. If that cannot be recorded, the node is provisioned
+/// anyway: only `provision-wait` needs the record.
 fn claim(agent: &mut Agent<'_>) -> Result<Option<Running>, String> {
-    match running::claim(agent.world, &agent.layout) {
-        Ok(Claim::Ours(running)) => Ok(Some(running)),
-        Ok(Claim::TakenBy(pid)) => {
+    match pid_file::claim(agent.world, &agent.layout) {
+        Ok(LockResult::Ours(running)) => Ok(Some(running)),
+        Ok(LockResult::TakenBy(pid)) => {
             let by = pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
             Err(format!("another provision is already running{by}"))
         }
@@ -150,7 +149,7 @@ fn run(
     log_finished(agent, code, (&out, &err), error.as_deref());
     if ended.as_ref().is_ok_and(|end| end.output_left_open) {
         agent.warn(
-            "a process that the scripts left behind keeps their output open; not waiting for it",
+            "a leftover process of the scripts keeps their output open; not waiting for it",
             &[],
         );
     }
@@ -185,8 +184,8 @@ fn scripts_log_length(agent: &mut Agent<'_>) -> u64 {
     agent.world.entry(&agent.layout.at(SCRIPTS_LOG)).map_or(0, |log| log.length)
 }
 
-/// True if the scripts did not come to their end because the machine, or someone, stopped them. At a shutdown each
-/// process gets its signal by itself, the scripts perhaps before the agent.
+/// Returns true if a signal stopped the scripts. At a shutdown each process gets its own signal, the scripts
+/// perhaps before the agent.
 fn is_stopped(agent: &mut Agent<'_>, end: &ChildEnd) -> bool {
     let by_signal =
         |number: i32| [Signal::Terminate, Signal::Interrupt].iter().any(|s| s.number() == number);
@@ -195,8 +194,8 @@ fn is_stopped(agent: &mut Agent<'_>, end: &ChildEnd) -> bool {
     end.stopped.is_some() || is_signaled || agent.world.caught_signal().is_some()
 }
 
-/// The number in the report: the child's own; a signal counts as -1, as in the Go program. A
-/// bootstrap that ended well although it was told to stop did not come to its end.
+/// Returns the exit code of the report: that of the child; -1 for a signal, as in the upstream Go agent. A
+/// bootstrap that exits with 0 after a stop signal is incomplete.
 fn code_of(end: &ChildEnd) -> i32 {
     match (end.status, &end.stopped) {
         (ChildStatus::Exited(0), Some(stopped)) => 128 + stopped.signal.number(),
@@ -250,7 +249,7 @@ fn log_finished(agent: &mut Agent<'_>, code: i32, (out, err): (&str, &str), erro
     );
 }
 
-/// Leaves the result of a run that failed: in the record of this boot, and for later boots the report and the sentinel.
+/// Writes the result of a failed run: in the record of this boot, and for later boots the report and the sentinel.
 fn leave_failure(agent: &mut Agent<'_>, failure: &Failure, record: Option<&mut Running>) {
     let Failure { status, is_of_this_boot, .. } = failure;
     let redact = |text: &str| agent.redactor.redact(text).into_owned();
@@ -275,7 +274,7 @@ fn leave_failure(agent: &mut Agent<'_>, failure: &Failure, record: Option<&mut R
     }
 }
 
-/// Leaves the result of a run that succeeded. The scripts have left theirs; a full disk may have kept them from it.
+/// Writes the result of a successful run, if the scripts have not, for example because of a full disk.
 fn leave_success(agent: &mut Agent<'_>, record: Option<&mut Running>) {
     let status = status(0, String::new(), String::new());
     leave_record(agent, record, &status);
@@ -295,18 +294,17 @@ fn leave_record(agent: &mut Agent<'_>, record: Option<&mut Running>, status: &Cs
     written.is_ok()
 }
 
-/// Leaves the result of a `provision` that never got as far as a log. Someone waits for it, unless a
-/// living `provision` will leave one of its own.
+/// Writes the result of a `provision` that failed before its log was open, unless another `provision`
+/// is running.
 pub(crate) fn leave_early_result(world: &mut dyn World, layout: &Layout, error: &str) {
-    if !running::is_live(world, layout) {
+    if !pid_file::is_live(world, layout) {
         let mut status = status(NOT_STARTED, error.to_owned(), String::new());
         status.diagnosis = cause::sentence(&status);
         let _ = report::leave(world, layout, &status, true);
     }
 }
 
-/// Leaves the result of a `provision` that cannot say any more. Nobody is left to tell of a failure
-/// to do so.
+/// Writes the result of a `provision` that panicked. Errors are ignored.
 pub(crate) fn leave_last_result(world: &mut dyn World, layout: &Layout, error: &str) {
     let status = status(NOT_STARTED, error.to_owned(), String::new());
     let _ = report::leave(world, layout, &status, true);

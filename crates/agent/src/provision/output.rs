@@ -1,25 +1,25 @@
-//! What the bootstrap prints: shown line by line, and its end kept for the report. Never a secret, also none that only
-//! looks like one.
+//! Output of the bootstrap: printed line by line, with its end kept for the report. Known and likely secrets are
+//! removed.
 
 use mooring_contract::json::lossy;
 use mooring_redact::Redactor;
 
 use crate::paths::Layout;
-use crate::running::Running;
+use crate::pid_file::Running;
 use crate::world::{OutputFilter, Stream, World};
 
-/// What is kept of each stream: twice what the extension's window can show, so that the report
-/// decides what to drop, and memory stays the same whatever the bootstrap prints.
-const KEPT: usize = 8 * 1024;
+/// Size of the tail of each stream: twice the extension's limit, so that the report decides what to drop,
+/// and memory is bounded.
+const MAX_TAIL: usize = 8 * 1024;
 
 /// Both streams of the bootstrap.
 pub(super) struct Output<'r> {
-    out: Kept<'r>,
-    err: Kept<'r>,
+    out: OutputTail<'r>,
+    err: OutputTail<'r>,
     start: Option<Start<'r>>,
 }
 
-/// Where the start of the bootstrap is recorded; by a world of its own, since the agent's is busy with the bootstrap.
+/// Records the start of the bootstrap, through a separate world, since the agent's runs the bootstrap.
 struct Start<'r> {
     world: Box<dyn World + Send>,
     layout: Layout,
@@ -28,7 +28,7 @@ struct Start<'r> {
 
 impl<'r> Output<'r> {
     pub(super) fn new(redactor: &'r Redactor) -> Self {
-        Self { out: Kept::new(redactor), err: Kept::new(redactor), start: None }
+        Self { out: OutputTail::new(redactor), err: OutputTail::new(redactor), start: None }
     }
 
     /// Records the start of the bootstrap when it comes.
@@ -46,7 +46,7 @@ impl<'r> Output<'r> {
         (self.out.tail(), self.err.tail())
     }
 
-    fn stream(&mut self, stream: Stream) -> &mut Kept<'r> {
+    fn stream(&mut self, stream: Stream) -> &mut OutputTail<'r> {
         match stream {
             Stream::Out => &mut self.out,
             Stream::Err => &mut self.err,
@@ -57,7 +57,7 @@ impl<'r> Output<'r> {
 impl OutputFilter for Output<'_> {
     fn started(&mut self, pid: u32) {
         if let Some(Start { mut world, layout, record }) = self.start.take() {
-            // Without it, those who wait know less, and the scripts run all the same.
+            // Only `provision-wait` needs it; the scripts run anyway.
             let _ = record.scripts_started(&mut *world, &layout, pid);
         }
     }
@@ -79,27 +79,27 @@ impl OutputFilter for Output<'_> {
     }
 }
 
-struct Kept<'r> {
-    /// Until the stream is over.
+struct OutputTail<'r> {
+    /// Taken at the end of the stream.
     redacted: Option<mooring_redact::ForeignStream<'r>>,
     end: Vec<u8>,
     cut: bool,
 }
 
-impl<'r> Kept<'r> {
+impl<'r> OutputTail<'r> {
     fn new(redactor: &'r Redactor) -> Self {
         Self { redacted: Some(redactor.foreign_stream()), end: Vec::new(), cut: false }
     }
 
     fn keep(&mut self, printed: &[u8]) {
-        self.end.extend_from_slice(&printed[printed.len().saturating_sub(KEPT)..]);
-        if self.end.len() > KEPT {
-            self.end.drain(..self.end.len() - KEPT);
+        self.end.extend_from_slice(&printed[printed.len().saturating_sub(MAX_TAIL)..]);
+        if self.end.len() > MAX_TAIL {
+            self.end.drain(..self.end.len() - MAX_TAIL);
             self.cut = true;
         }
     }
 
-    /// The end as text. A cut may have gone through a character, whose rest says nothing.
+    /// Returns the end as text, without a truncated first character.
     fn tail(&self) -> String {
         let is_rest = |byte: &&u8| self.cut && **byte & 0xC0 == 0x80;
         let rest = self.end.iter().take(3).take_while(is_rest).count();

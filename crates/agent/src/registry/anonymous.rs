@@ -1,24 +1,24 @@
-//! Step 2: does the registry let everybody in?
+//! Step 2: check for anonymous access.
 //!
-//! Upstream runs `oras repo ls`, which asks for `/v2/_catalog`, fetches a token for nobody in
-//! particular where the registry's challenge says so, and asks again. So does this, without the
-//! login of an earlier run, which could not tell what everybody may do.
+//! Upstream runs `oras repo ls`, which requests `/v2/_catalog`, gets an anonymous token according to the
+//! registry's challenge, and repeats the request. This step does the same, without the login of an
+//! earlier run.
 
 use mooring_redact::Secret;
 
-use super::answers::{self, Challenge};
-use super::flow::Flow;
+use super::error::{LoginError, Service, Stop};
+use super::responses::{self, Challenge};
 use super::session::{Question, Session};
-use super::trouble::{Party, Stop, Trouble};
-use super::{form, oras, trust};
+use super::step_result::StepResult;
+use super::{ca_certs, form, oras};
 use crate::world::{HttpResponse, Url};
 
 /// One repository is enough to know.
-const CATALOGUE: &str = "/v2/_catalog?n=1";
-/// What the list of repositories is called in a token.
-const CATALOGUE_SCOPE: &str = "registry:catalog:*";
+const CATALOG: &str = "/v2/_catalog?n=1";
+/// Scope of the list of repositories.
+const CATALOG_SCOPE: &str = "registry:catalog:*";
 
-/// What the registry says to a stranger.
+/// Result of anonymous access.
 enum Access {
     Open,
     Closed,
@@ -26,13 +26,13 @@ enum Access {
     WithToken(Challenge),
 }
 
-pub(super) fn probe(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
+pub(super) fn probe(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
     if session.flags.identity.is_none() {
-        return Ok(Flow::Done(
+        return Ok(StepResult::Done(
             "client id or tenant id is not set: no login, images are pulled anonymously",
         ));
     }
-    session.roots = trust::roots(session)?;
+    session.roots = ca_certs::roots(session)?;
     let access = match ask(session, &[])? {
         Access::WithToken(challenge) => match anonymous_token(session, &challenge)? {
             None => Access::Closed,
@@ -46,23 +46,25 @@ pub(super) fn probe(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
     Ok(match access {
         Access::Open => {
             oras::forget_login(session);
-            Flow::Done("the registry allows anonymous access: no login needed")
+            StepResult::Done("the registry allows anonymous access: no login needed")
         }
-        Access::Closed | Access::WithToken(_) => Flow::Next("the registry wants an identity"),
+        Access::Closed | Access::WithToken(_) => {
+            StepResult::Next("the registry requires an identity")
+        }
     })
 }
 
 fn ask(session: &mut Session<'_, '_>, headers: &[(&'static str, Secret)]) -> Result<Access, Stop> {
-    let url = session.flags.registry_url.with_target(CATALOGUE);
-    let question = Question { party: Party::Registry, url: &url, headers, form: None };
+    let url = session.flags.registry_url.with_target(CATALOG);
+    let question = Question { party: Service::Registry, url: &url, headers, form: None };
     session.ask(&question, |response| match response.status {
-        200 if answers::is_catalogue(&response.body) => Ok(Access::Open),
-        200 => Err(Trouble::nonsense("not a list of repositories")),
+        200 if responses::is_catalog(&response.body) => Ok(Access::Open),
+        200 => Err(LoginError::nonsense("not a list of repositories")),
         401 => {
-            let challenge = response.header("www-authenticate").and_then(answers::challenge);
+            let challenge = response.header("www-authenticate").and_then(responses::challenge);
             Ok(challenge.map_or(Access::Closed, Access::WithToken))
         }
-        _ => closed_or_trouble(response, Access::Closed),
+        _ => closed_or_error(response, Access::Closed),
     })
 }
 
@@ -76,18 +78,18 @@ fn anonymous_token(
         return Ok(None);
     }
     let service = challenge.service.clone().unwrap_or_else(|| registry.authority());
-    let scope = challenge.scope.as_deref().unwrap_or(CATALOGUE_SCOPE);
+    let scope = challenge.scope.as_deref().unwrap_or(CATALOG_SCOPE);
     let query = form::encoded(&[("service", &service), ("scope", scope)]);
     let separator = if realm.target.contains('?') { '&' } else { '?' };
     let url = realm.with_target(format!("{}{separator}{query}", realm.target));
-    let question = Question { party: Party::Registry, url: &url, headers: &[], form: None };
+    let question = Question { party: Service::Registry, url: &url, headers: &[], form: None };
     let token = session.ask(&question, |response| match response.status {
         200 => {
-            let token = answers::token(&response.body, "access_token");
-            let token = token.or_else(|| answers::token(&response.body, "token"));
-            token.map(Some).ok_or_else(|| Trouble::nonsense("no token in it"))
+            let token = responses::token(&response.body, "access_token");
+            let token = token.or_else(|| responses::token(&response.body, "token"));
+            token.map(Some).ok_or_else(|| LoginError::nonsense("no token in it"))
         }
-        _ => closed_or_trouble(response, None),
+        _ => closed_or_error(response, None),
     })?;
     if let Some(token) = &token {
         session.keep_secret(token);
@@ -95,8 +97,8 @@ fn anonymous_token(
     Ok(token)
 }
 
-/// A refusal of a stranger is no failure, but what this step wants to know.
-fn closed_or_trouble<T>(response: &HttpResponse, closed: T) -> Result<T, Trouble> {
-    let trouble = Trouble::of_status(Party::Registry, response);
-    if trouble.kind == super::trouble::Kind::Refused { Ok(closed) } else { Err(trouble) }
+/// Denied anonymous access is a result, not a failure.
+fn closed_or_error<T>(response: &HttpResponse, closed: T) -> Result<T, LoginError> {
+    let trouble = LoginError::of_status(Service::Registry, response);
+    if trouble.kind == super::error::Kind::Refused { Ok(closed) } else { Err(trouble) }
 }

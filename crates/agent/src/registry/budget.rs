@@ -1,4 +1,4 @@
-//! How long everything may take, and the pauses in between.
+//! Time limit of the login, and the pauses between attempts.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ const CSE: Duration = Duration::from_mins(13);
 /// The first pause is at most this long, and each further one at most twice the last.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// With full jitter, 15 seconds on average: some 40 attempts in ten minutes.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// One budget for all steps and attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,43 +21,41 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// The budget that begins at `now` and is not longer than what the CSE has left.
+    /// Returns the budget that begins at `now` and ends no later than the CSE.
     pub(crate) fn new(now: Duration, asked: Duration, cse_left: Option<Duration>) -> Self {
         let total = cse_left.map_or(asked, |left| left.min(asked));
         Self { total, ends: now + total }
     }
 
-    pub(crate) fn left(&self, now: Duration) -> Duration {
+    pub(crate) fn remaining(&self, now: Duration) -> Duration {
         self.ends.saturating_sub(now)
     }
 }
 
-/// What the CSE has left, if `started` (`CSE_STARTTIME_SECONDS`) says when it began. A start in the
-/// future is of a clock that was set back, and counts as now.
+/// Returns the remaining time of the CSE, which began at `started` (`CSE_STARTTIME_SECONDS`). A start in
+/// the future, after a clock change, counts as now.
 pub(crate) fn cse_left(started: &str, now: SystemTime) -> Option<Duration> {
     let started =
         SystemTime::UNIX_EPOCH + Duration::from_secs(started.trim().parse::<u32>().ok()?.into());
     Some(CSE.saturating_sub(now.duration_since(started).unwrap_or_default()))
 }
 
-/// The pause behind the attempt of this number, from 1 on: anything up to a ceiling that doubles,
-/// but not less than the other side asks for. `None` if no time would be left behind it.
-///
-/// `chance` is equally likely to be anything.
+/// Returns the pause after the attempt of this number (from 1): random up to a ceiling that doubles, but at least
+/// `Retry-After`. `None` if no time would remain. `random` is uniformly distributed.
 pub(super) fn pause(
     attempt: u32,
-    chance: u32,
+    random: u32,
     asked: Option<Duration>,
     left: Duration,
 ) -> Option<Duration> {
     let doubled = FIRST_PAUSE.saturating_mul(1 << attempt.saturating_sub(1).min(10));
-    let ceiling = doubled.min(LONGEST_PAUSE);
-    let pause = ceiling.mul_f64(f64::from(chance) / f64::from(u32::MAX));
+    let ceiling = doubled.min(MAX_PAUSE);
+    let pause = ceiling.mul_f64(f64::from(random) / f64::from(u32::MAX));
     let pause = pause.max(asked.unwrap_or_default());
     (pause < left).then_some(pause)
 }
 
-/// The value of `Retry-After`: seconds, or a date.
+/// Parses `Retry-After`: seconds, or a date.
 pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<u32>() {
@@ -89,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_other_side_asks_for_is_honoured_but_never_past_the_budget() {
+    fn retry_after_applies_within_the_budget() {
         let asked = |wanted, left| pause(1, 0, Some(seconds(wanted)), seconds(left));
         assert_eq!(asked(20, 60), Some(seconds(20)));
         assert_eq!(asked(60, 60), None);
@@ -121,8 +119,8 @@ mod tests {
         }
         let budget = Budget::new(seconds(7), seconds(600), Some(seconds(80)));
         assert_eq!(budget.total, seconds(80));
-        assert_eq!(budget.left(seconds(17)), seconds(70));
-        assert_eq!(budget.left(seconds(100)), Duration::ZERO);
+        assert_eq!(budget.remaining(seconds(17)), seconds(70));
+        assert_eq!(budget.remaining(seconds(100)), Duration::ZERO);
         assert_eq!(Budget::new(seconds(7), seconds(600), None).total, seconds(600));
     }
 }

@@ -1,18 +1,18 @@
-//! Whom to believe: the system's certificates, and those of a file.
+//! Trusted certificates: those of the system, and those of a file.
 
+use super::error::{Code, Stop};
 use super::session::Session;
-use super::trouble::{Code, Stop};
 use crate::log::Value;
 use crate::paths::Layout;
 use crate::world::{ReadFailure, Roots, World};
 
-/// Where Ubuntu and Azure Linux keep theirs.
+/// Paths on Ubuntu and Azure Linux.
 const SYSTEM: [&str; 2] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
 /// Several times what a system has.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Reads them. A file that was asked for must have some.
+/// Reads the certificates. An explicit file must contain some.
 pub(super) fn roots(session: &mut Session<'_, '_>) -> Result<Roots, Stop> {
     let mut texts = Vec::new();
     if let Some(file) = &session.flags.ca_file {

@@ -1,21 +1,21 @@
-//! What an answer, or none, means, and with which code it ends.
+//! Errors of the login and their exit codes.
 //!
-//! | what happened | registry | IMDS | asked again |
+//! | failure | registry | IMDS | retried |
 //! |---|---|---|---|
-//! | no address, no connection, time-out, cut answer | 211 | 210 | while the time lasts |
-//! | certificate not trusted | 211 | – | no: it stays so |
-//! | another failure of TLS | 211 | – | while the time lasts |
-//! | the proxy refuses (4xx) | 211 | – | no |
-//! | 408, 429, 5xx (IMDS also 404, 410: "being updated") | 211 | 210 | while the time lasts |
+//! | no address, no connection, timeout, truncated response | 211 | 210 | until the time limit |
+//! | certificate not trusted | 211 | – | no |
+//! | another failure of TLS | 211 | – | until the time limit |
+//! | denied by the proxy (4xx) | 211 | – | no |
+//! | 408, 429, 5xx (IMDS also 404, 410: "being updated") | 211 | 210 | until the time limit |
 //! | any other 4xx | 212 | 212 | no |
-//! | an answer that makes no sense: HTML, a redirect, no token | 211 | 210 | twice |
+//! | invalid response: HTML, a redirect, no token | 211 | 210 | twice |
 //!
-//! An answer that makes no sense does not come from a working registry, but from something in its
-//! place, mostly a proxy or a portal: it is the network's, and never a refusal.
+//! An invalid response does not come from a working registry but mostly from a proxy or a portal: it is
+//! a network failure, never a denied request.
 
 use std::time::Duration;
 
-use super::answers;
+use super::responses;
 use crate::world::{HttpFailure, HttpFailureKind, HttpResponse};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Code {
         }
     }
 
-    /// What every text of this code begins with.
+    /// Prefix of all messages with this code.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Failed => "registry-login failed",
@@ -66,7 +66,7 @@ impl Stop {
         Self { code, text: text.into(), hint: None }
     }
 
-    /// Adds whom the rejected token was for.
+    /// Adds the identity of the rejected token.
     pub(super) fn with_audience(self, audience: &str) -> Self {
         match self.code {
             Code::Refused => Self { text: format!("{} (token for {audience})", self.text), ..self },
@@ -84,7 +84,7 @@ impl Stop {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Party {
+pub(super) enum Service {
     Registry,
     Imds,
     Oras,
@@ -126,116 +126,117 @@ impl Kind {
     }
 }
 
-/// Whether the same question may get another answer.
+/// Retry policy of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum Retry {
     No,
     /// This many attempts are enough to know.
     Attempts(u32),
     WhileTimeLasts,
 }
 
-/// Whatever answers nonsense once may be in the middle of a restart; three times, it is not.
-const NONSENSE: Again = Again::Attempts(3);
+/// Retried twice: an invalid response may come from a restarting service.
+const NONSENSE: Retry = Retry::Attempts(3);
 
 /// An attempt that failed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Trouble {
+pub(super) struct LoginError {
     pub(super) kind: Kind,
     pub(super) text: String,
-    pub(super) again: Again,
-    /// How long the other side wants to be left alone.
+    pub(super) again: Retry,
+    /// Value of `Retry-After`.
     pub(super) pause: Option<Duration>,
 }
 
-impl Trouble {
-    pub(super) fn new(kind: Kind, again: Again, text: impl Into<String>) -> Self {
+impl LoginError {
+    pub(super) fn new(kind: Kind, again: Retry, text: impl Into<String>) -> Self {
         Self { kind, text: text.into(), again, pause: None }
     }
 
-    /// There was no answer.
     pub(super) fn of_failure(failure: &HttpFailure) -> Self {
         let (kind, again) = match failure.kind {
-            HttpFailureKind::Dns => (Kind::Dns, Again::WhileTimeLasts),
-            HttpFailureKind::Connect => (Kind::Connect, Again::WhileTimeLasts),
-            HttpFailureKind::Proxy(Some(status)) if is_final(status) => (Kind::Proxy, Again::No),
-            HttpFailureKind::Proxy(Some(_)) => (Kind::Proxy, Again::WhileTimeLasts),
-            HttpFailureKind::Proxy(None) => (Kind::Proxy, Again::No),
-            HttpFailureKind::Certificate => (Kind::Certificate, Again::No),
-            HttpFailureKind::Tls => (Kind::Tls, Again::WhileTimeLasts),
-            HttpFailureKind::TimedOut => (Kind::TimedOut, Again::WhileTimeLasts),
-            HttpFailureKind::Cut => (Kind::Cut, Again::WhileTimeLasts),
+            HttpFailureKind::Dns => (Kind::Dns, Retry::WhileTimeLasts),
+            HttpFailureKind::Connect => (Kind::Connect, Retry::WhileTimeLasts),
+            HttpFailureKind::Proxy(Some(status)) if is_final(status) => (Kind::Proxy, Retry::No),
+            HttpFailureKind::Proxy(Some(_)) => (Kind::Proxy, Retry::WhileTimeLasts),
+            HttpFailureKind::Proxy(None) => (Kind::Proxy, Retry::No),
+            HttpFailureKind::Certificate => (Kind::Certificate, Retry::No),
+            HttpFailureKind::Tls => (Kind::Tls, Retry::WhileTimeLasts),
+            HttpFailureKind::TimedOut => (Kind::TimedOut, Retry::WhileTimeLasts),
+            HttpFailureKind::Cut => (Kind::Cut, Retry::WhileTimeLasts),
             HttpFailureKind::Malformed => (Kind::Nonsense, NONSENSE),
         };
         Self::new(kind, again, failure.text.clone())
     }
 
-    /// The answer is no success.
-    pub(super) fn of_status(party: Party, response: &HttpResponse) -> Self {
+    pub(super) fn of_status(party: Service, response: &HttpResponse) -> Self {
         let status = response.status;
-        let said = answers::complaint(&response.body);
-        let said = if said.is_empty() { said } else { format!(": {said}") };
-        let being_updated = party == Party::Imds && matches!(status, 404 | 410);
+        let message = responses::complaint(&response.body);
+        let message = if message.is_empty() { message } else { format!(": {message}") };
+        let being_updated = party == Service::Imds && matches!(status, 404 | 410);
         match status {
             408 | 429 => {
-                let text = format!("answered {status}, asked too often or too slowly{said}");
-                Self::new(Kind::Throttled, Again::WhileTimeLasts, text)
+                let text = format!("returned {status}, throttled or timed out{message}");
+                Self::new(Kind::Throttled, Retry::WhileTimeLasts, text)
             }
             500.. => {
-                let text = format!("server error {status}{said}");
-                Self::new(Kind::ServerError, Again::WhileTimeLasts, text)
+                let text = format!("server error {status}{message}");
+                Self::new(Kind::ServerError, Retry::WhileTimeLasts, text)
             }
             _ if being_updated => {
-                let text = format!("answered {status}, it is being updated{said}");
-                Self::new(Kind::ServerError, Again::WhileTimeLasts, text)
+                let text = format!("returned {status}, it is being updated{message}");
+                Self::new(Kind::ServerError, Retry::WhileTimeLasts, text)
             }
-            400..500 => Self::new(Kind::Refused, Again::No, format!("refused with {status}{said}")),
-            300..400 => Self::nonsense(&format!("a redirect ({status}) to somewhere else")),
+            400..500 => {
+                Self::new(Kind::Refused, Retry::No, format!("denied with {status}{message}"))
+            }
+            300..400 => Self::nonsense(&format!("a redirect ({status})")),
             _ => Self::nonsense(&format!("an unexpected status, {status}")),
         }
     }
 
-    /// The answer makes no sense.
     pub(super) fn nonsense(what: &str) -> Self {
-        let text = format!("the answer makes no sense: {what}");
+        let text = format!("invalid response: {what}");
         Self::new(Kind::Nonsense, NONSENSE, text)
     }
 
-    /// The code with which it ends when it does not change.
-    pub(super) fn code(&self, party: Party) -> Code {
+    /// Returns the exit code if it persists.
+    pub(super) fn code(&self, party: Service) -> Code {
         match (self.kind, party) {
             (Kind::Refused, _) => Code::Refused,
             (Kind::Tool, _) => Code::Failed,
-            (_, Party::Imds) => Code::ImdsSilent,
-            (_, Party::Registry | Party::Oras) => Code::Network,
+            (_, Service::Imds) => Code::ImdsSilent,
+            (_, Service::Registry | Service::Oras) => Code::Network,
         }
     }
 
-    pub(super) fn hint(&self, party: Party) -> &'static str {
+    pub(super) fn hint(&self, party: Service) -> &'static str {
         match (party, self.kind) {
-            (Party::Imds, Kind::Refused) => {
+            (Service::Imds, Kind::Refused) => {
                 "check that the kubelet identity is assigned to this VM and that the client id is its own"
             }
-            (Party::Imds, _) => {
+            (Service::Imds, _) => {
                 "look for routes, firewalls or software on the node that touch 169.254.169.254"
             }
             (_, Kind::Refused) => {
                 "check that the kubelet identity has AcrPull on the registry, and the registry's firewall"
             }
             (_, Kind::Dns) => {
-                "look the registry's name up from the node; a private registry needs its private DNS zone linked to the node's network"
+                "resolve the registry's name on the node; a private registry needs its private DNS zone linked to the node's network"
             }
             (_, Kind::Certificate) => {
-                "check who signs the registry's certificate (a proxy that reads TLS needs its CA on the node, or --ca-file), and the node's clock"
+                "check the issuer of the registry's certificate (a proxy that intercepts TLS needs its CA on the node, or --ca-file), and the node's clock"
             }
             (_, Kind::Proxy) => "check HTTPS_PROXY and NO_PROXY, and the proxy's own log",
             (_, Kind::Nonsense) => {
-                "something may answer in the registry's place: run `curl -v https://<registry>/v2/` on the node"
+                "another server may respond in the registry's place: run `curl -v https://<registry>/v2/` on the node"
             }
             (_, Kind::Throttled | Kind::ServerError) => {
-                "the registry itself is at fault or overloaded: look at Azure's status and the registry's limits"
+                "the registry failed or is overloaded: check Azure's status and the registry's limits"
             }
-            (_, Kind::Tool) => "read what oras says above; registry and network are not at fault",
+            (_, Kind::Tool) => {
+                "read the output of oras above; registry and network are not at fault"
+            }
             (_, Kind::Connect | Kind::Tls | Kind::TimedOut | Kind::Cut) => {
                 "run `curl -v https://<registry>/v2/` on the node; check private endpoints, firewalls and routes"
             }
@@ -243,7 +244,7 @@ impl Trouble {
     }
 }
 
-/// Whether a status is an answer that asking again will not change.
+/// Returns true for a status that a retry will not change.
 fn is_final(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 408 | 429)
 }
@@ -253,34 +254,34 @@ mod tests {
     use super::*;
     use mooring_codes::by_name;
 
-    fn judged(party: Party, status: u16) -> (u8, Again) {
-        let trouble = Trouble::of_status(party, &HttpResponse { status, ..Default::default() });
+    fn judged(party: Service, status: u16) -> (u8, Retry) {
+        let trouble = LoginError::of_status(party, &HttpResponse { status, ..Default::default() });
         (trouble.code(party).number(), trouble.again)
     }
 
     #[test]
-    fn a_status_ends_in_the_code_that_tells_the_truth() {
-        use Again::{No, WhileTimeLasts};
+    fn status_maps_to_exit_code() {
+        use Retry::{No, WhileTimeLasts};
         for status in [400, 401, 403, 404, 405, 451] {
-            assert_eq!(judged(Party::Registry, status), (212, No), "{status}");
+            assert_eq!(judged(Service::Registry, status), (212, No), "{status}");
         }
         for status in [408, 429, 500, 502, 503, 504, 599] {
-            assert_eq!(judged(Party::Registry, status), (211, WhileTimeLasts), "{status}");
-            assert_eq!(judged(Party::Imds, status), (210, WhileTimeLasts), "{status}");
+            assert_eq!(judged(Service::Registry, status), (211, WhileTimeLasts), "{status}");
+            assert_eq!(judged(Service::Imds, status), (210, WhileTimeLasts), "{status}");
         }
         for status in [204, 301, 302, 307] {
-            assert_eq!(judged(Party::Registry, status), (211, NONSENSE), "{status}");
+            assert_eq!(judged(Service::Registry, status), (211, NONSENSE), "{status}");
         }
         for status in [400, 401, 403] {
-            assert_eq!(judged(Party::Imds, status), (212, No), "{status}");
+            assert_eq!(judged(Service::Imds, status), (212, No), "{status}");
         }
         for status in [404, 410] {
-            assert_eq!(judged(Party::Imds, status), (210, WhileTimeLasts), "{status}");
+            assert_eq!(judged(Service::Imds, status), (210, WhileTimeLasts), "{status}");
         }
     }
 
     #[test]
-    fn no_failure_of_the_network_is_a_refusal() {
+    fn network_failures_are_not_denials() {
         use HttpFailureKind as F;
         for kind in [
             F::Dns,
@@ -293,15 +294,15 @@ mod tests {
             F::Cut,
             F::Malformed,
         ] {
-            let trouble = Trouble::of_failure(&HttpFailure { kind, text: String::new() });
-            assert_eq!(trouble.code(Party::Registry), Code::Network, "{kind:?}");
-            assert_eq!(trouble.code(Party::Imds), Code::ImdsSilent, "{kind:?}");
-            assert_eq!(trouble.code(Party::Oras), Code::Network, "{kind:?}");
+            let trouble = LoginError::of_failure(&HttpFailure { kind, text: String::new() });
+            assert_eq!(trouble.code(Service::Registry), Code::Network, "{kind:?}");
+            assert_eq!(trouble.code(Service::Imds), Code::ImdsSilent, "{kind:?}");
+            assert_eq!(trouble.code(Service::Oras), Code::Network, "{kind:?}");
         }
     }
 
     #[test]
-    fn the_names_are_those_of_the_catalogue() {
+    fn names_equal_those_of_the_exit_codes() {
         for code in [Code::ImdsSilent, Code::Network, Code::Refused] {
             let found = by_name(code.name());
             let numbers: Vec<_> = found.iter().map(|found| found.number).collect();

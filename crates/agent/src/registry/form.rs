@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// `a=b&c=d`, encoded.
 pub(super) fn encoded(pairs: &[(&str, &str)]) -> String {
     let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", percent(value)));
     pairs.collect::<Vec<_>>().join("&")

@@ -2,10 +2,10 @@
 
 use mooring_redact::Secret;
 
-use super::flow::Flow;
+use super::error::{LoginError, Service, Stop};
 use super::session::{Question, Session};
-use super::trouble::{Party, Stop, Trouble};
-use super::{answers, form};
+use super::step_result::StepResult;
+use super::{form, responses};
 
 const PATH: &str = "/metadata/identity/oauth2/token";
 const API_VERSION: &str = "2018-02-01";
@@ -13,7 +13,7 @@ const API_VERSION: &str = "2018-02-01";
 /// for Azure Resource Manager would let it act as the node's identity everywhere.
 pub(super) const AUDIENCE: &str = "https://containerregistry.azure.net/";
 
-pub(super) fn ask_imds(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
+pub(super) fn ask_imds(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
     let client_id = session.flags.identity.as_ref().map_or("", |identity| &identity.client_id);
     let query = form::encoded(&[
         ("api-version", API_VERSION),
@@ -22,17 +22,17 @@ pub(super) fn ask_imds(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
     ]);
     let url = session.flags.imds_url.with_target(format!("{PATH}?{query}"));
     let headers = [("Metadata", Secret::from("true"))];
-    let question = Question { party: Party::Imds, url: &url, headers: &headers, form: None };
+    let question = Question { party: Service::Imds, url: &url, headers: &headers, form: None };
     let token = session.ask(&question, |response| match response.status {
-        200 => answers::token(&response.body, "access_token")
-            .ok_or_else(|| Trouble::nonsense("no access token in it")),
-        _ => Err(Trouble::of_status(Party::Imds, response)),
+        200 => responses::token(&response.body, "access_token")
+            .ok_or_else(|| LoginError::nonsense("no access token in it")),
+        _ => Err(LoginError::of_status(Service::Imds, response)),
     });
     match token {
         Ok(token) => {
             session.keep_secret(&token);
             session.access_token = token;
-            Ok(Flow::Next("IMDS gave a token"))
+            Ok(StepResult::Next("IMDS gave a token"))
         }
         Err(stop) => Err(stop.with_audience(AUDIENCE)),
     }

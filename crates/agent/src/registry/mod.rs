@@ -1,34 +1,33 @@
-//! `registry-login`: lets this node pull from its bootstrap registry, or says who stands in the way.
+//! `registry-login`: logs this node in to its bootstrap registry, or reports the cause of the failure.
 //!
-//! Natively what the image's shell function `oras_login_with_kubelet_identity` does, but every answer
-//! keeps its meaning: a missing program is no network failure, a refusal is no time-out, and a silent
-//! IMDS is neither.
+//! Replaces the image's shell function `oras_login_with_kubelet_identity`, but keeps causes apart: a
+//! missing binary is not a network failure, and a denied request is not a timeout.
 //!
-//! | file | idea | I/O |
+//! | file | contents | I/O |
 //! |---|---|---|
-//! | `steps`, `flow` | the list that is executed, logged and explained; how it goes on | |
-//! | `session` | what the steps share; how an attempt is made, logged and repeated | yes |
+//! | `steps`, `step_result` | steps, as executed, logged and documented; their result | |
+//! | `session` | state of the steps; attempts, their log and retries | yes |
 //! | `oras`, `anonymous`, `identity`, `exchange`, `permission` | the steps | through the session |
-//! | `trouble` | what an answer, or none, means, and with which code it ends | |
-//! | `budget` | how long everything may take, and the pauses in between | |
-//! | `answers`, `token`, `form` | bodies, tokens and forms, read and written | |
-//! | `proxy`, `trust` | by which way, and whom to believe | reads files |
+//! | `error` | errors and their exit codes | |
+//! | `budget` | time limit, and pauses between attempts | |
+//! | `responses`, `token`, `form` | bodies, tokens and forms | |
+//! | `proxy`, `ca_certs` | proxy selection, and trusted certificates | reads files |
 
 mod anonymous;
-mod answers;
 mod budget;
+mod ca_certs;
+mod error;
 mod exchange;
-mod flow;
 mod form;
 mod identity;
 mod oras;
 mod permission;
 mod proxy;
+mod responses;
 mod session;
+mod step_result;
 mod steps;
 mod token;
-mod trouble;
-mod trust;
 
 use self::session::FindOras;
 use crate::agent::Agent;
@@ -36,17 +35,16 @@ use crate::cli::LoginFlags;
 use crate::event::Task;
 use crate::log::Value;
 use crate::world::{Host, Stream, World as _};
-use flow::Flow;
+use error::Stop;
 use session::Session;
+use step_result::StepResult;
 use steps::STEPS;
-use trouble::Stop;
 
 pub(crate) use budget::{Budget, cse_left};
+pub(crate) use ca_certs::system as system_certificates;
 pub(crate) use proxy::Proxies;
 pub(crate) use steps::help;
-pub(crate) use trust::system as system_certificates;
 
-/// Runs the command; the result is the process's exit code.
 pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindOras) -> u8 {
     let last_words = |place: &str| {
         let text = format!("panic during registry-login at {place}\n");
@@ -84,7 +82,7 @@ fn walk(session: &mut Session<'_, '_>) -> Result<&'static str, Stop> {
         let flow = (step.run)(session);
         let took = session.since(began);
         let result = match &flow {
-            Ok(Flow::Next(result) | Flow::Done(result)) => *result,
+            Ok(StepResult::Next(result) | StepResult::Done(result)) => *result,
             Err(_) => "failed",
         };
         session.agent.info(
@@ -96,8 +94,8 @@ fn walk(session: &mut Session<'_, '_>) -> Result<&'static str, Stop> {
             ],
         );
         match flow {
-            Ok(Flow::Next(_)) => {}
-            Ok(Flow::Done(result)) => return Ok(result),
+            Ok(StepResult::Next(_)) => {}
+            Ok(StepResult::Done(result)) => return Ok(result),
             Err(stop) => return Err(stop.at_step(&shown)),
         }
     }

@@ -7,26 +7,25 @@ use std::time::Duration;
 use mooring_contract::json::lossy;
 use mooring_redact::Secret;
 
-use super::answers::excerpt;
-use super::flow::Flow;
+use super::error::{Code, Kind, LoginError, Retry, Service, Stop};
+use super::responses::excerpt;
 use super::session::Session;
-use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
+use super::step_result::StepResult;
 use crate::go_text::child_error;
 use crate::log::Value;
 use crate::world::{ChildStatus, Tool};
 
-/// Where the scripts have oras keep logins: without a home folder it knows no other place.
+/// Path of the login, as in the scripts: without a home directory oras has no default.
 const CONFIG: &str = "/etc/oras/config.yaml";
 const QUOTED: usize = 500;
 /// Enough for deleting a line from a file.
 const LOGOUT: Duration = Duration::from_secs(10);
 
-/// Step 1.
-pub(super) fn find(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
+pub(super) fn find(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
     match (session.find_oras)(session.agent) {
         Ok(oras) => {
             session.oras = oras;
-            Ok(Flow::Next("found"))
+            Ok(StepResult::Next("found"))
         }
         Err(text) => Err(no_oras(text)),
     }
@@ -38,12 +37,11 @@ fn no_oras(text: String) -> Stop {
     Stop { hint: Some(hint), ..Stop::new(Code::NoOras, text) }
 }
 
-/// Step 6.
-pub(super) fn login(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
+pub(super) fn login(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
     let arguments = arguments(session, "login", Some("--identity-token-stdin"));
     let endpoint = format!("oras login {}", session.flags.registry);
     let mut not_started = None;
-    let result = session.retry(Party::Oras, &endpoint, |session, limit| {
+    let result = session.retry(Service::Oras, &endpoint, |session, limit| {
         let tool = Tool {
             program: &session.oras,
             arguments: arguments.clone(),
@@ -54,7 +52,7 @@ pub(super) fn login(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
         let result = match session.agent.world.run_tool(&tool) {
             Err(error) => {
                 not_started = Some(format!("{} cannot be run: {error}", session.oras.display()));
-                Err(Trouble::new(Kind::Tool, Again::No, error.to_string()))
+                Err(LoginError::new(Kind::Tool, Retry::No, error.to_string()))
             }
             // Masked before it is cut: half a token is a token to those who have the other half.
             Ok(end) => {
@@ -65,7 +63,7 @@ pub(super) fn login(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
     });
     match (result, not_started) {
         (_, Some(text)) => Err(no_oras(text)),
-        (Ok(()), None) => Ok(Flow::Next("oras has the login")),
+        (Ok(()), None) => Ok(StepResult::Next("oras has the login")),
         (Err(stop), None) => Err(stop),
     }
 }
@@ -103,8 +101,8 @@ fn config(session: &Session<'_, '_>) -> PathBuf {
     typed.unwrap_or_else(|| session.agent.layout.at(CONFIG))
 }
 
-/// What oras needs to reach a registry, as Go programs read it. Nothing else of the environment is passed on: the
-/// scripts that start this command have the node's tokens and keys in theirs.
+/// Network variables of Go programs. No other variables are passed on: the environment of the scripts that start
+/// this command contains the node's tokens and keys.
 const NETWORK_VARIABLES: [&str; 8] = [
     "HTTPS_PROXY",
     "https_proxy",
@@ -116,8 +114,8 @@ const NETWORK_VARIABLES: [&str; 8] = [
     "SSL_CERT_FILE",
 ];
 
-/// A CA for us is one for oras. Its own flag would replace the system's certificates; this variable
-/// adds to those in the system's folders.
+/// Passes our CA to oras. The flag of oras would replace the system's certificates; this variable
+/// adds to those in the system's directories.
 fn variables(session: &Session<'_, '_>) -> Vec<(&'static str, OsString)> {
     let world = &session.agent.world;
     let inherited =
@@ -126,28 +124,28 @@ fn variables(session: &Session<'_, '_>) -> Vec<(&'static str, OsString)> {
     inherited.chain(file.map(|file| ("SSL_CERT_FILE", file.clone().into_os_string()))).collect()
 }
 
-/// What the end of `oras login` means. It has one exit code for everything, so its words decide.
-fn judge(status: Option<ChildStatus>, output: &str) -> Result<(), Trouble> {
+/// Classifies the result of `oras login` by its output, since it has only one exit code.
+fn judge(status: Option<ChildStatus>, output: &str) -> Result<(), LoginError> {
     let Some(status) = status else {
         let text = "oras login timed out";
-        return Err(Trouble::new(Kind::TimedOut, Again::WhileTimeLasts, text));
+        return Err(LoginError::new(Kind::TimedOut, Retry::WhileTimeLasts, text));
     };
     let Some(error) = child_error(status) else { return Ok(()) };
     let text = format!("{error}: {}", excerpt(output, QUOTED));
     let words = output.to_ascii_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
     Err(if says(&REFUSALS) {
-        Trouble::new(Kind::Refused, Again::No, format!("oras login was refused: {text}"))
+        LoginError::new(Kind::Refused, Retry::No, format!("oras login was denied: {text}"))
     } else if says(&["no such host"]) {
-        Trouble::new(Kind::Dns, Again::WhileTimeLasts, format!("DNS, in oras login: {text}"))
+        LoginError::new(Kind::Dns, Retry::WhileTimeLasts, format!("DNS, in oras login: {text}"))
     } else if says(&["x509:"]) {
-        Trouble::new(Kind::Certificate, Again::No, format!("TLS, in oras login: {text}"))
+        LoginError::new(Kind::Certificate, Retry::No, format!("TLS, in oras login: {text}"))
     } else if says(&NETWORK) {
         let text = format!("the network, in oras login: {text}");
-        Trouble::new(Kind::Connect, Again::WhileTimeLasts, text)
+        LoginError::new(Kind::Connect, Retry::WhileTimeLasts, text)
     } else {
         let text = format!("oras login failed: {text}");
-        Trouble::new(Kind::Tool, Again::Attempts(3), text)
+        LoginError::new(Kind::Tool, Retry::Attempts(3), text)
     })
 }
 
@@ -181,26 +179,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_oras_decide() {
+    fn output_of_oras_determines_the_error() {
         let judged = |output: &str| {
             let trouble = judge(Some(ChildStatus::Exited(1)), output).unwrap_err();
-            (trouble.code(Party::Oras).number(), trouble.again)
+            (trouble.code(Service::Oras).number(), trouble.again)
         };
         let dial = "Error: Get \"https://a/v2/\": dial tcp: lookup a";
         for (output, expected) in [
-            ("Error response from registry: unauthorized: x", (212, Again::No)),
-            ("Error: GET https://a/v2/: response status code 403: denied", (212, Again::No)),
-            (&format!("{dial}: no such host"), (211, Again::WhileTimeLasts)),
-            (&format!("{dial}: i/o timeout"), (211, Again::WhileTimeLasts)),
-            ("Error: x509: certificate signed by unknown authority", (211, Again::No)),
-            ("Error: response status code 503: Service Unavailable", (211, Again::WhileTimeLasts)),
-            ("Error: open /etc/oras/config.yaml: permission denied", (1, Again::Attempts(3))),
-            ("Error: no space left on device", (1, Again::Attempts(3))),
-            ("", (1, Again::Attempts(3))),
+            ("Error response from registry: unauthorized: x", (212, Retry::No)),
+            ("Error: GET https://a/v2/: response status code 403: denied", (212, Retry::No)),
+            (&format!("{dial}: no such host"), (211, Retry::WhileTimeLasts)),
+            (&format!("{dial}: i/o timeout"), (211, Retry::WhileTimeLasts)),
+            ("Error: x509: certificate signed by unknown authority", (211, Retry::No)),
+            ("Error: response status code 503: Service Unavailable", (211, Retry::WhileTimeLasts)),
+            ("Error: open /etc/oras/config.yaml: permission denied", (1, Retry::Attempts(3))),
+            ("Error: no space left on device", (1, Retry::Attempts(3))),
+            ("", (1, Retry::Attempts(3))),
         ] {
             assert_eq!(judged(output), expected, "{output}");
         }
         assert_eq!(judge(Some(ChildStatus::Exited(0)), "unauthorized"), Ok(()));
-        assert_eq!(judge(None, "").unwrap_err().code(Party::Oras), Code::Network);
+        assert_eq!(judge(None, "").unwrap_err().code(Service::Oras), Code::Network);
     }
 }

@@ -1,15 +1,15 @@
-//! Step 5: may the token pull? Asked now, since the answer at the first pull would come late and
-//! say less.
+//! Step 5: check for permission to pull, since the error of the first pull would come later and
+//! with less detail.
 
-use super::flow::Flow;
+use super::error::{Code, Stop};
 use super::session::Session;
+use super::step_result::StepResult;
 use super::token::{self, Pull};
-use super::trouble::{Code, Stop};
 
-pub(super) fn check(session: &mut Session<'_, '_>) -> Result<Flow, Stop> {
+pub(super) fn check(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
     match token::pull(&session.refresh_token) {
-        Pull::Allowed => Ok(Flow::Next("the token may pull")),
-        Pull::NotTold => Ok(Flow::Next(
+        Pull::Allowed => Ok(StepResult::Next("the token may pull")),
+        Pull::NotTold => Ok(StepResult::Next(
             "the token lists no permissions (ABAC): the registry decides at the pull",
         )),
         Pull::Missing => Err(Stop {

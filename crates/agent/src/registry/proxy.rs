@@ -1,4 +1,4 @@
-//! By which way to the registry: the variables as Go reads them, since oras is written in Go.
+//! Proxy of the registry, from variables with the rules of Go, since oras is written in Go.
 
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, SocketAddr};
@@ -29,12 +29,12 @@ impl Proxies {
         }
     }
 
-    /// What must never be shown: user and password.
+    /// Returns the secrets: user and password.
     pub(super) fn secrets(&self) -> Vec<Vec<u8>> {
         self.https.expose_secrets().map(|text| text.as_bytes().to_vec()).collect()
     }
 
-    /// The proxy for an address; none for plain HTTP, which only tests use, and for this machine.
+    /// Returns the proxy for an address; none for plain HTTP, which only tests use, and for loopback.
     pub(crate) fn of(&self, url: &Url) -> Option<&ProxyUrl> {
         let is_needless = url.is_loopback() || url.host == "localhost";
         let is_excepted = self.exceptions.split(',').any(|entry| covers(entry.trim(), url));
@@ -42,7 +42,7 @@ impl Proxies {
     }
 }
 
-/// Whether an entry of `NO_PROXY` covers an address: `*`, a domain with all below it, `.domain` for
+/// Returns true if an entry of `NO_PROXY` covers an address: `*`, a domain with all below it, `.domain` for
 /// those below it alone, an address, a network; each of them may have a port.
 fn covers(entry: &str, url: &Url) -> bool {
     if entry == "*" {

@@ -1,4 +1,4 @@
-//! What bodies and headers say.
+//! Bodies and headers of responses.
 
 use mooring_contract::json::{Dialect, Error, Kind, MAX_DEPTH, Reader};
 use mooring_redact::Secret;
@@ -6,7 +6,7 @@ use mooring_redact::Secret;
 /// Enough for a sentence of Entra ID; foreign text, so it is also made safe to print.
 const COMPLAINT_CHARS: usize = 300;
 
-/// A token, as the member of this name. `None` if the body is no JSON, or has no such token.
+/// Returns the token in the member of this name; `None` if the body is not JSON or has no such token.
 pub(super) fn token(body: &[u8], name: &str) -> Option<Secret> {
     let mut found = None;
     object(body, |reader, member| {
@@ -21,8 +21,8 @@ pub(super) fn token(body: &[u8], name: &str) -> Option<Secret> {
     found.filter(is_token).map(Secret::from)
 }
 
-/// Whether this is a registry's list of repositories, which may be empty.
-pub(super) fn is_catalogue(body: &[u8]) -> bool {
+/// Returns true for a registry's list of repositories, which may be empty.
+pub(super) fn is_catalog(body: &[u8]) -> bool {
     let mut found = false;
     let read = object(body, |reader, member| {
         if member == "repositories" {
@@ -33,8 +33,8 @@ pub(super) fn is_catalogue(body: &[u8]) -> bool {
     read.is_some() && found
 }
 
-/// What a refusal says about itself, as registries, IMDS and Entra ID write it; empty if nothing
-/// that can be understood. Other bodies are never quoted.
+/// Returns the error message of a registry, IMDS or Entra ID; empty for an unknown format. Other bodies
+/// are never quoted.
 pub(super) fn complaint(body: &[u8]) -> String {
     let mut words: Vec<String> = Vec::new();
     let understood = object(body, |reader, member| match (member, reader.peek()?) {
@@ -77,7 +77,7 @@ pub(super) fn excerpt(text: &str, most: usize) -> String {
     excerpt
 }
 
-/// Where to get a token for what was just refused.
+/// Challenge of a 401 response: the token endpoint and scope.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Challenge {
     pub(super) realm: String,
@@ -85,7 +85,6 @@ pub(super) struct Challenge {
     pub(super) scope: Option<String>,
 }
 
-/// Reads `Bearer realm="…",service="…",scope="…"`.
 pub(super) fn challenge(header: &str) -> Option<Challenge> {
     let (scheme, mut rest) = header.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("bearer") {
@@ -134,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_whole_answer_with_a_usable_token_gives_one() {
+    fn token_requires_a_complete_response() {
         let found = |body: &str| token(body.as_bytes(), "t").map(|t| t.expose().to_owned());
         assert_eq!(found(r#"{"a":[1],"t":"ab.c","z":null}"#).as_deref(), Some("ab.c"));
         for body in [
@@ -156,12 +155,12 @@ mod tests {
     }
 
     #[test]
-    fn a_portal_is_no_catalogue() {
+    fn portal_is_not_a_catalog() {
         for body in [r#"{"repositories":["a"]}"#, r#"{"repositories":null}"#] {
-            assert!(is_catalogue(body.as_bytes()), "{body}");
+            assert!(is_catalog(body.as_bytes()), "{body}");
         }
         for body in ["", "<html>Please log in</html>", "{}", r#"{"repositories":["a"]"#] {
-            assert!(!is_catalogue(body.as_bytes()), "{body}");
+            assert!(!is_catalog(body.as_bytes()), "{body}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the steps share, and how an attempt is made, logged and repeated.
+//! State of the steps; attempts, their log and retries.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use mooring_redact::{Redactor, Secret};
 
 use super::budget::{self, Budget};
+use super::error::{Code, Kind, LoginError, Retry, Service, Stop};
 use super::proxy::Proxies;
-use super::trouble::{Again, Code, Kind, Party, Stop, Trouble};
 use crate::agent::Agent;
 use crate::cli::LoginFlags;
 use crate::log::Value;
 use crate::secrets;
 use crate::world::{HttpRequest, HttpResponse, Roots, Url};
 
-/// When the CSE began, in seconds since 1970; the scripts export it.
+/// Start of the CSE in seconds since 1970; exported by the scripts.
 const CSE_START: &str = "CSE_STARTTIME_SECONDS";
 
 /// A login in progress.
@@ -22,7 +22,6 @@ pub(super) struct Session<'s, 'w> {
     pub(super) agent: &'s mut Agent<'w>,
     pub(super) flags: &'s LoginFlags,
     pub(super) find_oras: &'s FindOras,
-    /// The step that is under way.
     pub(super) step: &'static str,
     pub(super) roots: Roots,
     pub(super) oras: PathBuf,
@@ -30,12 +29,11 @@ pub(super) struct Session<'s, 'w> {
     pub(super) refresh_token: Secret,
     proxies: Proxies,
     budget: Budget,
-    /// Whatever must not be shown.
     secrets: Vec<Vec<u8>>,
 }
 
 pub(super) struct Question<'q> {
-    pub(super) party: Party,
+    pub(super) party: Service,
     pub(super) url: &'q Url,
     pub(super) headers: &'q [(&'static str, Secret)],
     pub(super) form: Option<&'q Secret>,
@@ -68,7 +66,7 @@ impl<'s, 'w> Session<'s, 'w> {
         }
     }
 
-    /// From now on this token is masked wherever it might be shown.
+    /// Masks this token in all output.
     pub(super) fn keep_secret(&mut self, token: &Secret) {
         self.secrets.push(token.expose().as_bytes().to_vec());
         self.agent.redactor = Redactor::new(&self.secrets);
@@ -80,31 +78,32 @@ impl<'s, 'w> Session<'s, 'w> {
         i64::try_from(took.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Asks until there is an answer that `judge` takes, that will not change, or no time. The address is told without
-    /// its query.
+    /// Repeats a request until `judge` accepts the response, the error is permanent, or the time limit is reached. The query
+    /// is not logged.
     pub(super) fn ask<T>(
         &mut self,
         question: &Question<'_>,
-        judge: impl Fn(&HttpResponse) -> Result<T, Trouble>,
+        judge: impl Fn(&HttpResponse) -> Result<T, LoginError>,
     ) -> Result<T, Stop> {
         self.retry(question.party, &question.url.to_string(), |session, limit| {
-            let is_registry = question.party == Party::Registry;
+            let is_registry = question.party == Service::Registry;
             let request = HttpRequest {
                 url: question.url,
                 headers: question.headers,
                 form: question.form,
-                // IMDS is on this machine's own link: whoever sits behind a proxy is not it.
+                // IMDS is link-local: it is never reached through a proxy.
                 proxy: session.proxies.of(question.url).filter(|_| is_registry),
                 roots: &session.roots,
                 limit,
             };
             match session.agent.world.fetch(&request) {
-                Err(failure) => (None, Err(Trouble::of_failure(&failure))),
+                Err(failure) => (None, Err(LoginError::of_failure(&failure))),
                 Ok(response) => {
                     let now = session.agent.world.now();
                     let asked = response.header("retry-after");
                     let pause = asked.and_then(|asked| budget::retry_after(asked, now));
-                    let judged = judge(&response).map_err(|trouble| Trouble { pause, ..trouble });
+                    let judged =
+                        judge(&response).map_err(|trouble| LoginError { pause, ..trouble });
                     (Some(response.status), judged)
                 }
             }
@@ -114,17 +113,17 @@ impl<'s, 'w> Session<'s, 'w> {
     /// Makes attempts; each is a line in the log.
     pub(super) fn retry<T>(
         &mut self,
-        party: Party,
+        party: Service,
         endpoint: &str,
-        mut attempt: impl FnMut(&mut Self, Duration) -> (Option<u16>, Result<T, Trouble>),
+        mut attempt: impl FnMut(&mut Self, Duration) -> (Option<u16>, Result<T, LoginError>),
     ) -> Result<T, Stop> {
         let first = self.agent.world.monotonic();
-        let mut last: Option<Trouble> = None;
+        let mut last: Option<LoginError> = None;
         for number in 1.. {
             let began = self.agent.world.monotonic();
-            let left = self.budget.left(began);
+            let left = self.budget.remaining(began);
             if left.is_zero() {
-                // Before the first attempt, or behind a pause that ended late.
+                // Before the first attempt, or after a pause that ended late.
                 let Some(last) = last else { break };
                 let why = self.out_of_time(number - 1, first);
                 return Err(stop(party, endpoint, &last, Some(why)));
@@ -135,20 +134,20 @@ impl<'s, 'w> Session<'s, 'w> {
             self.log_attempt(number, endpoint, status, took, result.as_ref().err());
             let trouble = match result {
                 Ok(value) => return Ok(value),
-                // What the budget alone cut short tells nothing of the other side.
+                // An attempt that the time limit cut short is not a failure of the service.
                 Err(cut) if cut.kind == Kind::TimedOut && limit < self.flags.attempt_timeout => {
                     last.unwrap_or(cut)
                 }
                 Err(trouble) => trouble,
             };
             let is_enough = match trouble.again {
-                Again::No => true,
-                Again::Attempts(most) => number >= most,
-                Again::WhileTimeLasts => false,
+                Retry::No => true,
+                Retry::Attempts(most) => number >= most,
+                Retry::WhileTimeLasts => false,
             };
-            let chance = self.chance();
-            let left = self.budget.left(self.agent.world.monotonic());
-            let pause = budget::pause(number, chance, trouble.pause, left);
+            let random = self.random();
+            let left = self.budget.remaining(self.agent.world.monotonic());
+            let pause = budget::pause(number, random, trouble.pause, left);
             let Some(pause) = pause.filter(|_| !is_enough) else {
                 let why = if is_enough { None } else { Some(self.out_of_time(number, first)) };
                 return Err(stop(party, endpoint, &trouble, why));
@@ -167,8 +166,8 @@ impl<'s, 'w> Session<'s, 'w> {
         format!("; gave up after {attempts} attempt{s} in {seconds:.1} s of {total:.0} s")
     }
 
-    /// Equally likely to be anything; the middle where the system gives nothing.
-    fn chance(&mut self) -> u32 {
+    /// Returns a uniformly distributed number; the middle if the system has no randomness.
+    fn random(&mut self) -> u32 {
         let mut bytes = [0; 4];
         match self.agent.world.random(&mut bytes) {
             Ok(()) => u32::from_ne_bytes(bytes),
@@ -182,7 +181,7 @@ impl<'s, 'w> Session<'s, 'w> {
         endpoint: &str,
         status: Option<u16>,
         took: i64,
-        trouble: Option<&Trouble>,
+        trouble: Option<&LoginError>,
     ) {
         let status = status.map_or(Value::Null, |status| Value::Number(status.into()));
         let mut attributes = vec![
@@ -203,7 +202,7 @@ impl<'s, 'w> Session<'s, 'w> {
     }
 }
 
-fn stop(party: Party, endpoint: &str, trouble: &Trouble, why: Option<String>) -> Stop {
+fn stop(party: Service, endpoint: &str, trouble: &LoginError, why: Option<String>) -> Stop {
     let text = format!("{endpoint}: {}{}", trouble.text, why.unwrap_or_default());
     Stop { hint: Some(trouble.hint(party)), ..Stop::new(trouble.code(party), text) }
 }
@@ -215,12 +214,12 @@ fn begin_budget(agent: &mut Agent<'_>, asked: Duration) -> Budget {
     let now = agent.world.now();
     let cse_left = started.as_deref().and_then(|started| budget::cse_left(started, now));
     if started.is_some() && cse_left.is_none() {
-        // Not its value: whatever is there instead of a number may be a secret.
+        // Without its value, which may be a secret.
         let attributes = [("name", Value::Text(CSE_START))];
         agent.warn("not a number of seconds; the CSE's budget is not known", &attributes);
     }
     Budget::new(agent.world.monotonic(), asked, cse_left)
 }
 
-/// Looks for oras; the error says what was found instead.
+/// Finds oras; the error contains the evidence.
 pub(crate) type FindOras = dyn Fn(&mut Agent<'_>) -> Result<PathBuf, String>;

@@ -1,6 +1,6 @@
-//! How things go on after a step.
+//! Result of a step.
 
-pub(super) enum Flow {
+pub(super) enum StepResult {
     /// With the next step; what this one found.
     Next(&'static str),
     /// With nothing: the rest is not needed, and why.

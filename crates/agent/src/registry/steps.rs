@@ -1,19 +1,19 @@
 //! The list of steps, which is executed, logged and explained.
 
-use super::flow::Flow;
+use super::error::Stop;
 use super::session::Session;
-use super::trouble::Stop;
+use super::step_result::StepResult;
 use super::{anonymous, exchange, identity, oras, permission};
 
 pub(super) struct Step {
     pub(super) name: &'static str,
     what: &'static str,
-    pub(super) run: fn(&mut Session<'_, '_>) -> Result<Flow, Stop>,
+    pub(super) run: fn(&mut Session<'_, '_>) -> Result<StepResult, Stop>,
 }
 
 /// All of them, in order.
 pub(super) static STEPS: [Step; 6] = [
-    Step { name: "oras", what: "find the oras binary (232 if there is none)", run: oras::find },
+    Step { name: "oras", what: "find the oras binary (232 if it is missing)", run: oras::find },
     Step {
         name: "anonymous",
         what: "list the registry without an identity; if that works, done (211)",
@@ -21,7 +21,7 @@ pub(super) static STEPS: [Step; 6] = [
     },
     Step {
         name: "identity",
-        what: "ask IMDS for a token of the kubelet identity (210, 212)",
+        what: "get a token of the kubelet identity from IMDS (210, 212)",
         run: identity::ask_imds,
     },
     Step {
@@ -55,29 +55,29 @@ USAGE:
    aks-node-controller registry-login --registry HOST --client-id ID --tenant-id ID [options]
 
 OPTIONS:
-   --registry HOST         the registry; a path behind the host is dropped
+   --registry HOST         the registry; a path after the host is dropped
    --client-id ID          the kubelet identity; without it or the tenant, pulls stay anonymous
    --tenant-id ID          its tenant
-   --ca-file FILE          certificates to trust beside the system's
-   --registry-config FILE  where oras keeps the login (default: /etc/oras/config.yaml)
-   --budget DURATION       for everything together (default: 10m); with CSE_STARTTIME_SECONDS set,
-                           never past 780 seconds from there
+   --ca-file FILE          certificates to trust in addition to the system's
+   --registry-config FILE  path of the login of oras (default: /etc/oras/config.yaml)
+   --budget DURATION       total time (default: 10m); with CSE_STARTTIME_SECONDS set, at most
+                           780 seconds from there
    --attempt-timeout DURATION  for one request (default: 30s)
    --help, -h              show help
 
-   HTTPS_PROXY and NO_PROXY are honoured for the registry, never for IMDS.
+   HTTPS_PROXY and NO_PROXY apply to the registry, never to IMDS.
    For tests: --imds-endpoint URL, --registry-endpoint URL.
 
 STEPS:
 LIST_OF_STEPS
 EXIT CODE:
    0    logged in, or no login needed
-   210  IMDS gave no usable answer
-   211  the registry could not be reached: DNS, connection, TLS, time-out, server error
-   212  refused: by IMDS, by the registry, or for want of permission
-   232  there is no oras on this image
-   124  the time was up before a step could even be tried
-   1    a wrong command line, or oras failed for a reason of its own
+   210  IMDS returned no usable response
+   211  the registry could not be reached: DNS, connection, TLS, timeout, server error
+   212  denied: by IMDS, by the registry, or because of a missing permission
+   232  oras is missing on this image
+   124  timed out before a step could be tried
+   1    usage error, or another failure of oras
 ";
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! What a refresh token allows.
+//! Permissions of a refresh token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
 use mooring_contract::json::{Kind, MAX_DEPTH};
 use mooring_redact::Secret;
 
-use super::answers::{members, object};
+use super::responses::{members, object};
 
-/// Whether a token allows to pull, as far as it tells.
+/// Permission to pull, according to the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pull {
     Allowed,
@@ -20,8 +20,8 @@ pub(super) enum Pull {
 
 /// Reads the token, which is a JWT. Its signature is the registry's own business.
 ///
-/// Upstream looks for `read` as a part of any action, which `deleted/read` is, too; here it is the
-/// whole word.
+/// Upstream searches for `read` as a part of any action, which also matches `deleted/read`; here it
+/// must be the whole action.
 pub(super) fn pull(token: &Secret) -> Pull {
     let Some(claims) = token.expose().split('.').nth(1) else { return Pull::NotTold };
     let decoded = URL_SAFE_NO_PAD.decode(claims).or_else(|_| URL_SAFE.decode(claims));

@@ -1,4 +1,4 @@
-//! What a report means to those who wait for it: the Go program's rules and words.
+//! Evaluation of a report, with the rules and messages of the upstream Go agent.
 
 use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
 
@@ -6,9 +6,8 @@ use crate::go_text::{json_error, quote};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// What went wrong; `None` for a node that was bootstrapped.
+    /// Returns the error; `None` for a bootstrapped node.
     pub(super) error: Option<String>,
-    /// The process's exit code.
     pub(super) exit_code: u8,
 }
 
@@ -49,10 +48,10 @@ struct Members {
     output: String,
 }
 
-/// Strings only: a number is not taken for an exit code, as in the Go program. Names are matched in
-/// any case, the last one wins, null leaves what is there.
+/// Reads string members only: a number is not an exit code, as in the upstream Go agent. Names match in any
+/// case, the last one wins, null keeps the earlier value.
 fn read_members(report: &[u8]) -> Result<Members, String> {
-    // Go checks the whole text before it looks at any type.
+    // Go validates the whole text before it checks types.
     let mut reader = Reader::new(report, Dialect::Go);
     reader
         .skip(MAX_DEPTH)

@@ -1,4 +1,4 @@
-//! `provision-wait`: sleep until the bootstrap is over, print its report, exit with its code.
+//! `provision-wait`: waits for the end of the bootstrap, prints its report, exits with its code.
 
 mod evaluate;
 
@@ -19,37 +19,33 @@ use crate::nbc;
 use crate::paths::{
     BASE_PREP_SENTINEL, CONTAINERS_DIR, NBC_COMMAND, NODE_CONFIG, REPORT, RUN_DIR, SENTINEL,
 };
+use crate::pid_file::{self, Running};
 use crate::provision::NOT_STARTED;
 use crate::report_redaction::redact_report;
-use crate::running::{self, Running};
 use crate::secrets::{self, MAX_FILE_BYTES};
-use crate::world::{Stream, Watch, WatchFailure, Woken};
+use crate::world::{Stream, WakeReason, Watch, WatchFailure};
 use evaluate::{Verdict, evaluate};
 
 /// The report's code for "the time is up", as the scripts use it.
 const TIMED_OUT: i32 = 124;
 
-/// How the waiting came to its end.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
-    /// The bootstrap is over.
     Complete,
     /// An image was baked; there will be no node.
     BasePrepComplete,
-    /// The run is over, but the node is not complete.
+    /// The run has finished, but the node is not complete.
     Ended(Box<Running>),
-    /// The time is up.
     TimedOut(Duration),
 }
 
-/// What is printed, and what it means.
+/// Printed report, and its evaluation.
 struct Result {
     /// The report's bytes, without the line end that follows them.
     printed: Vec<u8>,
     verdict: Verdict,
 }
 
-/// Runs the command; the result is the process's exit code.
 pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -> u8 {
     let start = agent.started(Task::ProvisionWait);
     let outcome = wait(agent, start, timeout);
@@ -59,7 +55,7 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
         Err(error) => Result { printed: Vec::new(), verdict: Verdict::failed(error) },
     };
     agent.finished(Task::ProvisionWait, start, verdict.error.as_deref());
-    // The log has the report as it is; what is printed for Azure says the cause, too.
+    // The log contains the report unchanged; the output for Azure also contains the cause.
     let shown = fit(redact_report(&agent.redactor, &printed));
     let shown = lossy(&shown).into_owned();
     agent.info("provision-wait finished", &[("provisionOutput", Value::Text(&shown))]);
@@ -84,32 +80,31 @@ fn name_hotfix(agent: &mut Agent<'_>, report: Vec<u8>) -> Vec<u8> {
     cause::with_member(report, "Hotfix", &state.describe(agent.version))
 }
 
-/// How long the record of a run that was over before this wait began is left alone. The next run may be starting, perhaps
-/// together with this wait, and its verdict is the one that counts.
+/// Time for which the record of a run that finished before this wait is ignored. The next run may be starting, and
+/// its result counts.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// What a wait has seen so far.
 #[derive(Default)]
-struct Seen {
-    /// Whether a run went on while this wait looked.
+struct WaitState {
+    /// True if a run was active during this wait.
     live_run: bool,
-    /// When a run that is over was first seen, and which.
+    /// Time of the first observation of a finished run, and its record.
     over: Option<(Running, Duration)>,
-    /// Whether it was logged that the scripts go on without their agent.
+    /// True if it was logged that the scripts continue without their agent.
     logged_orphans: bool,
 }
 
-/// What one look at the node has shown.
-enum Look {
+/// Result of one check of the node.
+enum Check {
     Over(Outcome),
-    /// Nothing yet: the process whose end is worth a look, and when to look again in any case.
+    /// No result yet: the process to wait for, and the time of the next check.
     Pending {
         pid: Option<u32>,
         again: Option<Duration>,
     },
 }
 
-/// Sleeps until there is an outcome. The watch exists before the first look, so nothing is missed.
+/// Sleeps until a result exists. The watch starts before the first check, so nothing is missed.
 fn wait(
     agent: &mut Agent<'_>,
     start: SystemTime,
@@ -117,11 +112,11 @@ fn wait(
 ) -> std::result::Result<Outcome, String> {
     let mut watch = watch(agent)?;
     let baked_before = is_baked(agent) && !bakes_an_image(agent);
-    let mut seen = Seen::default();
+    let mut seen = WaitState::default();
     loop {
-        let (pid, again) = match look(agent, baked_before, &mut seen) {
-            Look::Over(outcome) => return Ok(outcome),
-            Look::Pending { pid, again } => (pid, again),
+        let (pid, again) = match check(agent, baked_before, &mut seen) {
+            Check::Over(outcome) => return Ok(outcome),
+            Check::Pending { pid, again } => (pid, again),
         };
         let left = match timeout {
             None => None,
@@ -134,7 +129,7 @@ fn wait(
             }
         };
         match watch.wait(pid, [left, again].into_iter().flatten().min()) {
-            Ok(Woken::Changed | Woken::ProcessEnded | Woken::TimedOut) => {}
+            Ok(WakeReason::Changed | WakeReason::ProcessEnded | WakeReason::TimedOut) => {}
             Err(error) => return Err(format!("error watching file: {}", os_error(&error))),
         }
     }
@@ -146,7 +141,7 @@ fn watch(agent: &mut Agent<'_>) -> std::result::Result<Box<dyn Watch>, String> {
         let error = path_error("mkdir", CONTAINERS_DIR.as_ref(), &error);
         format!("failed to create directory {CONTAINERS_DIR}: {error}")
     })?;
-    // Who provisions may be recorded later, or never, where this folder cannot be made.
+    // The record may be written later, or never if this directory cannot be created.
     let records = agent.layout.at(RUN_DIR);
     let mut folders: Vec<&Path> = vec![&results];
     if agent.world.create_dir_all(&records).is_ok() {
@@ -158,18 +153,18 @@ fn watch(agent: &mut Agent<'_>) -> std::result::Result<Box<dyn Watch>, String> {
     })
 }
 
-/// Looks at the node once. On a node whose image was baked before, the mark of that says nothing.
-fn look(agent: &mut Agent<'_>, baked_before: bool, seen: &mut Seen) -> Look {
-    // The process first, then the sentinel: a result that it left in its last moment is seen.
-    let running = running::read(agent.world, &agent.layout);
+/// Checks the node once. On a node from a baked image, the mark of the baking is ignored.
+fn check(agent: &mut Agent<'_>, baked_before: bool, seen: &mut WaitState) -> Check {
+    // The process first, then the sentinel, so that its last result is not missed.
+    let running = pid_file::read(agent.world, &agent.layout);
     let awaited = running.as_ref().and_then(|running| running.awaited(agent.world));
     if agent.world.kind(&agent.layout.at(SENTINEL)).is_ok() {
-        return Look::Over(Outcome::Complete);
+        return Check::Over(Outcome::Complete);
     }
     if !baked_before && is_baked(agent) {
-        return Look::Over(Outcome::BasePrepComplete);
+        return Check::Over(Outcome::BasePrepComplete);
     }
-    let Some(running) = running else { return Look::Pending { pid: None, again: None } };
+    let Some(running) = running else { return Check::Pending { pid: None, again: None } };
     if let Some(process) = awaited {
         seen.live_run = true;
         if process.pid != running.agent.pid && !seen.logged_orphans {
@@ -180,20 +175,20 @@ fn look(agent: &mut Agent<'_>, baked_before: bool, seen: &mut Seen) -> Look {
             );
             agent.warn(&text, &[]);
         }
-        return Look::Pending { pid: Some(process.pid), again: None };
+        return Check::Pending { pid: Some(process.pid), again: None };
     }
     if seen.live_run {
-        return Look::Over(Outcome::Ended(Box::new(running)));
+        return Check::Over(Outcome::Ended(Box::new(running)));
     }
     let now = agent.world.monotonic();
     match &seen.over {
         Some((known, since)) if *known == running => match (*since + SETTLE).checked_sub(now) {
-            None | Some(Duration::ZERO) => Look::Over(Outcome::Ended(Box::new(running))),
-            again => Look::Pending { pid: None, again },
+            None | Some(Duration::ZERO) => Check::Over(Outcome::Ended(Box::new(running))),
+            again => Check::Pending { pid: None, again },
         },
         _ => {
             seen.over = Some((running, now));
-            Look::Pending { pid: None, again: Some(SETTLE) }
+            Check::Pending { pid: None, again: Some(SETTLE) }
         }
     }
 }
@@ -202,8 +197,8 @@ fn is_baked(agent: &mut Agent<'_>) -> bool {
     agent.world.kind(&agent.layout.at(BASE_PREP_SENTINEL)).is_ok()
 }
 
-/// Whether this machine's job is to bake an image, as far as custom data tells. (A node made from a
-/// baked image still has the mark of the baking.)
+/// Returns true if custom data requests the baking of an image. (A node from a baked image still has the
+/// mark of the baking.)
 fn bakes_an_image(agent: &mut Agent<'_>) -> bool {
     if let Ok(text) = agent.world.read(&agent.layout.at(NODE_CONFIG), MAX_FILE_BYTES) {
         return node_config::parse(&text).is_ok_and(|parsed| parsed.config.pre_provision_only);
@@ -218,7 +213,7 @@ fn result(agent: &mut Agent<'_>, outcome: &Outcome) -> Result {
     match outcome {
         Outcome::Complete => complete(agent),
         Outcome::BasePrepComplete => {
-            let note = "base_prep.complete is there: an image was baked, no node is provisioned";
+            let note = "base_prep.complete exists: an image was baked, no node is provisioned";
             agent.info(note, &[("path", Value::Text(BASE_PREP_SENTINEL))]);
             let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
             let verdict = Verdict { error: None, exit_code: 0 };
@@ -232,12 +227,12 @@ fn result(agent: &mut Agent<'_>, outcome: &Outcome) -> Result {
     }
 }
 
-/// The node is complete: its report tells, or what this boot's run recorded where the report is missing or torn.
+/// Evaluates a complete node: its report, or this boot's record if the report is missing or damaged.
 fn complete(agent: &mut Agent<'_>) -> Result {
     let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
     let is_whole = report.as_ref().is_ok_and(|report| CseStatus::read(report).is_ok());
     if !is_whole
-        && let Some(recorded) = running::read(agent.world, &agent.layout).and_then(|r| r.report)
+        && let Some(recorded) = pid_file::read(agent.world, &agent.layout).and_then(|r| r.report)
     {
         agent.warn(
             "provision.json cannot be read; the result is that of the run directory",
@@ -263,7 +258,7 @@ fn evaluated(agent: &Agent<'_>, report: Vec<u8>) -> Result {
     Result { verdict: evaluate(&report, redact), printed: report }
 }
 
-/// The run is over without a sentinel: its recorded report tells, or what is known of its processes.
+/// Evaluates a finished run without a sentinel: its recorded report, or the state of its processes.
 fn ended(agent: &Agent<'_>, running: &Running) -> Result {
     let pid = running.agent.pid;
     if let Some(report) = &running.report {
@@ -279,7 +274,7 @@ fn ended(agent: &Agent<'_>, running: &Running) -> Result {
         None => "no start of the scripts is recorded".to_owned(),
         Some(scripts) => {
             let pid = scripts.pid;
-            format!("the scripts that it had started (pid {pid}) have ended without one, too")
+            format!("the scripts that it had started (pid {pid}) have also ended without one")
         }
     };
     let error = format!(
@@ -289,7 +284,7 @@ fn ended(agent: &Agent<'_>, running: &Running) -> Result {
     own_report(NOT_STARTED, &error)
 }
 
-/// A result that is ours alone; no file is written, since the bootstrap may still come to its end.
+/// Returns a result without writing a file, since the bootstrap may still finish.
 fn own_report(code: i32, error: &str) -> Result {
     let status =
         CseStatus { exit_code: code.to_string(), error: error.to_owned(), ..CseStatus::default() };

@@ -13,12 +13,12 @@ use rustix::io::Errno;
 use super::tree::{self, Stop};
 use super::{ChildEnd, ChildSpec, ChildStatus, OutputFilter, Scope, Signal, Stream};
 
-/// How long a process that the bootstrap left behind may hold its output open after the bootstrap
-/// itself has ended. Long enough for a last line, short enough not to delay a verdict.
+/// Time for which a leftover process may keep the output open after the end of the bootstrap. Long enough for a last
+/// line, short enough not to delay the result.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often both streams are read after that, as much as there is: what lies in a pipe by then is not lost, however late
-/// this process itself is, and one who prints for ever is not listened to for ever.
-const LAST_LOOKS: u32 = 8;
+/// Number of reads of both streams after that: data in the pipes is not lost even if this process is late, and
+/// endless output does not delay the result.
+const MAX_LAST_READS: u32 = 8;
 
 /// The caught signals, each with a socket that becomes readable when it arrives.
 #[derive(Debug)]
@@ -65,8 +65,8 @@ fn arrived(socket: &mut UnixStream) -> bool {
     any
 }
 
-/// Runs a program to its end, its output through `filter`. A signal stops it with everything that it has started. With
-/// `adopts`, this process is there for nothing else and takes in what loses its parent.
+/// Runs a command, with its output through `filter`. A signal stops it with all of its descendants. With
+/// `adopts`, this process adopts orphans.
 pub(super) fn run(
     spec: &ChildSpec,
     signals: &mut Signals,
@@ -83,7 +83,7 @@ pub(super) fn run(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A group of its own, so that a terminal's signals reach only this process, which passes them on.
+        // A separate group, so that a terminal's signals reach only this process, which forwards them.
         .process_group(0)
         .spawn()?;
     filter.started(child.id());
@@ -101,7 +101,7 @@ pub(super) fn run(
         if let Some(signal) = signals.take() {
             match &mut stop {
                 None => stop = Some(Stop::begin(signal, scope, now())),
-                // Whoever asks twice is in a hurry.
+                // A second signal kills at once.
                 Some(stop) => stop.hurry(now()),
             }
         }
@@ -116,7 +116,7 @@ pub(super) fn run(
         let is_stopped = stop.as_mut().is_none_or(|stop| stop.proceed(now()));
         if let Some((status, _)) = ended
             && is_stopped
-            && (all_read || last_looks == LAST_LOOKS)
+            && (all_read || last_looks == MAX_LAST_READS)
         {
             out.close(filter, print);
             err.close(filter, print);
@@ -140,7 +140,7 @@ pub(super) fn run(
     }
 }
 
-/// Sleeps until there is output, a signal, or no more patience.
+/// Sleeps until output, a signal or the timeout.
 fn wait<O: AsFd, E: AsFd>(
     out: &Pipe<O>,
     err: &Pipe<E>,

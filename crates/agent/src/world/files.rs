@@ -15,8 +15,8 @@ use super::{Entry, EntryKind, FileKind, ReadFailure, Replace, Space};
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     let file = File::open(path).map_err(ReadFailure::Open)?;
     let mut bytes = Vec::new();
-    // One byte more than allowed tells a file of the limit's size from a larger one; the size that
-    // the file system states is not asked, since a pipe or a growing file has none.
+    // One byte more distinguishes a file of the limit's size from a larger one; the size from the
+    // file system is not used, since a pipe or a growing file has none.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(ReadFailure::Read)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > limit) {
         return Err(ReadFailure::TooLarge { limit });
@@ -125,7 +125,7 @@ pub(super) fn rename(from: &Path, to: &Path, replace: Replace) -> io::Result<()>
     }
 }
 
-/// Fails if something stands at `to`, in the same instant as it renames where the file system can.
+/// Fails if `to` exists, atomically if the file system supports it.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
@@ -159,7 +159,7 @@ pub(super) fn sync(path: &Path) -> io::Result<()> {
 }
 
 /// Opens and locks a file; `None` if another process has the lock. Dropping the file unlocks it, and
-/// so does the end of the process, however it ends.
+/// so does the end of the process.
 pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
     let file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;

@@ -12,14 +12,13 @@ use super::{
     World, child, files, http, process, tool, watch,
 };
 
-/// The machine that this process runs on.
 #[derive(Debug, Default)]
 pub struct Host {
-    /// True if the process is there for the agent alone.
+    /// True if the process runs only the agent.
     is_own_process: bool,
     signals: Option<child::Signals>,
     locks: Vec<File>,
-    /// The fixed instant, set when it is first asked for.
+    /// Set on first use.
     beginning: Option<Instant>,
 }
 
@@ -30,8 +29,8 @@ impl Host {
         http::dial(dial, address)
     }
 
-    /// The machine, seen by a process that is there for the agent alone: it adopts what its scripts leave without a parent,
-    /// and a stop reaches that, too. A process with children of its own uses [`Host::default`].
+    /// Returns the host for a process that runs only the agent: it adopts orphans of its scripts, so that a stop reaches
+    /// them. A process with other children uses [`Host::default`].
     #[must_use]
     pub fn of_own_process() -> Self {
         Self { is_own_process: true, ..Self::default() }
@@ -201,7 +200,7 @@ impl World for Host {
     }
 }
 
-/// A reader that has gone away is nobody's problem: the log and the report still tell everything.
+/// Ignores a closed reader: the log and the report are complete without it.
 fn print(stream: Stream, bytes: &[u8]) {
     let _ = match stream {
         Stream::Out => {

@@ -1,7 +1,7 @@
-//! Everything outside the process, behind one seam.
+//! I/O of the process, through one trait.
 //!
-//! The agent's commands see the machine only through [`World`], so that a test can turn the clock,
-//! fill the disk or cut a write in half. [`Host`] is the real one.
+//! The agent's commands access the host only through [`World`], so that a test can set the clock, fill the
+//! disk or interrupt a write. [`Host`] is the real implementation.
 
 mod child;
 mod files;
@@ -33,52 +33,47 @@ pub use http::{
 
 /// Everything that a command of the agent can see or change.
 pub trait World {
-    /// The time of day.
     fn now(&mut self) -> SystemTime;
-    /// The environment that this process was started with.
     fn environment(&self) -> Vec<(OsString, OsString)>;
-    /// One variable of that environment.
     fn variable(&self, name: &str) -> Option<OsString> {
         self.environment().into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
-    /// Writes to a standard stream; a closed one is nobody's problem.
+    /// Writes to a standard stream; ignores a closed one.
     fn print(&mut self, stream: Stream, bytes: &[u8]);
-    /// Bytes that nobody can guess.
     fn random(&mut self, bytes: &mut [u8]) -> io::Result<()>;
 
     /// Reads a file of at most `limit` bytes.
     fn read(&mut self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure>;
     /// Bytes of a file from `offset` on: `count`, or fewer where it ends.
     fn read_at(&mut self, path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>>;
-    /// What a path leads to, links followed.
+    /// Returns the metadata of a path, following links.
     fn kind(&mut self, path: &Path) -> io::Result<FileKind>;
-    /// What stands at a path itself, a link included.
+    /// Returns the metadata of a path without following a link.
     fn entry(&mut self, path: &Path) -> io::Result<Entry>;
     fn read_link(&mut self, path: &Path) -> io::Result<PathBuf>;
-    /// How much room is left in the file system that holds a path.
+    /// Returns the free space of the file system of a path.
     fn space(&mut self, path: &Path) -> io::Result<Space>;
-    /// Makes a folder and its parents, mode 0755.
+    /// Creates a directory and its parents, mode 0755.
     fn create_dir_all(&mut self, path: &Path) -> io::Result<()>;
     /// Appends to a log, which is created with mode 0640; an existing one loses permissions beyond that. Anything but
     /// a regular file is [`io::ErrorKind::InvalidInput`], links included.
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Creates a file that was not there. A crash or an error may leave a part of it.
+    /// Creates a new file. A crash or an error may leave an incomplete one.
     fn write_new(&mut self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()>;
     /// Sets the permissions of a file, independent of the umask.
     fn set_mode(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     /// Renames in one instant, never following a link at `to`.
     fn rename(&mut self, from: &Path, to: &Path, replace: Replace) -> io::Result<()>;
-    /// Puts a file's content, or a folder's names, on the disk.
+    /// Syncs a file or directory to disk.
     fn sync(&mut self, path: &Path) -> io::Result<()>;
     fn remove(&mut self, path: &Path) -> io::Result<()>;
-    /// Takes a lock that lasts as long as this process; `false` if another process has it.
+    /// Acquires a lock for the lifetime of this process; returns false if another process has it.
     fn lock(&mut self, path: &Path) -> io::Result<bool>;
 
-    /// The process that this is.
     fn pid(&self) -> u32;
-    /// When a process started, in ticks since the boot; `None` if there is no such process.
+    /// Returns the start time of a process in ticks since the boot; `None` if it does not exist.
     fn process_start(&mut self, pid: u32) -> Option<u64>;
-    /// Which boot this is; `None` where the system does not tell.
+    /// Returns the boot id, if available.
     fn boot_id(&mut self) -> Option<String>;
     /// Returns the standard output of a short command, found on `PATH`. It gets nothing of this process's environment
     /// but `PATH` and `HOME`, and is killed after a few seconds ([`io::ErrorKind::TimedOut`]).
@@ -88,27 +83,25 @@ pub trait World {
     fn on_panic(&mut self, exit_code: Option<u8>, last_words: Box<dyn Fn(&str) + Send + Sync>);
     /// From now on SIGTERM and SIGINT do not end this process; [`Self::run`] stops the program when one arrives.
     fn catch_signals(&mut self) -> io::Result<()>;
-    /// A signal that was caught and not yet asked for.
+    /// Returns a caught signal once.
     fn caught_signal(&mut self) -> Option<Signal>;
-    /// Runs a program to its end; `filter` sees its output and says what is printed of it.
+    /// Runs a command; `filter` transforms its output.
     fn run(&mut self, child: &ChildSpec, filter: &mut dyn OutputFilter) -> io::Result<ChildEnd>;
-    /// Begins to watch folders; what happens from now on is not missed.
+    /// Starts to watch directories; later changes are not missed.
     fn watch(&mut self, folders: &[&Path]) -> Result<Box<dyn Watch>, WatchFailure>;
 
     /// The time since some fixed instant. Unlike [`Self::now`] it never jumps, which the time of day
     /// does on a machine that has just booted.
     fn monotonic(&mut self) -> Duration;
-    /// Does nothing for a while.
     fn sleep(&mut self, pause: Duration);
-    /// Looks a name up and connects to it, and that is all.
+    /// Resolves a name and connects to it.
     fn connect(&mut self, host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure>;
-    /// The same world, for a thread of its own.
+    /// Returns the same world for another thread.
     fn apart(&self) -> Box<dyn World + Send>;
-    /// Asks a server and reads its whole answer.
+    /// Sends a request and reads the whole response.
     fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure>;
-    /// Opens a connection with TLS.
     fn dial(&mut self, dial: &Dial<'_>) -> Result<Box<dyn Duplex>, HttpFailure>;
-    /// Runs a small program that takes a secret on its standard input.
+    /// Runs a short command with a secret on its standard input.
     fn run_tool(&mut self, tool: &Tool<'_>) -> io::Result<ToolEnd>;
 }
 
@@ -125,17 +118,13 @@ pub enum FileKind {
     Other,
 }
 
-/// What stands at a path, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// A regular file, a folder, a link or something else.
     pub kind: EntryKind,
     pub mode: u32,
-    /// The size in bytes.
     pub length: u64,
 }
 
-/// What stands at a path, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     File,
@@ -144,16 +133,14 @@ pub enum EntryKind {
     Other,
 }
 
-/// Room in a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// Bytes that can still be written.
     pub free_bytes: u64,
     /// Files that can still be made; `None` where the file system does not count them.
     pub free_files: Option<u64>,
 }
 
-/// Whether a rename may replace what stands at its target.
+/// Policy for a rename whose target exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
     Yes,
@@ -163,14 +150,11 @@ pub enum Replace {
     Exchange,
 }
 
-/// Why a file could not be read; Go tells the two apart, and so do its messages.
+/// The reason why a file could not be read; Go has a message for each.
 #[derive(Debug)]
 pub enum ReadFailure {
-    /// It could not be opened.
     Open(io::Error),
-    /// It could be opened, but not read.
     Read(io::Error),
-    /// It is larger than the limit.
     TooLarge { limit: u64 },
 }
 
@@ -182,7 +166,6 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// Its name, as `kill -l` has it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Terminate => "SIGTERM",
@@ -198,11 +181,10 @@ impl Signal {
     }
 }
 
-/// A program to run.
 #[derive(Clone)]
 pub struct ChildSpec {
     pub program: &'static str,
-    /// Its arguments. They never hold a secret: everybody on the node can read them.
+    /// Arguments, which never contain secrets: any user on the node can read them.
     pub arguments: Vec<OsString>,
     /// Variables that beat the inherited ones.
     pub variables: Vec<(String, String)>,
@@ -210,15 +192,14 @@ pub struct ChildSpec {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildEnd {
-    /// By itself, or by a signal.
     pub status: ChildStatus,
-    /// What a signal made of it, if one arrived.
+    /// Result of a stop by a signal.
     pub stopped: Option<Stopped>,
-    /// True if a process that it left behind kept its output open, and was not waited for.
+    /// True if a leftover process kept its output open.
     pub output_left_open: bool,
 }
 
-/// Where a tree of processes that is to be stopped begins.
+/// Root of a process tree to stop.
 #[derive(Debug, Clone, Copy)]
 enum Scope {
     /// With every child of this process, the adopted ones included.
@@ -232,7 +213,6 @@ pub struct Stopped {
     /// The signal that this process received.
     pub signal: Signal,
     pub processes: usize,
-    /// How many of them had to be killed.
     pub killed: usize,
     /// Processes that could not be stopped: number and name.
     pub left: Vec<(u32, String)>,
@@ -240,7 +220,7 @@ pub struct Stopped {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildStatus {
-    /// By itself, with this code.
+    /// Exit with this code.
     Exited(i32),
     Signaled {
         number: i32,
@@ -252,9 +232,9 @@ pub enum ChildStatus {
 #[derive(Debug)]
 pub struct Tool<'a> {
     pub program: &'a Path,
-    /// Its arguments. They never hold a secret: everybody on the node can read them.
+    /// Arguments, which never contain secrets: any user on the node can read them.
     pub arguments: Vec<OsString>,
-    /// Its variables besides `PATH`, `HOME` and `LANG`; nothing else is inherited.
+    /// Variables in addition to `PATH`, `HOME` and `LANG`; nothing else is inherited.
     pub variables: Vec<(&'static str, OsString)>,
     pub input: &'a Secret,
     pub limit: Duration,
@@ -272,32 +252,26 @@ pub struct ToolEnd {
 pub trait OutputFilter {
     /// The program has been started, as this process.
     fn started(&mut self, _pid: u32) {}
-    /// Takes a piece of output; appends to `printed` what may be printed now.
+    /// Filters a chunk of output; appends to `printed` the part that is safe to print.
     fn push(&mut self, stream: Stream, piece: &[u8], printed: &mut Vec<u8>);
-    /// The stream is over; appends what was held back.
+    /// Ends the stream; appends the rest.
     fn finish(&mut self, stream: Stream, printed: &mut Vec<u8>);
 }
 
-/// A watch over folders.
 pub trait Watch {
-    /// Sleeps until a name appears in a watched folder, `pid` ends, or `deadline` passes.
-    fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<Woken>;
+    /// Sleeps until a name appears in a watched directory, `pid` ends, or `deadline` passes.
+    fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<WakeReason>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Woken {
-    /// Something appeared; look again.
+pub enum WakeReason {
     Changed,
     ProcessEnded,
-    /// The time is up.
     TimedOut,
 }
 
-/// Why a watch could not be set up.
 #[derive(Debug)]
 pub enum WatchFailure {
-    /// The system gives no watcher.
     Create(io::Error),
-    /// A folder cannot be watched.
     Folder(io::Error),
 }

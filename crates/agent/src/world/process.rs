@@ -2,12 +2,12 @@
 
 use std::fs;
 
-/// What `/proc` states of a process that has not ended.
+/// Data in `/proc` of a running process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stat {
     pub(super) pid: u32,
     pub(super) parent: u32,
-    /// When it started, in ticks since the boot.
+    /// Start time in ticks since the boot.
     pub(super) start: u64,
     /// The program's name, cut to 15 bytes by the kernel.
     pub(super) name: String,
@@ -17,13 +17,13 @@ pub(super) fn stat(pid: u32) -> Option<Stat> {
     read_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// When a process started, in ticks since the boot.
+/// Returns the start time of a process in ticks since the boot.
 #[cfg(target_os = "linux")]
 pub(super) fn start(pid: u32) -> Option<u64> {
     Some(stat(pid)?.start)
 }
 
-/// Without `/proc` a process is only known to be there or not.
+/// Without `/proc`, only the existence of a process is known.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn start(pid: u32) -> Option<u64> {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;

@@ -1,4 +1,4 @@
-//! Running small programs for a limited time, with an environment of their own.
+//! Runs short commands with a timeout and a clean environment.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write as _};
@@ -13,18 +13,17 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::child::child_status;
 use super::{Tool, ToolEnd};
 
-/// How long a probe may take. `containerd --version` takes milliseconds, a package manager on a cold disk a second.
+/// Timeout of a probe. `containerd --version` takes milliseconds, a package manager on a cold disk a second.
 pub(super) const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is kept of the output: its beginning, where such programs say what is wrong.
-const KEPT: u64 = 16 * 1024;
-/// How long output may come after the program itself has ended.
+/// Size of the kept output: its beginning, which contains the error.
+const MAX_OUTPUT: u64 = 16 * 1024;
+/// Time for output after the end of the process.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often the program is looked at; it takes a second or so.
 const PERIOD: Duration = Duration::from_millis(5);
 
 /// All that a small program inherits. Tokens and keys of the node are in the environment of the scripts that start
-/// the agent; a program that is only asked for its version must not see them.
+/// the agent; a version probe must not see them.
 const INHERITED: [&str; 2] = ["PATH", "HOME"];
 
 /// Runs a program with a secret on its standard input.
@@ -36,7 +35,7 @@ pub(super) fn run(tool: &Tool<'_>) -> io::Result<ToolEnd> {
     Ok(ToolEnd { status: status.map(child_status), output: [out, err].concat() })
 }
 
-/// Returns what a program prints on its standard output, however it ends.
+/// Returns the standard output of a command, regardless of its exit code.
 pub(super) fn probe(program: &str, arguments: &[&OsStr], timeout: Duration) -> io::Result<Vec<u8>> {
     let mut command = clean_command(program.as_ref());
     command.args(arguments);
@@ -66,11 +65,11 @@ fn run_within(mut command: Command, input: Vec<u8>, limit: Duration) -> io::Resu
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A group of its own, so that a kill reaches what the program has started, too.
+        // A separate group, so that a kill also reaches its children.
         .process_group(0)
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read must not hold us up; one that does not want to is no error.
+        // A process that does not read its input must not block, and is not an error.
         thread::spawn(move || {
             let _ = stdin.write_all(&input);
         });
@@ -101,14 +100,14 @@ fn wait(child: &mut Child, until: Instant) -> io::Result<Option<ExitStatus>> {
     }
 }
 
-/// Reads a stream to its end on a thread of its own.
+/// Reads a stream to its end on another thread.
 fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, collected) = mpsc::channel();
     thread::spawn(move || {
         let mut kept = Vec::new();
         if let Some(mut stream) = stream {
-            let _ = (&mut stream).take(KEPT).read_to_end(&mut kept);
-            // What goes beyond is thrown away, so that the program does not wait for us.
+            let _ = (&mut stream).take(MAX_OUTPUT).read_to_end(&mut kept);
+            // The rest is discarded, so that the process does not block.
             let _ = io::copy(&mut stream, &mut io::sink());
         }
         let _ = sender.send(kept);
@@ -139,7 +138,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pid = folder.path().join("pid");
         let script = format!("sleep 600 & echo $! > '{}'; wait", pid.display());
-        // A busy machine may need longer to start a shell.
+        // A busy host may need longer to start a shell.
         for timeout in [100, 1_000, 60_000].map(Duration::from_millis) {
             let error = shell(&script, timeout).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -166,7 +165,7 @@ mod tests {
         let minute = Duration::from_mins(1);
         assert_eq!(shell("echo out; echo err >&2; exit 7", minute).unwrap(), b"out\n");
         let flood = shell("head -c 1000000 /dev/zero", minute).unwrap();
-        assert_eq!(flood.len() as u64, KEPT);
+        assert_eq!(flood.len() as u64, MAX_OUTPUT);
         assert!(probe("no-such-program-anywhere", &[], minute).is_err());
     }
 

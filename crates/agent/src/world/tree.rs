@@ -1,6 +1,6 @@
 //! Stopping the scripts with everything that they have started.
 //!
-//! A process group is not enough: `timeout` and `setsid` make groups of their own. What descends from the scripts is found
+//! A process group is not enough: `timeout` and `setsid` create separate groups. Descendants of the scripts are found
 //! in `/proc`; the binary also adopts orphans ([`adopt`]), so that a process whose parent has ended is still found below it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,20 +16,20 @@ use rustix::process::{
 use super::process::{Stat, stat};
 use super::{Scope, Signal, Stopped};
 
-/// How long the scripts may take to end after SIGTERM. With the time after it, well below the unit's `TimeoutStopSec`.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long processes are killed before those that cannot be are given up, such as one in an uninterruptible wait.
+/// Time for the scripts to end after SIGTERM. With the time after it, well below the unit's `TimeoutStopSec`.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time for killing processes, some of which may be in an uninterruptible wait.
 const FORCE: Duration = Duration::from_secs(5);
-/// How often the tree is examined while it is being stopped.
+/// Polling interval while the tree is being stopped.
 pub(super) const PERIOD: Duration = Duration::from_millis(20);
 
-/// Makes orphans below this process its children, instead of those of the machine's first process.
+/// Makes orphans below this process its children, instead of those of init.
 pub(super) fn adopt() {
     // Without it, only orphans are lost.
     let _ = set_child_subreaper(Pid::from_raw(1));
 }
 
-/// Reaps adopted orphans that have ended; `scripts` is left to its own handle.
+/// Reaps adopted orphans that have ended, except `scripts`, which has a handle.
 pub(super) fn reap_orphans(scripts: u32) {
     // A kernel that does not list children leaves them until this process ends.
     let own = std::process::id();
@@ -47,23 +47,23 @@ pub(super) fn reap_orphans(scripts: u32) {
 pub(super) struct Stop {
     signal: Signal,
     scope: Scope,
-    /// Everything that was seen in the tree, by number and start, so that a number that is used again is not taken for it.
-    seen: BTreeMap<(u32, u64), Seen>,
+    /// Observed processes by pid and start time, since pids are reused.
+    seen: BTreeMap<(u32, u64), ObservedProcess>,
     force_at: Instant,
     give_up_at: Instant,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct ObservedProcess {
     name: String,
     sent: Option<Sent>,
     alive: bool,
 }
 
 impl Stop {
-    /// Asks the tree to stop. Whatever the agent received, the scripts get SIGTERM: background jobs of a shell ignore SIGINT.
+    /// Requests a stop. The scripts always get SIGTERM: background jobs of a shell ignore SIGINT.
     pub(super) fn begin(signal: Signal, scope: Scope, now: Instant) -> Self {
-        let force_at = now + PATIENCE;
+        let force_at = now + STOP_TIMEOUT;
         let give_up_at = force_at + FORCE;
         let mut stop = Self { signal, scope, seen: BTreeMap::new(), force_at, give_up_at };
         let processes = stop.examine();
@@ -127,18 +127,18 @@ impl Stop {
             seen.alive = false;
         }
         for process in &living {
-            let seen = Seen { name: process.name.clone(), sent: None, alive: true };
+            let seen = ObservedProcess { name: process.name.clone(), sent: None, alive: true };
             self.seen.entry((process.pid, process.start)).or_insert(seen).alive = true;
         }
         living
     }
 }
 
-/// Sends a signal to the very process that was seen; true if it was there.
+/// Sends a signal to the observed process; returns true if it existed.
 fn send(process: &Stat, signal: Sent) -> bool {
     let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) else { return false };
     match pidfd_open(pid, PidfdFlags::empty()) {
-        // The descriptor holds the number, which is then compared once more.
+        // The descriptor pins the pid; then the start time is compared again.
         Ok(handle) => {
             stat(process.pid).is_some_and(|now| now.start == process.start)
                 && pidfd_send_signal(&handle, signal).is_ok()
@@ -148,7 +148,7 @@ fn send(process: &Stat, signal: Sent) -> bool {
     }
 }
 
-/// Every process of the machine that has not ended.
+/// Returns all running processes.
 fn table() -> Vec<Stat> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the time is never compared")]
-    fn process_that_ended_before_its_turn_was_stopped_but_not_killed() {
+    fn process_that_ended_first_is_stopped_but_not_killed() {
         // No process has this number.
         let ended = process(i32::MAX.unsigned_abs(), 0);
         for (signal, sent) in [(Sent::TERM, Some(Sent::TERM)), (Sent::KILL, None)] {
@@ -209,7 +209,7 @@ mod tests {
                 force_at: now,
                 give_up_at: now,
             };
-            let seen = Seen { name: ended.name.clone(), sent: None, alive: true };
+            let seen = ObservedProcess { name: ended.name.clone(), sent: None, alive: true };
             stop.seen.insert((ended.pid, ended.start), seen);
             stop.send(std::slice::from_ref(&ended), signal);
             assert_eq!(stop.seen[&(ended.pid, ended.start)].sent, sent, "{signal:?}");

@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal as Sent, kill_process_group, test_kill_process
 
 use super::{Scope, Signal, Stopped};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const PERIOD: Duration = Duration::from_millis(20);
 
 pub(super) fn adopt() {}
@@ -30,7 +30,7 @@ impl Stop {
             Scope::Process(pid) => i32::try_from(pid).ok().and_then(Pid::from_raw),
         };
         let _ = group.map(|group| kill_process_group(group, Sent::TERM));
-        Self { signal, group, force_at: now + PATIENCE, killed: 0 }
+        Self { signal, group, force_at: now + STOP_TIMEOUT, killed: 0 }
     }
 
     pub(super) fn hurry(&mut self, now: Instant) {

@@ -1,16 +1,16 @@
-//! Sleeping until something happens to a folder or a process.
+//! Waits for a change of a directory or the end of a process.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Watch, WatchFailure, Woken};
+use super::{WakeReason, Watch, WatchFailure};
 
 #[cfg(target_os = "linux")]
 pub(super) use inotify::watch;
 #[cfg(not(target_os = "linux"))]
 pub(super) use polling::watch;
 
-/// Linux: no polling, no thread; the kernel wakes us.
+/// Linux: inotify and pidfd, without polling or threads.
 #[cfg(target_os = "linux")]
 mod inotify {
     use std::io;
@@ -22,7 +22,7 @@ mod inotify {
     use rustix::io::Errno;
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-    use super::{Duration, Path, Watch, WatchFailure, Woken};
+    use super::{Duration, Path, WakeReason, Watch, WatchFailure};
 
     struct Inotify {
         queue: OwnedFd,
@@ -39,25 +39,25 @@ mod inotify {
     }
 
     impl Watch for Inotify {
-        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<Woken> {
+        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<WakeReason> {
             let process = match pid.and_then(open_process) {
-                Some(Err(Errno::SRCH)) => return Ok(Woken::ProcessEnded),
-                // Kernels before 5.3 have no pidfd: such a process is only seen to be gone when
-                // something else wakes us.
+                Some(Err(Errno::SRCH)) => return Ok(WakeReason::ProcessEnded),
+                // Kernels before 5.3 have no pidfd: the end of a process is noticed only with
+                // another event.
                 process => process.and_then(Result::ok),
             };
             let timeout = deadline.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
             let mut ready = vec![PollFd::new(&self.queue, PollFlags::IN)];
             ready.extend(process.as_ref().map(|process| PollFd::new(process, PollFlags::IN)));
             match poll(&mut ready, timeout.as_ref()) {
-                Ok(0) => return Ok(Woken::TimedOut),
+                Ok(0) => return Ok(WakeReason::TimedOut),
                 Ok(_) => {}
-                // A signal that did not end us: look again.
-                Err(Errno::INTR) => return Ok(Woken::Changed),
+                // A signal that did not end this process.
+                Err(Errno::INTR) => return Ok(WakeReason::Changed),
                 Err(error) => return Err(error.into()),
             }
             if ready[0].revents().is_empty() {
-                return Ok(Woken::ProcessEnded);
+                return Ok(WakeReason::ProcessEnded);
             }
             drop(ready);
             self.drain()
@@ -66,7 +66,7 @@ mod inotify {
 
     impl Inotify {
         /// Empties the queue. Which name appeared does not matter, only that one did.
-        fn drain(&mut self) -> io::Result<Woken> {
+        fn drain(&mut self) -> io::Result<WakeReason> {
             let mut buffer = [MaybeUninit::uninit(); 4096];
             let mut events = Reader::new(self.queue.as_fd(), &mut buffer);
             loop {
@@ -75,7 +75,7 @@ mod inotify {
                         return Err(io::Error::other("fsnotify: queue or buffer overflow"));
                     }
                     Ok(_) => {}
-                    Err(Errno::AGAIN) => return Ok(Woken::Changed),
+                    Err(Errno::AGAIN) => return Ok(WakeReason::Changed),
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -88,13 +88,13 @@ mod inotify {
     }
 }
 
-/// Elsewhere (a developer's Mac): look again a few times a second.
+/// Other systems: polls a few times a second.
 #[cfg(not(target_os = "linux"))]
 mod polling {
     use std::io;
 
     use super::super::process;
-    use super::{Duration, Path, Watch, WatchFailure, Woken};
+    use super::{Duration, Path, WakeReason, Watch, WatchFailure};
 
     const PERIOD: Duration = Duration::from_millis(200);
 
@@ -106,15 +106,15 @@ mod polling {
 
     impl Watch for Polling {
         #[expect(clippy::disallowed_methods, reason = "this is the seam through which others wait")]
-        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<Woken> {
+        fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<WakeReason> {
             if pid.is_some_and(|pid| process::start(pid).is_none()) {
-                return Ok(Woken::ProcessEnded);
+                return Ok(WakeReason::ProcessEnded);
             }
             if deadline.is_some_and(|left| left.is_zero()) {
-                return Ok(Woken::TimedOut);
+                return Ok(WakeReason::TimedOut);
             }
             std::thread::sleep(deadline.map_or(PERIOD, |left| left.min(PERIOD)));
-            Ok(Woken::Changed)
+            Ok(WakeReason::Changed)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where the agent knowingly does better than the Go program; `docs/DIFFERENCES.md` says why.
+//! Intended differences from the upstream Go agent; see `docs/DIFFERENCES.md`.
 
 use crate::recorded::{File, Recorded};
 
@@ -13,7 +13,7 @@ pub(crate) fn apply(case: &mut Recorded) {
     let provisions = case.args.first().is_some_and(|word| word == "provision");
     let starts_nothing = case.args.iter().any(|word| word.contains("help") || word == "--dry-run");
 
-    // A running `provision` says who it is.
+    // A running `provision` records its process.
     if provisions && !usage_error && !starts_nothing {
         for file in ["provision.json", "provision.lock"] {
             case.other_files.push(format!("/run/aks-node-controller/{file}"));
@@ -23,12 +23,12 @@ pub(crate) fn apply(case: &mut Recorded) {
     if let Some(log) = case.files_after.get_mut(LOG) {
         "640".clone_into(&mut log.mode);
     }
-    // A `provision` that was started wrongly leaves a result, since someone waits for it.
+    // A `provision` with a usage error writes a result, since a wait may need it.
     if provisions && usage_error {
         leave_result(case, &case.stderr[0].clone());
     }
     match case.name.as_str() {
-        // Usage errors say what is wrong.
+        // Usage errors have messages.
         "no-args" => case.stderr = lines(&["missing command", HINT]),
         "unknown" => case.stderr = lines(&["unknown command `unknown`", HINT]),
         "help-nosuch" => case.stderr = lines(&["no help for `nosuch`", HINT]),
@@ -49,12 +49,12 @@ pub(crate) fn apply(case: &mut Recorded) {
             case.stdout_contains =
                 lines(&["--provision-config", "--nbc-cmd", "--dry-run", "--help"]);
         }
-        // Missing folders are made, so there is a sentinel and nothing to complain about.
+        // Missing directories are created, so the sentinel is written without an error.
         "provision-missing-flags-no-opt-dir" => {
             case.files_after.insert(SENTINEL.to_owned(), private(""));
             forget_log_line(case, "failed to write provision.complete file");
         }
-        // A report without a sentinel is of an older attempt: it makes room for ours.
+        // A report without a sentinel is of an older attempt and is replaced.
         "provision-rc50-existing-json" => {
             let old = case.files_after.remove(REPORT).unwrap();
             case.files_after.insert(format!("{REPORT}.previous"), old);
@@ -62,9 +62,9 @@ pub(crate) fn apply(case: &mut Recorded) {
                 r#"{"ExitCode":"50","Error":"exit status 50","Output":"out line\n\nerr line\n"}"#;
             case.files_after.insert(REPORT.to_owned(), private(new));
         }
-        // A malformed config stops at once and says where it is malformed.
+        // A malformed config stops at once with the position of the error.
         "provision-empty-config" => {
-            refuse_config(case, "malformed JSON: the text ends in the middle (line 1, column 1)");
+            refuse_config(case, "malformed JSON: unexpected end of text (line 1, column 1)");
         }
         "provision-syntax-error-before-version" => {
             refuse_config(case, "vm_size: expected a string, found a number (line 1, column 12)");

@@ -1,6 +1,6 @@
-//! The 60 recorded runs of the Go program, each repeated with the built agent.
+//! The 60 recorded runs of the upstream Go agent, each repeated with the built agent.
 //!
-//! What differs is listed in `differences.rs`, case by case, and nothing else may.
+//! All differences are listed in `differences.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -71,7 +71,7 @@ fn compare_files(case: &Recorded, node: &Node) {
         let content = files.remove(path).unwrap_or_else(|| panic!("{path} is missing"));
         let mut content = masked(node, &text(&content));
         if path == "/var/log/azure/aks/provision.json" {
-            // The mode tells whose report it is.
+            // The mode identifies the author of the report.
             let ours = expected.mode == "600";
             assert_eq!(content.contains(",\"Diagnosis\":\""), ours, "only ours says the cause");
             content = without_diagnosis(&content);
@@ -93,7 +93,7 @@ fn compare_files(case: &Recorded, node: &Node) {
 fn repeat(case: &Recorded) -> (Node, Option<Output>) {
     let node = Node::new();
     node.write("/opt/azure/components.json", COMPONENTS);
-    // Recorded with these folders in place, but for the one case that says otherwise.
+    // Recorded with these directories, except for one case.
     if !case.name.ends_with("no-opt-dir") {
         std::fs::create_dir_all(node.at("/opt/azure/containers")).unwrap();
     }
@@ -117,7 +117,7 @@ fn repeat(case: &Recorded) -> (Node, Option<Output>) {
         put(path, content);
     }
     if case.exit_code == "TIMEOUT" {
-        eventually("the agent's sleep", || has_told(&node, case) && is_asleep(child.id()));
+        eventually("the agent's sleep", || has_logged(&node, case) && is_asleep(child.id()));
         assert_eq!(child.try_wait().unwrap(), None, "the agent does not wait");
         child.kill().unwrap();
         child.wait().unwrap();
@@ -128,7 +128,7 @@ fn repeat(case: &Recorded) -> (Node, Option<Output>) {
 }
 
 /// True once the agent has written what it writes before it waits.
-fn has_told(node: &Node, case: &Recorded) -> bool {
+fn has_logged(node: &Node, case: &Recorded) -> bool {
     let files = node.files();
     let whole = files.iter().filter(|(path, content)| {
         path.starts_with(EVENTS) && serde_json::from_slice::<serde_json::Value>(content).is_ok()
@@ -141,7 +141,7 @@ fn is_asleep(pid: u32) -> bool {
     status.contains("State:\tS")
 }
 
-/// What our first phase says of the machine that the test runs on.
+/// Messages of the preflight about the host of the test.
 fn is_preflight(line: &&str) -> bool {
     line.contains("\"msg\":\"preflight: ")
 }

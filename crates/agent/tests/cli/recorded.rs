@@ -13,7 +13,7 @@ pub(crate) struct Recorded {
     /// A number, or `TIMEOUT`.
     pub(crate) exit_code: String,
     pub(crate) stdout: String,
-    /// Where our own text stands in place of the recorded one: what must be in it.
+    /// Required parts of our text where it replaces the recorded one.
     pub(crate) stdout_contains: Vec<String>,
     pub(crate) stderr: Vec<String>,
     pub(crate) files_after: BTreeMap<String, File>,

@@ -1,4 +1,4 @@
-//! A whole bootstrap in a folder: custom data's config in, scripts run, the verdict out.
+//! A whole bootstrap in a directory, from the config of custom data to the result.
 
 use std::process::{Child, Output};
 
@@ -6,7 +6,7 @@ use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, text};
 
 const START: &str = include_str!("../fixtures/provision_start.sh");
 const CONFIG: &str = r#"{"version": "v1", "cluster_config": {"location": "eastus"}}"#;
-const IMPATIENT: &str = r#"{"version": "v1", "cse_timeout": 1}"#;
+const SHORT_TIMEOUT: &str = r#"{"version": "v1", "cse_timeout": 1}"#;
 
 /// Starts a wait, provisions with this work, and returns both ends.
 fn bootstrap(node: &Node, config: &str, work: &str) -> (Output, Output) {
@@ -30,7 +30,7 @@ fn exit_codes((provision, wait): &(Output, Output)) -> (Option<i32>, Option<i32>
 }
 
 #[test]
-fn a_bootstrap_that_succeeds_is_told_as_success() {
+fn successful_bootstrap_is_reported_as_success() {
     let node = Node::with_script(START);
     let ends = bootstrap(&node, CONFIG, "echo \"$LOCATION $ADMINUSER\"");
     assert_eq!(exit_codes(&ends), (Some(0), Some(0)), "{}", text(&ends.0.stderr));
@@ -41,13 +41,13 @@ fn a_bootstrap_that_succeeds_is_told_as_success() {
 }
 
 #[test]
-fn a_bootstrap_that_fails_is_told_with_its_own_code() {
+fn failed_bootstrap_is_reported_with_its_code() {
     let node = Node::with_script(START);
     let ends = bootstrap(&node, CONFIG, "echo no way out; exit 50");
     assert_eq!(exit_codes(&ends), (Some(50), Some(50)));
     assert!(text(&ends.1.stdout).starts_with(r#"{"ExitCode": "50""#));
     assert!(text(&ends.1.stderr).contains("provision failed: exitCode=50"));
-    // The scripts' own report is theirs; what is printed says the cause, too.
+    // The scripts' report is unchanged; the printed one also has the cause.
     assert!(!node.read(REPORT).unwrap().contains("Diagnosis"));
     assert!(
         text(&ends.1.stdout)
@@ -56,9 +56,9 @@ fn a_bootstrap_that_fails_is_told_with_its_own_code() {
 }
 
 #[test]
-fn a_bootstrap_that_takes_too_long_is_told_as_a_time_out() {
+fn slow_bootstrap_is_reported_as_timeout() {
     let node = Node::with_script(START);
-    let ends = bootstrap(&node, IMPATIENT, "sleep 60");
+    let ends = bootstrap(&node, SHORT_TIMEOUT, "sleep 60");
     assert_eq!(exit_codes(&ends), (Some(124), Some(124)));
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn forms(secret: &str) -> Vec<Vec<u8>> {
     let mut forms = vec![secret.as_bytes().to_vec()];
     for engine in [STANDARD, URL_SAFE] {
         for before in ["", "x", "xy"] {
-            // Of the characters at both ends, some bits belong to the neighbours.
+            // The characters at both ends also encode bits of their neighbors.
             let encoded = engine.encode(format!("{before}{secret}"));
             let first = (before.len() * 8).div_ceil(6);
             let last = (before.len() + secret.len()) * 8 / 6;
@@ -76,7 +76,7 @@ fn all_forms() -> Vec<Vec<u8>> {
     CANARIES.iter().flat_map(|(_, secret)| forms(secret)).collect()
 }
 
-/// What scripts might print: every form of every secret, in the middle of something.
+/// Output of scripts with every form of every secret.
 fn leaks() -> Vec<u8> {
     let mut leaks = Vec::new();
     for form in all_forms() {
@@ -126,7 +126,7 @@ fn search(what: &str, node: &Node, output: &Output) {
 }
 
 #[test]
-fn no_way_to_end_lets_a_secret_out() {
+fn secrets_are_never_printed_by_any_outcome() {
     for (what, end) in [
         ("success", "exit 0"),
         ("failure", "exit 50"),
@@ -147,7 +147,7 @@ fn no_way_to_end_lets_a_secret_out() {
 }
 
 #[test]
-fn nothing_that_fails_before_the_scripts_lets_a_secret_out() {
+fn early_failures_never_print_a_secret() {
     let broken = config("v1").replace("\"version\"", "\"version\": 7, \"version\"");
     let cut = &config("v1")[..config("v1").len() - 1];
     for (what, content) in [
@@ -222,7 +222,7 @@ fn an_nbc_command_lets_no_secret_out() {
 }
 
 #[test]
-fn a_config_that_cannot_be_read_hides_its_secrets_all_the_same() {
+fn secrets_of_an_unreadable_config_are_redacted() {
     let whole = config("v1");
     for (what, content) in [
         ("a cut", whole[..whole.len() - 1].to_owned()),

@@ -1,4 +1,4 @@
-//! The real world, but for what a rule says.
+//! The real world, with faults injected by a rule.
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
@@ -25,7 +25,7 @@ pub(crate) const EROFS: i32 = 30;
 pub(crate) const ETIMEDOUT: i32 = 110;
 
 /// The time of day at which a network without real time begins.
-pub(crate) const DAWN: Duration = Duration::from_hours(500_000);
+pub(crate) const START_TIME: Duration = Duration::from_hours(500_000);
 
 /// Operations on the world, as they happened.
 pub(crate) type Trace = Rc<RefCell<Vec<String>>>;
@@ -37,7 +37,7 @@ pub(crate) struct Faulty {
     pub(crate) trace: Trace,
     pub(crate) out: Vec<u8>,
     pub(crate) err: Vec<u8>,
-    /// Variables beside the root.
+    /// Variables in addition to the root.
     pub(crate) variables: Vec<(OsString, OsString)>,
     /// A network in which no real time passes.
     pub(crate) network: Option<Network>,
@@ -58,20 +58,19 @@ pub(crate) struct Faulty {
 /// Returns the result of a small program, and the time that it takes.
 pub(crate) type Tools = Box<dyn FnMut(&Tool<'_>) -> (Duration, ToolEnd)>;
 
-/// What a request is answered with, and how long that takes.
+/// Response to a request, and its delay.
 pub(crate) type Answers =
     Box<dyn FnMut(&HttpRequest<'_>) -> (Duration, Result<HttpResponse, HttpFailure>)>;
 
-/// A network, a clock that only moves when somebody waits, and chance from a seed.
+/// A network, a virtual clock, and seeded randomness.
 pub(crate) struct Network {
     answers: Answers,
     chance: TestRng,
     pub(crate) now: Duration,
-    /// How much longer than asked for every pause is.
+    /// Extra time of every pause.
     pub(crate) oversleep: Duration,
-    /// How long was waited between attempts.
     pub(crate) pauses: Vec<Duration>,
-    /// When requests were sent, and how long each was allowed to take.
+    /// Times and timeouts of requests.
     pub(crate) requests: Vec<(Duration, Duration)>,
 }
 
@@ -90,7 +89,7 @@ impl Network {
         }
     }
 
-    /// The answer, or a time-out when it takes longer than the request was allowed to.
+    /// Returns the response, or a timeout if it takes too long.
     fn fetch(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
         self.requests.push((self.now, request.limit));
         let (took, answer) = (self.answers)(request);
@@ -159,7 +158,7 @@ impl World for Faulty {
         }
         match &self.network {
             None => self.host.now(),
-            Some(network) => SystemTime::UNIX_EPOCH + DAWN + network.now,
+            Some(network) => SystemTime::UNIX_EPOCH + START_TIME + network.now,
         }
     }
 

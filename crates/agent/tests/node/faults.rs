@@ -1,15 +1,15 @@
-//! Bad inputs and a failing machine: a clear message, the right exit code, and a result wherever the
-//! file system allows.
+//! Invalid inputs and I/O errors: a clear message, the correct exit code, and a result if the file
+//! system allows.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use crate::faulty::{EACCES, EIO, ENOSPC, EROFS, ETIMEDOUT, Faulty};
+use crate::fault_injection::{EACCES, EIO, ENOSPC, EROFS, ETIMEDOUT, Faulty};
 use crate::support::{LOG, Node, REPORT, SENTINEL, START_SCRIPT, text};
 
 const CONFIG: &str = r#"{"version": "v1"}"#;
 
-/// Provisions with a rule; returns the exit code and everything told on standard error.
+/// Provisions with a rule; returns the exit code and standard error.
 fn provision(node: &Node, rule: impl FnMut(&str, &Path) -> Option<i32> + 'static) -> (u8, String) {
     let config = node.write_typed("config.json", CONFIG);
     let mut rule = rule;
@@ -35,7 +35,7 @@ fn bad_inputs_end_in_a_sentence_that_names_the_file() {
         (None, "open provision file CONFIG: open CONFIG: no such file or directory"),
         (
             Some(&b""[..]),
-            "parse provision file CONFIG: malformed JSON: the text ends in the middle (line 1, column 1)",
+            "parse provision file CONFIG: malformed JSON: unexpected end of text (line 1, column 1)",
         ),
         (
             Some(b"\xff\xfe{}"),
@@ -70,7 +70,7 @@ fn bad_inputs_end_in_a_sentence_that_names_the_file() {
 }
 
 #[test]
-fn a_folder_in_place_of_a_config_is_told_as_such() {
+fn directory_in_place_of_config_is_reported() {
     let node = Node::with_script("exit 0");
     let folder = node.typed("").to_str().unwrap().trim_end_matches('/').to_owned();
     assert_eq!(node.run(&["provision", "--provision-config", &folder]).status.code(), Some(1));
@@ -79,7 +79,7 @@ fn a_folder_in_place_of_a_config_is_told_as_such() {
 }
 
 #[test]
-fn a_component_list_that_is_missing_or_broken_is_told_as_such() {
+fn missing_or_broken_component_list_is_reported() {
     for (content, told) in [
         (
             None,
@@ -103,7 +103,7 @@ fn a_component_list_that_is_missing_or_broken_is_told_as_such() {
 }
 
 #[test]
-fn a_config_that_may_not_be_read_is_told_as_such() {
+fn config_without_read_permission_is_reported() {
     let node = Node::with_script("exit 0");
     let (exit_code, _) = provision(&node, |operation, path| {
         (operation == "open" && path.ends_with("config.json")).then_some(EACCES)
@@ -113,7 +113,7 @@ fn a_config_that_may_not_be_read_is_told_as_such() {
 }
 
 #[test]
-fn a_report_is_whole_or_absent_whatever_fails() {
+fn report_is_complete_or_absent_after_any_fault() {
     // Every operation that leaving a result takes fails in turn, with every error.
     for number in [EIO, EACCES, ENOSPC, EROFS] {
         for failing in 0.. {
@@ -204,7 +204,7 @@ fn a_log_that_cannot_be_opened_still_ends_in_a_result() {
 }
 
 #[test]
-fn log_path_that_is_no_regular_file_does_not_stop_the_boot() {
+fn irregular_log_file_does_not_stop_the_boot() {
     for (what, make) in [
         (
             "a link",
@@ -257,7 +257,7 @@ fn log_is_private_also_if_it_existed_before() {
 }
 
 #[test]
-fn hanging_containerd_is_reported_and_the_boot_goes_on() {
+fn hanging_containerd_is_reported_and_boot_continues() {
     let node = Node::with_script("exit 0");
     let (exit_code, told) = provision(&node, |operation, path| {
         (operation == "probe" && path.ends_with("containerd")).then_some(ETIMEDOUT)
@@ -282,7 +282,7 @@ fn a_full_disk_under_the_log_does_not_stop_a_bootstrap() {
 }
 
 #[test]
-fn a_shell_that_cannot_be_started_is_told_as_such() {
+fn shell_that_cannot_be_started_is_reported() {
     let node = Node::with_script("exit 0");
     let (exit_code, _) = provision(&node, |operation, _| (operation == "run").then_some(2));
     assert_eq!(exit_code, 1);
@@ -304,7 +304,7 @@ fn a_signal_before_the_start_ends_in_a_result() {
 }
 
 #[test]
-fn a_wait_that_cannot_watch_says_why() {
+fn wait_that_cannot_watch_reports_the_cause() {
     for (operation, told) in [
         ("inotify", "failed to create watcher: input/output error"),
         ("watch", "failed to watch directory: input/output error"),
@@ -325,12 +325,12 @@ fn a_wait_that_cannot_watch_says_why() {
 }
 
 #[test]
-fn a_stale_report_makes_room_only_while_nothing_is_complete() {
+fn stale_report_is_replaced_only_without_sentinel() {
     let node = Node::with_script("exit 50");
     let old = r#"{"ExitCode":"9"}"#;
     node.write(REPORT, old);
     node.write(SENTINEL, "");
-    // Each in a process of its own: two runs in this one could meet each other's lock in a child
+    // Each in a separate process: two runs in this one could hold each other's lock in a child
     // that another test is just about to start.
     let config = node.write_typed("config.json", CONFIG);
     let provision = || node.run(&["provision", "--provision-config", &config]).status.code();

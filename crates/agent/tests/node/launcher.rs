@@ -12,7 +12,7 @@ use crate::support::{end_of, eventually, write_program};
 const LAUNCHER: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/aks-node-controller-launcher.sh");
 
-/// Writes down its words, and fails where `FAIL` says so.
+/// Records its arguments, and fails according to `FAIL`.
 const AGENT: &str = "#!/bin/bash\necho \"$(basename \"$0\") $*\" >> \"$CALLS\"\n[ \"$1\" = \"${FAIL:-}\" ] && exit 9\nexit ${AGENT_CODE:-0}\n";
 
 struct Machine {
@@ -59,7 +59,7 @@ impl Machine {
         end_of(self.command().spawn().unwrap())
     }
 
-    /// How the agent was called, without the folder.
+    /// Returns the calls of the agent, without the directory.
     fn calls(&self) -> Vec<String> {
         let calls = fs::read_to_string(self.at("calls")).unwrap_or_default();
         calls
@@ -86,7 +86,7 @@ fn without_inputs_there_is_nothing_to_do() {
 }
 
 #[test]
-fn the_inputs_that_are_there_are_passed_on_in_order() {
+fn existing_inputs_are_passed_on_in_order() {
     for (files, call) in [
         (&["config.json"][..], "agent provision --provision-config=config.json"),
         (&["nbc.sh"], "agent provision --nbc-cmd=nbc.sh"),
@@ -141,7 +141,7 @@ fn a_hotfix_is_looked_for_only_when_the_gate_is_exactly_true() {
 }
 
 #[test]
-fn check_download_and_provision_come_in_this_order_whatever_fails() {
+fn check_download_and_provision_run_in_order_after_failures() {
     for fail in ["", "check-hotfix", "download-hotfix"] {
         let machine = Machine::new();
         machine
@@ -175,7 +175,7 @@ fn check_download_and_provision_come_in_this_order_whatever_fails() {
 }
 
 #[test]
-fn killed_download_is_run_once_more() {
+fn killed_download_is_run_again() {
     let machine = Machine::new();
     machine.file("config.json", "").file("hotfix.json", "{}");
     machine.program(

@@ -1,4 +1,4 @@
-//! The agent on a node that lives in a folder.
+//! The agent on a node in a directory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,7 +7,7 @@
     reason = "a test fails by panicking, and sees the real clock and disk"
 )]
 
-mod faulty;
+mod fault_injection;
 mod support;
 
 mod bootstrap;

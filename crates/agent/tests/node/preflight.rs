@@ -22,7 +22,7 @@ fn path_with(folder: &Path) -> String {
     format!("{}:/usr/bin:/bin", folder.display())
 }
 
-/// A folder for programs.
+/// A directory for binaries.
 fn programs(node: &Node) -> std::path::PathBuf {
     let folder = node.typed("programs");
     fs::create_dir_all(&folder).unwrap();
@@ -97,11 +97,11 @@ fn a_missing_oras_is_never_reported_as_a_network_time_out() {
             .iter()
             .any(|(_, event)| text(event).contains("exited with error ERR_ORAS_BINARY_NOT_FOUND"))
     );
-    // Whoever waits gets the same.
+    // A wait has the same result.
     let wait = node.run(&["provision-wait"]);
     assert_eq!(wait.status.code(), Some(232));
     for place in [text(&wait.stdout), log, told] {
-        // As a word of its own: a time may well have these digits among its own.
+        // As a separate word: a time may contain these digits.
         let mut words = place.split(|letter: char| !letter.is_ascii_alphanumeric());
         assert!(words.all(|word| word != "211"), "{place}");
         assert!(!place.contains("NETWORK_TIMEOUT"), "{place}");
@@ -138,7 +138,7 @@ fn a_node_that_does_not_need_oras_is_only_warned() {
 }
 
 #[test]
-fn every_subset_of_broken_prerequisites_is_told_by_the_documented_priority() {
+fn broken_prerequisites_are_reported_by_documented_priority() {
     for broken in 0..32_u32 {
         let is = |bit: u32| broken & (1 << bit) != 0;
         let (bad_config, no_oras, no_start, no_components, left_over) =
@@ -183,7 +183,7 @@ fn every_subset_of_broken_prerequisites_is_told_by_the_documented_priority() {
                 "{broken:05b} {check}"
             );
         }
-        // A config that cannot be read says nothing about a registry.
+        // An unreadable config names no registry.
         let oras = if !no_oras {
             "pass"
         } else if bad_config {
@@ -216,7 +216,7 @@ fn different_reasons_for_a_missing_oras_are_different_answers() {
         ("is present, but not executable (mode 0644)", |_, programs| {
             write_program(&programs.join("oras"), elf(this_machine()), 0o644);
         }),
-        ("is a link that leads nowhere (to /nowhere/oras)", |_, programs| {
+        ("is a broken link (to /nowhere/oras)", |_, programs| {
             symlink("/nowhere/oras", programs.join("oras")).unwrap();
         }),
         ("is present, but not a file", |_, programs| {
@@ -249,7 +249,7 @@ fn different_reasons_for_a_missing_oras_are_different_answers() {
         let found = findings(&output);
         let summary = finding(&found, "oras")["summary"].as_str().unwrap();
         assert!(summary.contains(&told.replace("OTHER", other)), "{summary}");
-        assert!(summary.ends_with("and this node fetches everything from mine.azurecr.io with it"));
+        assert!(summary.ends_with("and this node needs it to pull from mine.azurecr.io"));
     }
 }
 
@@ -289,7 +289,7 @@ fn oras_is_started_with_nothing_of_the_agents_environment() {
 }
 
 #[test]
-fn a_good_oras_behind_one_that_cannot_be_executed_is_found() {
+fn usable_oras_after_a_broken_one_is_found() {
     let node = Node::with_script(TRACE);
     let folder = programs(&node);
     write_program(&folder.join("oras"), b"#!/bin/sh\n", 0o644);
@@ -374,7 +374,7 @@ fn everything_else_only_warns() {
 }
 
 #[test]
-fn sentinel_of_an_earlier_run_is_fatal_unless_the_node_was_bootstrapped() {
+fn earlier_sentinel_is_fatal_unless_node_was_bootstrapped() {
     for (stage, report, verdict, told) in [
         ("node", Some(r#"{"ExitCode":"0"}"#), "pass", "has been bootstrapped"),
         ("node", Some(r#"{"ExitCode":"50"}"#), "fatal", "failed with 50"),
@@ -411,7 +411,7 @@ fn the_config_that_custom_data_left_is_the_default() {
 }
 
 #[test]
-fn looking_leaves_nothing_behind() {
+fn preflight_writes_nothing() {
     let node = Node::with_script("");
     let before = node.files();
     let output = run(&node, &["preflight"]);
@@ -444,7 +444,7 @@ fn the_network_is_probed_only_on_request_and_never_fatal() {
 }
 
 #[test]
-fn an_api_server_that_is_there_is_found() {
+fn reachable_api_server_is_found() {
     let node = Node::with_script("");
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();

@@ -45,7 +45,7 @@ fn a_signal_reaches_the_scripts_and_ends_in_a_report() {
 }
 
 #[test]
-fn scripts_that_end_well_when_told_to_stop_have_not_bootstrapped_the_node() {
+fn stopped_scripts_with_exit_0_did_not_bootstrap_the_node() {
     let node = Node::with_script("");
     let provision =
         provision(&node, "trap 'exit 0' TERM; touch \"$0.ready\"; while :; do sleep 0.05; done");
@@ -57,7 +57,7 @@ fn scripts_that_end_well_when_told_to_stop_have_not_bootstrapped_the_node() {
 }
 
 #[test]
-fn a_process_left_behind_with_the_output_does_not_delay_the_verdict_for_ever() {
+fn leftover_process_with_open_output_does_not_block_result() {
     let node = Node::with_script("");
     let provision = provision(&node, "echo before; sleep 300 & exit 7");
     let output = end_of(provision);
@@ -67,7 +67,7 @@ fn a_process_left_behind_with_the_output_does_not_delay_the_verdict_for_ever() {
 }
 
 #[test]
-fn nor_does_one_that_prints_for_ever() {
+fn leftover_process_that_keeps_printing_does_not_block_result() {
     let node = Node::with_script("");
     let output = end_of(provision(&node, "yes & exit 7"));
     assert_eq!(output.status.code(), Some(7));
@@ -75,7 +75,7 @@ fn nor_does_one_that_prints_for_ever() {
 }
 
 #[test]
-fn a_last_line_of_a_process_left_behind_is_not_lost() {
+fn last_line_of_a_leftover_process_is_kept() {
     let node = Node::with_script("");
     let provision = provision(&node, "(sleep 0.3; echo late) & exit 7");
     end_of(provision);
@@ -122,7 +122,7 @@ fn a_second_provision_names_the_first_and_writes_no_result() {
     assert!(!node.exists(REPORT) && !node.exists(SENTINEL));
     first.kill().unwrap();
     first.wait().unwrap();
-    // Now nobody provisions, so whoever waits gets a result.
+    // No process provisions now, so a wait gets a result.
     assert_eq!(node.run(&["provision", "--nosuch"]).status.code(), Some(1));
     assert!(node.exists(REPORT) && node.exists(SENTINEL));
 }

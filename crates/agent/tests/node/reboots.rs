@@ -1,5 +1,5 @@
-//! Runs that end in the middle, and what the next boot makes of them. A reboot is modeled by clearing the run directory,
-//! which is a memory file system on a node.
+//! Interrupted runs, and the next boot. A reboot is modeled by clearing the run directory, which is a tmpfs on a
+//! node.
 
 use std::fs;
 use std::process::{Child, Command, Output};
@@ -11,7 +11,7 @@ const CONFIG: &str = r#"{"version": "v1"}"#;
 const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
 const PREVIOUS: &str = "/var/log/azure/aks/provision.json.previous";
 
-/// A tree as real scripts make it: a time limit, a background job, and a job in a session of its own whose parent has ended.
+/// A tree as real scripts make it: a time limit, a background job, and a job in another session whose parent has ended.
 const TREE: &str = r#"echo working on it
 sleep 600 & echo $! >> "$PIDS"
 (setsid sleep 601 & echo $! >> "$PIDS")
@@ -63,7 +63,7 @@ fn kill_all(node: &Node) {
     }
 }
 
-/// Kills the agent and its scripts, the start script before its work, so that it does not go on to leave a result.
+/// Kills the agent and its scripts, the start script before its work, so that it does not continue and write a result.
 fn cut_power(node: &Node, mut run: Child) {
     run.kill().unwrap();
     run.wait().unwrap();
@@ -80,7 +80,7 @@ fn stop_in_the_middle_is_provisioned_again_by_the_next_boot() {
     signal(&run, "-TERM");
     end_of(run);
     assert!(!node.exists(SENTINEL) && !node.exists(REPORT), "nothing outlives the boot");
-    // Until then, whoever waits gets the truth.
+    // Until then, a wait gets the correct result.
     let (code, report) = wait(&node);
     assert_ne!(code, Some(0));
     assert!(report["Error"].as_str().unwrap().contains("interrupted by SIGTERM"), "{report}");
@@ -181,7 +181,7 @@ fn failed_boot_stays_failed_after_a_reboot() {
 }
 
 #[test]
-fn sentinel_without_a_readable_report_is_no_success() {
+fn sentinel_without_a_readable_report_is_a_failure() {
     for report in [None, Some(""), Some("{\"ExitCode\"")] {
         let node = Node::with_script(START);
         node.write(SENTINEL, "");
@@ -207,7 +207,7 @@ fn node_that_was_bootstrapped_stays_so_after_a_reboot() {
 }
 
 #[test]
-fn power_cut_in_the_middle_is_provisioned_again_by_the_next_boot() {
+fn power_loss_is_provisioned_again_by_the_next_boot() {
     let node = Node::with_script(START);
     cut_power(&node, start_tree(&node));
     reboot(&node);
@@ -217,7 +217,7 @@ fn power_cut_in_the_middle_is_provisioned_again_by_the_next_boot() {
 
 #[test]
 fn scripts_that_outlive_a_killed_agent_are_waited_for() {
-    // Printing would end them: nobody reads the pipe any more.
+    // Printing would end them: the pipe has no reader.
     let node = Node::with_script(&START.replace("| tee", ">"));
     let wait = node.start(&["provision-wait"]);
     let work = "touch \"$PIDS.ready\"; while [ ! -e \"$PIDS.go\" ]; do sleep 0.05; done";
@@ -242,9 +242,9 @@ fn record_of_another_boot_gives_no_verdict() {
 }
 
 #[test]
-fn wait_that_starts_with_the_next_run_gives_the_verdict_of_that_run() {
+fn wait_started_with_the_next_run_returns_its_result() {
     let node = Node::with_script(START);
-    // A run of this boot was killed; the next one begins when the wait has looked at the record.
+    // A run of this boot was killed; the next one begins when the wait has read the record.
     cut_power(&node, start_tree(&node));
     let wait = node.start(&["provision-wait"]);
     eventually("the wait's start", || {

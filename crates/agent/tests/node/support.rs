@@ -1,4 +1,4 @@
-//! A node in a temporary folder, and the built agent on it.
+//! A node in a temporary directory, and the built agent on it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ pub(crate) const LOG: &str = "/var/log/azure/aks-node-controller.log";
 pub(crate) const EVENTS: &str = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events";
 pub(crate) const START_SCRIPT: &str = "/opt/azure/containers/provision_start.sh";
 
-/// A node: a root for fixed paths, and a folder for typed ones.
+/// A node: a root for fixed paths, and a directory for paths of the command line.
 pub(crate) struct Node {
     folder: TempDir,
 }
@@ -42,7 +42,7 @@ impl Node {
         let node = Self::new();
         node.write("/opt/azure/components.json", COMPONENTS);
         node.write(START_SCRIPT, script);
-        // The first word of the command writes here, and nobody makes the folder.
+        // The command writes here and does not create the directory.
         fs::create_dir_all(node.at("/var/log/azure")).unwrap();
         node
     }
@@ -51,7 +51,7 @@ impl Node {
         self.folder.path().join("root")
     }
 
-    /// Where a fixed path lies.
+    /// Returns a fixed path below the root.
     pub(crate) fn at(&self, fixed: &str) -> PathBuf {
         self.root().join(fixed.trim_start_matches('/'))
     }
@@ -153,7 +153,7 @@ pub(crate) fn end_of(mut child: Child) -> Output {
     });
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        let end = ends.recv_timeout(PATIENCE).expect("the output is left open");
+        let end = ends.recv_timeout(WAIT_TIMEOUT).expect("the output is left open");
         if end.0 { stdout = end.1 } else { stderr = end.1 }
     }
     Output { status: status.unwrap(), stdout, stderr }
@@ -164,8 +164,8 @@ fn write(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
-/// Makes a program. Another process copies it there: what this one has open for writing, a child that another
-/// test starts in that moment has open, too, and nobody can run it then.
+/// Creates an executable. Another process copies it there: a file that this process has open for writing would be
+/// inherited by a child of another test, and could not be executed.
 pub(crate) fn write_program(path: &Path, content: impl AsRef<[u8]>, mode: u32) {
     let draft = path.with_extension("draft");
     write(&draft, content.as_ref());
@@ -178,14 +178,14 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// How long a busy machine may take for anything that is tested here.
-const PATIENCE: Duration = Duration::from_mins(5);
+/// Timeout for a busy host.
+const WAIT_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Waits for something that another process does, but not for ever.
+/// Waits for another process, with a timeout.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + WAIT_TIMEOUT;
     while !is_so() {
-        assert!(Instant::now() < until, "{what} did not happen within {PATIENCE:?}");
+        assert!(Instant::now() < until, "{what} did not happen within {WAIT_TIMEOUT:?}");
         thread::sleep(Duration::from_millis(5));
     }
 }

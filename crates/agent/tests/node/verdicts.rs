@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use mooring_agent::world::Space;
 use serde_json::Value;
 
-use crate::faulty::{Faulty, Network};
+use crate::fault_injection::{Faulty, Network};
 use crate::support::{Node, text, write_program};
 
 /// A world whose search path is these directories.
@@ -78,8 +78,8 @@ fn little_space_or_few_inodes_are_a_warning() {
         (GIB, Some(10_000), None),
         (GIB, None, None),
         (GIB - 1, Some(10_000), Some("/opt/azure: 1023 MiB are free")),
-        (GIB, Some(9_999), Some("/opt/azure: room for 9999 more files")),
-        (0, Some(0), Some("/etc: room for 0 more files")),
+        (GIB, Some(9_999), Some("/opt/azure: 9999 free inodes")),
+        (0, Some(0), Some("/etc: 0 free inodes")),
     ] {
         let node = Node::with_script("");
         let mut world = world(&node, &[]);

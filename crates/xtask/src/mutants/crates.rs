@@ -28,7 +28,7 @@ pub(super) const TABLE: [Tested; 16] = [
             "--test=nbc",
             "--test=node",
             "--test=panic",
-            "--test=promises",
+            "--test=invariants",
         ],
         skipped: &[
             "bootstrap::",
@@ -37,7 +37,6 @@ pub(super) const TABLE: [Tested; 16] = [
             "launcher::",
             "processes::",
             "reboots::",
-            "in_a_blink",
         ],
     },
     Tested {

@@ -1,10 +1,8 @@
 //! HPACK (RFC 7541) for one response: no dynamic table, which our SETTINGS forbid, and Huffman as a canonical code.
 
-/// A header block that is not one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HpackError;
 
-/// A header's name and value.
 pub type Header = (Vec<u8>, Vec<u8>);
 
 /// The number of bits in the code of each byte (RFC 7541, appendix B). Codes of the same length are in the order of the
@@ -26,7 +24,6 @@ const MAX_BITS: u8 = 30;
 /// The number of entries in the static table.
 const STATIC_ENTRIES: usize = 61;
 
-/// Reads the headers of a block.
 pub fn decode(mut block: &[u8]) -> Result<Vec<Header>, HpackError> {
     let mut headers = Vec::new();
     while let Some(&first) = block.first() {

@@ -37,7 +37,6 @@ const PREFIX: usize = 5;
 pub struct Call<'a> {
     /// The host of the service, with the port.
     pub authority: &'a str,
-    /// The path, in the form `/package.Service/Method`.
     pub path: &'a str,
     /// The value of the metadata `authorization`.
     pub authorization: &'a Secret,
@@ -52,7 +51,6 @@ pub struct Call<'a> {
 pub enum CallFailure {
     /// A status, the server's or one that describes what it did.
     Status(Status),
-    /// The connection failed in the middle of the call.
     Connection(io::Error),
 }
 

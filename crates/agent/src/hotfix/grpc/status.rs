@@ -5,26 +5,18 @@ use std::fmt;
 /// A status other than success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// Something that is not known.
     Unknown,
-    /// The call was canceled.
     Canceled,
-    /// The request is wrong.
     InvalidArgument,
-    /// The time was up.
     DeadlineExceeded,
     NotFound,
-    /// The caller may not.
     PermissionDenied,
     /// Too much, or too often.
     ResourceExhausted,
-    /// The service has no such call.
     Unimplemented,
     /// The service, or the connection to it, is broken.
     Internal,
-    /// The service cannot be reached.
     Unavailable,
-    /// The caller is not known.
     Unauthenticated,
     /// Another status, by its number.
     Other(u32),

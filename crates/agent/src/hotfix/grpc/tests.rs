@@ -87,7 +87,6 @@ fn trailers(status: &str) -> Vec<u8> {
     block
 }
 
-/// A message with its prefix.
 fn message(text: &str) -> Vec<u8> {
     let mut inner = b"\x0a\x01n\x12".to_vec();
     append_varint(&mut inner, text.len());

@@ -18,7 +18,6 @@ const MAX_FILES: usize = 256;
 const MAX_FILE_BYTES: usize = 4 << 20;
 const MAX_TOTAL_BYTES: usize = 16 << 20;
 
-/// A file to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteFile {
     /// The absolute path of the target.

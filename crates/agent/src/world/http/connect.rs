@@ -15,11 +15,11 @@ use super::deadline::{Duplex, Limited, Limits};
 use super::url::split_authority;
 use super::{HttpFailure, HttpFailureKind, Phase, Roots, Url, message, tls};
 
-/// Longer than a resolver's first time-out of 5 seconds, so that its second server is asked, too.
+/// Longer than a resolver's first timeout of 5 seconds, so that it also queries its second server.
 const LOOK_UP: Duration = Duration::from_secs(10);
 /// Three lost packets: the kernel tries again after 1, 3 and 7 seconds.
 const CONNECT: Duration = Duration::from_secs(10);
-/// A proxy connects to the server before it answers.
+/// A proxy connects to the server before it responds.
 const TUNNEL: Duration = Duration::from_secs(15);
 
 pub(super) fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Duplex>, HttpFailure> {
@@ -27,8 +27,8 @@ pub(super) fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Dup
     limits.phase(CONNECT);
     let mut refused = None;
     for (tried, address) in addresses.iter().enumerate() {
-        let Ok(left) = limits.left() else { break };
-        // A dead address must leave time for the others.
+        let Ok(left) = limits.remaining() else { break };
+        // An unreachable address must leave time for the others.
         let others = u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
         match TcpStream::connect_timeout(address, left / others) {
             Ok(tcp) => {
@@ -50,7 +50,7 @@ pub(super) fn open(host: &str, port: u16, limits: &Limits) -> Result<Box<dyn Dup
 }
 
 /// Looks a name up as the node's own tools do, with its C library. The agent is a static program with another one, which
-/// gives a name up when the answer for either IPv4 or IPv6 is that it does not exist; the node's takes the other answer.
+/// fails if a name does not exist for either IPv4 or IPv6; the node's uses the other response.
 fn ask_node(name: &str, port: u16) -> Vec<SocketAddr> {
     let printed = tool::probe("getent", &["ahosts".as_ref(), name.as_ref()], tool::PROBE_TIMEOUT);
     let printed = printed.unwrap_or_default();
@@ -66,7 +66,7 @@ fn ask_node(name: &str, port: u16) -> Vec<SocketAddr> {
     addresses
 }
 
-/// The system's resolver knows no deadline, so a thread waits for it, and we for the thread.
+/// Resolves in another thread, since the system's resolver has no deadline.
 fn look_up(host: &str, port: u16, limits: &Limits) -> Result<Vec<SocketAddr>, HttpFailure> {
     if let Ok(address) = host.parse() {
         return Ok(vec![SocketAddr::new(address, port)]);
@@ -92,17 +92,16 @@ fn look_up(host: &str, port: u16, limits: &Limits) -> Result<Vec<SocketAddr>, Ht
             let _ = sender.send(found);
         })
         .map_err(|error| failed(error.to_string()))?;
-    let left = limits.left().unwrap_or_default();
+    let left = limits.remaining().unwrap_or_default();
     match answer.recv_timeout(left) {
         Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses),
-        Ok(Ok(_)) => Err(failed("the answer is empty".to_owned())),
+        Ok(Ok(_)) => Err(failed("the response is empty".to_owned())),
         Ok(Err(error)) => Err(failed(error.to_string())),
         // A resolver that is silent is still the resolver.
         Err(_) => Err(failed("no answer in time".to_owned())),
     }
 }
 
-/// Opens a connection through a proxy.
 pub(super) fn tunnel(
     proxy: &ProxyUrl,
     url: &Url,
@@ -131,12 +130,12 @@ pub(super) fn tunnel(
         .write_all(request.as_bytes())
         .and_then(|()| stream.flush())
         .map_err(|error| through(tls::failure(Phase::Tunnel, &error)))?;
-    // Behind the head of a success comes the server's TLS, of which a buffer must not take a byte;
-    // the server speaks second there, so nothing has come yet.
+    // The head of a success is followed by the server's TLS, of which a buffer must not consume a byte;
+    // the server sends only after the client, so nothing has arrived yet.
     let mut reader = BufReader::with_capacity(1, stream);
     let (status, _) = message::read_head(&mut reader, Phase::Tunnel).map_err(through)?;
     if !(200..300).contains(&status) {
-        let text = format!("the proxy {host} answered {status} when asked for {target}");
+        let text = format!("the proxy {host} returned {status} for {target}");
         return Err(failed(Some(status), text));
     }
     Ok(reader.into_inner())
@@ -147,7 +146,7 @@ struct Proxy {
     tls: bool,
     host: String,
     port: u16,
-    /// `user:password`, decoded.
+    /// Returns the decoded `user:password`.
     user_info: Option<Vec<u8>>,
 }
 
@@ -172,7 +171,7 @@ impl Proxy {
     }
 }
 
-/// Bytes behind `%` as two hexadecimal digits; anything else stays as it is.
+/// Decodes `%` followed by two hexadecimal digits; other bytes are unchanged.
 fn percent_decoded(text: &str) -> Vec<u8> {
     let mut decoded = Vec::new();
     let mut rest = text.as_bytes();
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn proxies_are_read_as_people_write_them() {
+    fn proxies_are_parsed_in_common_forms() {
         let of = |tls, host: &str, port| Some((tls, host.to_owned(), port, None));
         assert_eq!(parsed("http://proxy:3128/"), of(false, "proxy", 3128));
         assert_eq!(parsed("proxy:3128"), of(false, "proxy", 3128));

@@ -6,12 +6,11 @@ use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Something to read from and write to.
 pub trait Duplex: Read + Write {}
 
 impl<T: Read + Write> Duplex for T {}
 
-/// When everything must be over, and when the present phase must.
+/// Deadlines of the request and of the current phase.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     total: Instant,
@@ -24,26 +23,25 @@ impl Limits {
         Self { total, phase: Rc::new(Cell::new(total)) }
     }
 
-    /// The phase that begins may take this long, if the whole has that much time left.
+    /// Sets the deadline of the phase that begins, within the total deadline.
     pub(super) fn phase(&self, limit: Duration) {
         self.phase.set(self.total.min(now() + limit));
     }
 
-    /// What follows has all the time that is left.
+    /// Removes the deadline of the phase.
     pub(super) fn no_phase(&self) {
         self.phase.set(self.total);
     }
 
-    /// The time that is left.
-    pub(super) fn left(&self) -> io::Result<Duration> {
+    pub(super) fn remaining(&self) -> io::Result<Duration> {
         let left = self.phase.get().saturating_duration_since(now());
-        // A time-out of zero means none at all to the system.
+        // A timeout of zero means none to the system.
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
 }
 
-/// A TCP connection under limits. The time that is left is set anew before each operation, so that a
-/// peer that sends a byte now and then gains nothing.
+/// A TCP connection with deadlines. The remaining time is set before each operation, so that a slow peer
+/// cannot extend it.
 #[derive(Debug)]
 pub(super) struct Limited {
     pub(super) tcp: TcpStream,
@@ -52,14 +50,14 @@ pub(super) struct Limited {
 
 impl Read for Limited {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.tcp.set_read_timeout(Some(self.limits.left()?))?;
+        self.tcp.set_read_timeout(Some(self.limits.remaining()?))?;
         self.tcp.read(buffer).map_err(as_timed_out)
     }
 }
 
 impl Write for Limited {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.tcp.set_write_timeout(Some(self.limits.left()?))?;
+        self.tcp.set_write_timeout(Some(self.limits.remaining()?))?;
         self.tcp.write(bytes).map_err(as_timed_out)
     }
 
@@ -68,7 +66,7 @@ impl Write for Limited {
     }
 }
 
-/// A socket's time-out is told as "would block" on Unix.
+/// A socket's timeout is reported as "would block" on Unix.
 fn as_timed_out(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),

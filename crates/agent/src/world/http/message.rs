@@ -1,10 +1,10 @@
-//! The bytes of a request, and what those of an answer mean.
+//! Requests and responses as bytes.
 
 use std::io::{self, BufRead, Read as _};
 
 use super::{HttpFailure, HttpFailureKind, HttpRequest, HttpResponse, MAX_BODY, Phase, tls};
 
-/// More than any server that we ask sends.
+/// More than any of the servers sends.
 const MAX_HEAD: usize = 32 * 1024;
 
 /// The request's bytes. An error where a header would break out of its line.
@@ -33,11 +33,10 @@ pub(super) fn write_request(request: &HttpRequest<'_>) -> io::Result<Vec<u8>> {
     Ok(head.into_bytes())
 }
 
-/// Reads a whole answer.
 pub fn read_response(reader: &mut impl BufRead) -> Result<HttpResponse, HttpFailure> {
     let (status, headers) = loop {
         match read_head(reader, Phase::Head)? {
-            // Continue, early hints: the answer itself is still to come.
+            // Continue, early hints: the response follows.
             (100..=199, _) => {}
             head => break head,
         }
@@ -51,14 +50,13 @@ pub fn read_response(reader: &mut impl BufRead) -> Result<HttpResponse, HttpFail
     Ok(response)
 }
 
-/// Reads status and headers.
 pub(super) fn read_head(
     reader: &mut impl BufRead,
     phase: Phase,
 ) -> Result<(u16, Vec<(String, String)>), HttpFailure> {
     let mut left = MAX_HEAD;
     let status = read_line(reader, &mut left, phase)?;
-    let status = status_of(&status).ok_or_else(|| malformed("what came is no HTTP"))?;
+    let status = status_of(&status).ok_or_else(|| malformed("not HTTP"))?;
     let mut headers = Vec::new();
     loop {
         let line = read_line(reader, &mut left, phase)?;
@@ -79,7 +77,7 @@ fn status_of(line: &str) -> Option<u16> {
     digits.parse().ok().filter(|_| three)
 }
 
-/// How the end of a body is told.
+/// Framing of a body.
 enum Framing {
     Length(usize),
     Chunked,
@@ -94,7 +92,7 @@ fn framing(response: &HttpResponse) -> Result<Framing, HttpFailure> {
         if encoding.eq_ignore_ascii_case("chunked") {
             return Ok(Framing::Chunked);
         }
-        return Err(malformed("a transfer encoding that nobody asked for"));
+        return Err(malformed("an unsupported transfer encoding"));
     }
     let lengths = response.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case("content-length"));
     let mut lengths = lengths.map(|(_, value)| value.as_str());
@@ -104,7 +102,7 @@ fn framing(response: &HttpResponse) -> Result<Framing, HttpFailure> {
             Err(malformed("two lengths that differ"))
         }
         Some(first) => {
-            first.parse().map(Framing::Length).map_err(|_| malformed("a length that is no number"))
+            first.parse().map(Framing::Length).map_err(|_| malformed("an invalid content length"))
         }
     }
 }
@@ -143,12 +141,12 @@ fn read_chunks(reader: &mut impl BufRead) -> Result<Vec<u8>, HttpFailure> {
         }
         body.extend(read_length(reader, length)?);
         if !read_line(reader, &mut MAX_HEAD.clone(), Phase::Body)?.is_empty() {
-            return Err(malformed("a chunk that is longer than it says"));
+            return Err(malformed("a chunk longer than its declared size"));
         }
     }
 }
 
-/// Reads a line without its end. `left` is what the lines together may still take.
+/// Reads a line without its end. `left` is the remaining size of all lines.
 fn read_line(
     reader: &mut impl BufRead,
     left: &mut usize,
@@ -175,11 +173,11 @@ fn read_line(
 }
 
 fn malformed(what: &str) -> HttpFailure {
-    HttpFailure::new(HttpFailureKind::Malformed, format!("the answer makes no sense: {what}"))
+    HttpFailure::new(HttpFailureKind::Malformed, format!("invalid response: {what}"))
 }
 
 fn too_large() -> HttpFailure {
-    let text = format!("the answer is larger than {MAX_BODY} bytes");
+    let text = format!("the response is larger than {MAX_BODY} bytes");
     HttpFailure::new(HttpFailureKind::Malformed, text)
 }
 
@@ -195,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_end_a_body_is_understood() {
+    fn bodies_end_by_length_chunks_or_close() {
         for (text, body) in [
             ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef", "abc"),
             ("HTTP/1.0 200\n\nabc", "abc"),

@@ -1,15 +1,13 @@
 //! A small HTTP/1.1 client: one request, one connection, one deadline.
 //!
-//! The agent asks three questions of two servers, so this is a client for that: no redirects, no
-//! keep-alive, no compression. What it has instead is a name for every way to fail, since the name
-//! decides whom a person goes and asks. Nothing here runs, or is even read from the disk, for
-//! commands without a network.
+//! The agent sends three kinds of requests to two servers, so it needs no redirects, no keep-alive and no
+//! compression. Each kind of failure has a name, since it determines the owner of the next step.
 //!
-//! | file | idea |
+//! | file | contents |
 //! |---|---|
-//! | `url` | an address, taken apart |
-//! | `message` | bytes of a request, meaning of a response; no I/O of its own |
-//! | `deadline` | a connection on which no single read, and no drip of them, outlasts its time |
+//! | `url` | a parsed address |
+//! | `message` | requests and responses, without I/O |
+//! | `deadline` | a connection with a total time limit |
 //! | `connect` | DNS, TCP, a proxy's tunnel |
 //! | `tls` | trust and handshake |
 
@@ -34,21 +32,19 @@ pub use message::read_response;
 pub use tls::Roots;
 pub use url::{Url, UrlError};
 
-/// More than any answer that we ask for.
+/// More than any requested response.
 pub const MAX_BODY: usize = 1024 * 1024;
 
 /// A request. With a form it is a POST, otherwise a GET.
 #[derive(Debug)]
 pub struct HttpRequest<'a> {
     pub url: &'a Url,
-    /// Headers beside those that every request has.
     pub headers: &'a [(&'static str, Secret)],
     /// A body of type `application/x-www-form-urlencoded`.
     pub form: Option<&'a Secret>,
     /// The proxy to go through, for an address with TLS.
     pub proxy: Option<&'a ProxyUrl>,
     pub roots: &'a Roots,
-    /// How long all of it may take.
     pub limit: Duration,
 }
 
@@ -95,7 +91,7 @@ impl fmt::Debug for HttpResponse {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpFailure {
     pub kind: HttpFailureKind,
-    /// For a person; never a secret.
+    /// Human-readable; never a secret.
     pub text: String,
 }
 
@@ -104,21 +100,20 @@ pub enum HttpFailureKind {
     /// The name has no address.
     Dns,
     Connect,
-    /// The proxy gave no tunnel; its status, if it answered.
+    /// The proxy opened no tunnel; its status, if it responded.
     Proxy(Option<u16>),
     /// The server's certificate is not to be trusted.
     Certificate,
     /// Another failure of TLS.
     Tls,
-    /// The time was up.
     TimedOut,
     /// The connection ended in the middle.
     Cut,
-    /// What came is no HTTP, or too much of it.
+    /// Not HTTP, or too large.
     Malformed,
 }
 
-/// What was going on when something went wrong.
+/// Phase of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Connect,
@@ -136,8 +131,8 @@ impl Phase {
             Self::Tunnel => "asking the proxy for a tunnel",
             Self::Tls => "in the TLS handshake",
             Self::Request => "sending the request",
-            Self::Head => "waiting for the answer",
-            Self::Body => "reading the answer's body",
+            Self::Head => "waiting for the response",
+            Self::Body => "reading the response body",
         }
     }
 }
@@ -168,7 +163,7 @@ pub(super) fn dial(dial: &Dial<'_>, address: (&str, u16)) -> Result<Box<dyn Dupl
     Ok(stream)
 }
 
-/// Sends a request and reads the whole answer.
+/// Sends a request and reads the whole response.
 pub(super) fn fetch(request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
     let limits = Limits::within(request.limit);
     let mut stream = open(request, &limits)?;

@@ -1,4 +1,4 @@
-//! Whom to trust, and the handshake.
+//! Trusted certificates and the handshake.
 
 use std::fmt;
 use std::io;
@@ -18,7 +18,7 @@ use rustls::{
 use super::deadline::{Duplex, Limits};
 use super::{Dial, HttpFailure, HttpFailureKind, Phase};
 
-/// Two round trips and some arithmetic; the rest is patience with a bad line.
+/// Two round trips, with a margin for a slow connection.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub struct Roots {
 }
 
 impl Roots {
-    /// Nobody: no server is trusted.
+    /// No server is trusted.
     #[must_use]
     pub fn none() -> Self {
         Self { config: None, count: 0 }
@@ -42,7 +42,7 @@ impl Roots {
             store.add_parsable_certificates(CertificateDer::pem_slice_iter(text).flatten());
         }
         let count = store.len();
-        // One provider, named: there is no default to install, so none to clash with.
+        // An explicit provider: a process-wide default could conflict.
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map(|builder| builder.with_root_certificates(store).with_no_client_auth());
@@ -124,7 +124,6 @@ pub(super) fn pinned(dial: &Dial<'_>) -> Result<Arc<ClientConfig>, HttpFailure> 
     Ok(Arc::new(config))
 }
 
-/// Proves who the server is, and hides what follows from everybody else.
 pub(super) fn handshake(
     stream: Box<dyn Duplex>,
     host: &str,
@@ -171,7 +170,7 @@ fn connect(
     Ok((connection, stream))
 }
 
-/// What an error on a connection, with TLS or without, means.
+/// Classifies an error of a connection, with TLS or without.
 pub(super) fn failure(phase: Phase, error: &io::Error) -> HttpFailure {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match (of_tls, error.kind()) {
@@ -192,12 +191,12 @@ pub(super) fn failure(phase: Phase, error: &io::Error) -> HttpFailure {
     }
 }
 
-/// A certificate's problem in words. The library's own are the names of its variants, nested.
+/// Returns a readable message for a certificate error; the library prints only names of variants.
 fn describe(problem: &CertificateError) -> String {
     let known = match problem {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired",
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "it is not valid yet; is this machine's clock right?"
+            "it is not valid yet; check the clock of this node"
         }
         CertificateError::Revoked => "it is revoked",
         CertificateError::UnknownIssuer => "its issuer is not trusted (UnknownIssuer)",

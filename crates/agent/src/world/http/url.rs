@@ -6,7 +6,6 @@ use std::net::IpAddr;
 /// An `http` or `https` address without user information.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
-    /// Whether the scheme is `https`.
     pub tls: bool,
     /// A name or an address, without brackets.
     pub host: String,
@@ -15,13 +14,11 @@ pub struct Url {
     pub target: String,
 }
 
-/// A text that is no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an address of the form https://HOST[:PORT][/PATH]")]
 pub struct UrlError;
 
 impl Url {
-    /// Takes an address apart.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let (tls, rest) = match text.split_once("://") {
             Some(("https", rest)) => (true, rest),
@@ -57,19 +54,18 @@ impl Url {
         format!("{}:{}", bracketed(&self.host), self.port)
     }
 
-    /// True for this machine itself.
+    /// Returns true for loopback.
     pub fn is_loopback(&self) -> bool {
         self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
-    /// Same scheme, host and port.
     pub fn is_same_server(&self, other: &Self) -> bool {
         (self.tls, self.port) == (other.tls, other.port)
             && self.host.eq_ignore_ascii_case(&other.host)
     }
 }
 
-/// Without the query, which may hold what nobody needs to read.
+/// Omits the query, which may contain secrets.
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.tls { "https" } else { "http" };

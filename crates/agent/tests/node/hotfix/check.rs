@@ -9,7 +9,7 @@ use super::service::{Authority, NAME, Reply, Service};
 use super::{
     CONFIG, NBC, OWN, POINTER, POLICY, events, left_over, logged, networked, response, world,
 };
-use crate::faulty::{EACCES, Faulty};
+use crate::fault_injection::{EACCES, Faulty};
 use crate::support::{Node, text};
 
 pub(super) const HOST: &str = "demo.hcp.westeurope.azmk8s.io";

@@ -14,7 +14,7 @@ use super::{
     AGENT, CUSTOM_DATA, HOTFIX_AGENT, OWN, POINTER, POLICY, events, left_over, logged, networked,
     response, world,
 };
-use crate::faulty::{EACCES, Faulty};
+use crate::fault_injection::{EACCES, Faulty};
 use crate::support::{Node, end_of, text, write_program};
 
 pub(super) const PACKAGED: &str = "/usr/bin/aks-node-controller";
@@ -249,7 +249,7 @@ fn failed_package_manager_is_retried_in_time_41_42_43() {
     // Never past what the CSE has left.
     let node = ubuntu(BINARY);
     let (mut world, _) = tooled(&node, |_| (10_000, Some(0)));
-    let began = crate::faulty::DAWN.as_secs() - 700;
+    let began = crate::fault_injection::START_TIME.as_secs() - 700;
     world.variables = vec![("CSE_STARTTIME_SECONDS".into(), began.to_string().into())];
     assert_eq!(world.run_as(OWN, &["download-hotfix"]), 255);
     assert_eq!(world.network.unwrap().now, Duration::from_secs(80));

@@ -13,7 +13,7 @@ use super::download::{BINARY, PACKAGED, node_with, ubuntu};
 use super::program::printing;
 use super::scripts::{SCRIPTS, are_new, custom_data, write_old_files};
 use super::{AGENT, CUSTOM_DATA, HOTFIX_AGENT, OWN, POINTER, events, left_over, logged};
-use crate::faulty::{EIO, Faulty};
+use crate::fault_injection::{EIO, Faulty};
 use crate::support::{Node, text, write_program};
 
 /// The process that [`run`] starts.

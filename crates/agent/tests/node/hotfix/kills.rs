@@ -13,7 +13,7 @@ use super::scripts::{are_new, custom_data, write_old_files};
 use super::{
     AGENT, CONFIG, CUSTOM_DATA, HOTFIX_AGENT, OWN, POINTER, POLICY, RECORD, left_over, world,
 };
-use crate::faulty::{EIO, ENOSPC, Network};
+use crate::fault_injection::{EIO, ENOSPC, Network};
 use crate::support::{Node, text, write_program};
 
 /// Operations that change something.
@@ -110,27 +110,28 @@ fn victim() {
             std::thread::park();
         }
     };
-    let mut world = crate::faulty::Faulty::new(Path::new(&root), move |operation, path| {
-        if operation == "on_panic" {
-            return Some(EIO);
-        }
-        if !is_change(operation, path) {
-            return None;
-        }
-        if dies_next {
-            die();
-        }
-        count += 1;
-        if count == at + 1 {
-            if !is_torn || operation != "write" {
+    let mut world =
+        crate::fault_injection::Faulty::new(Path::new(&root), move |operation, path| {
+            if operation == "on_panic" {
+                return Some(EIO);
+            }
+            if !is_change(operation, path) {
+                return None;
+            }
+            if dies_next {
                 die();
             }
-            // Half of it is written, and that is the last that happens.
-            dies_next = true;
-            return Some(EIO);
-        }
-        None
-    });
+            count += 1;
+            if count == at + 1 {
+                if !is_torn || operation != "write" {
+                    die();
+                }
+                // Half of it is written, and that is the last that happens.
+                dies_next = true;
+                return Some(EIO);
+            }
+            None
+        });
     world.tools = None;
     let code = world.run_as(OWN, &[&variable("VICTIM_COMMAND")]);
     assert_eq!(code, 0);
@@ -172,7 +173,7 @@ fn killed_at_every_operation(change: Change) {
             let is_killed = kill(&node, change, at, is_torn);
             if change == Change::Scripts {
                 let pointer = node.read(POINTER).unwrap();
-                // Either command completes it, also if nothing is requested any more.
+                // Either command completes it, even without a request.
                 if at % 2 == 0 {
                     provision(&node);
                 } else {

@@ -12,7 +12,7 @@ use mooring_agent::world::{Host, HttpRequest, Url, World as _};
 use super::check::{HOST, MAP, SIGNATURE, checked, node_with, outcome, served};
 use super::service::{Authority, NAME, Reply, Service};
 use super::{POINTER, logged, networked, response};
-use crate::faulty::Network;
+use crate::fault_injection::Network;
 
 #[test]
 fn imds_is_asked_twice_at_most_and_never_through_a_proxy_26_27() {

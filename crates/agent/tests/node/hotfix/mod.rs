@@ -16,7 +16,7 @@ use std::time::Duration;
 use mooring_agent::world::{HttpFailure, HttpRequest, HttpResponse};
 use serde_json::Value;
 
-use crate::faulty::{EIO, Faulty, Network};
+use crate::fault_injection::{EIO, Faulty, Network};
 use crate::support::{EVENTS, LOG, Node};
 
 /// The version of the agent, unless a case has another.

@@ -49,7 +49,7 @@ impl Authority {
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ReceivedCall {
     pub(super) server_name: String,
     pub(super) protocols: Vec<String>,
     /// Everything after the handshake.
@@ -71,7 +71,7 @@ pub(super) enum Reply {
 
 pub(super) struct Service {
     pub(super) port: u16,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedCall>>>,
 }
 
 /// A certificate resolver that has a key and no certificate.
@@ -111,7 +111,7 @@ impl Service {
     /// Serves HTTP/2 in clear text.
     pub(super) fn without_tls() -> Self {
         Self::serving(|mut stream, seen| {
-            seen.lock().unwrap().push(Seen::default());
+            seen.lock().unwrap().push(ReceivedCall::default());
             let _ = respond(&mut stream, &Reply::Config("{}".to_owned()));
         })
     }
@@ -122,7 +122,7 @@ impl Service {
         Self::serving(move |stream, seen| serve(stream, &config, &reply, seen))
     }
 
-    fn serving(serve: impl Fn(TcpStream, &Mutex<Vec<Seen>>) + Send + 'static) -> Self {
+    fn serving(serve: impl Fn(TcpStream, &Mutex<Vec<ReceivedCall>>) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let service = Self { port: listener.local_addr().unwrap().port(), seen: Arc::default() };
         let seen = Arc::clone(&service.seen);
@@ -134,13 +134,18 @@ impl Service {
         service
     }
 
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(super) fn seen(&self) -> Vec<ReceivedCall> {
         self.seen.lock().unwrap().clone()
     }
 }
 
 /// A client that goes away ends its connection; the next one is served.
-fn serve(mut tcp: TcpStream, config: &Arc<ServerConfig>, reply: &Reply, all: &Mutex<Vec<Seen>>) {
+fn serve(
+    mut tcp: TcpStream,
+    config: &Arc<ServerConfig>,
+    reply: &Reply,
+    all: &Mutex<Vec<ReceivedCall>>,
+) {
     let mut acceptor = Acceptor::default();
     let accepted = loop {
         if acceptor.read_tls(&mut tcp).is_err() {
@@ -156,7 +161,7 @@ fn serve(mut tcp: TcpStream, config: &Arc<ServerConfig>, reply: &Reply, all: &Mu
     let protocols = hello.alpn().into_iter().flatten();
     let protocols = protocols.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let server_name = hello.server_name().unwrap_or_default().to_owned();
-    all.lock().unwrap().push(Seen { server_name, protocols, request: Vec::new() });
+    all.lock().unwrap().push(ReceivedCall { server_name, protocols, request: Vec::new() });
     let Ok(connection) = accepted.into_connection(Arc::clone(config)) else { return };
     let mut stream = StreamOwned::new(connection, tcp);
     let mut request = Vec::new();

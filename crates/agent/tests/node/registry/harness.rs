@@ -1,4 +1,4 @@
-//! A node with a fake oras, between a registry and an IMDS that answer as they are told to.
+//! A node with a fake oras, a registry and an IMDS with programmable responses.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::server::{Authority, Reply, Seen, Server};
+use super::server::{Authority, ReceivedRequest, Reply, Server};
 use crate::support::{LOG, Node, end_of, text, write_program};
 
 /// The tokens that are given out.
@@ -22,8 +22,8 @@ pub(super) fn jwt(claims: &str) -> String {
     format!("eyJhbGciOiJub25lIn0.{}.canary-signature", URL_SAFE_NO_PAD.encode(claims))
 }
 
-/// A registry that lets nobody in without an identity, and everybody in with one.
-pub(super) fn registry(seen: &Seen) -> Reply {
+/// A registry that requires an identity and accepts any.
+pub(super) fn registry(seen: &ReceivedRequest) -> Reply {
     match seen.path() {
         "/v2/_catalog" => challenge(seen),
         "/oauth2/token" => Reply::json(401, UNAUTHORIZED),
@@ -37,7 +37,7 @@ pub(super) fn registry(seen: &Seen) -> Reply {
 pub(super) const UNAUTHORIZED: &str =
     r#"{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}"#;
 
-pub(super) fn challenge(seen: &Seen) -> Reply {
+pub(super) fn challenge(seen: &ReceivedRequest) -> Reply {
     let host = seen.header("host").unwrap();
     let realm = format!(
         r#"Bearer realm="https://{host}/oauth2/token",service="{host}",scope="registry:catalog:*""#
@@ -46,23 +46,22 @@ pub(super) fn challenge(seen: &Seen) -> Reply {
 }
 
 /// An IMDS that knows the identity.
-pub(super) fn imds(seen: &Seen) -> Reply {
+pub(super) fn imds(seen: &ReceivedRequest) -> Reply {
     assert_eq!(seen.path(), "/metadata/identity/oauth2/token");
     assert_eq!(seen.header("metadata"), Some("true"));
     Reply::json(200, format!(r#"{{"access_token":"{ACCESS_TOKEN}","expires_in":"3600"}}"#))
 }
 
-pub(super) struct Lab {
+pub(super) struct Harness {
     pub(super) node: Node,
     pub(super) registry: Server,
     pub(super) imds: Server,
     /// Variables of the agent.
     pub(super) variables: Vec<(String, String)>,
-    /// Words that replace or add to the usual ones: the last one wins.
+    /// Args that replace or add to the usual ones: the last one wins.
     pub(super) words: Vec<String>,
 }
 
-/// What came of it.
 pub(super) struct Outcome {
     pub(super) code: i32,
     pub(super) stdout: String,
@@ -101,7 +100,7 @@ impl Outcome {
                 232 => "ERR_ORAS_BINARY_NOT_FOUND: step ",
                 _ => "registry-login failed: step ",
             };
-            // The sentence for a person stands behind the log.
+            // The message for users follows the log.
             let at = self.stderr.find(&format!("\n{name}"));
             &self.stderr[at.unwrap_or_else(|| panic!("no {name} in {}", self.stderr))..]
         };
@@ -111,10 +110,10 @@ impl Outcome {
     }
 }
 
-impl Lab {
+impl Harness {
     pub(super) fn new(
-        registry: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
-        imds: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
+        registry: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
+        imds: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let authority = Authority::new();
         let lab = Self {
@@ -150,7 +149,7 @@ impl Lab {
         write_program(&self.node.typed("bin/oras"), script, 0o755);
     }
 
-    /// What oras was given: `argv`, `stdin` or `env`.
+    /// Input of oras: `argv`, `stdin` or `env`.
     pub(super) fn oras_got(&self, what: &str) -> Option<String> {
         fs::read_to_string(self.node.typed(&format!("oras.{what}"))).ok()
     }

@@ -1,6 +1,6 @@
-//! `registry-login` against a registry and an IMDS of our own, on loopback.
+//! `registry-login` against a test registry and a test IMDS on loopback.
 
-mod lab;
+mod harness;
 mod outcomes;
 mod probe;
 mod proxies;

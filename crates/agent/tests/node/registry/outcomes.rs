@@ -1,17 +1,17 @@
-//! Every way in which a login can go, each with the exact code and the words of its message.
+//! Outcomes of a login, each with its exit code and message.
 
 use std::time::Duration;
 
-use super::lab::{
-    ANONYMOUS_TOKEN, Lab, UNAUTHORIZED, challenge, imds, jwt, refresh_token, registry,
+use super::harness::{
+    ANONYMOUS_TOKEN, Harness, UNAUTHORIZED, challenge, imds, jwt, refresh_token, registry,
 };
-use super::server::{DEAD_PORT, Reply, Seen, Server};
+use super::server::{DEAD_PORT, ReceivedRequest, Reply, Server};
 use crate::support::EVENTS;
 
 /// A registry that answers the exchange in its own way.
 fn exchange(
-    answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
-) -> impl Fn(&Seen) -> Reply + Send + Sync + 'static {
+    answer: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
+) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static {
     move |seen| if seen.path() == "/oauth2/exchange" { answer(seen) } else { registry(seen) }
 }
 
@@ -19,7 +19,7 @@ const SHORT: &[&str] = &["--attempt-timeout=3s", "--budget=6s"];
 
 #[test]
 fn a_login_hands_the_token_to_oras_by_standard_input_alone() {
-    let mut lab = Lab::usual();
+    let mut lab = Harness::usual();
     lab.variables = vec![
         ("TLS_BOOTSTRAP_TOKEN".to_owned(), "canary-bootstrap".to_owned()),
         ("NO_PROXY".to_owned(), "example.com".to_owned()),
@@ -64,8 +64,8 @@ fn a_login_hands_the_token_to_oras_by_standard_input_alone() {
 
 #[test]
 fn anonymous_access_needs_no_identity_and_no_login() {
-    let open = |_: &Seen| Reply::json(200, r#"{"repositories":["a"]}"#);
-    let with_token = |seen: &Seen| match (seen.path(), seen.header("authorization")) {
+    let open = |_: &ReceivedRequest| Reply::json(200, r#"{"repositories":["a"]}"#);
+    let with_token = |seen: &ReceivedRequest| match (seen.path(), seen.header("authorization")) {
         ("/oauth2/token", _) => {
             assert!(seen.target.ends_with("scope=registry%3Acatalog%3A%2A"), "{}", seen.target);
             Reply::json(200, format!(r#"{{"access_token":"{ANONYMOUS_TOKEN}"}}"#))
@@ -75,7 +75,7 @@ fn anonymous_access_needs_no_identity_and_no_login() {
         }
         _ => challenge(seen),
     };
-    for lab in [Lab::new(open, imds), Lab::new(with_token, imds)] {
+    for lab in [Harness::new(open, imds), Harness::new(with_token, imds)] {
         lab.run().must_be(0, &["anonymous access"]);
         assert!(lab.imds.seen().is_empty());
         assert_eq!(lab.oras_got("argv"), None);
@@ -87,9 +87,9 @@ fn anonymous_access_needs_no_identity_and_no_login() {
 }
 
 #[test]
-fn without_an_identity_nothing_is_asked_and_pulls_stay_anonymous() {
+fn pulls_stay_anonymous_without_an_identity() {
     for words in [&["--client-id="][..], &["--tenant-id="]] {
-        let lab = Lab::usual().with(words);
+        let lab = Harness::usual().with(words);
         lab.run().must_be(0, &["client id or tenant id is not set", "anonymously"]);
         assert!(lab.registry.seen().is_empty() && lab.imds.seen().is_empty());
     }
@@ -97,20 +97,20 @@ fn without_an_identity_nothing_is_asked_and_pulls_stay_anonymous() {
 
 #[test]
 fn a_missing_oras_is_never_reported_as_a_network_timeout() {
-    let lab = Lab::usual();
+    let lab = Harness::usual();
     std::fs::remove_file(lab.node.typed("bin/oras")).unwrap();
     let outcome = lab.run();
     assert_eq!(outcome.code, 232, "{}", outcome.stderr);
-    let told =
+    let expected =
         "\nERR_ORAS_BINARY_NOT_FOUND: step 1/6 oras: oras is missing on this image (PATH is ";
-    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("the network is not at fault"));
     assert!(lab.registry.seen().is_empty() && lab.imds.seen().is_empty(), "nobody was asked");
 }
 
 #[test]
 fn an_oras_that_cannot_be_started_is_none() {
-    let lab = Lab::usual();
+    let lab = Harness::usual();
     lab.node.write_typed("bin/oras", "#!/no/such/shell\n");
     lab.run().must_be(232, &["cannot be run"]);
     lab.node.write_typed("bin/oras", "\u{7f}ELF, and then nothing");
@@ -126,13 +126,13 @@ fn an_oras_that_cannot_be_started_is_none() {
 #[test]
 fn rejected_exchange_is_212_and_no_other_token_is_requested() {
     for status in [400, 401, 403] {
-        let mut lab = Lab::new(exchange(move |_| Reply::json(status, UNAUTHORIZED)), imds);
+        let mut lab = Harness::new(exchange(move |_| Reply::json(status, UNAUTHORIZED)), imds);
         lab.variables =
             vec![("ARM_RESOURCE_ENDPOINT".to_owned(), "https://management.azure.com/".to_owned())];
         let outcome = lab.run();
-        let told = format!("refused with {status}: UNAUTHORIZED: authentication required");
+        let expected = format!("denied with {status}: UNAUTHORIZED: authentication required");
         let audience = "(token for https://containerregistry.azure.net/)";
-        outcome.must_be(212, &["step 4/6 exchange", &told, audience, "AcrPull"]);
+        outcome.must_be(212, &["step 4/6 exchange", &expected, audience, "AcrPull"]);
         assert_eq!(outcome.attempts("exchange"), [(Some(u64::from(status)), Some("refused"))]);
         assert_eq!(lab.oras_got("argv"), None);
         only_registry_tokens_were_requested(&lab);
@@ -140,7 +140,7 @@ fn rejected_exchange_is_212_and_no_other_token_is_requested() {
 }
 
 /// A token for Azure Resource Manager in the hands of a registry is the node's identity, everywhere.
-fn only_registry_tokens_were_requested(lab: &Lab) {
+fn only_registry_tokens_were_requested(lab: &Harness) {
     let requests = lab.imds.seen();
     assert_eq!(requests.len(), 1, "IMDS is asked for one token");
     let audience = "resource=https%3A%2F%2Fcontainerregistry.azure.net%2F";
@@ -149,7 +149,7 @@ fn only_registry_tokens_were_requested(lab: &Lab) {
 
 #[test]
 fn a_token_that_may_not_pull_is_212_and_never_reaches_oras() {
-    let lab = Lab::new(
+    let lab = Harness::new(
         exchange(|_| {
             let token = jwt(r#"{"permissions":{"actions":["write"]}}"#);
             Reply::json(200, format!(r#"{{"refresh_token":"{token}"}}"#))
@@ -163,7 +163,7 @@ fn a_token_that_may_not_pull_is_212_and_never_reaches_oras() {
 #[test]
 fn a_token_that_lists_no_permissions_is_taken() {
     let token = || jwt(r#"{"sub":"abac"}"#);
-    let lab = Lab::new(
+    let lab = Harness::new(
         exchange(move |_| Reply::json(200, format!(r#"{{"refresh_token":"{}"}}"#, token()))),
         imds,
     );
@@ -173,7 +173,7 @@ fn a_token_that_lists_no_permissions_is_taken() {
 
 #[test]
 fn a_server_error_is_asked_again_and_then_forgotten() {
-    let lab = Lab::new(
+    let lab = Harness::new(
         exchange(|seen| match seen.before {
             0 => Reply::json(500, ""),
             _ => registry(seen),
@@ -190,27 +190,27 @@ fn a_server_error_is_asked_again_and_then_forgotten() {
 
 #[test]
 fn a_silent_registry_is_211_and_a_time_out() {
-    let lab = Lab::new(|_| Reply::Silence, imds).with(SHORT);
+    let lab = Harness::new(|_| Reply::Silence, imds).with(SHORT);
     let outcome = lab.run();
-    outcome.must_be(211, &["timed out waiting for the answer", "gave up after"]);
+    outcome.must_be(211, &["timed out waiting for the response", "gave up after"]);
     assert_eq!(outcome.attempts("anonymous")[0], (None, Some("time-out")));
 }
 
 #[test]
 fn a_body_that_drips_cannot_outlast_the_attempt() {
-    let drip = |_: &Seen| {
+    let drip = |_: &ReceivedRequest| {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n";
         Reply::Drip(head.into(), r#"{"refresh_token":""#.into())
     };
-    let lab = Lab::new(exchange(drip), imds).with(SHORT);
+    let lab = Harness::new(exchange(drip), imds).with(SHORT);
     let outcome = lab.run();
-    outcome.must_be(211, &["timed out reading the answer's body"]);
+    outcome.must_be(211, &["timed out reading the response body"]);
 }
 
 #[test]
 fn a_refused_connection_is_211() {
     let endpoint = format!("https://127.0.0.1:{DEAD_PORT}");
-    let lab = Lab::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT);
+    let lab = Harness::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT);
     let outcome = lab.run();
     outcome.must_be(211, &["cannot connect to 127.0.0.1:", "onnection refused"]);
     assert_eq!(outcome.attempts("anonymous")[0].1, Some("connect"));
@@ -218,16 +218,16 @@ fn a_refused_connection_is_211() {
 
 #[test]
 fn a_name_without_an_address_is_211() {
-    let lab = Lab::usual().with(&["--registry-endpoint=https://nosuch.invalid"]).with(SHORT);
+    let lab = Harness::usual().with(&["--registry-endpoint=https://nosuch.invalid"]).with(SHORT);
     let outcome = lab.run();
     outcome.must_be(211, &["DNS: no address for nosuch.invalid", "private DNS zone"]);
     assert_eq!(outcome.attempts("anonymous")[0].1, Some("dns"));
 }
 
 #[test]
-fn a_certificate_of_an_unknown_authority_is_211_and_not_asked_again() {
-    let lab = Lab::usual();
-    let stranger = Lab::usual();
+fn certificate_of_unknown_issuer_is_211_without_retry() {
+    let lab = Harness::usual();
+    let stranger = Harness::usual();
     let ca_file = stranger.node.typed("ca.pem").display().to_string();
     let outcome = lab.with(&["--ca-file", &ca_file]).run();
     outcome
@@ -239,7 +239,7 @@ fn a_certificate_of_an_unknown_authority_is_211_and_not_asked_again() {
 fn a_server_without_tls_is_211() {
     let plain = Server::http(|_| Reply::Raw(b"HTTP/1.1 400 no TLS\r\n\r\n".to_vec()));
     let endpoint = format!("https://127.0.0.1:{}", plain.port());
-    let outcome = Lab::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT).run();
+    let outcome = Harness::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT).run();
     outcome.must_be(211, &["TLS: "]);
     assert_eq!(outcome.attempts("anonymous")[0].1, Some("tls"));
 }
@@ -247,7 +247,7 @@ fn a_server_without_tls_is_211() {
 #[test]
 fn the_system_s_certificates_are_trusted_without_a_flag() {
     for file in ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"] {
-        let lab = Lab::usual().with(&["--ca-file="]);
+        let lab = Harness::usual().with(&["--ca-file="]);
         let authority = std::fs::read(lab.node.typed("ca.pem")).unwrap();
         lab.node.write(file, authority);
         lab.run().must_be(0, &["logged in"]);
@@ -256,17 +256,18 @@ fn the_system_s_certificates_are_trusted_without_a_flag() {
 }
 
 #[test]
-fn a_ca_file_without_certificates_is_said_to_be_none() {
-    let lab = Lab::usual();
+fn ca_file_without_certificates_is_reported() {
+    let lab = Harness::usual();
     let empty = lab.node.write_typed("empty.pem", "no certificate");
-    for (file, told) in [(empty.as_str(), "no certificate in it"), ("/nosuch", "No such file")] {
-        let outcome = Lab::usual().with(&["--ca-file", file]).run();
-        outcome.must_be(1, &["registry-login failed: step 2/6 anonymous: --ca-file", told]);
+    for (file, expected) in [(empty.as_str(), "no certificate in it"), ("/nosuch", "No such file")]
+    {
+        let outcome = Harness::usual().with(&["--ca-file", file]).run();
+        outcome.must_be(1, &["registry-login failed: step 2/6 anonymous: --ca-file", expected]);
     }
 }
 
 #[test]
-fn nonsense_is_211_after_three_attempts_and_never_a_refusal_or_a_success() {
+fn invalid_response_is_211_after_three_attempts() {
     let portal = "<html>Please log in: refresh_token</html>";
     for (what, reply) in [
         ("a portal", Reply::json(200, portal)),
@@ -276,22 +277,22 @@ fn nonsense_is_211_after_three_attempts_and_never_a_refusal_or_a_success() {
         ("no HTTP", Reply::Raw(b"SSH-2.0-OpenSSH\r\n".to_vec())),
         ("a flood", Reply::Raw([&b"HTTP/1.1 200 OK\r\n\r\n"[..], &vec![b'x'; 2 << 20]].concat())),
     ] {
-        let lab = Lab::new(exchange(move |_| reply.clone()), imds);
+        let lab = Harness::new(exchange(move |_| reply.clone()), imds);
         let outcome = lab.run();
         assert_eq!(outcome.code, 211, "{what}: {}", outcome.stderr);
-        outcome.must_be(211, &["the answer", "in the registry's place"]);
+        outcome.must_be(211, &["response", "in the registry's place"]);
         assert_eq!(outcome.attempts("exchange").len(), 3, "{what}");
         assert_eq!(outcome.attempts("exchange")[0].1, Some("nonsense"), "{what}");
     }
-    // Least of all a portal that says 200 to everything.
-    let outcome = Lab::new(move |_| Reply::json(200, portal), imds).run();
+    // A portal that returns 200 for everything is also invalid.
+    let outcome = Harness::new(move |_| Reply::json(200, portal), imds).run();
     outcome.must_be(211, &["step 2/6 anonymous", "not a list of repositories"]);
 }
 
 #[test]
 fn a_cut_answer_is_211_and_asked_again() {
     let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"refresh_token\":\"ab";
-    let lab = Lab::new(
+    let lab = Harness::new(
         exchange(move |seen| match seen.before {
             0 => Reply::Raw(cut.to_vec()),
             _ => registry(seen),
@@ -301,41 +302,41 @@ fn a_cut_answer_is_211_and_asked_again() {
     let outcome = lab.run();
     outcome.must_be(0, &["logged in"]);
     assert_eq!(outcome.attempts("exchange"), [(None, Some("cut")), (Some(200), None)]);
-    let outcome = Lab::new(exchange(move |_| Reply::Raw(cut.to_vec())), imds).with(SHORT).run();
-    outcome.must_be(211, &["the connection was cut reading the answer's body"]);
+    let outcome = Harness::new(exchange(move |_| Reply::Raw(cut.to_vec())), imds).with(SHORT).run();
+    outcome.must_be(211, &["the connection was cut reading the response body"]);
 }
 
 #[test]
-fn a_throttled_login_waits_as_long_as_it_is_told() {
-    let throttled = |seen: &Seen| match seen.before {
+fn throttled_login_waits_for_retry_after() {
+    let throttled = |seen: &ReceivedRequest| match seen.before {
         0 => Reply::json(429, "").header("Retry-After", "2"),
         _ => registry(seen),
     };
-    let outcome = Lab::new(exchange(throttled), imds).run();
+    let outcome = Harness::new(exchange(throttled), imds).run();
     outcome.must_be(0, &["logged in"]);
     assert!(outcome.took >= Duration::from_secs(2), "{:?}", outcome.took);
     assert_eq!(outcome.attempts("exchange")[0], (Some(429), Some("throttled")));
 
-    let for_an_hour = |_: &Seen| Reply::json(429, "").header("Retry-After", "3600");
-    let outcome = Lab::new(exchange(for_an_hour), imds).run();
-    outcome.must_be(211, &["answered 429", "gave up after 1 attempt in"]);
+    let for_an_hour = |_: &ReceivedRequest| Reply::json(429, "").header("Retry-After", "3600");
+    let outcome = Harness::new(exchange(for_an_hour), imds).run();
+    outcome.must_be(211, &["returned 429", "gave up after 1 attempt in"]);
 }
 
 #[test]
 fn an_identity_that_imds_does_not_know_is_212_after_one_attempt() {
     let unknown = r#"{"error":"invalid_request","error_description":"Identity not found"}"#;
-    let lab = Lab::new(registry, move |_| Reply::json(400, unknown));
+    let lab = Harness::new(registry, move |_| Reply::json(400, unknown));
     let outcome = lab.run();
     outcome.must_be(
         212,
-        &["step 3/6 identity", "refused with 400: invalid_request: Identity not found", "assigned"],
+        &["step 3/6 identity", "denied with 400: invalid_request: Identity not found", "assigned"],
     );
     assert_eq!(outcome.attempts("identity"), [(Some(400), Some("refused"))]);
 }
 
 #[test]
 fn audience_that_imds_rejects_is_212_and_no_other_is_requested() {
-    let lab = Lab::new(registry, |seen: &Seen| match seen.before {
+    let lab = Harness::new(registry, |seen: &ReceivedRequest| match seen.before {
         0 => Reply::json(400, r#"{"error":"invalid_resource"}"#),
         _ => imds(seen),
     });
@@ -348,27 +349,27 @@ fn audience_that_imds_rejects_is_212_and_no_other_is_requested() {
 #[test]
 fn an_imds_that_gives_no_answer_is_210() {
     let dead = format!("http://127.0.0.1:{DEAD_PORT}");
-    let outcome = Lab::usual().with(&["--imds-endpoint", &dead]).with(SHORT).run();
+    let outcome = Harness::usual().with(&["--imds-endpoint", &dead]).with(SHORT).run();
     outcome.must_be(210, &["step 3/6 identity", "cannot connect", "169.254.169.254"]);
 
-    let outcome = Lab::new(registry, |_| Reply::Silence).with(SHORT).run();
-    outcome.must_be(210, &["step 3/6 identity", "timed out waiting for the answer"]);
-    let outcome = Lab::new(registry, |_| Reply::json(200, "<html>")).run();
+    let outcome = Harness::new(registry, |_| Reply::Silence).with(SHORT).run();
+    outcome.must_be(210, &["step 3/6 identity", "timed out waiting for the response"]);
+    let outcome = Harness::new(registry, |_| Reply::json(200, "<html>")).run();
     outcome.must_be(210, &["step 3/6 identity", "no access token in it"]);
 }
 
 #[test]
-fn what_oras_says_decides_what_its_failure_means() {
-    for (says, code, told) in [
-        ("Error response from registry: unauthorized: x", 212, "oras login was refused"),
+fn output_of_oras_determines_the_exit_code() {
+    for (says, code, expected) in [
+        ("Error response from registry: unauthorized: x", 212, "oras login was denied"),
         ("Error: dial tcp: lookup my.azurecr.io: no such host", 211, "DNS, in oras login"),
         ("Error: open /etc/oras/config.yaml: read-only file system", 1, "read-only file system"),
     ] {
-        let lab = Lab::usual().with(SHORT);
+        let lab = Harness::usual().with(SHORT);
         lab.oras(&format!("echo '{says}' >&2; exit 1"));
-        lab.run().must_be(code, &["step 6/6 login", told]);
+        lab.run().must_be(code, &["step 6/6 login", expected]);
     }
-    let lab = Lab::usual().with(SHORT);
+    let lab = Harness::usual().with(SHORT);
     lab.oras("exec sleep 600");
     let outcome = lab.run();
     outcome.must_be(211, &["oras login timed out"]);

@@ -37,12 +37,12 @@ fn registry_that_asks_for_a_login_is_reachable() {
     for status in [200, 401, 403, 404] {
         let (verdict, summary, _) = probed(status);
         assert_eq!(verdict, "pass", "{status}");
-        assert!(summary.ends_with(&format!(" answers ({status})")), "{summary}");
+        assert!(summary.ends_with(&format!(" responds ({status})")), "{summary}");
     }
     for status in [500, 503] {
         let (verdict, summary, action) = probed(status);
         assert_eq!(verdict, "warning", "{status}");
-        assert!(summary.ends_with(&format!(" answers {status}")), "{summary}");
+        assert!(summary.ends_with(&format!(" returns {status}")), "{summary}");
         assert!(action.contains("registry"), "{action}");
     }
 }

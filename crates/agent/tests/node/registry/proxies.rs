@@ -1,18 +1,18 @@
-//! The registry may be behind a proxy; IMDS never is.
+//! The registry may be reached through a proxy, IMDS never.
 
-use super::lab::{Lab, imds};
+use super::harness::{Harness, imds};
 use super::server::{Proxy, Reply, proxy};
 
 const PASSWORD: &str = "canary-proxy-password";
 
 /// A lab whose registry is only to be reached through a proxy, since its name has no address.
-fn behind_proxy(status: u16) -> (Lab, Proxy) {
-    let registry = |seen: &super::server::Seen| match seen.path() {
-        // Not the port that the client believes in.
+fn with_proxy(status: u16) -> (Harness, Proxy) {
+    let registry = |seen: &super::server::ReceivedRequest| match seen.path() {
+        // Not the port that the client connects to.
         "/v2/_catalog" => Reply::json(401, ""),
-        _ => super::lab::registry(seen),
+        _ => super::harness::registry(seen),
     };
-    let mut lab = Lab::new(registry, imds).with(&["--registry-endpoint=https://registry.test"]);
+    let mut lab = Harness::new(registry, imds).with(&["--registry-endpoint=https://registry.test"]);
     let proxy = proxy(lab.registry.port(), move |_| status);
     let url = format!("http://user:{PASSWORD}@127.0.0.1:{}", proxy.port);
     lab.variables = ["HTTPS_PROXY", "HTTP_PROXY", "http_proxy"]
@@ -23,7 +23,7 @@ fn behind_proxy(status: u16) -> (Lab, Proxy) {
 
 #[test]
 fn a_proxy_is_used_for_the_registry_and_never_for_imds() {
-    let (lab, proxy) = behind_proxy(200);
+    let (lab, proxy) = with_proxy(200);
     let outcome = lab.run();
     outcome.must_be(0, &["logged in"]);
     let asked = proxy.seen();
@@ -40,9 +40,9 @@ fn a_proxy_is_used_for_the_registry_and_never_for_imds() {
 
 #[test]
 fn a_proxy_that_refuses_is_211_and_not_asked_again() {
-    let (lab, proxy) = behind_proxy(407);
+    let (lab, proxy) = with_proxy(407);
     let outcome = lab.run();
-    outcome.must_be(211, &["the proxy 127.0.0.1 answered 407", "HTTPS_PROXY"]);
+    outcome.must_be(211, &["the proxy 127.0.0.1 returned 407", "HTTPS_PROXY"]);
     assert_eq!(outcome.attempts("anonymous"), [(None, Some("proxy"))]);
     assert_eq!(proxy.seen().len(), 1);
     assert!(!outcome.stderr.contains(PASSWORD));
@@ -50,7 +50,7 @@ fn a_proxy_that_refuses_is_211_and_not_asked_again() {
 
 #[test]
 fn an_exception_leads_past_the_proxy() {
-    let (mut lab, proxy) = behind_proxy(200);
+    let (mut lab, proxy) = with_proxy(200);
     lab.variables.push(("NO_PROXY".to_owned(), "example.com,.test".to_owned()));
     let outcome = lab.with(&["--budget=8s"]).run();
     outcome.must_be(211, &["DNS: no address for registry.test"]);

@@ -1,12 +1,12 @@
-//! Tokens never reach what we write, whoever shows them to us.
+//! Tokens are never printed or written, regardless of their source.
 
-use super::lab::{
-    ACCESS_TOKEN, ANONYMOUS_TOKEN, Lab, Outcome, challenge, imds, jwt, refresh_token,
+use super::harness::{
+    ACCESS_TOKEN, ANONYMOUS_TOKEN, Harness, Outcome, challenge, imds, jwt, refresh_token,
 };
-use super::server::{Reply, Seen};
+use super::server::{ReceivedRequest, Reply};
 use crate::canary::forms;
 
-fn search(what: &str, lab: &Lab, outcome: &Outcome) {
+fn search(what: &str, lab: &Harness, outcome: &Outcome) {
     let mut places = vec![
         ("standard output".to_owned(), outcome.stdout.clone().into_bytes()),
         ("standard error".to_owned(), outcome.stderr.clone().into_bytes()),
@@ -30,7 +30,7 @@ fn search(what: &str, lab: &Lab, outcome: &Outcome) {
 const NO_PULL: &str = r#"{"permissions":{"actions":[]},"canary":"no pull"}"#;
 
 /// A registry that shows every token it has seen, as an error.
-fn indiscreet(seen: &Seen, exchange: Reply) -> Reply {
+fn indiscreet(seen: &ReceivedRequest, exchange: Reply) -> Reply {
     match seen.path() {
         "/v2/_catalog" if seen.header("authorization").is_some() => Reply::json(
             403,
@@ -43,7 +43,7 @@ fn indiscreet(seen: &Seen, exchange: Reply) -> Reply {
 }
 
 #[test]
-fn no_way_to_end_shows_a_token() {
+fn tokens_are_never_printed_by_any_outcome() {
     let echo = format!(r#"{{"errors":[{{"code":"DENIED","message":"{ACCESS_TOKEN}"}}]}}"#);
     let token = |token: String| format!(r#"{{"refresh_token":"{token}"}}"#);
     let cut = format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{}", token(refresh_token()));
@@ -55,8 +55,8 @@ fn no_way_to_end_shows_a_token() {
         ("a token in nonsense", 211, Reply::json(200, format!("{} x", token(refresh_token())))),
         ("a token in a cut answer", 211, Reply::Raw(cut.into_bytes())),
     ] {
-        let lab =
-            Lab::new(move |seen| indiscreet(seen, exchange.clone()), imds).with(&["--budget=8s"]);
+        let lab = Harness::new(move |seen| indiscreet(seen, exchange.clone()), imds)
+            .with(&["--budget=8s"]);
         let outcome = lab.run();
         assert_eq!(outcome.code, code, "{what}: {}", outcome.stderr);
         search(what, &lab, &outcome);
@@ -66,7 +66,7 @@ fn no_way_to_end_shows_a_token() {
 #[test]
 fn an_oras_that_shows_the_token_is_not_quoted_with_it() {
     for end in ["exit 0", "exit 1", "echo unauthorized; exit 1"] {
-        let lab = Lab::usual();
+        let lab = Harness::usual();
         let stdin = lab.node.typed("oras.stdin");
         let stdin = stdin.display();
         lab.oras(&format!("cat {stdin}; base64 {stdin} >&2; head -c 40 {stdin} >&2; {end}"));
@@ -80,7 +80,7 @@ fn an_oras_that_shows_the_token_is_not_quoted_with_it() {
 fn token_at_the_cut_of_oras_output_is_masked_before() {
     // Half of a token in an excerpt of 500 characters would be left if the excerpt were taken first.
     for before in [420, 460, 485, 495] {
-        let lab = Lab::usual();
+        let lab = Harness::usual();
         let stdin = lab.node.typed("oras.stdin");
         lab.oras(&format!("yes plain | head -c {before}; cat {}; exit 1", stdin.display()));
         let outcome = lab.run();
@@ -95,9 +95,9 @@ fn token_at_the_cut_of_oras_output_is_masked_before() {
 }
 
 #[test]
-fn an_address_is_told_without_its_query() {
+fn address_is_printed_without_its_query() {
     const CANARY: &str = "canary-of-the-query";
-    let registry = |seen: &Seen| {
+    let registry = |seen: &ReceivedRequest| {
         let host = seen.header("host").unwrap();
         let realm = format!(r#"Bearer realm="https://{host}/oauth2/token?code={CANARY}""#);
         match seen.path() {
@@ -105,7 +105,7 @@ fn an_address_is_told_without_its_query() {
             _ => Reply::json(401, "{}").header("WWW-Authenticate", realm),
         }
     };
-    let lab = Lab::new(registry, imds).with(&["--budget=3s"]);
+    let lab = Harness::new(registry, imds).with(&["--budget=3s"]);
     let outcome = lab.run();
     assert_eq!(outcome.code, 211, "{}", outcome.stderr);
     assert!(outcome.stderr.contains("/oauth2/token"), "{}", outcome.stderr);

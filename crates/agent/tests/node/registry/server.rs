@@ -1,4 +1,4 @@
-//! An HTTP or HTTPS server on loopback that answers as it is told to.
+//! An HTTP or HTTPS server on loopback with programmable responses.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,18 +14,17 @@ use rcgen::{
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// What a server saw.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct ReceivedRequest {
     pub(super) method: String,
     pub(super) target: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: String,
-    /// How many requests for the same path came before.
+    /// Number of earlier requests for the same path.
     pub(super) before: usize,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub(super) fn path(&self) -> &str {
         self.target.split('?').next().unwrap()
     }
@@ -36,7 +35,7 @@ impl Seen {
     }
 }
 
-/// What a server does about it.
+/// Reaction of a server.
 #[derive(Debug, Clone)]
 pub(super) enum Reply {
     /// Status, further headers, body.
@@ -69,7 +68,7 @@ pub(super) struct Authority {
 }
 
 impl Authority {
-    /// Each has a name of its own: a stranger is told from a forger by that.
+    /// Each has a separate name, which distinguishes an unknown issuer from a forged one.
     pub(super) fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("authority {}", COUNT.fetch_add(1, Ordering::Relaxed));
@@ -107,26 +106,26 @@ impl Authority {
 pub(super) struct Server {
     address: SocketAddr,
     tls: bool,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
     /// A server without TLS.
-    pub(super) fn http(answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
+    pub(super) fn http(answer: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::start(None, answer)
     }
 
     /// A server with a certificate for 127.0.0.1 and for `registry.test`.
     pub(super) fn https(
         authority: &Authority,
-        answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
+        answer: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
     ) -> Self {
         Self::start(Some(authority.server_config(&["127.0.0.1", "registry.test"])), answer)
     }
 
     fn start(
         tls: Option<Arc<ServerConfig>>,
-        answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
+        answer: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = Self {
@@ -159,13 +158,17 @@ impl Server {
         format!("{scheme}://{}", self.address)
     }
 
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(super) fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
 
 /// One connection, one request, one answer.
-fn serve(stream: impl Read + Write, seen: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Seen) -> Reply) {
+fn serve(
+    stream: impl Read + Write,
+    seen: &Mutex<Vec<ReceivedRequest>>,
+    answer: &dyn Fn(&ReceivedRequest) -> Reply,
+) {
     let mut reader = BufReader::new(stream);
     let Some(mut request) = read_request(&mut reader) else { return };
     {
@@ -196,8 +199,8 @@ fn serve(stream: impl Read + Write, seen: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Se
     };
 }
 
-/// `None` if what came is no request, such as a handshake that failed.
-fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
+/// Returns `None` for an invalid request, such as a failed handshake.
+fn read_request(reader: &mut impl BufRead) -> Option<ReceivedRequest> {
     let mut line = || {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
@@ -212,7 +215,7 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
         let Some((name, value)) = line.split_once(": ") else { break };
         headers.push((name.to_owned(), value.to_owned()));
     }
-    let mut seen = Seen { method, target, headers, body: String::new(), before: 0 };
+    let mut seen = ReceivedRequest { method, target, headers, body: String::new(), before: 0 };
     let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
@@ -220,11 +223,11 @@ fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
     Some(seen)
 }
 
-/// A proxy that tunnels to `to`, whatever it is asked for, if it likes the request.
-pub(super) fn proxy(to: u16, accepts: impl Fn(&Seen) -> u16 + Send + 'static) -> Proxy {
+/// A proxy that tunnels any accepted request to `to`.
+pub(super) fn proxy(to: u16, accepts: impl Fn(&ReceivedRequest) -> u16 + Send + 'static) -> Proxy {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let seen = Arc::<Mutex<Vec<Seen>>>::default();
+    let seen = Arc::<Mutex<Vec<ReceivedRequest>>>::default();
     let log = Arc::clone(&seen);
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
@@ -249,14 +252,14 @@ pub(super) fn proxy(to: u16, accepts: impl Fn(&Seen) -> u16 + Send + 'static) ->
 
 pub(super) struct Proxy {
     pub(super) port: u16,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Proxy {
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(super) fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-/// A port at which nobody listens. Not one that was free a moment ago: another test would get it.
+/// Returns a port without a listener. A recently freed port could be reused by another test.
 pub(super) const DEAD_PORT: u16 = 1;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mooring_agent::world::{HttpFailure, HttpRequest, HttpResponse};
 
-use crate::faulty::{DAWN, EIO, Faulty, Network};
+use crate::fault_injection::{EIO, Faulty, Network, START_TIME};
 use crate::support::Node;
 
 type Answer = Result<HttpResponse, HttpFailure>;
@@ -14,7 +14,7 @@ type Answer = Result<HttpResponse, HttpFailure>;
 const MOMENT: Duration = Duration::from_millis(10);
 /// Longer than any request may take.
 const NEVER: Duration = Duration::MAX;
-/// Promises that must hold whatever the pauses are, are kept with each of these.
+/// Seeds for tests that must pass with any pauses.
 const SEEDS: std::ops::Range<u8> = 1..100;
 
 fn seconds(seconds: u64) -> Duration {
@@ -55,7 +55,7 @@ fn run_in(network: Network, variables: &[(&str, String)], words: &[&str]) -> (u8
 }
 
 #[test]
-fn a_registry_that_stays_silent_costs_the_budget_and_not_a_second_more() {
+fn silent_registry_takes_exactly_the_budget() {
     for seed in SEEDS {
         let (code, told, network) = run_in(Network::new(seed, silence), &[], &[]);
         assert_eq!(code, 211, "{seed}: {told}");
@@ -104,7 +104,7 @@ fn the_budget_is_a_flag() {
 }
 
 #[test]
-fn an_attempt_that_the_budget_cuts_short_does_not_hide_the_cause() {
+fn attempt_cut_short_by_the_budget_keeps_the_cause() {
     let mut cut_short = 0;
     for seed in SEEDS {
         let (code, told, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
@@ -116,7 +116,7 @@ fn an_attempt_that_the_budget_cuts_short_does_not_hide_the_cause() {
 }
 
 #[test]
-fn a_pause_that_ends_behind_the_budget_does_not_hide_the_cause() {
+fn pause_past_the_budget_keeps_the_cause() {
     let mut late = 0;
     for seed in SEEDS {
         let mut network = Network::new(seed, failing);
@@ -132,7 +132,7 @@ fn a_pause_that_ends_behind_the_budget_does_not_hide_the_cause() {
 #[test]
 fn the_budget_of_the_cse_is_never_passed() {
     let cse_start = |ago: u64| {
-        let start = DAWN.as_secs() - ago;
+        let start = START_TIME.as_secs() - ago;
         vec![("CSE_STARTTIME_SECONDS", start.to_string())]
     };
     // 780 - 500 seconds are left.
@@ -148,7 +148,7 @@ fn the_budget_of_the_cse_is_never_passed() {
     assert_eq!(code, 124, "{told}");
     assert!(told.contains("the time is up: step 2/6 anonymous"), "{told}");
     assert!(network.requests.is_empty());
-    // Nonsense is said to be so, and ignored.
+    // An invalid value is logged and ignored.
     let nonsense = [("CSE_STARTTIME_SECONDS", "canary-of-somebody".to_owned())];
     let (_, told, network) = run(&nonsense, &["--budget=10s"], |_| (MOMENT, status(503)));
     assert!(told.contains("CSE_STARTTIME_SECONDS") && !network.requests.is_empty());
@@ -156,7 +156,7 @@ fn the_budget_of_the_cse_is_never_passed() {
 }
 
 #[test]
-fn an_error_that_stays_is_told_with_its_step() {
+fn persistent_error_is_reported_with_its_step() {
     for (of_imds, answer, code, step, told) in [
         (false, 503, 211, "step 2/6 anonymous", "server error 503"),
         (true, 500, 210, "step 3/6 identity", "server error 500"),
@@ -185,7 +185,7 @@ fn a_permanent_answer_is_asked_for_once() {
 }
 
 #[test]
-fn what_retry_after_says_is_waited_and_never_past_the_budget() {
+fn retry_after_is_never_waited_past_the_budget() {
     let busy = |seconds: &'static str| {
         let headers = vec![("retry-after".to_owned(), seconds.to_owned())];
         move |_: &HttpRequest<'_>| {
